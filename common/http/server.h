@@ -1,0 +1,78 @@
+// A small HTTP/1.1 server on a thread of its own, over Boost.Beast, for APIs, server-sent events and metrics pages. Keep-alive;
+// limits of base/limits.h: header, body, connections; slow readers and idle connections are closed at a deadline.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace slipstream::http {
+
+struct Request {
+  std::string method;   // "GET"
+  std::string path;     // "/v1/models", without the query
+  std::string query;
+  std::string content_type;
+  std::string body;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  // besides content type and length
+};
+
+// One answer in the making. Thread-safe, copyable; the last copy to die without an answer sends a 500.
+class Exchange {
+ public:
+  void send(Response response);                    // a whole answer
+  void begin_stream(std::string content_type);     // or: 200, chunked ...
+  void write(std::string chunk);                   // ... pieces, sent at once ...
+  void end();                                      // ... and the end
+  void abort();                                    // cuts the connection: a stream that failed midway
+  // Called once, on the server's thread, when the client goes before the answer ended.
+  void on_gone(std::function<void()> gone);
+
+  struct State;
+  explicit Exchange(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+using Handler = std::function<void(Request, Exchange)>;  // on the server's thread; must not block
+// The body of an error that the server itself finds (400, 408, 413, 431, 503), so that an API keeps its own shape on every path.
+using ErrorBody = std::function<Response(int status, std::string_view message)>;
+
+struct ServerCounters {
+  uint64_t connections = 0;           // open now
+  uint64_t connections_refused = 0;   // over kHttpConnectionsMax
+  uint64_t requests = 0;
+  uint64_t bad_requests = 0;          // malformed, or over a limit
+  uint64_t clients_gone = 0;          // before the answer ended
+};
+
+class Server {
+ public:
+  // address "127.0.0.1"; port 0: any free one. Beyond loopback is the caller's decision. Errors: port in use, address unknown.
+  static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body);
+  ~Server();  // closes all connections, joins the thread
+  Server(Server&&) noexcept;
+  Server& operator=(Server&&) noexcept;
+  uint16_t port() const;
+  ServerCounters counters() const;  // thread-safe
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace slipstream::http

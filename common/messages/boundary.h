@@ -1,0 +1,30 @@
+// Which boundary a message belongs to: two processes share one socket, and each frame says which schema it follows.
+#pragma once
+
+#include <variant>
+
+#include "common/messages/control.h"
+#include "common/messages/draft.h"
+#include "common/messages/generate.h"
+
+namespace slipstream {
+
+enum class Boundary : uint8_t { control, generate, draft };
+
+template <class M, class Variant>
+inline constexpr bool is_one_of = false;
+template <class M, class... Ms>
+inline constexpr bool is_one_of<M, std::variant<Ms...>> = (std::is_same_v<M, Ms> || ...);
+
+template <class M>
+constexpr Boundary boundary_of() {
+  static_assert(!std::is_same_v<M, Unknown>, "nobody sends an Unknown");
+  if constexpr (is_one_of<M, ControlMessage>) return Boundary::control;
+  else if constexpr (is_one_of<M, GenerateMessage>) return Boundary::generate;
+  else {
+    static_assert(is_one_of<M, DraftMessage>);
+    return Boundary::draft;
+  }
+}
+
+}  // namespace slipstream

@@ -1,0 +1,73 @@
+// Boundary `generate`: router <-> verifier. Tokens are delivered exactly once, by index and Ack.
+#pragma once
+
+#include <optional>
+#include <variant>
+
+#include "common/messages/control.h"
+
+namespace slipstream {
+
+struct DrafterRef {
+  Incarnation incarnation = 0;
+  std::string endpoint;
+  bool operator==(const DrafterRef&) const = default;
+};
+
+// router -> verifier; repeated until answered.
+struct Start {
+  SequenceId sequence;
+  Epoch epoch = 0;
+  uint32_t choice = 0;
+  int32_t prompt_length = 0;         // tokens[0, prompt_length) are the prompt, the rest was emitted in an earlier epoch
+  std::vector<TokenId> tokens;
+  SamplingParams sampling;
+  uint64_t seed = 0;                 // the router draws one if the client gave none, and returns it
+  Rule rule = Rule::greedy;
+  int32_t output_max = 0;            // tokens after the prompt, those of earlier epochs included
+  std::vector<TokenId> stop_ids;     // emitting one ends the sequence; it is sent, then Finish::stop
+  std::vector<DrafterRef> drafters;  // empty: plain decoding
+  Tuning tuning;
+  uint32_t lease_ms = 0;             // without a RouterHeartbeat for this long the sequence is freed
+  bool operator==(const Start&) const = default;
+};
+struct Ack {
+  SequenceId sequence;
+  Epoch epoch = 0;
+  int32_t next_index = 0;  // output index expected next; below what was sent: send again from there
+  bool operator==(const Ack&) const = default;
+};
+struct Cancel {
+  SequenceId sequence;
+  Epoch epoch = 0;
+  bool operator==(const Cancel&) const = default;
+};
+
+// verifier -> router
+struct Accepted {
+  SequenceId sequence;
+  Epoch epoch = 0;
+  bool operator==(const Accepted&) const = default;
+};
+struct Refused {
+  SequenceId sequence;
+  Epoch epoch = 0;
+  std::string reason;
+  bool retry = false;  // another try, here later or elsewhere now, may succeed
+  bool operator==(const Refused&) const = default;
+};
+struct Tokens {  // kept, with the finish, until acked or the lease ends
+  SequenceId sequence;
+  Epoch epoch = 0;
+  int32_t first_index = 0;        // output index of ids[0]
+  std::vector<TokenId> ids;
+  std::vector<uint8_t> drafted;   // [ids] 1: a drafter had guessed it
+  Finish finish = Finish::none;
+  std::string reason;             // with Finish::error: what failed, for the client
+  SpeculationReport report;       // since the epoch began
+  bool operator==(const Tokens&) const = default;
+};
+
+using GenerateMessage = std::variant<Start, Ack, Cancel, Accepted, Refused, Tokens, Unknown>;
+
+}  // namespace slipstream

@@ -1,0 +1,48 @@
+// Frames between processes, whatever carries them: ZeroMQ (zmq_transport.h) or memory (memory_transport.h, the same actors in one
+// process). Owned and called by the loop's thread, except wake().
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/messages/boundary.h"
+
+namespace slipstream {
+
+struct Frame {
+  Boundary boundary = Boundary::control;
+  std::vector<std::byte> bytes;
+};
+struct FrameFrom {
+  Peer peer;
+  Frame frame;
+};
+using TransportEvent = std::variant<FrameFrom, PeerUp, PeerDown, Malformed>;
+
+struct TransportCounters {
+  uint64_t sent = 0, received = 0;            // frames
+  uint64_t sent_bytes = 0, received_bytes = 0;
+  uint64_t dropped_full = 0;                  // a peer's queue was full
+  uint64_t dropped_gone = 0;                  // nobody there
+  uint64_t malformed = 0;                     // envelope: boundary, version or size
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void connect(Peer peer, const std::string& endpoint) = 0;  // reconnects until disconnect()
+  virtual void disconnect(Peer peer) = 0;
+  virtual void send(Peer peer, Frame frame) = 0;  // never blocks; what cannot be queued is dropped and counted
+  // The next event; waits at most `wait` for one, or until wake().
+  virtual std::optional<TransportEvent> next(std::chrono::microseconds wait) = 0;
+  virtual void wake() = 0;                        // thread-safe: makes next() return early, once
+  virtual const TransportCounters& counters() const = 0;
+};
+
+}  // namespace slipstream

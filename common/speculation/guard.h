@@ -1,0 +1,24 @@
+// Promise 2, "never slower for long", for one sequence: drafts that keep failing fall to zero nodes and are probed for again
+// at exponentially growing gaps, at most one step in kProbeGapSteps in the end. Pure; counts steps, not time.
+#pragma once
+
+namespace slipstream {
+
+inline constexpr int kFailuresBeforeBackoff = 2;  // verified trees in a row without an accepted node
+inline constexpr int kFirstGapSteps = 4;
+inline constexpr int kProbeGapSteps = 64;         // the gap never grows past this
+
+class DraftGuard {
+ public:
+  bool wants_draft() const { return plain_steps_left_ == 0; }  // for the step about to be gathered
+  void plain_step();                                           // a step ran with no draft asked for
+  // A step ran for which a draft was asked. A tree that came late or not at all counts as verified = 0, late = true.
+  void drafted_step(int verified_nodes, int accepted_nodes, bool late);
+
+ private:
+  int failures_ = 0;          // in a row
+  int gap_ = 0;               // steps between probes now; 0: not backing off
+  int plain_steps_left_ = 0;
+};
+
+}  // namespace slipstream

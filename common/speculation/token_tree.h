@@ -1,0 +1,45 @@
+// A drafted tree of next tokens.
+//
+// Invariants of a TokenTree that came out of make():
+//   1. at most kTreeNodesMax nodes, at most kTreeDepthMax deep;
+//   2. a parent's index is smaller than its children's; kRoot is the last emitted token and is no node itself;
+//   3. siblings carry different tokens, each in [0, vocabulary);
+//   4. survival is in [0, 1] and no larger than the parent's.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/limits.h"
+#include "common/base/result.h"
+#include "common/base/tree_node.h"
+
+namespace slipstream {
+
+class TokenTree {
+ public:
+  TokenTree() = default;  // no nodes: plain decoding
+
+  // Errors name the node and the invariant it breaks. A tree from a peer passes here before anything else sees it.
+  static Result<TokenTree> make(std::vector<TreeNode> nodes, int32_t vocabulary);
+  // A chain t1 -> t2 -> ... whose survivals are confidence, confidence^2, ... Truncates at the limits.
+  static TokenTree chain(std::span<const TokenId> tokens, float confidence);
+
+  std::span<const TreeNode> nodes() const { return nodes_; }
+  int size() const { return static_cast<int>(nodes_.size()); }
+  bool empty() const { return nodes_.empty(); }
+  int depth(int node) const;  // 1 for a child of the root
+  // The child of `parent` (a node or kRoot) that carries this token, or -1.
+  int child(int parent, TokenId token) const;
+
+  // Keeps at most `budget` nodes, cutting whole sibling sets by the parent's survival (DESIGN 5: never by the token drawn),
+  // least surviving first. Returns how many nodes went.
+  int trim(int budget);
+
+ private:
+  std::vector<TreeNode> nodes_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,48 @@
+// A draft method: begin / advance / draft / end. It runs on the compute thread, owns its state of each sequence, and keeps no
+// policy: how far to guess comes with each ask. The caller (draft_job) has checked fences; a method may trust its input.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/messages/draft.h"
+#include "common/speculation/stop_rule.h"
+#include "common/speculation/token_tree.h"
+
+namespace slipstream {
+
+// A verifier's sequence as its drafter names it.
+struct DraftKey {
+  Peer verifier;          // one incarnation
+  SequenceId sequence;
+  auto operator<=>(const DraftKey&) const = default;
+};
+
+struct DraftAsk {
+  DraftKey key;
+  StopRule rule;
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  virtual std::string_view name() const = 0;
+  virtual Needs needs() const = 0;
+  virtual void begin(const DraftKey& key, const SequenceInfo& info) = 0;  // a known key starts anew
+  virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
+  // One tree an ask, in order; an empty one says "nothing above the threshold". Batched over all sequences.
+  virtual std::vector<TokenTree> draft(std::span<const DraftAsk> asks) = 0;
+  virtual void end(const DraftKey& key) = 0;
+};
+
+}  // namespace slipstream
+
+template <>
+struct std::hash<slipstream::DraftKey> {
+  size_t operator()(const slipstream::DraftKey& key) const noexcept {
+    return std::hash<slipstream::Peer>{}(key.verifier) * 31 + std::hash<slipstream::SequenceId>{}(key.sequence);
+  }
+};
