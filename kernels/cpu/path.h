@@ -1,0 +1,20 @@
+// Which instructions the cpu kernels use. Picked at run time; tests pick each one that the machine has.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace slipstream {
+
+enum class CpuPath : uint8_t {
+  portable,     // plain C++, bf16 weights, f32 activations
+  avx512,       // the same numbers by AVX-512 F/BW/DQ/VL, with fused multiply-add
+  avx512_bf16,  // VDPBF16PS: matrices multiply bf16 weights by activations rounded to bf16, sums in f32
+};
+
+const char* name(CpuPath path);
+bool available(CpuPath path);                    // this machine and its operating system can run it
+CpuPath best_cpu_path();                         // the fastest available one
+std::span<const CpuPath> available_cpu_paths();  // slowest first; never empty
+
+}  // namespace slipstream
