@@ -11,6 +11,8 @@ namespace slipstream {
 
 class PrefixHash {
  public:
+  PrefixHash() = default;
+  explicit PrefixHash(uint64_t value) : value_(value) {}  // goes on from the hash of a prefix: the value is the whole state
   void add(TokenId token) {
     auto word = static_cast<uint32_t>(token);
     for (int byte = 0; byte < 4; ++byte, word >>= 8) value_ = (value_ ^ (word & 0xFF)) * 0x100000001B3ull;
