@@ -1,0 +1,58 @@
+// The processing chain: a row of logits becomes the tokens that may be drawn and their scaled logits. In this order:
+//   temperature  s_v = logit_v * (1 / temperature), in float; 0 keeps the argmax alone (lowest id on ties), unscaled
+//   top-k        the k highest
+//   top-p        the smallest set whose share of what top-k left is at least p
+//   min-p        those with probability at least min_p times the highest
+// Tokens are ordered by s_v, then lowest id first. A logit of -inf is masked: never kept. Probabilities are compared as
+// integers, round(exp(s_v - s_max) * 2^44) by arithmetic of our own (fixed_weight.h), so that no sum depends on its order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/sampling/params.h"
+#include "common/sampling/row_scan.h"
+
+namespace slipstream {
+
+// An error names the field, its value and its range.
+Result<void> validate(const SamplingParams& params);
+
+// Whether any of top-k, top-p, min-p is on.
+inline bool filters(const SamplingParams& params) { return params.top_k > 0 || params.top_p < 1.0F || params.min_p > 0.0F; }
+
+struct Kept {
+  std::span<const TokenId> ids;   // ascending
+  std::span<const float> scaled;  // [ids]
+};
+
+// Reused from row to row: nothing is allocated once it has grown. Not thread-safe.
+struct ChainScratch {
+  struct Candidate {
+    float scaled;
+    TokenId id;
+  };
+  static constexpr int kBuckets = 512;
+  std::array<uint64_t, kBuckets> mass;  // by distance from the highest logit
+  std::vector<Candidate> boundary;      // the bucket in which a filter ends
+  std::vector<float> block_max;         // [blocks of 64]
+  std::vector<TokenId> ids;
+  std::vector<float> scaled;
+};
+
+// logits: [vocabulary]. Params must have passed validate(). Nothing when a logit is NaN or +inf, before or after scaling, or
+// when every token is masked. The spans live in the scratch.
+std::optional<Kept> process(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch);
+
+// The same after the caller has scanned the row (row_scan.h, without levels, into scratch.block_max); params filter.
+Kept filter(std::span<const float> logits, const SamplingParams& params, const RowScan& scan, ChainScratch& scratch);
+
+// The highest logit, lowest id on ties; -1 where process() gives nothing.
+TokenId argmax(std::span<const float> logits, ChainScratch& scratch);
+
+}  // namespace slipstream
