@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 
-#define CHECK(condition, ...)                                                                       \
-  do {                                                                                              \
-    if (!(condition)) [[unlikely]] {                                                                \
-      std::fputs(fmt::format("{}:{}: broken invariant ({}): {}\n", __FILE__, __LINE__, #condition,  \
-                             fmt::format(__VA_ARGS__))                                              \
-                     .c_str(),                                                                      \
-                 stderr);                                                                           \
-      std::abort();                                                                                 \
-    }                                                                                               \
+#define CHECK(condition, ...)                                                                                                  \
+  do {                                                                                                                         \
+    if (!(condition)) [[unlikely]] {                                                                                           \
+      std::fputs(                                                                                                              \
+          fmt::format("{}:{}: broken invariant ({}): {}\n", __FILE__, __LINE__, #condition, fmt::format(__VA_ARGS__)).c_str(), \
+          stderr);                                                                                                             \
+      std::abort();                                                                                                            \
+    }                                                                                                                          \
   } while (false)

@@ -12,26 +12,26 @@ inline constexpr int kTreeNodesMax = 63;
 inline constexpr int kTreeDepthMax = 32;
 
 // Sequences.
-inline constexpr int kContextTokensMax = 32768;       // upper bound on any model's context, prompt and output together
-inline constexpr int kStopIdsMax = 32;                // token ids that end a sequence
-inline constexpr int kStopStringsMax = 4;             // OpenAI's own limit
+inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
+inline constexpr int kStopIdsMax = 32;           // token ids that end a sequence
+inline constexpr int kStopStringsMax = 4;        // OpenAI's own limit
 inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
-inline constexpr int kChoicesMax = 8;                 // `n` of a request
+inline constexpr int kChoicesMax = 8;  // `n` of a request
 
 // Messages, in bytes or entries; decoders refuse more.
 inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;
 inline constexpr size_t kControlFrameBytesMax = 1024 * 1024;  // control and generate: a Start carries a whole prompt
 inline constexpr int kAdvanceTokensMax = 4096;                // a longer prompt travels in several Advances
 inline constexpr int kTokensPerMessageMax = 4096;
-inline constexpr int kTextBytesMax = 1024;                    // reasons, names, endpoints
+inline constexpr int kTextBytesMax = 1024;  // reasons, names, endpoints
 inline constexpr int kMethodsMax = 8;
 inline constexpr int kMessageNestingMax = 8;
 
 // Queues.
 inline constexpr int kSocketHighWaterMessages = 256;
-inline constexpr size_t kInboxEventsMax = 4096;       // HTTP thread -> loop and back
-inline constexpr int kRequestsWaitingMax = 256;       // admitted but not yet on a verifier
+inline constexpr size_t kInboxEventsMax = 4096;  // HTTP thread -> loop and back
+inline constexpr int kRequestsWaitingMax = 256;  // admitted but not yet on a verifier
 inline constexpr int kSequencesPerVerifierMax = 64;
 inline constexpr int kSequencesPerDrafterMax = 1024;
 
@@ -45,6 +45,6 @@ inline constexpr int kHttpConnectionsMax = 1024;
 inline constexpr int kJsonDepthMax = 32;
 
 // Hostile peers.
-inline constexpr int kStrikesMax = 3;                 // malformed messages before a peer is quarantined
+inline constexpr int kStrikesMax = 3;  // malformed messages before a peer is quarantined
 
 }  // namespace slipstream

@@ -28,13 +28,13 @@ template <class... Args>
 // TRY(auto file, open(path)): binds the value, or returns the error from the enclosing function.
 #define SLIPSTREAM_JOIN_(a, b) a##b
 #define SLIPSTREAM_JOIN(a, b) SLIPSTREAM_JOIN_(a, b)
-#define SLIPSTREAM_TRY_(tmp, declaration, ...)                \
-  auto tmp = (__VA_ARGS__);                                   \
-  if (!tmp) return std::unexpected(std::move(tmp.error()));   \
+#define SLIPSTREAM_TRY_(tmp, declaration, ...)              \
+  auto tmp = (__VA_ARGS__);                                 \
+  if (!tmp) return std::unexpected(std::move(tmp.error())); \
   declaration = *std::move(tmp)
 #define TRY(declaration, ...) SLIPSTREAM_TRY_(SLIPSTREAM_JOIN(try_result_, __LINE__), declaration, __VA_ARGS__)
 // TRY_VOID(check(header)): the same for Result<void>.
-#define TRY_VOID(...)                                                                    \
-  if (auto try_result = (__VA_ARGS__); !try_result) {                                    \
-    return std::unexpected(std::move(try_result.error()));                               \
+#define TRY_VOID(...)                                      \
+  if (auto try_result = (__VA_ARGS__); !try_result) {      \
+    return std::unexpected(std::move(try_result.error())); \
   }

@@ -19,8 +19,10 @@ inline constexpr bool is_one_of<M, std::variant<Ms...>> = (std::is_same_v<M, Ms>
 template <class M>
 constexpr Boundary boundary_of() {
   static_assert(!std::is_same_v<M, Unknown>, "nobody sends an Unknown");
-  if constexpr (is_one_of<M, ControlMessage>) return Boundary::control;
-  else if constexpr (is_one_of<M, GenerateMessage>) return Boundary::generate;
+  if constexpr (is_one_of<M, ControlMessage>)
+    return Boundary::control;
+  else if constexpr (is_one_of<M, GenerateMessage>)
+    return Boundary::generate;
   else {
     static_assert(is_one_of<M, DraftMessage>);
     return Boundary::draft;

@@ -21,10 +21,10 @@ struct VersionRange {
 
 // What must be equal for two processes to speak of the same tokens; `weights` differs between target and drafter.
 struct Fingerprint {
-  uint64_t tokenizer = 0;             // hash of tokenizer.json's bytes
-  int32_t vocabulary = 0;             // rows of the logits
-  std::vector<TokenId> special_ids;   // end-of-sequence ids, ascending
-  uint64_t weights = 0;               // hash of all weight bytes; 0: no weights (n-gram)
+  uint64_t tokenizer = 0;            // hash of tokenizer.json's bytes
+  int32_t vocabulary = 0;            // rows of the logits
+  std::vector<TokenId> special_ids;  // end-of-sequence ids, ascending
+  uint64_t weights = 0;              // hash of all weight bytes; 0: no weights (n-gram)
   bool same_tokens(const Fingerprint& other) const {
     return tokenizer == other.tokenizer && vocabulary == other.vocabulary && special_ids == other.special_ids;
   }
@@ -43,10 +43,10 @@ struct Needs {
 // How far to guess, with the reason for it (DESIGN 6).
 struct Tuning {
   uint32_t version = 0;
-  float threshold = 1.0F;        // h of the stop rule (speculation/stop_rule.h): stop when 1 - survival > h
-  uint16_t nodes_max = 8;        // drafted nodes a round
+  float threshold = 1.0F;  // h of the stop rule (speculation/stop_rule.h): stop when 1 - survival > h
+  uint16_t nodes_max = 8;  // drafted nodes a round
   uint16_t depth_max = 8;
-  uint32_t deadline_us = 3000;   // how long the verifier waits for a tree after its Advance
+  uint32_t deadline_us = 3000;  // how long the verifier waits for a tree after its Advance
   std::string reason = "default";
   bool operator==(const Tuning&) const = default;
 };
@@ -55,8 +55,8 @@ enum class Finish : uint8_t { none, stop, length, cancelled, error };
 
 // Fates of draft nodes since the sequence began; they add up to `received`.
 struct SpeculationReport {
-  uint32_t steps = 0;      // verify steps that emitted at least one token
-  uint32_t received = 0;   // draft nodes that reached the verifier for this sequence
+  uint32_t steps = 0;     // verify steps that emitted at least one token
+  uint32_t received = 0;  // draft nodes that reached the verifier for this sequence
   uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, held = 0;
   bool operator==(const SpeculationReport&) const = default;
 };

@@ -15,21 +15,21 @@ struct Hello {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
   Fingerprint fingerprint;
-  std::string numerics_id;               // device, instruction path, weight format, kernel version
-  std::vector<std::string> methods;      // drafter: what it drafts with
-  Needs needs;                           // drafter
-  int32_t context_max = 0;               // verifier: prompt and output together, tokens
+  std::string numerics_id;           // device, instruction path, weight format, kernel version
+  std::vector<std::string> methods;  // drafter: what it drafts with
+  Needs needs;                       // drafter
+  int32_t context_max = 0;           // verifier: prompt and output together, tokens
   int32_t sequences_max = 0;
-  std::string draft_endpoint;            // drafter: where verifiers connect
-  std::string metrics_endpoint;          // http://host:port/metrics
+  std::string draft_endpoint;    // drafter: where verifiers connect
+  std::string metrics_endpoint;  // http://host:port/metrics
   bool operator==(const Hello&) const = default;
 };
 struct WorkerHeartbeat {
   Incarnation incarnation = 0;
-  uint32_t sequences = 0;   // live now
-  uint32_t waiting = 0;     // live, without a free row or block
-  uint64_t steps = 0;       // finished compute jobs: progress, not liveness
-  float busy = 0.0F;        // share of the last period spent computing, [0, 1]
+  uint32_t sequences = 0;  // live now
+  uint32_t waiting = 0;    // live, without a free row or block
+  uint64_t steps = 0;      // finished compute jobs: progress, not liveness
+  float busy = 0.0F;       // share of the last period spent computing, [0, 1]
   bool operator==(const WorkerHeartbeat&) const = default;
 };
 struct Leaving {  // "take nothing more from me"
@@ -42,7 +42,7 @@ struct Leaving {  // "take nothing more from me"
 struct Welcome {
   uint16_t version = kProtocolVersion;  // spoken from here on
   Incarnation router = 0;
-  uint32_t heartbeat_ms = 0;            // send a WorkerHeartbeat this often
+  uint32_t heartbeat_ms = 0;  // send a WorkerHeartbeat this often
   bool operator==(const Welcome&) const = default;
 };
 struct Refuse {

@@ -48,11 +48,11 @@ struct SequenceInfo {
 
 // verifier -> drafter
 struct Advance {
-  Fence fence;                        // base: what the drafter already holds, before `tokens`
+  Fence fence;  // base: what the drafter already holds, before `tokens`
   std::vector<TokenId> tokens;
-  bool draft = true;                  // false: just keep up (a chunk of a prompt, or the guard backs off)
+  bool draft = true;  // false: just keep up (a chunk of a prompt, or the guard backs off)
   Tuning tuning;
-  std::optional<SequenceInfo> info;   // with the first Advance and the one that answers a Resync
+  std::optional<SequenceInfo> info;  // with the first Advance and the one that answers a Resync
   bool operator==(const Advance&) const = default;
 };
 struct Features {  // later, on a bulk lane: the target's hidden states; named here so that the tag is taken
@@ -68,11 +68,11 @@ struct Release {
 // drafter -> verifier
 enum class NoNodes : uint8_t { none, busy, leaving, below_threshold };
 struct Tree {
-  Fence fence;                  // base: after the Advance that it answers; the root is token base_length - 1
+  Fence fence;  // base: after the Advance that it answers; the root is token base_length - 1
   uint32_t tuning_version = 0;
   std::vector<TreeNode> nodes;  // as received: TokenTree::make decides whether it is a tree
   NoNodes no_nodes = NoNodes::none;
-  uint32_t draft_us = 0;        // time the method spent
+  uint32_t draft_us = 0;  // time the method spent
   bool operator==(const Tree&) const = default;
 };
 struct Resync {  // "I hold `held` tokens of this sequence": send the rest, with info

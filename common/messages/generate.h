@@ -19,16 +19,16 @@ struct Start {
   SequenceId sequence;
   Epoch epoch = 0;
   uint32_t choice = 0;
-  int32_t prompt_length = 0;         // tokens[0, prompt_length) are the prompt, the rest was emitted in an earlier epoch
+  int32_t prompt_length = 0;  // tokens[0, prompt_length) are the prompt, the rest was emitted in an earlier epoch
   std::vector<TokenId> tokens;
   SamplingParams sampling;
-  uint64_t seed = 0;                 // the router draws one if the client gave none, and returns it
+  uint64_t seed = 0;  // the router draws one if the client gave none, and returns it
   Rule rule = Rule::greedy;
   int32_t output_max = 0;            // tokens after the prompt, those of earlier epochs included
   std::vector<TokenId> stop_ids;     // emitting one ends the sequence; it is sent, then Finish::stop
   std::vector<DrafterRef> drafters;  // empty: plain decoding
   Tuning tuning;
-  uint32_t lease_ms = 0;             // without a RouterHeartbeat for this long the sequence is freed
+  uint32_t lease_ms = 0;  // without a RouterHeartbeat for this long the sequence is freed
   bool operator==(const Start&) const = default;
 };
 struct Ack {
@@ -59,12 +59,12 @@ struct Refused {
 struct Tokens {  // kept, with the finish, until acked or the lease ends
   SequenceId sequence;
   Epoch epoch = 0;
-  int32_t first_index = 0;        // output index of ids[0]
+  int32_t first_index = 0;  // output index of ids[0]
   std::vector<TokenId> ids;
-  std::vector<uint8_t> drafted;   // [ids] 1: a drafter had guessed it
+  std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
   Finish finish = Finish::none;
-  std::string reason;             // with Finish::error: what failed, for the client
-  SpeculationReport report;       // since the epoch began
+  std::string reason;        // with Finish::error: what failed, for the client
+  SpeculationReport report;  // since the epoch began
   bool operator==(const Tokens&) const = default;
 };
 

@@ -14,16 +14,19 @@ struct VerifierCounters {
   uint64_t held = 0;  // gauge: arrived, or in the step that runs now
 
   uint64_t sequences_started = 0, sequences_refused = 0, sequences_ended = 0, sequences_cancelled = 0, leases_expired = 0;
-  uint64_t live = 0, waiting = 0;           // gauges
-  uint64_t blocks_free = 0;                 // gauge
+  uint64_t live = 0, waiting = 0;  // gauges
+  uint64_t preempted = 0;          // lost their cache to an older sequence; computed anew
+  bool welcome = false;            // gauge: by at least one router
+  uint64_t blocks_free = 0;        // gauge
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, backed_off_rounds = 0;
   uint64_t resyncs = 0, non_finite_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
-  Histogram<10> overhead_seconds{{.00005, .0001, .0002, .0003, .0005, .001, .002, .003, .005, .02}};  // round time that is not model time
-  Histogram<9> accepted_length{{0, 1, 2, 3, 4, 6, 8, 12, 16}};  // accepted nodes of a verified tree
+  Histogram<10> overhead_seconds{
+      {.00005, .0001, .0002, .0003, .0005, .001, .002, .003, .005, .02}};  // round time that is not model time
+  Histogram<9> accepted_length{{0, 1, 2, 3, 4, 6, 8, 12, 16}};             // accepted nodes of a verified tree
 };
 
 }  // namespace slipstream

@@ -16,8 +16,8 @@ struct StepPlan {
   std::vector<uint64_t> ancestors;                                // [rows]
   std::vector<int32_t> block_table;                               // [sequences, blocks_max]
   int32_t blocks_max = 0;
-  std::vector<RowSampling> sampling;                              // [wanted]
-  std::vector<int32_t> wanted;                                    // [wanted] row indices, ascending
+  std::vector<RowSampling> sampling;  // [wanted]
+  std::vector<int32_t> wanted;        // [wanted] row indices, ascending
   std::vector<KvMove> moves;
 
   int rows() const { return static_cast<int>(token.size()); }
@@ -27,7 +27,7 @@ struct StepPlan {
 
 // What the job returns.
 struct Choices {
-  std::vector<TokenId> chosen;    // [wanted] the target's token after that row; -1: its logits were not finite
+  std::vector<TokenId> chosen;  // [wanted] the target's token after that row; -1: its logits were not finite
   uint32_t forward_us = 0;
 };
 

@@ -1,0 +1,91 @@
+// A worker's side of `control`: says Hello to each router until it is welcome, then heartbeats. Pure; part of a worker's actor.
+//
+// Routers are peers 1, 2, ... in the order given. A router that restarts or refuses is asked again.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/messages/control.h"
+
+namespace slipstream {
+
+inline constexpr Time kHelloInterval = std::chrono::seconds(1);
+
+class Membership {
+ public:
+  Membership(Hello self, const std::vector<std::string>& routers) : self_(std::move(self)) {
+    for (const std::string& endpoint : routers) links_.push_back({.peer = Peer{links_.size() + 1}, .endpoint = endpoint});
+  }
+
+  bool owns(Peer peer) const { return peer.id >= 1 && peer.id <= links_.size(); }
+  bool welcome() const { return std::ranges::any_of(links_, &Link::welcome); }  // by at least one router
+
+  // effects: any vector whose variant holds Connect, To<Hello>, To<WorkerHeartbeat> and To<Leaving>.
+  void connect(auto& effects) {
+    for (const Link& link : links_) effects.push_back(Connect{link.peer, link.endpoint});
+  }
+
+  void up(Peer peer, Time now) {
+    if (Link* link = find(peer)) *link = {.peer = peer, .endpoint = link->endpoint, .up = true, .next = now};
+  }
+  void down(Peer peer) {
+    if (Link* link = find(peer)) link->up = link->welcome = false;
+  }
+  void take(const From<Welcome>& event, Time now) {
+    Link* link = find(event.peer);
+    if (link == nullptr || !self_.versions.includes(event.message.version)) return;
+    link->welcome = true;
+    link->heartbeat = std::chrono::milliseconds(std::max(event.message.heartbeat_ms, 1U));
+    link->next = now;
+  }
+  void take(const From<Refuse>& event) {
+    if (Link* link = find(event.peer)) link->welcome = false;
+  }
+
+  // Sends what is due: Hello where not welcome yet, a heartbeat where welcome.
+  void keep(Time now, const WorkerHeartbeat& load, auto& effects) {
+    for (Link& link : links_) {
+      if (!link.up || now < link.next) continue;
+      link.next = now + (link.welcome ? link.heartbeat : kHelloInterval);
+      if (link.welcome)
+        effects.push_back(To<WorkerHeartbeat>{link.peer, load});
+      else
+        effects.push_back(To<Hello>{link.peer, self_});
+    }
+  }
+  // When keep() has something to do next.
+  std::optional<Time> next() const {
+    std::optional<Time> next;
+    for (const Link& link : links_) {
+      if (link.up) next = std::min(next.value_or(link.next), link.next);
+    }
+    return next;
+  }
+
+  void leave(const std::string& reason, auto& effects) {
+    for (const Link& link : links_) {
+      if (link.up) effects.push_back(To<Leaving>{link.peer, {.incarnation = self_.incarnation, .reason = reason}});
+    }
+  }
+
+ private:
+  struct Link {
+    Peer peer;
+    std::string endpoint;
+    bool up = false;
+    bool welcome = false;
+    Time heartbeat{};  // interval
+    Time next{};       // the next Hello or heartbeat
+  };
+  Link* find(Peer peer) { return owns(peer) ? &links_[peer.id - 1] : nullptr; }
+
+  Hello self_;
+  std::vector<Link> links_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,223 @@
+#include "services/verifier/drafting.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slipstream {
+namespace {
+
+bool names(const VerifierSequence& sequence, const std::string& endpoint) {
+  return std::ranges::find(sequence.drafters, endpoint, &DrafterRef::endpoint) != sequence.drafters.end();
+}
+
+SequenceInfo info_of(const VerifierSequence& sequence) {
+  return {.prompt_length = sequence.prompt_length,
+          .seed = sequence.seed,
+          .choice = sequence.choice,
+          .sampling = sequence.sampling,
+          .rule = sequence.rule};
+}
+
+void holds(VerifierSequence& sequence, int32_t tokens) {
+  sequence.drafter_holds = tokens;
+  sequence.drafter_prefix = {};
+  sequence.drafter_prefix.add(std::span<const TokenId>(sequence.tokens).first(static_cast<size_t>(tokens)));
+}
+
+}  // namespace
+
+DrafterLink* Drafting::find(Peer peer) {
+  const auto link = std::ranges::find(links_, peer, &DrafterLink::peer);
+  return link == links_.end() ? nullptr : &*link;
+}
+
+bool Drafting::owns(Peer peer) const { return find(peer) != nullptr; }
+
+void Drafting::introduce(const VerifierSequence& sequence, const Sequences& sequences, Effects& effects) {
+  std::erase_if(links_, [&](const DrafterLink& link) {
+    const bool named = names(sequence, link.endpoint) ||
+                       std::ranges::any_of(sequences, [&](const auto& other) { return names(*other, link.endpoint); });
+    if (link.attached || link.quarantined || named) return false;
+    effects.push_back(Disconnect{link.peer});
+    return true;
+  });
+  for (const DrafterRef& ref : sequence.drafters) {
+    const bool known = std::ranges::find(links_, ref.endpoint, &DrafterLink::endpoint) != links_.end();
+    if (known || links_.size() >= static_cast<size_t>(kDrafterLinksMax)) continue;
+    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = ref.endpoint});
+    effects.push_back(Connect{links_.back().peer, ref.endpoint});
+  }
+}
+
+void Drafting::up(Peer peer, Effects& effects) {
+  effects.push_back(To<Attach>{peer, {.verifier = config_.incarnation, .fingerprint = config_.fingerprint}});
+}
+
+void Drafting::down(Peer peer) {
+  if (DrafterLink* link = find(peer)) link->attached = false;
+}
+
+void Drafting::attached(Peer peer, const Attached& message, Sequences& sequences) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr || link->quarantined) return;
+  const bool fits = message.refusal.empty() && VersionRange{}.includes(message.version) &&
+                    message.fingerprint.same_tokens(config_.fingerprint) && !message.needs.features &&
+                    !message.needs.probabilities;
+  link->attached = fits;
+  if (!fits || std::exchange(link->incarnation, message.drafter) == message.drafter) return;
+  for (const auto& sequence : sequences) {  // another life: it knows nothing of us
+    if (sequence->drafter == peer) holds(*sequence, 0);
+  }
+}
+
+void Drafting::strike(Peer peer, Effects& effects) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr || link->quarantined || ++link->strikes < kStrikesMax) return;
+  link->quarantined = true;
+  link->attached = false;
+  ++counters_.quarantined;
+  effects.push_back(Disconnect{peer});
+}
+
+DrafterLink* Drafting::pick(VerifierSequence& sequence) {
+  if (DrafterLink* link = find(sequence.drafter); link != nullptr && link->attached) return link;
+  for (const DrafterRef& ref : sequence.drafters) {
+    const auto link = std::ranges::find(links_, ref.endpoint, &DrafterLink::endpoint);
+    if (link == links_.end() || !link->attached) continue;
+    sequence.drafter = link->peer;
+    holds(sequence, 0);
+    return &*link;
+  }
+  return nullptr;
+}
+
+void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effects) {
+  ++sequence.round;
+  sequence.draft = {};
+  sequence.round_began = now;
+  unpark(sequence);
+  if (sequence.draft.answered) return;
+  const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
+  if (!worth || pick(sequence) == nullptr) return;
+  if (!sequence.guard.wants_draft()) {
+    ++counters_.backed_off_rounds;
+    return;
+  }
+  sequence.draft.asked = true;
+  sequence.draft.deadline = now + std::chrono::microseconds(sequence.tuning.deadline_us);
+  advance(sequence, effects);
+}
+
+// Sends what the drafter does not hold yet, in chunks; the last one asks for the tree.
+void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
+  const auto all = std::span<const TokenId>(sequence.tokens);
+  auto held = static_cast<size_t>(sequence.drafter_holds);
+  PrefixHash& hash = sequence.drafter_prefix;
+  do {
+    const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
+    Advance message{.fence = {.sequence = sequence.id,
+                              .epoch = sequence.epoch,
+                              .round = sequence.round,
+                              .base_length = static_cast<int32_t>(held),
+                              .prefix_hash = hash.value()},
+                    .tokens = {chunk.begin(), chunk.end()},
+                    .draft = held + chunk.size() == all.size(),
+                    .tuning = sequence.tuning,
+                    .info = std::nullopt};
+    if (held == 0) message.info = info_of(sequence);
+    effects.push_back(To<Advance>{sequence.drafter, std::move(message)});
+    hash.add(chunk);
+    held += chunk.size();
+  } while (held < all.size());
+  sequence.drafter_holds = static_cast<int32_t>(held);
+}
+
+void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate,
+                    uint64_t VerifierCounters::* total) {
+  sequence.report.*fate += static_cast<uint32_t>(nodes);
+  counters_.*total += nodes;
+}
+
+void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects& effects) {
+  const size_t nodes = message.nodes.size();
+  counters_.received += nodes;
+  const DrafterLink* link = find(peer);
+  if (sequence == nullptr || link == nullptr || !link->attached || sequence->drafter != peer) {
+    counters_.stale += nodes;
+    return;
+  }
+  sequence->report.received += static_cast<uint32_t>(nodes);
+  const auto stale = [&] { drop(*sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale); };
+  const auto late = [&] { drop(*sequence, nodes, &SpeculationReport::late, &VerifierCounters::late); };
+  const Fence& fence = message.fence;
+  const auto length = static_cast<int32_t>(sequence->tokens.size());
+  if (!sequence->running()) return late();
+  const bool ahead = fence.base_length > length;
+  if (!ahead) {
+    if (fence.round < sequence->round) return late();
+    if (fence.round != sequence->round || fence.base_length != length || fence.prefix_hash != sequence->hash.value() ||
+        !sequence->draft.asked || sequence->draft.answered) {
+      return stale();
+    }
+    if (sequence->in_step) return late();
+  }
+  Result<TokenTree> tree = TokenTree::make(message.nodes, config_.fingerprint.vocabulary);
+  if (!tree) {
+    drop(*sequence, nodes, &SpeculationReport::invalid, &VerifierCounters::invalid);
+    strike(peer, effects);
+    return;
+  }
+  sequence->report.held += static_cast<uint32_t>(nodes);
+  if (ahead) {
+    if (sequence->parked) {
+      const size_t replaced = sequence->parked->nodes.size();
+      sequence->report.held -= static_cast<uint32_t>(replaced);
+      drop(*sequence, replaced, &SpeculationReport::stale, &VerifierCounters::stale);
+    }
+    sequence->parked = std::move(message);
+    return;
+  }
+  sequence->draft.tree = *std::move(tree);
+  sequence->draft.answered = true;
+}
+
+// A tree that was ahead of us becomes this round's if the commit reached exactly its base; one that we passed is stale.
+void Drafting::unpark(VerifierSequence& sequence) {
+  if (!sequence.parked || sequence.parked->fence.base_length > static_cast<int32_t>(sequence.tokens.size())) return;
+  const Tree parked = *std::exchange(sequence.parked, std::nullopt);
+  if (parked.fence.base_length == static_cast<int32_t>(sequence.tokens.size()) &&
+      parked.fence.prefix_hash == sequence.hash.value()) {
+    sequence.draft.asked = sequence.draft.answered = true;
+    sequence.draft.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // was valid when it came
+    return;
+  }
+  sequence.report.held -= static_cast<uint32_t>(parked.nodes.size());
+  drop(sequence, parked.nodes.size(), &SpeculationReport::stale, &VerifierCounters::stale);
+}
+
+void Drafting::resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects) {
+  if (sequence == nullptr || sequence->drafter != peer || !sequence->running() || !sequence->draft.asked ||
+      message.round != sequence->round || std::exchange(sequence->draft.resynced, true)) {
+    ++counters_.fenced;
+    return;
+  }
+  ++counters_.resyncs;
+  const bool plausible = message.held > 0 && message.held < static_cast<int32_t>(sequence->tokens.size());
+  holds(*sequence, plausible ? message.held : 0);
+  advance(*sequence, effects);
+}
+
+void Drafting::release(VerifierSequence& sequence, Effects& effects) {
+  size_t nodes = static_cast<size_t>(sequence.draft.tree.size());
+  if (sequence.parked) nodes += sequence.parked->nodes.size();
+  sequence.report.held -= static_cast<uint32_t>(nodes);
+  drop(sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale);
+  sequence.draft = {};
+  sequence.parked.reset();
+  if (const DrafterLink* link = find(sequence.drafter); link != nullptr && link->attached) {
+    effects.push_back(To<Release>{sequence.drafter, {sequence.id, sequence.epoch}});
+  }
+  sequence.drafter = {};
+}
+
+}  // namespace slipstream

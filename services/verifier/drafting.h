@@ -1,0 +1,66 @@
+// The drafters' side of a verifier: links to them, and the rounds of drafting that run over those links. A round begins when a
+// sequence's tokens grow (Advance), and ends when a step verifies what came (Tree) or goes on without. No drafter can change a
+// token or hold a step past the round's deadline.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "services/verifier/counters.h"
+#include "services/verifier/events.h"
+#include "services/verifier/sequence.h"
+
+namespace slipstream {
+
+inline constexpr int kDrafterLinksMax = 64;
+
+struct DrafterLink {
+  Peer peer;
+  std::string endpoint;
+  bool attached = false;        // checked each other, and up
+  bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
+  Incarnation incarnation = 0;  // as of the last Attached
+  int strikes = 0;
+};
+
+class Drafting {
+ public:
+  // Link peers are numbered from first_peer on.
+  Drafting(const VerifierConfig& config, VerifierCounters& counters, uint64_t first_peer)
+      : config_(config), counters_(counters), next_peer_(first_peer) {}
+
+  using Sequences = std::vector<std::unique_ptr<VerifierSequence>>;
+  using Effects = std::vector<VerifierEffect>;
+
+  // Opens links to the sequence's drafters; closes those that are down and that no sequence names.
+  void introduce(const VerifierSequence& sequence, const Sequences& sequences, Effects& effects);
+  bool owns(Peer peer) const;
+
+  void up(Peer peer, Effects& effects);
+  void down(Peer peer);
+  void attached(Peer peer, const Attached& message, Sequences& sequences);
+  void strike(Peer peer, Effects& effects);  // a malformed message or an impossible tree
+
+  // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
+  void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
+  // sequence: the one the message names, or nullptr if there is none of that id and epoch.
+  void tree(Peer peer, Tree message, VerifierSequence* sequence, Effects& effects);
+  void resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects);
+  // The sequence ends or loses its cache of drafts: whatever is held becomes stale, and its drafter may forget it.
+  void release(VerifierSequence& sequence, Effects& effects);
+
+ private:
+  DrafterLink* find(Peer peer);
+  const DrafterLink* find(Peer peer) const { return const_cast<Drafting*>(this)->find(peer); }
+  DrafterLink* pick(VerifierSequence& sequence);
+  void advance(VerifierSequence& sequence, Effects& effects);
+  void drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate, uint64_t VerifierCounters::* total);
+  void unpark(VerifierSequence& sequence);
+
+  const VerifierConfig& config_;
+  VerifierCounters& counters_;
+  uint64_t next_peer_;
+  std::vector<DrafterLink> links_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,34 @@
+// What a verifier hears and does, and what it was told at birth.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/base/limits.h"
+#include "common/messages/control.h"
+#include "common/messages/draft.h"
+#include "common/messages/generate.h"
+#include "services/verifier/step_plan.h"
+
+namespace slipstream {
+
+struct VerifierConfig {
+  Incarnation incarnation = 0;
+  Fingerprint fingerprint;
+  std::string numerics_id;
+  std::string metrics_endpoint;
+  std::vector<std::string> routers;  // endpoints, connected to at the first event
+  int32_t context_max = 0;           // tokens of one sequence, prompt and output together
+  int32_t cache_blocks = 0;          // of kBlockTokens rows
+  int32_t step_rows_max = kStepRowsMax;
+};
+
+using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
+                                   From<Drain>, From<Start>, From<Ack>, From<Cancel>, From<Attached>, From<Tree>, From<Resync>,
+                                   From<Unknown>, Ran<StepPlan, Choices>>;
+using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<StepPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
+                                    To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>>;
+
+}  // namespace slipstream

@@ -1,0 +1,127 @@
+#include "services/verifier/gather.h"
+
+#include <algorithm>
+
+#include "common/speculation/tree_mask.h"
+
+namespace slipstream {
+namespace {
+
+class Gathering {
+ public:
+  Gathering(const GatherLimits& limits, const Reserve& reserve, StepPlan& plan, uint64_t& trimmed)
+      : limits_(limits), reserve_(reserve), plan_(plan), trimmed_(trimmed) {}
+
+  int rows_left() const { return limits_.rows_max - plan_.rows(); }
+
+  // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most nodes_max nodes of its tree.
+  void add(VerifierSequence& sequence, int32_t rows_max, int nodes_max) {
+    const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
+    const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
+    Lane lane{.id = sequence.id, .epoch = sequence.epoch, .decodes = decodes, .prompt_rows = prompt_rows, .tree = {}};
+    if (decodes) {
+      lane.tree = std::exchange(sequence.draft.tree, {});
+      trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree)}));
+    }
+    const int32_t before_tree = sequence.cached + prompt_rows + (decodes ? 1 : 0);
+    if (!reserve_(sequence, before_tree + lane.tree.size())) {
+      trim(sequence, lane.tree, 0);
+      if (!reserve_(sequence, before_tree)) return;
+    }
+    sequence.in_step = true;
+    add_rows(sequence, lane);
+    lanes_.push_back(std::move(lane));
+  }
+
+  std::vector<Lane> finish() {
+    // The block table's width is fixed, so that a device can keep it at one address.
+    plan_.blocks_max = limits_.blocks_max;
+    return std::move(lanes_);
+  }
+
+ private:
+  // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context.
+  int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
+    int depth = 0;
+    for (int node = 0; node < tree.size(); ++node) depth = std::max(depth, tree.depth(node));
+    return sequence.root() + depth < limits_.context_max ? sequence.tuning.nodes_max : 0;
+  }
+
+  void trim(VerifierSequence& sequence, TokenTree& tree, int budget) {
+    const auto cut = static_cast<uint32_t>(tree.trim(budget));
+    sequence.report.trimmed += cut;
+    sequence.report.held -= cut;
+    trimmed_ += cut;
+  }
+
+  void add_rows(VerifierSequence& sequence, Lane& lane) {
+    const auto lane_index = static_cast<int32_t>(lanes_.size());
+    plan_.moves.insert(plan_.moves.end(), sequence.moves.begin(), sequence.moves.end());
+    sequence.moves.clear();
+    plan_.block_table.insert(plan_.block_table.end(), sequence.table.blocks().begin(), sequence.table.blocks().end());
+    plan_.block_table.resize(static_cast<size_t>((lane_index + 1) * limits_.blocks_max), 0);
+
+    for (int32_t i = 0; i < lane.prompt_rows; ++i) {
+      const int32_t position = sequence.cached + i;
+      add_row(lane_index, sequence.tokens[static_cast<size_t>(position)], position, sequence.table.slot(position));
+      plan_.visible.push_back(position + 1);
+      plan_.ancestors.push_back(0);
+    }
+    if (lane.decodes) add_tree(sequence, lane, lane_index);
+  }
+
+  void add_tree(const VerifierSequence& sequence, Lane& lane, int32_t lane_index) {
+    const int32_t root = sequence.root();
+    const std::vector<uint64_t> mask = tree_mask(lane.tree);
+    lane.first_wanted = static_cast<int>(plan_.wanted.size());
+    for (int row = 0; row <= lane.tree.size(); ++row) {
+      const int32_t depth = row == 0 ? 0 : lane.tree.depth(row - 1);
+      const TokenId token = row == 0 ? sequence.tokens.back() : lane.tree.nodes()[static_cast<size_t>(row - 1)].token;
+      plan_.wanted.push_back(plan_.rows());
+      plan_.sampling.push_back({.seed = sequence.seed,
+                                .choice = sequence.choice,
+                                .position = static_cast<uint32_t>(sequence.output() + depth),
+                                .params = sequence.sampling});
+      add_row(lane_index, token, root + depth, sequence.table.slot(root + row));
+      plan_.visible.push_back(root);
+      plan_.ancestors.push_back(mask[static_cast<size_t>(row)]);
+    }
+  }
+
+  void add_row(int32_t lane_index, TokenId token, int32_t position, int32_t slot) {
+    plan_.token.push_back(token);
+    plan_.position.push_back(position);
+    plan_.slot.push_back(slot);
+    plan_.sequence.push_back(lane_index);
+  }
+
+  const GatherLimits& limits_;
+  const Reserve& reserve_;
+  StepPlan& plan_;
+  uint64_t& trimmed_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace
+
+std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
+                         StepPlan& plan, uint64_t& trimmed) {
+  plan.clear();
+  Gathering gathering(limits, reserve, plan, trimmed);
+  const auto decodes = [](const VerifierSequence* sequence) { return sequence->prompt_rows_left() == 0; };
+  const auto decoding = static_cast<int>(std::ranges::count_if(ready, decodes));
+  const bool prompts_wait = decoding < static_cast<int>(ready.size());
+  if (decoding > 0) {
+    const int kept = prompts_wait ? std::min(kPromptRowsKept, limits.rows_max / 2) : 0;
+    const int nodes_each = std::max(0, (limits.rows_max - kept - decoding) / decoding);
+    for (VerifierSequence* sequence : ready) {
+      if (decodes(sequence) && gathering.rows_left() > 0) gathering.add(*sequence, gathering.rows_left(), nodes_each);
+    }
+  }
+  for (VerifierSequence* sequence : ready) {
+    if (!decodes(sequence) && gathering.rows_left() > 0) gathering.add(*sequence, gathering.rows_left(), kTreeNodesMax);
+  }
+  return gathering.finish();
+}
+
+}  // namespace slipstream

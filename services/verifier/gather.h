@@ -1,0 +1,43 @@
+// Which rows the next step has. Roots first (every sequence that decodes moves on), then their trees under an equal share of
+// the row budget, then prompt chunks; while a prompt waits, kPromptRowsKept rows are kept from the trees for it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "services/verifier/sequence.h"
+#include "services/verifier/step_plan.h"
+
+namespace slipstream {
+
+inline constexpr int kPromptRowsKept = 64;
+
+// One sequence's part of a step, to settle it by.
+struct Lane {
+  SequenceId id;
+  Epoch epoch = 0;
+  bool decodes = false;  // has its root in the step; else a chunk of its prompt only
+  int32_t prompt_rows = 0;
+  int first_wanted = 0;  // decodes: index of the root's choice in Choices::chosen; the tree's follow
+  TokenTree tree;
+};
+
+struct GatherLimits {
+  int32_t rows_max = kStepRowsMax;
+  int32_t blocks_max = 0;   // width of the plan's block table
+  int32_t context_max = 0;  // positions the model has
+};
+
+// Cache blocks that a sequence of that many tokens can need: its context and a tree behind it.
+constexpr int32_t blocks_of_a_sequence(int32_t tokens) { return (tokens + kTreeNodesMax + kBlockTokens) / kBlockTokens; }
+
+// Makes room in the cache for that many positions of a sequence; false: none to be had now, the sequence sits out.
+using Reserve = std::function<bool(VerifierSequence&, int32_t positions)>;
+
+// Fills `plan` (cleared) and gives the lanes in the order of its sequences. Takes each tree and the pending moves from its
+// sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.
+std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
+                         StepPlan& plan, uint64_t& trimmed);
+
+}  // namespace slipstream

@@ -1,0 +1,88 @@
+// What a verifier knows of one sequence. Plain data; who changes what: verifier.cpp (life), gather.cpp (rows), settle.cpp
+// (tokens), rounds.cpp (drafts).
+//
+// Invariants between steps:
+//   1. K/V of positions [0, cached) is in the cache, once `moves` are done; cached < tokens.size();
+//   2. a sequence that decodes has cached == tokens.size() - 1: all but the root, the last token;
+//   3. drafted.size() == tokens.size() - prompt_length; hash covers exactly `tokens`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/base/prefix_hash.h"
+#include "common/kv/block_table.h"
+#include "common/messages/draft.h"
+#include "common/messages/generate.h"
+#include "common/speculation/guard.h"
+#include "common/speculation/token_tree.h"
+
+namespace slipstream {
+
+// One round's draft, from the Advance that asks for it to the step that verifies it.
+struct DraftRound {
+  bool asked = false;     // an Advance asked for a tree
+  bool answered = false;  // it came, with or without nodes
+  bool resynced = false;  // a Resync was answered: once a round is enough
+  Time deadline{};        // asked: when to go on without
+  TokenTree tree;         // empty until it comes
+};
+
+struct VerifierSequence {
+  explicit VerifierSequence(BlockPool& pool) : table(pool) {}
+
+  // Constant after Start.
+  SequenceId id;
+  Epoch epoch = 0;
+  Peer router;
+  uint32_t choice = 0;
+  int32_t prompt_length = 0;
+  SamplingParams sampling;
+  uint64_t seed = 0;
+  Rule rule = Rule::greedy;
+  int32_t output_max = 0;
+  std::vector<TokenId> stop_ids;
+  std::vector<DrafterRef> drafters;
+  Tuning tuning;
+  Time lease{};
+
+  // The truth.
+  std::vector<TokenId> tokens;  // prompt and output
+  PrefixHash hash;
+  std::vector<uint8_t> drafted;  // [output] 1: a drafter had guessed it
+  Finish finish = Finish::none;
+  std::string finish_reason;  // with Finish::error
+  SpeculationReport report;
+
+  // The cache.
+  BlockTable table;
+  int32_t cached = 0;
+  std::vector<KvMove> moves;  // the last round's commit, done first in the next step
+
+  // The draft.
+  Round round = 0;
+  DraftRound draft;
+  std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
+  Peer drafter;                // id 0: none
+  int32_t drafter_holds = 0;   // tokens; drafter_prefix covers exactly those
+  PrefixHash drafter_prefix;
+  DraftGuard guard;
+  Time round_began{};
+
+  // Delivery.
+  int32_t acked = 0;  // output tokens the router has
+  bool finish_acked = false;
+  Time resend_at{};
+  Time lease_ends{};
+  bool in_step = false;
+
+  int32_t output() const { return static_cast<int32_t>(tokens.size()) - prompt_length; }
+  int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }  // its position
+  int32_t prompt_rows_left() const { return root() - cached; }              // rows to compute before the root's
+  bool running() const { return finish == Finish::none; }
+};
+
+}  // namespace slipstream

@@ -1,0 +1,61 @@
+#include "services/verifier/settle.h"
+
+#include <algorithm>
+
+namespace slipstream {
+namespace {
+
+// How many of the walk's tokens are emitted: all, or up to the first that ends the sequence.
+int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
+  for (size_t i = 0; i < emitted.size(); ++i) {
+    if (emitted[i] < 0) {
+      sequence.finish = Finish::error;
+      sequence.finish_reason = "the model gave logits that are not finite for this prompt";
+      return static_cast<int>(i);
+    }
+    if (std::ranges::find(sequence.stop_ids, emitted[i]) != sequence.stop_ids.end()) {
+      sequence.finish = Finish::stop;
+      return static_cast<int>(i) + 1;
+    }
+    if (sequence.output() + static_cast<int32_t>(i) + 1 >= sequence.output_max) {
+      sequence.finish = Finish::length;
+      return static_cast<int>(i) + 1;
+    }
+  }
+  return static_cast<int>(emitted.size());
+}
+
+void tell_fates(VerifierSequence& sequence, const Fates& fates, int nodes, VerifierCounters& counters) {
+  sequence.report.accepted += static_cast<uint32_t>(fates.accepted);
+  sequence.report.rejected += static_cast<uint32_t>(fates.rejected);
+  sequence.report.unreached += static_cast<uint32_t>(fates.unreached);
+  sequence.report.held -= static_cast<uint32_t>(nodes);
+  counters.accepted += static_cast<uint64_t>(fates.accepted);
+  counters.rejected += static_cast<uint64_t>(fates.rejected);
+  counters.unreached += static_cast<uint64_t>(fates.unreached);
+  if (nodes > 0) counters.accepted_length.observe(fates.accepted);
+}
+
+}  // namespace
+
+Settled settle(VerifierSequence& sequence, const Lane& lane, std::span<const TokenId> chosen, VerifierCounters& counters) {
+  const Walk walked = walk(lane.tree, chosen);
+  const int emitted = cut(sequence, walked.emitted);
+  const int accepted = std::min(emitted, static_cast<int>(walked.accepted.size()));
+  tell_fates(sequence, fates(lane.tree, walked, accepted), lane.tree.size(), counters);
+
+  std::vector<int32_t> path;
+  for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);
+  sequence.table.commit(sequence.root(), path, sequence.moves);
+  sequence.cached = sequence.root() + 1 + accepted;
+
+  const auto tokens = std::span(walked.emitted).first(static_cast<size_t>(emitted));
+  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  sequence.hash.add(tokens);
+  for (int i = 0; i < emitted; ++i) sequence.drafted.push_back(i < accepted ? 1 : 0);
+  if (emitted > 0) ++sequence.report.steps;
+  counters.output_tokens += static_cast<uint64_t>(emitted);
+  return {.emitted = emitted, .accepted_nodes = accepted};
+}
+
+}  // namespace slipstream

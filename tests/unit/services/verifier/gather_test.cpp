@@ -1,0 +1,105 @@
+#include "services/verifier/gather.h"
+
+#include <deque>
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+class GatherTest : public testing::Test {
+ protected:
+  VerifierSequence& sequence(int tokens, int cached, std::vector<TreeNode> nodes = {}) {
+    VerifierSequence& made = sequences.emplace_back(pool);
+    made.id.counter = sequences.size();
+    made.tokens.assign(static_cast<size_t>(tokens), 1);
+    made.prompt_length = tokens;
+    made.cached = cached;
+    made.tuning.nodes_max = 60;
+    made.draft.tree = *TokenTree::make(std::move(nodes), 100);
+    made.report.held = static_cast<uint32_t>(made.draft.tree.size());
+    made.table.reserve(cached);
+    ready.push_back(&made);
+    return made;
+  }
+  static std::vector<TreeNode> chain(int nodes) {
+    std::vector<TreeNode> chain;
+    for (int i = 0; i < nodes; ++i) chain.push_back({2, i - 1, 1.0F});
+    return chain;
+  }
+  std::vector<Lane> gathered() {
+    return gather(
+        ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300},
+        [](VerifierSequence& sequence, int32_t positions) { return sequence.table.reserve(positions); }, plan, trimmed);
+  }
+
+  BlockPool pool{32};
+  std::deque<VerifierSequence> sequences;
+  std::vector<VerifierSequence*> ready;
+  StepPlan plan;
+  int rows_max = 64;
+  uint64_t trimmed = 0;
+};
+
+TEST_F(GatherTest, GivesEveryDecodingSequenceItsRoot) {
+  sequence(10, 9, chain(30));
+  sequence(20, 19, chain(30));
+  const auto lanes = gathered();
+  EXPECT_EQ(plan.rows(), 2 + 30 + 30);
+  EXPECT_EQ(lanes[1].first_wanted, 31);
+  EXPECT_EQ(plan.position[31], 19);
+  EXPECT_EQ(plan.visible[32], 19);
+  EXPECT_EQ(plan.ancestors[33], 0b111U);
+}
+
+TEST_F(GatherTest, KeepsRowsForAWaitingPrompt) {
+  sequence(10, 9, chain(30));
+  sequence(200, 0);
+  const auto lanes = gathered();
+  EXPECT_EQ(lanes[0].tree.size(), 30);
+  EXPECT_EQ(lanes[1].prompt_rows, 64 - 31);
+  EXPECT_FALSE(lanes[1].decodes);
+}
+
+TEST_F(GatherTest, TrimsTreesToAnEqualShareAndCountsIt) {
+  for (int i = 0; i < 4; ++i) sequence(10, 9, chain(30));
+  gathered();
+  EXPECT_EQ(plan.rows(), 64);
+  EXPECT_EQ(trimmed, 4 * (30 - 15));
+}
+
+TEST_F(GatherTest, TakesTheWholePromptAndItsTreeWhenTheyFit) {
+  sequence(12, 0, chain(3));
+  const auto lanes = gathered();
+  EXPECT_EQ(lanes[0].prompt_rows, 11);
+  EXPECT_TRUE(lanes[0].decodes);
+  EXPECT_EQ(plan.wanted, (std::vector<int32_t>{11, 12, 13, 14}));
+  EXPECT_EQ(plan.sampling[2].position, 2U);
+}
+
+TEST_F(GatherTest, DropsATreeThatWouldPassTheContext) {
+  sequence(299, 298, chain(3));
+  gathered();
+  EXPECT_EQ(plan.rows(), 1);
+  EXPECT_EQ(trimmed, 3U);
+}
+
+TEST_F(GatherTest, GivesUpATreeBeforeASequence) {
+  sequence(10, 9, chain(30));
+  BlockTable others(pool);
+  others.reserve(31 * kBlockTokens);  // one block is left out of 32, and the sequence holds it
+  const auto lanes = gathered();
+  ASSERT_EQ(lanes.size(), 1U);
+  EXPECT_EQ(lanes[0].tree.size(), 0);
+  EXPECT_EQ(trimmed, 30U);
+}
+
+TEST_F(GatherTest, LeavesOutASequenceThatFindsNoRoom) {
+  sequence(33, 32);
+  BlockTable others(pool);
+  others.reserve(31 * kBlockTokens);
+  EXPECT_TRUE(gathered().empty());
+}
+
+}  // namespace
+}  // namespace slipstream

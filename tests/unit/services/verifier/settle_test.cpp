@@ -1,0 +1,60 @@
+#include "services/verifier/settle.h"
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+struct Scene {
+  BlockPool pool{8};
+  VerifierSequence sequence{pool};
+  VerifierCounters counters;
+  Lane lane{.decodes = true, .tree = {}};
+
+  explicit Scene(std::vector<TreeNode> nodes) {
+    sequence.tokens = {1, 2, 3};
+    sequence.prompt_length = 3;
+    sequence.output_max = 100;
+    sequence.cached = 2;
+    sequence.stop_ids = {9};
+    sequence.table.reserve(40);
+    lane.tree = *TokenTree::make(std::move(nodes), 100);
+    sequence.report.held = static_cast<uint32_t>(lane.tree.size());
+  }
+};
+
+TEST(Settle, MovesTheAcceptedPathBehindTheContext) {
+  Scene scene({{50, kRoot, .9F}, {4, kRoot, .8F}, {5, 1, .7F}});
+  const Settled settled = settle(scene.sequence, scene.lane, std::vector<TokenId>{4, 0, 5, 6}, scene.counters);
+  EXPECT_EQ(settled.emitted, 3);
+  EXPECT_EQ(scene.sequence.tokens, (std::vector<TokenId>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(scene.sequence.cached, 5);
+  const auto slot = [&](int position) { return scene.sequence.table.slot(position); };
+  EXPECT_EQ(scene.sequence.moves, (std::vector<KvMove>{{slot(4), slot(3)}, {slot(5), slot(4)}}));
+}
+
+TEST(Settle, MovesNothingWhenThePathIsInPlaceAlready) {
+  Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
+  settle(scene.sequence, scene.lane, std::vector<TokenId>{4, 5, 6}, scene.counters);
+  EXPECT_TRUE(scene.sequence.moves.empty());
+}
+
+TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
+  Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
+  scene.sequence.output_max = 1;
+  settle(scene.sequence, scene.lane, std::vector<TokenId>{4, 5, 6}, scene.counters);
+  EXPECT_EQ(scene.sequence.tokens.back(), 4);
+  EXPECT_EQ(scene.sequence.finish, Finish::length);
+  EXPECT_EQ(scene.counters.accepted, 1U);
+  EXPECT_EQ(scene.counters.unreached, 1U);
+  EXPECT_EQ(scene.sequence.report.held, 0U);
+}
+
+TEST(Settle, IgnoresNonFiniteLogitsOffThePath) {
+  Scene scene({{50, kRoot, .9F}});
+  settle(scene.sequence, scene.lane, std::vector<TokenId>{4, -1}, scene.counters);
+  EXPECT_TRUE(scene.sequence.running());
+}
+
+}  // namespace
+}  // namespace slipstream

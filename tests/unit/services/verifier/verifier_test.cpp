@@ -1,0 +1,338 @@
+#include "services/verifier/verifier.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "common/base/prefix_hash.h"
+#include "tests/stage/stage.h"
+
+namespace slipstream {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Peer kRouter{1};
+constexpr Peer kDrafter{1000};  // the first that a verifier links to
+constexpr TokenId kStop = 9;
+
+VerifierConfig config() {
+  return {.incarnation = 5,
+          .fingerprint = {.tokenizer = 7, .vocabulary = 100, .special_ids = {kStop}, .weights = 1},
+          .numerics_id = "test",
+          .metrics_endpoint = {},
+          .routers = {"tcp://router"},
+          .context_max = 1000,
+          .cache_blocks = 64};
+}
+
+uint64_t hash_of(std::vector<TokenId> tokens) {
+  PrefixHash hash;
+  hash.add(tokens);
+  return hash.value();
+}
+
+// A verifier whose model is a rule in the test: the token after t is t + 1.
+class VerifierTest : public testing::Test {
+ protected:
+  VerifierTest() : verifier(config()), stage(verifier) {
+    stage.up(kRouter);
+    stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 100000});
+  }
+
+  static Start start(std::vector<DrafterRef> drafters = {}) {
+    return {.sequence = {3, 1},
+            .epoch = 1,
+            .prompt_length = 3,
+            .tokens = {10, 11, 12},
+            .sampling = {.temperature = 0},
+            .rule = Rule::greedy,
+            .output_max = 20,
+            .stop_ids = {kStop},
+            .drafters = std::move(drafters),
+            .tuning = {.deadline_us = 3000},
+            .lease_ms = 1000};
+  }
+
+  void attach() {
+    stage.up(kDrafter);
+    stage.says<Attach>();
+    stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
+  }
+
+  // Meets a drafter with a first sequence, so that the next one finds it attached; leaves nothing behind.
+  void meet_drafter() {
+    stage.hears(kRouter, start({{77, "tcp://drafter"}}));
+    attach();
+    stage.runs();
+    choose();
+    stage.hears(kRouter, Cancel{{3, 1}, 1});
+    if (!stage.rests()) stage.runs(), choose();
+    stage.forget();
+  }
+
+  Start second() {
+    Start second = start({{77, "tcp://drafter"}});
+    second.sequence.counter = 2;
+    return second;
+  }
+
+  Tree tree(std::vector<TreeNode> nodes, const To<Advance>& advance) {
+    std::vector<TokenId> held(advance.message.tokens);
+    Fence fence = advance.message.fence;
+    PrefixHash hash(fence.prefix_hash);
+    hash.add(held);
+    fence.base_length += static_cast<int32_t>(held.size());
+    fence.prefix_hash = hash.value();
+    return {.fence = fence, .nodes = std::move(nodes)};
+  }
+
+  // The running job's answer by the rule.
+  void choose() {
+    ASSERT_TRUE(stage.running());
+    Choices choices;
+    for (int32_t row : plan->wanted) choices.chosen.push_back(plan->token[static_cast<size_t>(row)] + 1);
+    stage.finishes(std::move(choices));
+  }
+  StepPlan& runs() { return *(plan = &stage.runs()); }
+  uint64_t fates() const {
+    const VerifierCounters& c = verifier.counters();
+    return c.accepted + c.rejected + c.unreached + c.trimmed + c.late + c.stale + c.invalid + c.held;
+  }
+
+  Verifier verifier;
+  Stage<Verifier> stage;
+  StepPlan* plan = nullptr;
+};
+
+TEST_F(VerifierTest, SaysHelloAndHeartbeats) {
+  EXPECT_EQ(stage.says<Hello>().message.incarnation, 5U);
+  EXPECT_EQ(stage.says<WorkerHeartbeat>().message.incarnation, 5U);
+}
+
+TEST_F(VerifierTest, AnswersARepeatedStartOnceMoreAndStartsOnce) {
+  stage.hears(kRouter, start());
+  stage.hears(kRouter, start());
+  stage.says<Accepted>();
+  stage.says<Accepted>();
+  EXPECT_EQ(verifier.counters().sequences_started, 1U);
+}
+
+TEST_F(VerifierTest, DecodesPlainlyWithoutDrafters) {
+  stage.hears(kRouter, start());
+  EXPECT_EQ(runs().token, (std::vector<int32_t>{10, 11, 12}));  // two rows of prompt, then the root
+  EXPECT_EQ(plan->wanted, std::vector<int32_t>{2});
+  choose();
+  EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
+  EXPECT_EQ(runs().token, std::vector<int32_t>{13});
+  choose();
+  const Tokens tokens = stage.says<Tokens>().message;
+  EXPECT_EQ(tokens.first_index, 1);
+  EXPECT_EQ(tokens.ids, std::vector<TokenId>{14});
+}
+
+TEST_F(VerifierTest, EmitsTheAcceptedPathAndOneMore) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  const auto advance = stage.says<Advance>();
+  EXPECT_TRUE(advance.message.info.has_value());
+  EXPECT_TRUE(stage.rests());  // a tree is due
+  stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}, {50, 1, .7F}, {60, 2, .6F}}, advance));
+  EXPECT_EQ(runs().rows(), 3 + 4);
+  choose();
+  const Tokens tokens = stage.says<Tokens>().message;
+  EXPECT_EQ(tokens.ids, (std::vector<TokenId>{13, 14, 15}));
+  EXPECT_EQ(tokens.drafted, (std::vector<uint8_t>{1, 1, 0}));
+  EXPECT_EQ(verifier.counters().accepted, 2U);
+  EXPECT_EQ(verifier.counters().rejected, 1U);
+  EXPECT_EQ(verifier.counters().unreached, 1U);
+  const Advance next = stage.says<Advance>().message;
+  EXPECT_EQ(next.fence.base_length, 3);
+  EXPECT_EQ(next.fence.prefix_hash, hash_of({10, 11, 12}));
+  EXPECT_EQ(next.tokens, (std::vector<TokenId>{13, 14, 15}));
+  EXPECT_FALSE(next.info.has_value());
+}
+
+TEST_F(VerifierTest, GoesOnPlainlyWhenTheTreeIsLate) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  const auto advance = stage.says<Advance>();
+  stage.waits(2900us);
+  EXPECT_TRUE(stage.rests());
+  stage.waits(200us);
+  EXPECT_EQ(runs().rows(), 3);
+  stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}}, advance));
+  EXPECT_EQ(verifier.counters().late, 2U);
+  choose();
+  EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
+  EXPECT_EQ(verifier.counters().missed_deadlines, 1U);
+}
+
+TEST_F(VerifierTest, NeverVerifiesATreeOfAnotherPrefix) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  Tree wrong = tree({{13, kRoot, .9F}}, stage.says<Advance>());
+  wrong.fence.prefix_hash ^= 1;
+  stage.hears(kDrafter, wrong);
+  EXPECT_EQ(verifier.counters().stale, 1U);
+  EXPECT_TRUE(stage.rests());
+}
+
+TEST_F(VerifierTest, CutsADrafterAfterThreeImpossibleTrees) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  const Tree hostile = tree({{13, 5, .9F}}, stage.says<Advance>());  // a parent that comes later
+  for (int i = 0; i < kStrikesMax; ++i) stage.hears(kDrafter, hostile);
+  EXPECT_EQ(verifier.counters().invalid, 3U);
+  EXPECT_EQ(stage.does<Disconnect>().peer, kDrafter);
+  stage.waits(3ms);
+  EXPECT_EQ(runs().rows(), 3);
+}
+
+TEST_F(VerifierTest, ParksATreeForALongerBaseUntilTheCommitReachesIt) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  const auto advance = stage.says<Advance>();
+  Tree ahead = tree({{16, kRoot, .9F}}, advance);
+  ahead.fence.base_length += 3;
+  ahead.fence.prefix_hash = hash_of({10, 11, 12, 13, 14, 15});
+  stage.hears(kDrafter, ahead);
+  stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}}, advance));
+  runs();
+  choose();  // 13 14 15: exactly the parked base
+  EXPECT_EQ(runs().token, (std::vector<int32_t>{15, 16}));
+  EXPECT_TRUE(stage.silent<Advance>());
+}
+
+TEST_F(VerifierTest, StopsAtAStopTokenInsideTheAcceptedPath) {
+  meet_drafter();
+  Start start = second();
+  start.tokens = {5, 6, 7};
+  stage.hears(kRouter, start);
+  stage.hears(kDrafter, tree({{8, kRoot, .9F}, {9, 0, .8F}, {10, 1, .7F}}, stage.says<Advance>()));
+  runs();
+  choose();
+  const Tokens tokens = stage.says<Tokens>().message;
+  EXPECT_EQ(tokens.ids, (std::vector<TokenId>{8, 9}));
+  EXPECT_EQ(tokens.finish, Finish::stop);
+  EXPECT_EQ(verifier.counters().unreached, 1U);
+  EXPECT_EQ(stage.says<Release>().message.sequence.counter, 2U);
+}
+
+TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
+  Start start = this->start();
+  start.output_max = 1;
+  stage.hears(kRouter, start);
+  runs();
+  choose();
+  EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::length);
+  stage.waits(250ms);
+  EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});  // again
+  stage.hears(kRouter, Ack{start.sequence, 1, 1});
+  stage.forget();
+  stage.waits(250ms);
+  EXPECT_TRUE(stage.silent<Tokens>());
+  EXPECT_EQ(verifier.counters().live, 0U);
+}
+
+TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
+  stage.hears(kRouter, start());
+  runs();
+  choose();
+  runs();
+  stage.waits(600ms);
+  stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  stage.waits(600ms);
+  choose();
+  EXPECT_EQ(verifier.counters().live, 1U);
+  runs();
+  stage.waits(1100ms);
+  choose();
+  EXPECT_EQ(verifier.counters().live, 0U);
+  EXPECT_EQ(verifier.counters().blocks_free, 64U);
+}
+
+TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
+  stage.hears(kRouter, start());
+  Start other = start();
+  other.sequence.counter = 2;
+  runs();
+  stage.hears(kRouter, other);
+  stage.finishes(Choices{.chosen = {-1}});
+  EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::error);
+  runs();
+  choose();
+  EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
+}
+
+TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
+  VerifierConfig tight = config();
+  tight.cache_blocks = 4;  // 128 rows: one sequence of these, or two while they are short
+  Verifier small(tight);
+  Stage<Verifier> stage(small);
+  stage.up(kRouter);
+  Start older = start();
+  older.tokens.assign(60, 10);
+  older.prompt_length = 60;
+  older.output_max = 4;
+  Start younger = older;
+  younger.sequence.counter = 2;
+  older.tokens.assign(63, 10);
+  older.prompt_length = 63;
+  stage.hears(kRouter, older);
+  stage.hears(kRouter, younger);
+  std::map<uint64_t, std::vector<TokenId>> emitted;
+  for (int step = 0; step < 30 && !stage.rests(); ++step) {
+    const StepPlan& plan = stage.runs();
+    Choices choices;
+    for (int32_t row : plan.wanted) choices.chosen.push_back(plan.token[static_cast<size_t>(row)] + 1);
+    stage.finishes(std::move(choices));
+    while (!stage.silent<Tokens>()) {
+      const Tokens tokens = stage.says<Tokens>().message;
+      auto& ids = emitted[tokens.sequence.counter];
+      ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
+    }
+  }
+  EXPECT_GT(small.counters().preempted, 0U);
+  EXPECT_EQ(emitted[1], (std::vector<TokenId>{11, 12, 13, 14}));
+  EXPECT_EQ(emitted[2], (std::vector<TokenId>{11, 12, 13, 14}));
+}
+
+TEST_F(VerifierTest, AnswersAResyncWithEverythingTheDrafterLacks) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  const Advance first = stage.says<Advance>().message;
+  stage.hears(kDrafter, Resync{first.fence.sequence, 1, first.fence.round, 0});
+  const Advance again = stage.says<Advance>().message;
+  EXPECT_EQ(again.fence.base_length, 0);
+  EXPECT_EQ(again.tokens, (std::vector<TokenId>{10, 11, 12}));
+  EXPECT_TRUE(again.info.has_value());
+  stage.hears(kDrafter, Resync{first.fence.sequence, 1, first.fence.round, 0});
+  EXPECT_TRUE(stage.silent<Advance>());  // once a round
+}
+
+TEST_F(VerifierTest, AsksAFailingDrafterAtMostOnceInFiftySteps) {
+  meet_drafter();
+  Start start = second();
+  start.output_max = 900;
+  start.tokens = {1, 1, 1};
+  stage.hears(kRouter, start);
+  int asked = 0, asked_late = 0;
+  for (int step = 0; step < 800; ++step) {
+    if (!stage.silent<Advance>()) {
+      ++asked;
+      asked_late += step >= 400 ? 1 : 0;
+      stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
+    }
+    const StepPlan& plan = stage.runs();
+    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+    stage.hears(kRouter, Ack{start.sequence, 1, step + 1});
+    stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  }
+  EXPECT_LE(asked_late, 400 / 50);
+  EXPECT_GE(asked_late, 1);
+  EXPECT_EQ(verifier.counters().received, fates());
+}
+
+}  // namespace
+}  // namespace slipstream
