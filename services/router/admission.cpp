@@ -1,0 +1,67 @@
+#include "services/router/admission.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+constexpr int kRetryFullSeconds = 1;
+constexpr int kRetryNoVerifierSeconds = 5;
+
+int32_t context_of(const Workers& workers, int32_t model_context_max) {
+  int32_t context = 0;
+  for (const auto& [peer, worker] : workers.all()) {
+    if (worker.hello.role == Role::verifier && worker.takes_work()) context = std::max(context, worker.hello.context_max);
+  }
+  return context > 0 ? context : model_context_max;
+}
+
+}  // namespace
+
+std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& workers) const {
+  const int32_t context = context_of(workers, config_.context_max);
+  const auto prompt = static_cast<int64_t>(submit.prompt.size());
+  Failure failure{.request = submit.request, .status = 400, .code = "context_length_exceeded"};
+  if (prompt >= context) {
+    failure.param = "messages";
+    failure.message =
+        fmt::format("The messages are {} tokens; the context here is {} tokens, prompt and answer together. Shorten them.",
+                    prompt, context);
+    return failure;
+  }
+  if (prompt + submit.output_max > context) {
+    failure.param = "max_tokens";
+    failure.message = fmt::format(
+        "The messages are {} tokens and max_tokens asks for {} more; the context here is {} tokens. "
+        "Ask for at most {}.",
+        prompt, submit.output_max, context, context - prompt);
+    return failure;
+  }
+  if (static_cast<int32_t>(queue_.size()) < config_.waiting_max) return std::nullopt;
+  return Failure{
+      .request = submit.request,
+      .status = 429,
+      .code = "queue_full",
+      .message = fmt::format("{} requests wait already, the limit of this router. Try again in a moment.", queue_.size()),
+      .retry_after_s = kRetryFullSeconds};
+}
+
+std::optional<Failure> Admission::expire(const LiveRequest& request, Time now) const {
+  Failure failure{.request = request.submit.request, .status = 503, .retry_after_s = kRetryNoVerifierSeconds};
+  if (now - request.stranded_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
+    failure.code = "no_verifier";
+    failure.message = fmt::format("No verifier that can take this request for {} ms. See /ready and the page / of this router.",
+                                  config_.verifier_wait_ms);
+    return failure;
+  }
+  if (now - request.waiting_since >= std::chrono::milliseconds(config_.queue_wait_ms)) {
+    failure.code = "queue_timeout";
+    failure.message = fmt::format("All verifiers were busy for {} ms. Try again later.", config_.queue_wait_ms);
+    return failure;
+  }
+  return std::nullopt;
+}
+
+}  // namespace slipstream

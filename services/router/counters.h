@@ -1,0 +1,52 @@
+// The facts of one router's life, as a plain struct that the driver publishes (metrics/names.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/histogram.h"
+#include "common/base/ids.h"
+#include "common/messages/control.h"
+
+namespace slipstream {
+
+// What the router knows of a worker, for people: the page `/`, /ready and the worker gauges.
+struct WorkerFacts {
+  Role role = Role::verifier;
+  Incarnation incarnation = 0;
+  std::string what;  // a verifier's numerics id, a drafter's methods
+  std::string metrics_endpoint;
+  uint32_t sequences = 0;  // its own count, at its last heartbeat
+  uint32_t assigned = 0;   // live sequences of this router
+  float busy = 0.0F;       // share of the last period spent computing
+  bool silent = false, leaving = false;
+};
+
+struct RouterCounters {
+  // Requests by outcome: submitted = the sum of the others, `waiting` and `live` included.
+  uint64_t submitted = 0;
+  uint64_t stopped = 0, length = 0, abandoned = 0, failed = 0, refused = 0, rejected_full = 0, waited_too_long = 0;
+  uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
+
+  uint64_t prompt_tokens = 0;   // of requests that were admitted
+  uint64_t output_tokens = 0;   // delivered, each once
+  uint64_t drafted_tokens = 0;  // of those, guessed by a drafter
+  uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0;
+  uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0;
+
+  uint64_t verifiers = 0, drafters = 0;  // gauges: those that new work may go to
+  uint64_t workers_refused = 0, workers_lost = 0, workers_silenced = 0;
+  uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, strangers = 0;
+
+  Histogram<12> queue_seconds{{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}};    // submit to the first Start
+  Histogram<12> first_token_seconds{{.01, .02, .05, .1, .2, .4, .8, 1.5, 3, 6, 12, 60}};  // submit to the first token
+  Histogram<12> between_tokens_seconds{
+      {.001, .002, .004, .008, .016, .032, .064, .125, .25, .5, 1, 5}};               // of a step's tokens, even shares
+  Histogram<12> request_seconds{{.05, .1, .25, .5, 1, 2.5, 5, 10, 20, 40, 80, 160}};  // submit to the last token
+
+  std::shared_ptr<const std::vector<WorkerFacts>> workers = std::make_shared<const std::vector<WorkerFacts>>();
+};
+
+}  // namespace slipstream

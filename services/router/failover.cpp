@@ -1,0 +1,191 @@
+// Workers come, fall silent, leave and die; what they worked on goes on elsewhere.
+#include <algorithm>
+#include <ranges>
+
+#include "services/router/assign.h"
+#include "services/router/router_state.h"
+
+namespace slipstream {
+namespace {
+
+constexpr size_t kPeersWithStrikesMax = 1024;
+
+Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
+
+}  // namespace
+
+bool Router::State::admits(const Event& event) {
+  const auto peer = std::visit(
+      [](const auto& e) -> std::optional<Peer> {
+        if constexpr (requires { e.message; }) return e.peer;
+        return std::nullopt;
+      },
+      event);
+  if (!peer) return true;
+  if (const auto at = strikes.find(*peer); at != strikes.end() && at->second >= kStrikesMax) return false;
+  if (Worker* worker = workers.find(*peer)) {  // whatever it says, it lives
+    worker->heard = now;
+    if (std::exchange(worker->silent, false)) workers_changed = true;
+  }
+  return true;
+}
+
+void Router::State::handle(const Malformed& malformed) {
+  ++counters.malformed;
+  if (strikes.size() >= kPeersWithStrikesMax && !strikes.contains(malformed.peer)) strikes.clear();
+  if (++strikes[malformed.peer] != kStrikesMax) return;
+  ++counters.quarantined;
+  effects->push_back(Disconnect{malformed.peer});
+  lose_worker(malformed.peer);
+}
+
+void Router::State::handle(const PeerDown& down) {
+  strikes.erase(down.peer);
+  lose_worker(down.peer);
+}
+
+void Router::State::handle(From<Hello>&& from) {
+  const Worker* known = workers.find(from.peer);
+  if (known != nullptr && known->hello.incarnation != from.message.incarnation) lose_worker(from.peer);
+  if (auto welcome = workers.welcome(from.peer, std::move(from.message), now); !welcome) {
+    ++counters.workers_refused;
+    send(from.peer, Refuse{std::move(welcome.error().message)});
+    lose_worker(from.peer);
+    return;
+  }
+  workers_changed = true;
+  send(from.peer, Welcome{kProtocolVersion, config.incarnation, config.heartbeat_ms});
+  assign_waiting();
+}
+
+void Router::State::handle(const From<WorkerHeartbeat>& from) {
+  Worker* worker = workers.find(from.peer);
+  if (worker == nullptr) {
+    ++counters.strangers;
+    return;
+  }
+  worker->load = from.message;
+  workers_changed = true;
+}
+
+// It finishes what it has, but whatever another verifier can go on with moves there now: a drain must not wait for long
+// answers.
+void Router::State::handle(const From<Leaving>& from) {
+  Worker* worker = workers.find(from.peer);
+  if (worker == nullptr) {
+    ++counters.strangers;
+    return;
+  }
+  worker->leaving = true;
+  workers_changed = true;
+  for (auto& [id, request] : requests) {
+    if (request.phase == LiveRequest::Phase::waiting || request.verifier != from.peer) continue;
+    const auto other = pick_verifier(workers, request);
+    if (!other) continue;
+    cancel(request);
+    start(request, *other);
+  }
+}
+
+void Router::State::lose_worker(Peer peer) {
+  Worker* worker = workers.find(peer);
+  if (worker == nullptr) return;
+  worker->leaving = true;  // nothing of what is stranded may come back to it
+  ++counters.workers_lost;
+  workers_changed = true;
+  strand(peer);
+  workers.remove(peer);
+  assign_waiting();
+}
+
+void Router::State::strand(Peer peer) {
+  std::vector<RequestId> lost;
+  for (const auto& [id, request] : requests) {
+    if (request.phase != LiveRequest::Phase::waiting && request.verifier == peer) lost.push_back(id);
+  }
+  for (RequestId id : std::views::reverse(lost)) {  // each goes to the head of the queue: the oldest is first again
+    LiveRequest& request = requests.at(id);
+    cancel(request);  // should it still live
+    if (finish_if_complete(request)) continue;
+    request.waiting_since = request.stranded_since = now;
+    request.not_before = {};
+    to_waiting(request);
+  }
+}
+
+void Router::State::handle(const Woke&) {
+  alarm.reset();
+  look_at_workers();
+  look_at_requests();
+  assign_waiting();
+}
+
+void Router::State::look_at_workers() {
+  for (Peer peer : workers.find_silent(now)) {
+    ++counters.workers_silenced;
+    workers_changed = true;
+    strand(peer);
+  }
+  for (Peer peer : workers.find_forgotten(now)) lose_worker(peer);
+  if (now < next_heartbeat) return;
+  next_heartbeat = now + ms(config.heartbeat_ms);
+  for (const auto& [peer, worker] : workers.all()) send(peer, RouterHeartbeat{config.incarnation});
+}
+
+void Router::State::look_at_requests() {
+  std::vector<RequestId> ids;  // looking may erase
+  for (const auto& [id, request] : requests) ids.push_back(id);
+  for (RequestId id : ids) {
+    if (const auto at = requests.find(id); at != requests.end()) look_at(at->second);
+  }
+}
+
+void Router::State::look_at(LiveRequest& request) {
+  switch (request.phase) {
+    case LiveRequest::Phase::waiting: {
+      const auto serves = [&request](const auto& entry) { return can_serve(entry.second, request); };
+      if (std::ranges::any_of(workers.all(), serves)) request.stranded_since = now;
+      if (auto failure = admission.expire(request, now)) {
+        ++counters.waited_too_long;
+        fail(request, *std::move(failure));
+      }
+      return;
+    }
+    case LiveRequest::Phase::starting:
+      if (now - request.start_first_sent >= ms(config.start_give_up_ms)) {
+        cancel(request);
+        request.refused_by = request.verifier;
+        to_waiting(request);
+      } else if (now - request.start_sent >= ms(config.start_repeat_ms)) {
+        ++counters.starts_repeated;
+        send_start(request);
+      }
+      return;
+    case LiveRequest::Phase::running:
+      if (now - request.asked < ms(config.ack_repeat_ms)) return;
+      request.asked = now;
+      send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index()});
+  }
+}
+
+void Router::State::set_alarm() {
+  const bool soon =
+      std::ranges::any_of(requests, [](const auto& entry) { return entry.second.phase != LiveRequest::Phase::running; });
+  const Time next = soon ? std::min(next_heartbeat, now + ms(config.tick_ms)) : next_heartbeat;
+  if (alarm && *alarm <= std::max(next, now)) return;
+  alarm = next;
+  effects->push_back(WakeAt{next});
+}
+
+void Router::State::publish() {
+  counters.waiting = admission.queue().size();
+  counters.live = requests.size() - admission.queue().size();
+  if (!std::exchange(workers_changed, false)) return;
+  counters.verifiers = counters.drafters = 0;
+  for (const auto& [peer, worker] : workers.all()) {
+    if (worker.takes_work()) ++(worker.hello.role == Role::verifier ? counters.verifiers : counters.drafters);
+  }
+  counters.workers = workers.facts();
+}
+
+}  // namespace slipstream

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "services/router/request.h"
+#include "services/router/stream.h"
+#include "services/router/workers.h"
+
+namespace slipstream {
+
+// One request from Submit to its last token, wherever it is worked on.
+struct LiveRequest {
+  enum class Phase : uint8_t { waiting, starting, running };  // no verifier; Start not answered; accepted
+
+  Submit submit;
+  Stream stream;
+  Time submitted{};
+
+  Phase phase = Phase::waiting;
+  Epoch epoch = 0;                        // of the newest Start
+  Peer verifier;                          // starting, running
+  Backend backend;                        // starting, running; once a token is out, the only one that may go on
+  int32_t output_max = 0;                 // starting, running; once a token is out, fixed
+  Time start_sent{}, start_first_sent{};  // starting
+  Time asked{};                           // running: the newest Ack or Tokens
+
+  Time waiting_since{};   // since it was admitted or lost its verifier; refusals do not reset it
+  Time stranded_since{};  // waiting: since no verifier was there that could take it
+  Time not_before{};      // waiting: pause after a refusal
+  Peer refused_by;        // waiting: the last to refuse; others go first
+  Time newest_token{};
+
+  bool pinned() const { return stream.next_index() > 0; }
+  int32_t context_needed() const {  // tokens, prompt and output together, at least one of output
+    const int32_t output = pinned() ? output_max : submit.output_max;
+    return static_cast<int32_t>(submit.prompt.size()) + std::max(1, output);
+  }
+};
+
+}  // namespace slipstream

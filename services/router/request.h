@@ -1,0 +1,48 @@
+// What the HTTP thread and the actor tell each other about one request. Plain data; they meet through bounded queues only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/messages/common.h"
+#include "common/sampling/params.h"
+
+namespace slipstream {
+
+using RequestId = uint64_t;  // never reused in a router's life: it is the counter of the request's SequenceId too
+
+// From the HTTP thread. Limits that need no worker (types, ranges, body size) were checked there.
+struct Submit {
+  RequestId request = 0;
+  std::vector<TokenId> prompt;
+  SamplingParams sampling;
+  uint64_t seed = 0;       // drawn by the HTTP side if the client gave none
+  int32_t output_max = 0;  // 0: what the context leaves
+  std::vector<TokenId> stop_ids;
+  bool speculate = true;
+};
+struct Abandon {  // the client went, or a stop string was met: cancel, deliver nothing more
+  RequestId request = 0;
+};
+
+// To the HTTP thread.
+struct Delivery {
+  RequestId request = 0;
+  std::vector<TokenId> ids;
+  std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
+  Finish finish = Finish::none;  // none, stop or length: the rest arrives as Failure
+  SpeculationReport report;      // since the request began, over all its verifiers
+  uint64_t backend = 0;          // hash of tokenizer, weights and numerics id: equal ones give equal words
+};
+struct Failure {
+  RequestId request = 0;
+  int status = 500;  // before the first token; after it, an error event ends the stream
+  std::string code;  // OpenAI's `code`: "queue_full", "context_length_exceeded", ...
+  std::string message;
+  int retry_after_s = 0;  // 0: no Retry-After
+  std::string param;      // the field at fault, if one is
+};
+
+}  // namespace slipstream

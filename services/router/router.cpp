@@ -1,0 +1,257 @@
+#include "services/router/router.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "services/router/assign.h"
+#include "services/router/router_state.h"
+
+namespace slipstream {
+namespace {
+
+double seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
+
+uint64_t hash(const Backend& backend, uint64_t tokenizer) {
+  uint64_t value = 0xCBF29CE484222325ull;  // FNV-1a: only for telling backends apart
+  const auto add = [&value](uint64_t byte) { value = (value ^ byte) * 0x100000001B3ull; };
+  for (char c : backend.numerics_id) add(static_cast<unsigned char>(c));
+  for (uint64_t word : {backend.weights, tokenizer}) {
+    for (int byte = 0; byte < 8; ++byte) add((word >> (8 * byte)) & 0xFF);
+  }
+  return value;
+}
+
+}  // namespace
+
+Router::Router(RouterConfig config) : state_(std::make_unique<State>(std::move(config))) {}
+Router::~Router() = default;
+const RouterCounters& Router::counters() const { return state_->counters; }
+
+void Router::on(Event event, Time now, std::vector<Effect>& effects) {
+  state_->now = now;
+  state_->effects = &effects;
+  if (state_->admits(event)) std::visit([this](auto&& e) { state_->handle(std::forward<decltype(e)>(e)); }, std::move(event));
+  state_->set_alarm();
+  state_->publish();
+}
+
+void Router::State::handle(Submit&& submit) {
+  const RequestId id = submit.request;
+  CHECK(!requests.contains(id), "request id {} is used twice", id);
+  ++counters.submitted;
+  if (auto failure = admission.refuse(submit, workers)) {
+    ++(failure->status == 429 ? counters.rejected_full : counters.refused);
+    effects->push_back(*std::move(failure));
+    return;
+  }
+  counters.prompt_tokens += submit.prompt.size();
+  LiveRequest request{.submit = std::move(submit), .stream = Stream(config.fingerprint.vocabulary), .submitted = now};
+  request.waiting_since = request.stranded_since = now;
+  requests.emplace(id, std::move(request));
+  admission.add(id);
+  assign_waiting();
+}
+
+void Router::State::handle(const Abandon& abandon) {
+  const auto at = requests.find(abandon.request);
+  if (at == requests.end()) return;  // it ended meanwhile
+  ++counters.abandoned;
+  cancel(at->second);
+  erase(at->second);
+}
+
+void Router::State::assign_waiting() {
+  for (size_t i = 0; i < admission.queue().size();) {
+    LiveRequest& request = requests.at(admission.queue()[i]);
+    const auto verifier = request.not_before <= now ? pick_verifier(workers, request) : std::nullopt;
+    if (verifier) {
+      start(request, *verifier);  // leaves the queue, so that i is the next one
+    } else {
+      ++i;
+    }
+  }
+}
+
+void Router::State::start(LiveRequest& request, Peer verifier) {
+  Worker& worker = *workers.find(verifier);
+  release(request);
+  ++worker.assigned;
+  workers_changed = true;
+  request.phase = LiveRequest::Phase::starting;
+  request.verifier = verifier;
+  if (!request.pinned()) {
+    const auto left = worker.hello.context_max - static_cast<int32_t>(request.submit.prompt.size());
+    request.backend = worker.backend();
+    request.output_max = request.submit.output_max > 0 ? request.submit.output_max : left;
+  } else {
+    ++counters.replays;
+  }
+  if (++request.epoch == 1) counters.queue_seconds.observe(seconds(now - request.submitted));
+  request.stream.begin_epoch();
+  request.start_first_sent = now;
+  ++counters.starts;
+  send_start(request);
+}
+
+void Router::State::send_start(LiveRequest& request) {
+  const Submit& submit = request.submit;
+  const auto emitted = request.stream.emitted();
+  Start start{.sequence = sequence(request),
+              .epoch = request.epoch,
+              .prompt_length = static_cast<int32_t>(submit.prompt.size()),
+              .tokens = submit.prompt,
+              .sampling = submit.sampling,
+              .seed = submit.seed,
+              .rule = submit.sampling.temperature == 0.0F ? Rule::greedy : Rule::coupled,
+              .output_max = request.output_max,
+              .stop_ids = submit.stop_ids,
+              .drafters = submit.speculate ? pick_drafters(workers) : std::vector<DrafterRef>{},
+              .tuning = config.tuning,
+              .lease_ms = config.lease_ms};
+  start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
+  request.start_sent = now;
+  send(request.verifier, std::move(start));
+}
+
+// The request that this message speaks of, if it is the newest epoch and comes from where it runs.
+LiveRequest* Router::State::current(Peer peer, const SequenceId& sequence, Epoch epoch) {
+  const auto at = requests.find(sequence.counter);
+  if (sequence.router != config.incarnation || at == requests.end()) return nullptr;
+  LiveRequest& request = at->second;
+  const bool fits = request.phase != LiveRequest::Phase::waiting && request.epoch == epoch && request.verifier == peer;
+  return fits ? &request : nullptr;
+}
+
+void Router::State::handle(const From<Accepted>& from) {
+  LiveRequest* request = current(from.peer, from.message.sequence, from.message.epoch);
+  if (request == nullptr) {
+    ++counters.stale;
+    return;
+  }
+  request->phase = LiveRequest::Phase::running;
+  request->asked = now;
+}
+
+void Router::State::handle(const From<Refused>& from) {
+  LiveRequest* request = current(from.peer, from.message.sequence, from.message.epoch);
+  if (request == nullptr) {
+    ++counters.stale;
+    return;
+  }
+  ++counters.starts_refused;
+  if (!from.message.retry) {
+    ++counters.refused;
+    fail(*request, {.status = 400, .code = "refused_by_verifier", .message = from.message.reason});
+    return;
+  }
+  request->refused_by = from.peer;
+  request->not_before = now + std::chrono::milliseconds(config.refused_retry_ms);
+  to_waiting(*request);
+  assign_waiting();
+}
+
+void Router::State::handle(const From<Tokens>& from) {
+  const Tokens& tokens = from.message;
+  LiveRequest* request = current(from.peer, tokens.sequence, tokens.epoch);
+  if (request == nullptr) {
+    ++counters.stale;  // finished, abandoned or moved: let the verifier forget it
+    if (tokens.sequence.router == config.incarnation) send(from.peer, Cancel{tokens.sequence, tokens.epoch});
+    return;
+  }
+  request->phase = LiveRequest::Phase::running;  // its Accepted may be lost
+  request->asked = now;
+  Stream::Taken taken = request->stream.take(tokens, request->output_max);
+  counters.repeated_tokens += static_cast<uint64_t>(taken.repeated);
+  if (taken.arrival == Stream::Arrival::invalid) {
+    ++counters.invalid_tokens;
+    ++counters.failed;
+    cancel(*request);
+    fail(*request, {.code = "invalid_tokens", .message = "The verifier sent tokens that cannot be: see its log and version."});
+    return;
+  }
+  if (taken.arrival == Stream::Arrival::gap) ++counters.gaps;
+  send(from.peer, Ack{tokens.sequence, tokens.epoch, request->stream.next_index()});
+  if (taken.arrival != Stream::Arrival::fresh) return;
+  if (taken.finish != Finish::error && taken.finish != Finish::cancelled) return deliver(*request, std::move(taken));
+
+  const Finish finish = std::exchange(taken.finish, Finish::none);
+  if (!taken.ids.empty()) deliver(*request, std::move(taken));
+  if (finish == Finish::cancelled) {  // the verifier gave it up (a lease ended, a drain): go on elsewhere
+    if (finish_if_complete(*request)) return;
+    request->waiting_since = request->stranded_since = now;
+    to_waiting(*request);
+    return assign_waiting();
+  }
+  ++counters.failed;
+  fail(*request, {.code = "generation_failed", .message = tokens.reason.empty() ? "The verifier failed." : tokens.reason});
+}
+
+void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
+  const auto fresh = taken.ids.size();
+  if (fresh > 0) {
+    if (request.stream.next_index() == static_cast<int32_t>(fresh)) {
+      counters.first_token_seconds.observe(seconds(now - request.submitted));
+    } else {
+      const double share = seconds(now - request.newest_token) / static_cast<double>(fresh);
+      for (size_t i = 0; i < fresh; ++i) counters.between_tokens_seconds.observe(share);
+    }
+    request.newest_token = now;
+  }
+  counters.output_tokens += fresh;
+  counters.drafted_tokens += static_cast<uint64_t>(std::ranges::count_if(taken.drafted, [](uint8_t d) { return d != 0; }));
+  const Finish finish = taken.finish;
+  effects->push_back(Delivery{.request = request.submit.request,
+                              .ids = std::move(taken.ids),
+                              .drafted = std::move(taken.drafted),
+                              .finish = finish,
+                              .report = request.stream.report(),
+                              .backend = hash(request.backend, config.fingerprint.tokenizer)});
+  if (finish == Finish::none) return;
+  ++(finish == Finish::stop ? counters.stopped : counters.length);
+  counters.request_seconds.observe(seconds(now - request.submitted));
+  erase(request);
+}
+
+// All tokens are here and only the finish was lost with the verifier: nothing is left to replay.
+bool Router::State::finish_if_complete(LiveRequest& request) {
+  const auto emitted = request.stream.emitted();
+  if (emitted.empty()) return false;
+  const bool stopped = std::ranges::find(request.submit.stop_ids, emitted.back()) != request.submit.stop_ids.end();
+  if (!stopped && request.stream.next_index() < request.output_max) return false;
+  deliver(request, {.finish = stopped ? Finish::stop : Finish::length});
+  return true;
+}
+
+void Router::State::fail(LiveRequest& request, Failure failure) {
+  failure.request = request.submit.request;
+  effects->push_back(std::move(failure));
+  erase(request);
+}
+
+void Router::State::release(LiveRequest& request) {
+  if (request.phase == LiveRequest::Phase::waiting) {
+    admission.remove(request.submit.request);
+  } else if (Worker* worker = workers.find(request.verifier)) {
+    --worker->assigned;
+    workers_changed = true;
+  }
+}
+
+void Router::State::erase(LiveRequest& request) {
+  release(request);
+  requests.erase(request.submit.request);
+  assign_waiting();
+}
+
+void Router::State::to_waiting(LiveRequest& request) {
+  release(request);
+  request.phase = LiveRequest::Phase::waiting;
+  admission.add_front(request.submit.request);
+}
+
+void Router::State::cancel(const LiveRequest& request) {
+  if (request.phase != LiveRequest::Phase::waiting) send(request.verifier, Cancel{sequence(request), request.epoch});
+}
+
+}  // namespace slipstream

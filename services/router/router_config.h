@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/limits.h"
+#include "common/messages/common.h"
+
+namespace slipstream {
+
+struct RouterConfig {
+  Incarnation incarnation = 0;
+  Fingerprint fingerprint;  // of the model folder; weights 0: the router reads none, its verifiers must agree among themselves
+  int32_t context_max = kContextTokensMax;  // of the model's config; a verifier may offer less
+  Tuning tuning;                            // the default of every Start
+
+  uint32_t tick_ms = 50;               // how often deadlines are looked at while a request waits
+  uint32_t heartbeat_ms = 200;         // to every worker, and asked of every worker
+  uint32_t worker_silent_ms = 2000;    // a worker that said nothing for so long gets nothing new, and its work is replayed
+  uint32_t worker_forget_ms = 60'000;  // and is forgotten after so long
+  uint32_t lease_ms = 10'000;          // of a sequence, without our heartbeat
+  uint32_t start_repeat_ms = 300;      // until Accepted or Refused
+  uint32_t start_give_up_ms = 5000;    // then the verifier counts as having refused
+  uint32_t refused_retry_ms = 200;     // pause after a Refused that allows another try
+  uint32_t ack_repeat_ms = 1000;       // a quiet sequence is asked again for what may be lost
+  uint32_t verifier_wait_ms = 10'000;  // while no verifier is there
+  uint32_t queue_wait_ms = 120'000;    // while verifiers are there, but busy
+  int32_t waiting_max = kRequestsWaitingMax;
+};
+
+}  // namespace slipstream

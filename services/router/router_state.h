@@ -1,0 +1,77 @@
+// The inside of the actor, shared by router.cpp (requests) and failover.cpp (workers). Nobody else includes it.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "services/router/admission.h"
+#include "services/router/live_request.h"
+#include "services/router/router.h"
+#include "services/router/workers.h"
+
+namespace slipstream {
+
+// Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned` counts it. (2) Its epoch is
+// that of its newest Start: what carries another is stale. (3) A request leaves `requests` with exactly one finishing Delivery,
+// one Failure, or an Abandon.
+struct Router::State {
+  explicit State(RouterConfig given) : config(std::move(given)) {}
+
+  // Requests (router.cpp).
+  void handle(Submit&& submit);
+  void handle(const Abandon& abandon);
+  void handle(const From<Accepted>& from);
+  void handle(const From<Refused>& from);
+  void handle(const From<Tokens>& from);
+  void assign_waiting();
+  void start(LiveRequest& request, Peer verifier);
+  void send_start(LiveRequest& request);
+  void deliver(LiveRequest& request, Stream::Taken taken);
+  bool finish_if_complete(LiveRequest& request);
+  void fail(LiveRequest& request, Failure failure);
+  void release(LiveRequest& request);       // from its verifier or the queue
+  void erase(LiveRequest& request);         // released, finished, gone
+  void to_waiting(LiveRequest& request);    // back to the head of the queue
+  void cancel(const LiveRequest& request);  // tells its verifier
+  LiveRequest* current(Peer peer, const SequenceId& sequence, Epoch epoch);
+  SequenceId sequence(const LiveRequest& request) const { return {config.incarnation, request.submit.request}; }
+
+  // Workers (failover.cpp).
+  void handle(const Woke&);
+  void handle(const PeerUp&) {}  // it speaks first: Hello
+  void handle(const PeerDown& down);
+  void handle(const Malformed& malformed);
+  void handle(From<Hello>&& from);
+  void handle(const From<WorkerHeartbeat>& from);
+  void handle(const From<Leaving>& from);
+  void handle(const From<Unknown>&) { ++counters.unknown_tags; }
+  bool admits(const Event& event);  // false: from a quarantined peer
+  void lose_worker(Peer peer);
+  void strand(Peer peer);  // its requests go back to the queue
+  void look_at_workers();
+  void look_at_requests();
+  void look_at(LiveRequest& request);
+  void set_alarm();
+  void publish();
+
+  template <class M>
+  void send(Peer peer, M message) {
+    effects->push_back(To<M>{peer, std::move(message)});
+  }
+
+  RouterConfig config;
+  RouterCounters counters;
+  Workers workers{config};
+  Admission admission{config};
+  std::map<RequestId, LiveRequest> requests;
+  std::map<Peer, int> strikes;
+  Time next_heartbeat{};
+  std::optional<Time> alarm;
+  bool workers_changed = true;  // since the newest facts
+
+  // Of the event at hand.
+  Time now{};
+  std::vector<Effect>* effects = nullptr;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,60 @@
+#include "services/router/stream.h"
+
+#include <algorithm>
+
+namespace slipstream {
+namespace {
+
+SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
+  return {.steps = a.steps + b.steps,
+          .received = a.received + b.received,
+          .accepted = a.accepted + b.accepted,
+          .rejected = a.rejected + b.rejected,
+          .unreached = a.unreached + b.unreached,
+          .trimmed = a.trimmed + b.trimmed,
+          .late = a.late + b.late,
+          .stale = a.stale + b.stale,
+          .invalid = a.invalid + b.invalid,
+          .held = a.held + b.held};
+}
+
+}  // namespace
+
+Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
+  Taken taken;
+  const int64_t first = tokens.first_index;
+  const int64_t end = first + static_cast<int64_t>(tokens.ids.size());
+  const auto in_vocabulary = [this](TokenId id) { return 0 <= id && id < vocabulary_; };
+  if (first < 0 || end > output_max || tokens.drafted.size() != tokens.ids.size() ||
+      !std::ranges::all_of(tokens.ids, in_vocabulary)) {
+    taken.arrival = Arrival::invalid;
+    return taken;
+  }
+  if (first > next_index()) {
+    taken.arrival = Arrival::gap;
+    return taken;
+  }
+  const int64_t skip = std::min<int64_t>(next_index(), end) - first;
+  taken.repeated = static_cast<int32_t>(skip);
+  taken.ids.assign(tokens.ids.begin() + skip, tokens.ids.end());
+  taken.drafted.assign(tokens.drafted.begin() + skip, tokens.drafted.end());
+  // A finish holds after the last token of its message; one that ends before what is here is an old copy.
+  if (end >= next_index()) taken.finish = tokens.finish;
+  if (taken.ids.empty() && taken.finish == Finish::none) return taken;
+
+  taken.arrival = Arrival::fresh;
+  emitted_.insert(emitted_.end(), taken.ids.begin(), taken.ids.end());
+  current_ = tokens.report;
+  return taken;
+}
+
+void Stream::begin_epoch() {
+  before_ = sum(before_, current_);
+  before_.received -= std::min(before_.received, before_.held);
+  before_.held = 0;
+  current_ = {};
+}
+
+SpeculationReport Stream::report() const { return sum(before_, current_); }
+
+}  // namespace slipstream

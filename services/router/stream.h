@@ -1,0 +1,44 @@
+// What one request has got so far: each token once and in order, whatever a verifier repeats or the network loses.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/messages/generate.h"
+
+namespace slipstream {
+
+class Stream {
+ public:
+  explicit Stream(int32_t vocabulary) : vocabulary_(vocabulary) {}
+
+  enum class Arrival : uint8_t {
+    fresh,     // something new; answer with an Ack
+    repeated,  // all of it is here already: Ack again
+    gap,       // begins after next_index(): nothing taken, Ack with next_index() asks for the rest
+    invalid,   // breaks the protocol: nothing taken
+  };
+  struct Taken {
+    Arrival arrival = Arrival::repeated;
+    std::vector<TokenId> ids;      // only what is new
+    std::vector<uint8_t> drafted;  // [ids]
+    Finish finish = Finish::none;
+    int32_t repeated = 0;  // tokens that were here already
+  };
+  // output_max: tokens after the prompt. The caller has checked sequence and epoch.
+  Taken take(const Tokens& tokens, int32_t output_max);
+
+  void begin_epoch();  // another verifier takes over: its report begins at zero again
+  int32_t next_index() const { return static_cast<int32_t>(emitted_.size()); }
+  std::span<const TokenId> emitted() const { return emitted_; }
+  SpeculationReport report() const;  // all epochs together
+
+ private:
+  int32_t vocabulary_;
+  std::vector<TokenId> emitted_;
+  SpeculationReport before_;  // finished epochs; what their verifiers still held has no fate and is not in `received`
+  SpeculationReport current_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,97 @@
+#include "services/router/workers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slipstream {
+
+Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
+  TRY_VOID(check(peer, hello));
+  auto [at, added] = workers_.try_emplace(peer);
+  Worker& worker = at->second;
+  if (!added && worker.hello.incarnation != hello.incarnation) worker = Worker{};
+  worker.hello = std::move(hello);
+  worker.heard = now;
+  worker.silent = false;
+  return {};
+}
+
+Worker* Workers::find(Peer peer) {
+  const auto at = workers_.find(peer);
+  return at == workers_.end() ? nullptr : &at->second;
+}
+
+Result<void> Workers::check(Peer peer, const Hello& hello) const {
+  if (!hello.versions.includes(kProtocolVersion)) {
+    return fail("this router speaks protocol version {}, you speak {} to {}: run builds whose versions overlap",
+                kProtocolVersion, hello.versions.oldest, hello.versions.newest);
+  }
+  if (hello.incarnation == 0) return fail("incarnation 0 is nobody: draw a random one at start");
+  if (!workers_.contains(peer) && workers_.size() >= kWorkersMax) {
+    return fail("this router knows {} workers already, its limit: connect to another router", kWorkersMax);
+  }
+  const Fingerprint& ours = config_.fingerprint;
+  if (!ours.same_tokens(hello.fingerprint)) {
+    return fail(
+        "other tokens: this router has tokenizer {:016x}, vocabulary {}, end ids {}; you have {:016x}, {}, {}. Start both "
+        "from the same model folder, or use a drafter made for this model",
+        ours.tokenizer, ours.vocabulary, fmt::join(ours.special_ids, ","), hello.fingerprint.tokenizer,
+        hello.fingerprint.vocabulary, fmt::join(hello.fingerprint.special_ids, ","));
+  }
+  if (hello.role == Role::verifier) return check_verifier(peer, hello);
+  if (hello.draft_endpoint.empty()) return fail("a drafter must say where verifiers connect: set its draft endpoint");
+  if (hello.needs.features) return fail("this draft method needs the target's hidden states, which verifiers do not send yet");
+  if (hello.needs.probabilities) return fail("this draft method needs the ratio rule, which is not built yet");
+  return {};
+}
+
+Result<void> Workers::check_verifier(Peer peer, const Hello& hello) const {
+  if (hello.numerics_id.empty()) return fail("a verifier must name its numerics (device, instruction path, weight format)");
+  if (hello.context_max < 2) return fail("a context of {} tokens leaves no room for an answer", hello.context_max);
+  if (hello.sequences_max < 1) return fail("a verifier that takes no sequence is of no use: raise its cache or its limit");
+  for (const auto& [other, worker] : workers_) {
+    if (other == peer || worker.hello.role != Role::verifier || !worker.takes_work()) continue;
+    if (worker.hello.fingerprint.weights == hello.fingerprint.weights) continue;
+    return fail("other weights: the verifiers of this router serve {:016x}, you have {:016x}. One router serves one model",
+                worker.hello.fingerprint.weights, hello.fingerprint.weights);
+  }
+  return {};
+}
+
+std::vector<Peer> Workers::find_silent(Time now) {
+  std::vector<Peer> fell;
+  for (auto& [peer, worker] : workers_) {
+    if (worker.silent || now - worker.heard < std::chrono::milliseconds(config_.worker_silent_ms)) continue;
+    worker.silent = true;
+    fell.push_back(peer);
+  }
+  return fell;
+}
+
+std::vector<Peer> Workers::find_forgotten(Time now) const {
+  std::vector<Peer> gone;
+  for (const auto& [peer, worker] : workers_) {
+    if (now - worker.heard >= std::chrono::milliseconds(config_.worker_forget_ms)) gone.push_back(peer);
+  }
+  return gone;
+}
+
+std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
+  std::vector<WorkerFacts> facts;
+  for (const auto& [peer, worker] : workers_) {
+    const Hello& hello = worker.hello;
+    facts.push_back(
+        {.role = hello.role,
+         .incarnation = hello.incarnation,
+         .what = hello.role == Role::verifier ? hello.numerics_id : fmt::format("{}", fmt::join(hello.methods, ",")),
+         .metrics_endpoint = hello.metrics_endpoint,
+         .sequences = worker.load.sequences,
+         .assigned = static_cast<uint32_t>(worker.assigned),
+         .busy = worker.load.busy,
+         .silent = worker.silent,
+         .leaving = worker.leaving});
+  }
+  return std::make_shared<const std::vector<WorkerFacts>>(std::move(facts));
+}
+
+}  // namespace slipstream
