@@ -22,7 +22,9 @@ class BlockTable {
 
   bool reserve(int32_t positions);  // room for that many; false: the pool is empty, and nothing was taken
   void shrink(int32_t positions);   // gives back blocks wholly behind that many positions
-  int32_t slot(int32_t position) const { return blocks_[static_cast<size_t>(position / kBlockTokens)] * kBlockTokens + position % kBlockTokens; }
+  int32_t slot(int32_t position) const {
+    return blocks_[static_cast<size_t>(position / kBlockTokens)] * kBlockTokens + position % kBlockTokens;
+  }
   std::span<const int32_t> blocks() const { return blocks_; }
 
   // path: rows of the tree (root excluded) that were accepted, root side first; they land at committed + 1, + 2, ...

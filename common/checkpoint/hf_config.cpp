@@ -1,0 +1,165 @@
+#include "common/checkpoint/hf_config.h"
+
+#include <algorithm>
+
+#include "common/base/limits.h"
+#include "common/checkpoint/json_file.h"
+#include "common/checkpoint/mapped_file.h"
+
+namespace slipstream {
+namespace {
+
+// A parsed configuration file. The mapping may go once parsed: simdjson copies strings.
+Result<JsonText> read_json(const std::filesystem::path& path) {
+  TRY(const MappedFile file, MappedFile::open(path));
+  if (file.bytes().size() > kConfigBytesMax) return fail("{} is over {} bytes", path.string(), kConfigBytesMax);
+  return parse_json_object(file.bytes(), path.string());
+}
+
+Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int32_t most) {
+  TRY(const int64_t value, fields.integer(name, 1, most));
+  return static_cast<int32_t>(value);
+}
+
+Result<void> check_architecture(const JsonFields& fields) {
+  TRY(const auto element, fields.element("architectures"));
+  simdjson::dom::array names;
+  std::string_view name;
+  if (element.get_array().get(names) != simdjson::SUCCESS || names.size() != 1 ||
+      names.at(0).get_string().get(name) != simdjson::SUCCESS) {
+    return fail("{}: \"architectures\" must name one architecture", fields.what());
+  }
+  if (name != "LlamaForCausalLM") {
+    return fail("{}: architecture {:.100} is not supported yet; LlamaForCausalLM is", fields.what(), name);
+  }
+  for (const std::string_view bias : {"attention_bias", "mlp_bias"}) {
+    TRY(const bool on, fields.boolean_or(bias, false));
+    if (on) return fail("{}: \"{}\" true is not supported yet", fields.what(), bias);
+  }
+  if (fields.has("hidden_act")) {
+    TRY(const std::string act, fields.string("hidden_act"));
+    if (act != "silu") return fail("{}: \"hidden_act\" {:.100} is not supported; silu is", fields.what(), act);
+  }
+  return {};
+}
+
+Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
+  TRY(config.hidden, size_field(fields, "hidden_size", kHiddenMax));
+  TRY(config.intermediate, size_field(fields, "intermediate_size", kIntermediateMax));
+  TRY(config.layers, size_field(fields, "num_hidden_layers", kLayersMax));
+  TRY(config.heads, size_field(fields, "num_attention_heads", kHeadsMax));
+  config.kv_heads = config.heads;
+  if (fields.has("num_key_value_heads")) {
+    TRY(config.kv_heads, size_field(fields, "num_key_value_heads", kHeadsMax));
+  }
+  if (fields.has("head_dim")) {
+    TRY(config.head_size, size_field(fields, "head_dim", kHeadSizeMax));
+  } else {
+    if (config.hidden % config.heads != 0) {
+      return fail("{}: \"hidden_size\" {} is no multiple of \"num_attention_heads\" {}", fields.what(), config.hidden,
+                  config.heads);
+    }
+    config.head_size = config.hidden / config.heads;
+  }
+  TRY(config.vocabulary, size_field(fields, "vocab_size", kVocabularyMax));
+  TRY(const int64_t context, fields.integer("max_position_embeddings", 1, 1 << 30));
+  config.context_max = static_cast<int32_t>(std::min<int64_t>(context, kContextTokensMax));
+  TRY(const double eps, fields.number("rms_norm_eps", 1e-12, 1.0));
+  config.rms_eps = static_cast<float>(eps);
+  TRY(config.tied_embeddings, fields.boolean_or("tie_word_embeddings", false));
+  if (config.heads % config.kv_heads != 0) {
+    return fail("{}: {} attention heads cannot share {} key-value heads evenly", fields.what(), config.heads, config.kv_heads);
+  }
+  if (config.head_size > kHeadSizeMax || int64_t{config.heads} * config.head_size > kHiddenMax) {
+    return fail("{}: heads of {} numbers x {} are over the limits {} and {}", fields.what(), config.head_size, config.heads,
+                kHeadSizeMax, kHiddenMax);
+  }
+  if (config.head_size % 2 != 0 || config.hidden % 2 != 0 || config.intermediate % 2 != 0) {
+    return fail("{}: odd head, hidden or intermediate sizes are not supported", fields.what());
+  }
+  return {};
+}
+
+// Older files keep "rope_theta" beside "rope_scaling"; transformers 5 writes both into "rope_parameters".
+Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
+  const std::string_view group = fields.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
+  std::optional<JsonFields> rope;
+  if (fields.has(group)) {
+    TRY(rope, fields.object(group));
+  }
+  const JsonFields& theta_fields = rope && rope->has("rope_theta") ? *rope : fields;
+  if (theta_fields.has("rope_theta")) {
+    TRY(const double theta, theta_fields.number("rope_theta", 1.0, 1e9));
+    config.rope_theta = static_cast<float>(theta);
+  }
+  if (!rope) return {};
+  std::string type = "default";
+  for (const std::string_view key : {"type", "rope_type"}) {
+    if (rope->has(key)) {
+      TRY(type, rope->string(key));
+    }
+  }
+  if (type == "default") return {};
+  if (type != "llama3") return fail("{}: RoPE type {:.100} is not supported; default and llama3 are", rope->what(), type);
+  Llama3Scaling scaling;
+  TRY(const double factor, rope->number("factor", 1.0, 1e4));
+  TRY(const double low, rope->number("low_freq_factor", 1e-3, 1e4));
+  TRY(const double high, rope->number("high_freq_factor", 1e-3, 1e4));
+  TRY(const int64_t original, rope->integer("original_max_position_embeddings", 1, 1 << 30));
+  if (!(high > low)) return fail("{}: \"high_freq_factor\" must be above \"low_freq_factor\"", rope->what());
+  scaling.factor = static_cast<float>(factor);
+  scaling.low_freq_factor = static_cast<float>(low);
+  scaling.high_freq_factor = static_cast<float>(high);
+  scaling.original_context = static_cast<int32_t>(original);
+  config.llama3 = scaling;
+  return {};
+}
+
+// One id or a list of them.
+Result<std::vector<TokenId>> read_eos(const JsonFields& fields, int32_t vocabulary) {
+  TRY(const auto element, fields.element("eos_token_id"));
+  std::vector<simdjson::dom::element> elements{element};
+  if (simdjson::dom::array list; element.get_array().get(list) == simdjson::SUCCESS) elements.assign(list.begin(), list.end());
+  if (elements.empty() || elements.size() > kStopIdsMax) {
+    return fail("{}: \"eos_token_id\" lists {} ids, supported are 1 to {}", fields.what(), elements.size(), kStopIdsMax);
+  }
+  std::vector<TokenId> ids;
+  for (const auto& each : elements) {
+    int64_t id = 0;
+    if (each.get_int64().get(id) != simdjson::SUCCESS || id < 0 || id >= vocabulary) {
+      return fail("{}: \"eos_token_id\" must hold ids below \"vocab_size\" {}", fields.what(), vocabulary);
+    }
+    ids.push_back(static_cast<TokenId>(id));
+  }
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+Result<LlamaConfig> read_llama_config(const std::filesystem::path& folder) {
+  const auto path = folder / "config.json", generation = folder / "generation_config.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return fail("{} holds no config.json: pass a Hugging Face model folder", folder.string());
+  }
+  TRY(const JsonText json, read_json(path));
+  const JsonFields fields(json.root, path.string());
+  TRY_VOID(check_architecture(fields));
+  LlamaConfig config;
+  TRY_VOID(read_sizes(fields, config));
+  TRY_VOID(read_rope(fields, config));
+  if (std::filesystem::exists(generation, ignored)) {
+    TRY(const JsonText generation_json, read_json(generation));
+    const JsonFields generation_fields(generation_json.root, generation.string());
+    if (generation_fields.has("eos_token_id")) {
+      TRY(config.eos_ids, read_eos(generation_fields, config.vocabulary));
+      return config;
+    }
+  }
+  TRY(config.eos_ids, read_eos(fields, config.vocabulary));
+  return config;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,43 @@
+// A JSON file that was checked for size, depth and syntax, and reads of its fields that check type and range.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "common/base/result.h"
+
+namespace slipstream {
+
+// Parses an object; `what` names the text in errors. The parser owns what the element points to.
+struct JsonText {
+  std::unique_ptr<simdjson::dom::parser> parser;
+  simdjson::dom::object root;
+};
+Result<JsonText> parse_json_object(std::span<const std::byte> text, const std::string& what);
+
+// The fields of one JSON object, by name. A field that is null counts as absent.
+class JsonFields {
+ public:
+  JsonFields(simdjson::dom::object object, std::string what) : object_(object), what_(std::move(what)) {}
+
+  bool has(std::string_view field) const;
+  Result<int64_t> integer(std::string_view field, int64_t least, int64_t most) const;
+  Result<double> number(std::string_view field, double least, double most) const;
+  Result<bool> boolean_or(std::string_view field, bool absent) const;
+  Result<std::string> string(std::string_view field) const;
+  Result<JsonFields> object(std::string_view field) const;
+  Result<simdjson::dom::element> element(std::string_view field) const;  // an error where absent
+  const std::string& what() const { return what_; }
+
+ private:
+  simdjson::dom::object object_;
+  std::string what_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,57 @@
+// Reads safetensors files by mmap. Nothing in a file is trusted: lengths, offsets, shapes and ranges are checked before the
+// first tensor is handed out, and every product is taken without overflow. Format: https://github.com/huggingface/safetensors
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/checkpoint/host_matrix.h"
+#include "common/checkpoint/mapped_file.h"
+
+namespace slipstream {
+
+inline constexpr size_t kSafetensorsHeaderBytesMax = 100'000'000;  // the reference implementation's own limit
+inline constexpr size_t kTensorRankMax = 8;
+inline constexpr size_t kShardsMax = 256;
+
+// One tensor as its header describes it; its bytes were found inside the file and overlap no other's.
+struct TensorEntry {
+  std::string dtype;  // "BF16", ...
+  std::vector<int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+// One file. Tensors cover its data without hole or overlap, as the format demands.
+class SafetensorsFile {
+ public:
+  static Result<SafetensorsFile> open(const std::filesystem::path& path);
+  const std::map<std::string, TensorEntry, std::less<>>& tensors() const { return tensors_; }
+
+ private:
+  explicit SafetensorsFile(MappedFile file) : file_(std::move(file)) {}
+  MappedFile file_;
+  std::map<std::string, TensorEntry, std::less<>> tensors_;
+};
+
+// The weight files of a folder: model.safetensors, or the shards that model.safetensors.index.json names; by file name.
+Result<std::vector<std::filesystem::path>> weight_files(const std::filesystem::path& folder);
+
+// All tensors of a folder. Views that it hands out live as long as it does.
+class Checkpoint {
+ public:
+  static Result<Checkpoint> open(const std::filesystem::path& folder);
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  // Errors name the tensor, what was found and what was expected. A vector is asked for as rows = 1.
+  Result<HostMatrix> matrix(std::string_view name, int32_t rows, int32_t cols) const;
+
+ private:
+  const TensorEntry* find(std::string_view name) const;
+  std::string folder_;
+  std::vector<SafetensorsFile> files_;
+};
+
+}  // namespace slipstream
