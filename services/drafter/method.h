@@ -16,7 +16,7 @@ namespace slipstream {
 
 // A verifier's sequence as its drafter names it.
 struct DraftKey {
-  Peer verifier;          // one incarnation
+  Peer verifier;  // one incarnation
   SequenceId sequence;
   auto operator<=>(const DraftKey&) const = default;
 };

@@ -1,0 +1,37 @@
+#include "services/drafter/draft_job.h"
+
+#include <chrono>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+namespace {
+
+struct Teach {
+  Method& method;
+  void operator()(const DraftPlan::Begin& begin) const { method.begin(begin.key, begin.info); }
+  void operator()(const DraftPlan::Extend& extend) const { method.advance(extend.key, extend.tokens); }
+  void operator()(const DraftPlan::End& end) const { method.end(end.key); }
+};
+
+}  // namespace
+
+void DraftPlan::clear() {
+  operations.clear();
+  asks.clear();
+  answers.clear();
+}
+
+Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const DraftPlan::Operation& operation : plan.operations) std::visit(Teach{method}, operation);
+  Drafts drafts;
+  if (!plan.asks.empty()) drafts.trees = method.draft(plan.asks);
+  CHECK(drafts.trees.size() == plan.asks.size(), "{} answered {} asks with {} trees", method.name(), plan.asks.size(),
+        drafts.trees.size());
+  const auto spent = std::chrono::steady_clock::now() - begin;
+  drafts.draft_us = static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(spent).count());
+  return drafts;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,43 @@
+// One draft job as the actor plans it and the compute thread runs it over a Method.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "services/drafter/method.h"
+
+namespace slipstream {
+
+// What the method must learn, in order; then one batch of asks, each at the newest state of its sequence.
+struct DraftPlan {
+  struct Begin {
+    DraftKey key;
+    SequenceInfo info;
+  };
+  struct Extend {
+    DraftKey key;
+    std::vector<TokenId> tokens;
+  };
+  struct End {
+    DraftKey key;
+  };
+  using Operation = std::variant<Begin, Extend, End>;
+
+  std::vector<Operation> operations;
+  std::vector<DraftAsk> asks;
+  std::vector<Tree> answers;  // [asks] the answers without their nodes: fence and tuning version, for when the job is back
+
+  bool empty() const { return operations.empty() && asks.empty(); }
+  void clear();  // keeps the capacity
+};
+
+struct Drafts {
+  std::vector<TokenTree> trees;  // [asks]
+  uint32_t draft_us = 0;         // of the whole batch
+};
+
+Result<Drafts> run_draft(Method& method, DraftPlan& plan);
+
+}  // namespace slipstream

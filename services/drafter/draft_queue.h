@@ -1,0 +1,38 @@
+// What the next draft job will do: what the method must learn, in order, and the asks, of which a sequence has one at most. At
+// most one job is in flight; meanwhile this fills.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "services/drafter/draft_job.h"
+
+namespace slipstream {
+
+class DraftQueue {
+ public:
+  void begin(const DraftKey& key, const SequenceInfo& info) { plan_.operations.push_back(DraftPlan::Begin{key, info}); }
+  void extend(const DraftKey& key, std::vector<TokenId> tokens);
+  void end(const DraftKey& key) { plan_.operations.push_back(DraftPlan::End{key}); }
+
+  void ask(const DraftKey& key, const StopRule& rule, Tree answer) {
+    asks_.insert_or_assign(key, Ask{rule, std::move(answer)});
+  }
+  bool withdraw(const DraftKey& key) { return asks_.erase(key) > 0; }  // false: nothing asked
+
+  std::optional<DraftPlan> start();  // nothing to do, or a job runs: none
+  void finished(DraftPlan buffers);  // they serve again
+
+ private:
+  struct Ask {
+    StopRule rule;
+    Tree answer;  // without nodes
+  };
+  DraftPlan plan_;                // without asks
+  std::map<DraftKey, Ask> asks_;  // ordered, so that equal events give equal jobs
+  bool computing_ = false;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,35 @@
+// What a drafter hears and does, and what it was told at birth.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/messages/control.h"
+#include "common/messages/draft.h"
+#include "services/drafter/draft_job.h"
+
+namespace slipstream {
+
+struct DrafterConfig {
+  Incarnation incarnation = 0;
+  Fingerprint fingerprint;
+  std::string method;
+  Needs needs;
+  std::string draft_endpoint;  // as bound: verifiers learn it from the router
+  std::string metrics_endpoint;
+  std::vector<std::string> routers;  // endpoints, connected to at the first event
+};
+
+struct Note {  // for the log: what an operator should know, as a sentence
+  std::string text;
+};
+
+using DrafterEvent =
+    std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>,
+                 From<Attach>, From<Advance>, From<Features>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;
+using DrafterEffect = std::variant<Connect, Disconnect, WakeAt, Run<DraftPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
+                                   To<Attached>, To<Tree>, To<Resync>, Note>;
+
+}  // namespace slipstream

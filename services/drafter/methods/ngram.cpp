@@ -1,0 +1,37 @@
+#include "services/drafter/methods/ngram.h"
+
+#include <algorithm>
+
+namespace slipstream {
+namespace {
+
+TokenTree look_up(const NgramIndex& index, const StopRule& rule) {
+  const int tokens_max = std::min(rule.nodes_max, rule.depth_max);
+  const NgramIndex::Match match = tokens_max > 0 ? index.match(tokens_max) : NgramIndex::Match{};
+  if (match.length == 0) return {};
+  const float confidence = kNgramConfidence[static_cast<size_t>(match.length - kNgramMin)];
+  float survival = 1.0F;
+  int length = 0;
+  for (; length < static_cast<int>(match.following.size()); ++length) {
+    survival *= confidence;
+    if (!rule.admits(survival, length + 1, length)) break;
+  }
+  return TokenTree::chain(std::span(match.following).first(static_cast<size_t>(length)), confidence);
+}
+
+}  // namespace
+
+void NgramMethod::begin(const DraftKey& key, const SequenceInfo&) { sequences_[key] = NgramIndex(); }
+
+void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].append(tokens); }
+
+std::vector<TokenTree> NgramMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<TokenTree> trees;
+  trees.reserve(asks.size());
+  for (const DraftAsk& ask : asks) trees.push_back(look_up(sequences_[ask.key], ask.rule));
+  return trees;
+}
+
+void NgramMethod::end(const DraftKey& key) { sequences_.erase(key); }
+
+}  // namespace slipstream
