@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Shows that tidy can fail: each rule meets one planted offence. Usage: tidy_test.py ROOT [unittest's arguments]"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import rules
+import sources
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+TREE = sources.load(ROOT)
+
+
+def messages(rule, path, text):
+    """What `rule` says of `path`, were it to hold `text`."""
+    return [message for where, _, message in rule({**TREE, path: sources.Source(path, text)}) if where == path]
+
+
+class Tidy(unittest.TestCase):
+    def test_fails_on_a_forbidden_include_in_a_copy_of_the_tree(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, source in TREE.items():
+                target = pathlib.Path(folder, path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(source.text, encoding="utf-8")
+            shutil.copy(ROOT / ".gitignore", folder)
+            planted = pathlib.Path(folder, "services/router/router.cpp")
+            planted.write_text('#include "services/verifier/verifier.h"\n' + planted.read_text())
+            tidy = pathlib.Path(__file__).with_name("tidy.py")
+            run = subprocess.run([sys.executable, tidy, folder], capture_output=True, text=True)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("services/router/router.cpp:1: includes services/verifier/verifier.h: services never include one another",
+                          run.stdout)
+
+    def test_names_a_kernel_that_knows_more_of_us_than_its_noise(self):
+        found = messages(rules.includes_follow_the_arrows, "kernels/cpu/planted.cpp", '#include "common/sampling/chain.h"\n')
+        self.assertTrue(any("raw pointers" in message for message in found), found)
+
+    def test_names_a_library_outside_its_zone(self):
+        for include in ("zmq.hpp", "capnp/serialize.h", "boost/beast.hpp", "prometheus/counter.h", "torch/torch.h"):
+            self.assertTrue(messages(rules.libraries_stay_in_their_zone, "services/router/planted.cpp", f"#include <{include}>\n"), include)
+        self.assertFalse(messages(rules.libraries_stay_in_their_zone, "common/runtime/planted.cpp", "#include <zmq.hpp>\n"))
+
+    def test_names_a_target_that_links_against_the_arrows(self):
+        text = "slipstream_layer(router SOURCES router.cpp DEPS runtime model)\n"
+        found = messages(rules.cmake_says_what_the_sources_say, "services/router/CMakeLists.txt", text)
+        self.assertTrue(any("router links model" in message for message in found), found)
+
+    def test_names_dead_files(self):
+        self.assertTrue(messages(rules.every_file_is_used, "common/kv/planted.cpp", "int x;\n"))
+        self.assertTrue(messages(rules.every_file_is_used, "common/kv/planted.h", "#pragma once\n"))
+
+    def test_names_a_header_that_can_be_read_twice(self):
+        self.assertTrue(messages(rules.headers_are_read_once, "common/kv/planted.h", "int x;\n"))
+
+    def test_names_a_metric_without_a_row(self):
+        path = "common/metrics/names.h"
+        text = TREE[path].text + 'inline constexpr MetricName kPlanted{"slipstream_planted_total", "x"};\n'
+        tree = {**TREE, path: sources.Source(path, text)}
+        found = [message for _, _, message in rules.metrics_are_documented(tree)]
+        self.assertTrue(any("slipstream_planted_total has no row" in message for message in found), found)
+        self.assertTrue(any("slipstream_planted_total (kPlanted) is exported by nobody" in message for message in found), found)
+
+    def test_measures_functions_by_their_braces(self):
+        body = "  if (x) {\n    f();\n  }\n" * 20
+        for head in ("int long_one(int x) {\n", "Result<std::vector<int>> Long::one(int a,\n                      int b) const {\n"):
+            found = messages(rules.files_and_functions_are_short, "common/kv/planted.cpp", head + body + "}\n")
+            self.assertEqual(len(found), 1, found)
+            self.assertIn("62 lines" if "\n" not in head[:-1] else "63 lines", found[0])
+        short = "namespace a {\nint f(int x) {\n  return x;\n}\n" * 40
+        self.assertFalse(messages(rules.files_and_functions_are_short, "common/kv/planted.cpp", short))
+
+    def test_names_paths_of_a_machine_and_unfinished_work(self):
+        for text in ("// see /wo" "rk/notes", 'open("/t' 'mp/x")', "// TO" "DO: later"):
+            self.assertTrue(messages(rules.nothing_of_this_machine_and_nothing_unfinished, "common/kv/planted.cpp", text), text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
