@@ -1,12 +1,14 @@
 // Promise 2, "never slower for long", for one sequence: drafts that keep failing fall to zero nodes and are probed for again
-// at exponentially growing gaps, at most one step in kProbeGapSteps in the end. Pure; counts steps, not time.
+// at exponentially growing gaps, at most one step in kProbeGapSteps in the end. A draft that helps is followed by the next one
+// at once, but only halves the gap: a drafter that is right now and then stays rare, one that turned good is back in a few
+// steps. A tree that came in time and empty says neither. Pure; counts steps, not time.
 #pragma once
 
 namespace slipstream {
 
-inline constexpr int kFailuresBeforeBackoff = 2;  // verified trees in a row without an accepted node
+inline constexpr int kFailuresBeforeBackoff = 2;  // trees in a row that were late or had no node accepted
 inline constexpr int kFirstGapSteps = 4;
-inline constexpr int kProbeGapSteps = 64;         // the gap never grows past this
+inline constexpr int kProbeGapSteps = 64;  // the gap never grows past this
 
 class DraftGuard {
  public:
@@ -16,8 +18,8 @@ class DraftGuard {
   void drafted_step(int verified_nodes, int accepted_nodes, bool late);
 
  private:
-  int failures_ = 0;          // in a row
-  int gap_ = 0;               // steps between probes now; 0: not backing off
+  int failures_ = 0;  // in a row
+  int gap_ = 0;       // steps between probes now; 0: not backing off
   int plain_steps_left_ = 0;
 };
 

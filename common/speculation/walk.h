@@ -14,11 +14,12 @@ struct Walk {
   std::vector<TokenId> emitted;   // [accepted + 1] the accepted tokens, then the target's own next one
 };
 
-// chosen: [nodes + 1] the target's token after row i (tree_mask.h).
+// chosen: [nodes + 1] the target's token after row i (tree_mask.h). A -1 (no finite logits) on the path is emitted last.
 Walk walk(const TokenTree& tree, std::span<const TokenId> chosen);
 
 // What became of each node of a verified tree. `kept` is how many of walk.accepted were emitted: fewer than all when a stop
-// token or the length limit cut the round short; the rest counts as unreached.
+// token or the length limit cut the round short; what lies behind the last token kept then counts as unreached. Accepted and
+// rejected nodes are those whose parent's choice was looked at.
 struct Fates {
   int accepted = 0, rejected = 0, unreached = 0;
 };

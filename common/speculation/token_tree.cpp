@@ -1,0 +1,101 @@
+#include "common/speculation/token_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+namespace {
+
+// Error messages count nodes from 0, as parents do.
+Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabulary) {
+  const TreeNode& node = nodes[at];
+  if (node.token < 0 || node.token >= vocabulary) {
+    return fail("tree node {} carries token {}: the vocabulary has ids 0 to {}", at, node.token, vocabulary - 1);
+  }
+  if (node.parent < kRoot || node.parent >= at) {
+    return fail("tree node {} has parent {}: parents come before their children, {} is the root", at, node.parent, kRoot);
+  }
+  const float reached = node.parent == kRoot ? 1.0F : nodes[node.parent].survival;
+  if (!(node.survival >= 0 && node.survival <= reached)) {
+    return fail("tree node {} has survival {}: send a number from 0 to its parent's {}", at, node.survival, reached);
+  }
+  for (int other = 0; other < at; ++other) {
+    if (nodes[other].parent == node.parent && nodes[other].token == node.token) {
+      return fail("tree nodes {} and {} are siblings with the same token {}: send it once", other, at, node.token);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<TokenTree> TokenTree::make(std::vector<TreeNode> nodes, int32_t vocabulary) {
+  if (nodes.size() > kTreeNodesMax) return fail("the tree has {} nodes: send at most {}", nodes.size(), kTreeNodesMax);
+  TokenTree tree;
+  tree.nodes_ = std::move(nodes);
+  for (int node = 0; node < tree.size(); ++node) {
+    TRY_VOID(check_node(tree.nodes_, node, vocabulary));
+    if (const int depth = tree.depth(node); depth > kTreeDepthMax) {
+      return fail("tree node {} is {} deep: send at most {}", node, depth, kTreeDepthMax);
+    }
+  }
+  return tree;
+}
+
+TokenTree TokenTree::chain(std::span<const TokenId> tokens, float confidence) {
+  CHECK(confidence >= 0 && confidence <= 1, "a confidence is a probability, got {}", confidence);
+  TokenTree tree;
+  float survival = 1.0F;
+  for (TokenId token : tokens.first(std::min<size_t>(tokens.size(), std::min(kTreeNodesMax, kTreeDepthMax)))) {
+    survival *= confidence;
+    tree.nodes_.push_back({.token = token, .parent = tree.size() - 1, .survival = survival});
+  }
+  return tree;
+}
+
+int TokenTree::depth(int node) const {
+  int depth = 0;
+  for (; node != kRoot; node = nodes_[node].parent) ++depth;
+  return depth;
+}
+
+int TokenTree::child(int parent, TokenId token) const {
+  for (int node = parent + 1; node < size(); ++node) {
+    if (nodes_[node].parent == parent && nodes_[node].token == token) return node;
+  }
+  return -1;
+}
+
+int TokenTree::trim(int budget) {
+  const int before = size();
+  std::vector<int> children(nodes_.size() + 1, 0);  // of the root, then of each node
+  for (const TreeNode& node : nodes_) ++children[node.parent + 1];
+  std::vector<bool> kept(nodes_.size(), true);
+  for (int left = before; left > std::max(budget, 0);) {
+    // The least surviving parent, the last one among equals: its children have no children any more, since a child survives
+    // no more than its parent and comes after it.
+    int least = -2;
+    for (int parent = kRoot; parent < before; ++parent) {
+      if (children[parent + 1] == 0) continue;
+      const auto survival = [&](int node) { return node == kRoot ? 1.0F : nodes_[node].survival; };
+      if (least == -2 || survival(parent) <= survival(least)) least = parent;
+    }
+    left -= std::exchange(children[least + 1], 0);
+    for (int node = 0; node < before; ++node) kept[node] = kept[node] && nodes_[node].parent != least;
+  }
+  std::vector<int32_t> moved(nodes_.size());
+  int32_t next = 0;
+  for (int node = 0; node < before; ++node) {
+    if (!kept[node]) continue;
+    moved[node] = next;
+    TreeNode copy = nodes_[node];
+    if (copy.parent != kRoot) copy.parent = moved[copy.parent];
+    nodes_[next++] = copy;
+  }
+  nodes_.resize(next);
+  return before - size();
+}
+
+}  // namespace slipstream

@@ -1,0 +1,45 @@
+#include "common/speculation/walk.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+
+Walk walk(const TokenTree& tree, std::span<const TokenId> chosen) {
+  CHECK(chosen.size() == static_cast<size_t>(tree.size()) + 1, "{} nodes have {} rows, got {} choices", tree.size(),
+        tree.size() + 1, chosen.size());
+  Walk path;
+  int at = kRoot;
+  while (true) {
+    path.emitted.push_back(chosen[at + 1]);
+    at = tree.child(at, path.emitted.back());
+    if (at < 0) return path;
+    path.accepted.push_back(at);
+  }
+}
+
+Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
+  const auto taken = static_cast<int>(walk.accepted.size());
+  CHECK(kept >= 0 && kept <= taken, "{} nodes were accepted, {} cannot have been kept", taken, kept);
+  // The nodes whose children were put to the test: the root and the path, short of where the round was cut.
+  const auto judged = [&](int parent) {
+    if (parent == kRoot) return kept == taken || kept > 0;
+    const auto place = std::ranges::find(walk.accepted, parent) - walk.accepted.begin();
+    return place < kept && (place + 1 < kept || kept == taken);
+  };
+  Fates fates;
+  for (int node = 0; node < tree.size(); ++node) {
+    const auto place = std::ranges::find(walk.accepted, node) - walk.accepted.begin();
+    if (place < kept) {
+      ++fates.accepted;
+    } else if (judged(tree.nodes()[node].parent)) {
+      ++fates.rejected;
+    } else {
+      ++fates.unreached;
+    }
+  }
+  return fates;
+}
+
+}  // namespace slipstream

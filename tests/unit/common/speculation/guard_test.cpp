@@ -1,0 +1,92 @@
+#include "common/speculation/guard.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+struct Useless {
+  int verified = 8;
+  bool late = false;
+};
+
+// Runs steps of a drafter of this kind; returns 'd' for each step with a draft and '.' for each plain one.
+std::string run(DraftGuard& guard, int steps, Useless drafter) {
+  std::string log;
+  for (int i = 0; i < steps; ++i) {
+    if (guard.wants_draft()) {
+      guard.drafted_step(drafter.verified, 0, drafter.late);
+      log += 'd';
+    } else {
+      guard.plain_step();
+      log += '.';
+    }
+  }
+  return log;
+}
+
+TEST(DraftGuard, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftGuard().wants_draft()); }
+
+TEST(DraftGuard, BacksOffExponentiallyAfterTwoFailures) {
+  DraftGuard guard;
+  EXPECT_EQ(run(guard, 32, {}), "dd....d........d................");
+}
+
+TEST(DraftGuard, ProbesAtMostOneStepInFiftyInTheEnd) {
+  DraftGuard guard;
+  run(guard, 200, {});
+  const std::string log = run(guard, 6500, {});
+  EXPECT_EQ(std::ranges::count(log, 'd'), 100);
+}
+
+TEST(DraftGuard, CountsLateTreesAsFailures) {
+  DraftGuard guard;
+  EXPECT_EQ(run(guard, 7, {.verified = 0, .late = true}), "dd....d");
+}
+
+TEST(DraftGuard, DoesNotBackOffFromTimelyEmptyTrees) {
+  DraftGuard guard;
+  EXPECT_EQ(run(guard, 7, {.verified = 0}), "ddddddd");
+}
+
+TEST(DraftGuard, KeepsItsGapOnTimelyEmptyTrees) {
+  DraftGuard guard;
+  run(guard, 6, {});
+  EXPECT_EQ(run(guard, 10, {.verified = 0}), "d....d....");
+}
+
+TEST(DraftGuard, OneFailureBetweenSuccessesIsForgiven) {
+  DraftGuard guard;
+  for (int i = 0; i < 10; ++i) {
+    guard.drafted_step(4, 0, false);
+    EXPECT_TRUE(guard.wants_draft());
+    guard.drafted_step(4, 1, false);
+    EXPECT_TRUE(guard.wants_draft());
+  }
+}
+
+TEST(DraftGuard, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
+  DraftGuard guard;
+  run(guard, 1000, {});
+  while (!guard.wants_draft()) guard.plain_step();
+  for (int i = 0; i < 5; ++i) {
+    guard.drafted_step(4, 3, false);
+    EXPECT_TRUE(guard.wants_draft());
+  }
+  EXPECT_EQ(run(guard, 6, {}), "dd....");
+}
+
+TEST(DraftGuard, ADrafterThatIsRightNowAndThenStaysRare) {
+  DraftGuard guard;
+  run(guard, 1000, {});
+  while (!guard.wants_draft()) guard.plain_step();
+  guard.drafted_step(8, 1, false);
+  const std::string log = run(guard, 200, {});
+  EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
+}
+
+}  // namespace
+}  // namespace slipstream
