@@ -1,8 +1,10 @@
 // Turns a stream of ids into a stream of text that never ends inside a UTF-8 character. One per output; not thread-safe.
+//
+// A byte-level token is a fixed string of bytes, so nothing but an incomplete character (at most 3 bytes) is ever held back,
+// and push() costs the length of one token however long the output is.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "common/text/tokenizer.h"
 
@@ -18,8 +20,7 @@ class Detokenizer {
 
  private:
   Tokenizer tokenizer_;
-  std::vector<TokenId> pending_;  // ids whose text is not all out yet
-  std::string shown_;             // what of pending_'s text is out
+  std::string pending_;  // the first bytes of a character whose rest has not come
 };
 
 }  // namespace slipstream

@@ -1,0 +1,22 @@
+// Messages -> token ids, with nobody's words able to act as special tokens: "<|im_end|>" inside a message is text, not the
+// end of the message. Equal to Hugging Face's apply_chat_template for messages that hold no special token.
+//
+// How: where a message spells a special token, or begins or ends with a part of one that its surroundings could complete, a
+// mark goes in before the template runs (a private-use character that occurs in no message). The marked text is not a
+// special token to the tokenizer, which takes the marks out again before it splits the text into tokens.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/text/chat_template.h"
+#include "common/text/tokenizer.h"
+
+namespace slipstream {
+
+Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
+                                         std::span<const ChatMessage> messages);
+
+}  // namespace slipstream

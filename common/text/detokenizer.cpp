@@ -1,0 +1,18 @@
+#include "common/text/detokenizer.h"
+
+#include <utility>
+
+#include "common/text/utf8.h"
+
+namespace slipstream {
+
+Result<std::string> Detokenizer::push(TokenId id) {
+  TRY(const std::string_view piece, tokenizer_.piece(id));
+  if (tokenizer_.is_special(id)) return std::string();
+  pending_ += piece;
+  return take_utf8(pending_);
+}
+
+std::string Detokenizer::flush() { return lossy_utf8(std::exchange(pending_, {})); }
+
+}  // namespace slipstream

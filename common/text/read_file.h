@@ -1,0 +1,15 @@
+// A whole text file of a model's folder, bounded.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/result.h"
+
+namespace slipstream {
+
+inline constexpr size_t kModelTextBytesMax = 64 * 1024 * 1024;  // tokenizer.json of a 256k vocabulary has about 33 MB
+
+Result<std::string> read_file(const std::filesystem::path& path);
+
+}  // namespace slipstream

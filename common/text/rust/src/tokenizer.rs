@@ -1,0 +1,140 @@
+//! Text to ids, and the table of bytes that each id stands for.
+
+use crate::abi::{guard, Bytes, Ids, Slice};
+use crate::byte_level;
+use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
+use tokenizers::{DecoderWrapper, Tokenizer};
+
+pub struct TokenizerHandle {
+    tokenizer: Tokenizer,
+    words_only: AddedVocabulary, // the added tokens, with the special ones left unrecognised
+    specials: Vec<String>,
+    piece_bytes: Vec<u8>, // of all ids, one after the other
+    piece_ends: Vec<u32>, // [vocabulary]
+    is_special: Vec<u8>,  // [vocabulary]
+}
+
+/// Borrowed from the handle; see ffi.h.
+#[repr(C)]
+pub struct Pieces {
+    bytes: *const u8,
+    ends: *const u32,
+    is_special: *const u8,
+    count: usize,
+}
+
+fn check_decoder(tokenizer: &Tokenizer) -> Result<(), String> {
+    match tokenizer.get_decoder() {
+        Some(DecoderWrapper::ByteLevel(_)) => Ok(()),
+        Some(_) => {
+            Err("its decoder is not ByteLevel, the only kind supported: use a model with a byte-level BPE".into())
+        }
+        None => Err("it has no decoder: use a model with a byte-level BPE".into()),
+    }
+}
+
+impl TokenizerHandle {
+    fn load(json: &[u8]) -> Result<Self, String> {
+        let tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
+        check_decoder(&tokenizer)?;
+        let mut words_only = tokenizer.get_added_vocabulary().clone();
+        words_only.set_encode_special_tokens(true);
+        let specials =
+            words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
+        let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer)?;
+        Ok(TokenizerHandle { tokenizer, words_only, specials, piece_bytes, piece_ends, is_special })
+    }
+
+    fn pieces(tokenizer: &Tokenizer) -> Result<(Vec<u8>, Vec<u32>, Vec<u8>), String> {
+        let top = tokenizer.get_vocab(true).values().copied().max().ok_or("it has no tokens")?;
+        const IDS_MAX: u32 = 1 << 21;
+        if top >= IDS_MAX {
+            return Err(format!("it has the token id {top}; the limit is {IDS_MAX}"));
+        }
+        let alphabet = byte_level::alphabet();
+        let (mut bytes, mut ends, mut special) = (Vec::new(), Vec::new(), Vec::new());
+        for id in 0..=top {
+            let token = tokenizer.id_to_token(id).unwrap_or_default(); // a hole in the ids stands for nothing
+            bytes.extend(byte_level::bytes_of(&token, &alphabet));
+            ends.push(u32::try_from(bytes.len()).map_err(|_| "its tokens are longer than 4 GiB together")?);
+            special.push(tokenizer.get_added_vocabulary().is_special_token(&token).into());
+        }
+        Ok((bytes, ends, special))
+    }
+
+    /// As `Tokenizer::encode` without the post-processor. `mark` is taken out after the special tokens were found.
+    fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
+        let added = if parse_special { self.tokenizer.get_added_vocabulary() } else { &self.words_only };
+        let mut split = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
+        let run = || -> tokenizers::Result<Vec<u32>> {
+            if let Some(mark) = mark {
+                split.normalize(|segment| segment.replace(mark, ""))?;
+            }
+            if let Some(pre_tokenizer) = self.tokenizer.get_pre_tokenizer() {
+                pre_tokenizer.pre_tokenize(&mut split)?;
+            }
+            split.tokenize(|segment| self.tokenizer.get_model().tokenize(segment.get()))?;
+            Ok(split.into_encoding(None, 0, OffsetType::None)?.get_ids().to_vec())
+        };
+        run().map_err(|e| format!("the text cannot be tokenized: {e}"))
+    }
+}
+
+/// # Safety
+/// See ffi.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_tokenizer_load(json: Slice, error: *mut Bytes) -> *mut TokenizerHandle {
+    let handle = guard(error, || TokenizerHandle::load(json.bytes()));
+    handle.map_or(std::ptr::null_mut(), |handle| Box::into_raw(Box::new(handle)))
+}
+
+/// # Safety
+/// See ffi.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_tokenizer_free(handle: *mut TokenizerHandle) {
+    drop(Box::from_raw(handle));
+}
+
+/// # Safety
+/// See ffi.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_tokenizer_encode(
+    handle: &TokenizerHandle,
+    text: Slice,
+    parse_special: bool,
+    mark: u32,
+    ids: *mut Ids,
+    error: *mut Bytes,
+) -> bool {
+    let mark = char::from_u32(mark).filter(|&c| c != '\0');
+    let encoded = guard(error, || handle.encode(text.text("the text")?, parse_special, mark));
+    encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
+}
+
+/// # Safety
+/// See ffi.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_tokenizer_id(handle: &TokenizerHandle, token: Slice) -> i64 {
+    let token = std::str::from_utf8(token.bytes()).ok();
+    token.and_then(|token| handle.tokenizer.token_to_id(token)).map_or(-1, i64::from)
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_pieces(handle: &TokenizerHandle) -> Pieces {
+    Pieces {
+        bytes: handle.piece_bytes.as_ptr(),
+        ends: handle.piece_ends.as_ptr(),
+        is_special: handle.is_special.as_ptr(),
+        count: handle.piece_ends.len(),
+    }
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_specials(handle: &TokenizerHandle) -> usize {
+    handle.specials.len()
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_special(handle: &TokenizerHandle, index: usize) -> Slice {
+    Slice::borrowed(handle.specials.get(index).map_or("", String::as_str))
+}

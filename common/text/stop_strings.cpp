@@ -1,0 +1,42 @@
+#include "common/text/stop_strings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slipstream {
+
+StopStrings::StopStrings(std::vector<std::string> stops) : stops_(std::move(stops)) { std::erase(stops_, std::string()); }
+
+StopStrings::Piece StopStrings::push(std::string_view text) {
+  if (stopped_) return {{}, true};
+  held_ += text;
+  if (const size_t at = first_match(); at != std::string::npos) {
+    stopped_ = true;
+    held_.resize(at);
+    return {std::exchange(held_, {}), true};
+  }
+  const size_t safe = safe_bytes();
+  Piece piece{held_.substr(0, safe), false};
+  held_.erase(0, safe);
+  return piece;
+}
+
+std::string StopStrings::flush() { return std::exchange(held_, {}); }
+
+size_t StopStrings::first_match() const {
+  size_t first = std::string::npos;
+  for (const std::string& stop : stops_) first = std::min(first, held_.find(stop));
+  return first;
+}
+
+size_t StopStrings::safe_bytes() const {
+  size_t longest = 0;
+  for (const std::string& stop : stops_) longest = std::max(longest, stop.size());
+  for (size_t at = held_.size() - std::min(held_.size(), longest); at < held_.size(); ++at) {
+    const std::string_view tail = std::string_view(held_).substr(at);
+    if (std::ranges::any_of(stops_, [&](const std::string& stop) { return stop.starts_with(tail); })) return at;
+  }
+  return held_.size();
+}
+
+}  // namespace slipstream
