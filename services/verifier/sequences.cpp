@@ -1,0 +1,121 @@
+// A sequence's life at the verifier: Start, Ack, Cancel, delivery, end.
+#include <algorithm>
+#include <utility>
+
+#include "services/verifier/admission.h"
+#include "services/verifier/verifier_state.h"
+
+namespace slipstream {
+namespace {
+
+constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again
+
+}  // namespace
+
+VerifierSequence* Verifier::State::find(SequenceId id, Epoch epoch) {
+  const auto at = std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->id == id; });
+  return at == sequences.end() || (*at)->epoch != epoch ? nullptr : at->get();
+}
+
+void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
+  Start& start = event.message;
+  const auto same = std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->id == start.sequence; });
+  if (same != sequences.end()) {
+    if ((*same)->epoch > start.epoch) {
+      ++counters.fenced;
+      return;
+    }
+    if ((*same)->epoch == start.epoch) {  // repeated until answered
+      effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
+      return;
+    }
+    end(**same, effects);
+  }
+  auto refused = why_not(start, config);
+  if (!refused && draining) refused = NotAdmitted{"this verifier is leaving", true};
+  if (!refused && sequences.size() >= static_cast<size_t>(kSequencesPerVerifierMax)) {
+    refused = NotAdmitted{"all sequence slots are taken", true};
+  }
+  if (refused) {
+    ++counters.sequences_refused;
+    effects.push_back(To<Refused>{event.peer, {start.sequence, start.epoch, refused->reason, refused->retry}});
+    return;
+  }
+  effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
+  admit(event.peer, std::move(start), now, effects);
+}
+
+void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects) {
+  ++counters.sequences_started;
+  counters.prompt_tokens += static_cast<uint64_t>(start.prompt_length);
+  auto sequence = std::make_unique<VerifierSequence>(pool);
+  sequence->id = start.sequence;
+  sequence->epoch = start.epoch;
+  sequence->router = router;
+  sequence->choice = start.choice;
+  sequence->prompt_length = start.prompt_length;
+  sequence->sampling = start.sampling;
+  sequence->seed = start.seed;
+  sequence->rule = start.rule;
+  sequence->output_max = start.output_max;
+  sequence->stop_ids = std::move(start.stop_ids);
+  sequence->drafters = std::move(start.drafters);
+  sequence->tuning = std::move(start.tuning);
+  sequence->lease = std::chrono::milliseconds(start.lease_ms);
+  sequence->lease_ends = now + sequence->lease;
+  sequence->tokens = std::move(start.tokens);
+  sequence->hash.add(sequence->tokens);
+  sequence->drafted.assign(static_cast<size_t>(sequence->output()), 0);
+  sequence->acked = sequence->output();
+  drafting.introduce(*sequence, sequences, effects);
+  drafting.begin_round(*sequence, now, effects);
+  sequences.push_back(std::move(sequence));
+}
+
+void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
+  drafting.release(sequence, effects);
+  ++counters.sequences_ended;
+  std::erase_if(sequences, [&](const auto& other) { return other.get() == &sequence; });
+}
+
+void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
+  VerifierSequence* sequence = find(event.message.sequence, event.message.epoch);
+  const int32_t next = event.message.next_index;
+  if (sequence == nullptr || next < sequence->acked || next > sequence->output()) {
+    ++counters.fenced;
+    return;
+  }
+  const bool repeats = next == sequence->acked && next < sequence->output();  // a gap: it misses what comes after
+  sequence->acked = next;
+  sequence->resend_at = now + kResendInterval;
+  if (next == sequence->output() && !sequence->running()) return end(*sequence, effects);
+  if (repeats) deliver(*sequence, next, now, effects);
+}
+
+void Verifier::State::take(const From<Cancel>& event, Time, Effects& effects) {
+  VerifierSequence* sequence = find(event.message.sequence, event.message.epoch);
+  if (sequence == nullptr) return;
+  ++counters.sequences_cancelled;
+  end(*sequence, effects);
+}
+
+void Verifier::State::deliver(VerifierSequence& sequence, int32_t from, Time now, Effects& effects) {
+  const auto at = static_cast<size_t>(from);
+  const auto prompt = static_cast<size_t>(sequence.prompt_length);
+  const size_t count = std::min<size_t>(sequence.drafted.size() - at, kTokensPerMessageMax);
+  const bool last = at + count == sequence.drafted.size();
+  const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
+  const auto drafted = std::span(sequence.drafted).subspan(at, count);
+  effects.push_back(To<Tokens>{sequence.router,
+                               {.sequence = sequence.id,
+                                .epoch = sequence.epoch,
+                                .first_index = from,
+                                .ids = {ids.begin(), ids.end()},
+                                .drafted = {drafted.begin(), drafted.end()},
+                                .finish = last ? sequence.finish : Finish::none,
+                                .reason = last ? sequence.finish_reason : std::string(),
+                                .report = sequence.report}});
+  sequence.resend_at = now + kResendInterval;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,114 @@
+// Verify steps: when one starts, and what its result does.
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "services/verifier/settle.h"
+#include "services/verifier/verifier_state.h"
+
+namespace slipstream {
+
+// A prompt of several chunks need not wait: its tree is used in the chunk that has the root.
+bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now) const {
+  return sequence.draft.asked && !sequence.draft.answered && now < sequence.draft.deadline &&
+         sequence.prompt_rows_left() < config.step_rows_max;
+}
+
+// Room for that many positions, if need be by taking the blocks of the youngest sequence, if it is younger than this one and
+// not in this step: it will compute its tokens anew (row invariance: to the same bits) when there is room again.
+bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions) {
+  while (!sequence.table.reserve(positions)) {
+    const auto self =
+        std::ranges::find(sequences.rbegin(), sequences.rend(), &sequence, &std::unique_ptr<VerifierSequence>::get);
+    const auto victim = std::find_if(sequences.rbegin(), self,
+                                     [](const auto& other) { return !other->in_step && !other->table.blocks().empty(); });
+    if (victim == self) return false;
+    (*victim)->table.shrink(0);
+    (*victim)->cached = 0;
+    (*victim)->moves.clear();
+    ++counters.preempted;
+  }
+  return true;
+}
+
+// Starts a step when a sequence is ready, unless another's tree is due: that wait ends at its deadline, a few milliseconds off.
+void Verifier::State::start_step(Time now, Effects& effects) {
+  if (computing) return;
+  std::vector<VerifierSequence*> ready;
+  for (const auto& sequence : sequences) {
+    if (!sequence->running()) continue;
+    if (waits_for_draft(*sequence, now)) return;
+    ready.push_back(sequence.get());
+  }
+  if (ready.empty()) return;
+  const GatherLimits limits{.rows_max = config.step_rows_max,
+                            .blocks_max = blocks_of_a_sequence(config.context_max),
+                            .context_max = config.context_max};
+  lanes = gather(
+      ready, limits, [this](VerifierSequence& sequence, int32_t positions) { return reserve(sequence, positions); }, plan,
+      counters.trimmed);
+  CHECK(!lanes.empty(), "{} sequences are ready and none fits the cache", ready.size());
+  computing = true;
+  ++counters.steps;
+  counters.step_rows += static_cast<uint64_t>(plan.rows());
+  effects.push_back(Run<StepPlan>{std::move(plan)});
+}
+
+void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effects) {
+  computing = false;
+  plan = std::move(event.job);
+  if (event.result) {
+    counters.step_seconds.observe(event.result->forward_us * 1e-6);
+  } else {
+    ++counters.failed_steps;
+  }
+  for (Lane& lane : std::exchange(lanes, {})) {
+    VerifierSequence* sequence = find(lane.id, lane.epoch);
+    if (sequence == nullptr) {  // ended while the step ran
+      counters.stale += static_cast<uint64_t>(lane.tree.size());
+      continue;
+    }
+    sequence->in_step = false;
+    if (!event.result) {
+      sequence->finish = Finish::error;
+      sequence->finish_reason = event.result.error().message;
+      sequence->report.held -= static_cast<uint32_t>(lane.tree.size());
+      sequence->report.stale += static_cast<uint32_t>(lane.tree.size());
+      counters.stale += static_cast<uint64_t>(lane.tree.size());
+      deliver(*sequence, sequence->acked, now, effects);
+      continue;
+    }
+    if (!lane.decodes) {
+      sequence->cached += lane.prompt_rows;
+      continue;
+    }
+    decoded(*sequence, lane, *event.result, now, effects);
+  }
+}
+
+void Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now,
+                              Effects& effects) {
+  const bool asked = sequence.draft.asked;
+  const bool missed = asked && !sequence.draft.answered;
+  const auto chosen =
+      std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), static_cast<size_t>(lane.tree.size()) + 1);
+  const Settled settled = settle(sequence, lane, chosen, counters);
+  if (sequence.finish == Finish::error) ++counters.non_finite_rows;
+  ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
+  counters.missed_deadlines += missed ? 1 : 0;
+  counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
+  if (asked)
+    sequence.guard.drafted_step(lane.tree.size(), settled.accepted_nodes, missed);
+  else
+    sequence.guard.plain_step();
+  deliver(sequence, sequence.output() - settled.emitted, now, effects);
+  if (sequence.running()) {
+    drafting.begin_round(sequence, now, effects);
+  } else {
+    drafting.release(sequence, effects);
+    sequence.table.shrink(0);
+    sequence.moves.clear();
+  }
+}
+
+}  // namespace slipstream

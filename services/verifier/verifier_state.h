@@ -1,0 +1,69 @@
+// The inside of the verifier's actor. Events are taken in verifier.cpp (peers), sequences.cpp (a sequence's life) and steps.cpp
+// (compute); after each event keep_time, start_step, set_alarm and count run once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/actor/membership.h"
+#include "services/verifier/drafting.h"
+#include "services/verifier/gather.h"
+#include "services/verifier/verifier.h"
+
+namespace slipstream {
+
+struct Verifier::State {
+  using Effects = std::vector<Effect>;
+
+  explicit State(VerifierConfig given);
+
+  // Events.
+  void take(Woke, Time now, Effects& effects);
+  void take(PeerUp event, Time now, Effects& effects);
+  void take(PeerDown event, Time now, Effects& effects);
+  void take(const Malformed& event, Time now, Effects& effects);
+  void take(const From<Welcome>& event, Time now, Effects& effects);
+  void take(const From<Refuse>& event, Time now, Effects& effects);
+  void take(const From<RouterHeartbeat>& event, Time now, Effects& effects);
+  void take(const From<Drain>& event, Time now, Effects& effects);
+  void take(From<Start> event, Time now, Effects& effects);
+  void take(const From<Ack>& event, Time now, Effects& effects);
+  void take(const From<Cancel>& event, Time now, Effects& effects);
+  void take(const From<Attached>& event, Time now, Effects& effects);
+  void take(From<Tree> event, Time now, Effects& effects);
+  void take(const From<Resync>& event, Time now, Effects& effects);
+  void take(const From<Unknown>& event, Time now, Effects& effects);
+  void take(Ran<StepPlan, Choices> event, Time now, Effects& effects);
+
+  // After each event.
+  void keep_time(Time now, Effects& effects);
+  void start_step(Time now, Effects& effects);
+  void set_alarm(Time now, Effects& effects);
+  void count();
+
+  VerifierSequence* find(SequenceId id, Epoch epoch);
+  void admit(Peer router, Start start, Time now, Effects& effects);
+  void end(VerifierSequence& sequence, Effects& effects);  // forgets it
+  bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
+  bool reserve(VerifierSequence& sequence, int32_t positions);
+  void deliver(VerifierSequence& sequence, int32_t from, Time now, Effects& effects);
+  void decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
+
+  VerifierConfig config;
+  VerifierCounters counters;
+  BlockPool pool;
+  std::vector<std::unique_ptr<VerifierSequence>> sequences;  // oldest first
+  Membership membership;
+  Drafting drafting;
+  bool born = false;
+  bool draining = false;
+
+  // The step in flight, if any.
+  bool computing = false;
+  std::vector<Lane> lanes;
+  StepPlan plan;  // its buffers, while none is in flight
+  std::optional<Time> alarm;
+};
+
+}  // namespace slipstream
