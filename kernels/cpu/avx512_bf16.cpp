@@ -1,0 +1,69 @@
+// AVX-512 BF16: matrices by VDPBF16PS over activations rounded to bf16; all else as on the avx512 path, compiled here once more
+// so that the table is a constant.
+#include <immintrin.h>
+
+#include "kernels/cpu/attend.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/tiles.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int32_t kPrefetchWords = 48;  // 64-byte words ahead of the one in use: 3 KB
+
+void to_bf16(const float* in, int32_t count, uint16_t* out) {
+  for (int32_t at = 0; at < count; at += kLanes) {
+    const int32_t left = count - at;
+    const auto mask = static_cast<__mmask16>(left < kLanes ? (1u << left) - 1 : ~0u);
+    const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(mask, in + at));
+    _mm256_mask_storeu_epi16(out + at, mask, reinterpret_cast<__m256i>(rounded));
+  }
+}
+
+// kRows rows times one panel: VDPBF16PS adds the odd column's product, then the even one's, in one fixed way.
+template <int kRows>
+void tile(const LinearArgs& args, int32_t panel, int32_t row) {
+  const auto* weight = reinterpret_cast<const __m512i*>(args.panels + panel * panel_elements(args.in_cols));
+  const uint16_t* in = static_cast<const uint16_t*>(args.in) + row * args.in_stride;
+  __m512 low[kRows], high[kRows];
+  for (int t = 0; t < kRows; ++t) low[t] = high[t] = _mm512_setzero_ps();
+  for (int32_t k = 0; k < args.in_cols; k += 2, weight += 2) {
+    const auto first = reinterpret_cast<__m512bh>(_mm512_loadu_si512(weight));
+    const auto second = reinterpret_cast<__m512bh>(_mm512_loadu_si512(weight + 1));
+    _mm_prefetch(reinterpret_cast<const char*>(weight + kPrefetchWords), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(weight + kPrefetchWords + 1), _MM_HINT_T0);
+#pragma GCC unroll 12
+    for (int t = 0; t < kRows; ++t) {
+      int pair;
+      __builtin_memcpy(&pair, in + t * args.in_stride + k, sizeof(pair));
+      const auto columns = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
+      low[t] = _mm512_dpbf16_ps(low[t], first, columns);
+      high[t] = _mm512_dpbf16_ps(high[t], second, columns);
+    }
+  }
+  const int32_t first_col = panel * kPanelRows, left = args.out_cols - first_col;
+  const uint32_t mask = left < kPanelRows ? (1u << left) - 1 : ~0u;
+  for (int t = 0; t < kRows; ++t) {
+    float* out = args.out + (row + t) * args.out_stride + first_col;
+    _mm512_mask_storeu_ps(out, static_cast<__mmask16>(mask), low[t]);
+    _mm512_mask_storeu_ps(out + kLanes, static_cast<__mmask16>(mask >> kLanes), high[t]);
+  }
+}
+
+constexpr TileFn kTiles[] = {tile<1>, tile<2>, tile<3>, tile<4>,  tile<5>,  tile<6>,
+                             tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
+
+void linear(const LinearArgs& args, int32_t begin, int32_t end) { linear_by_tiles(kTiles, args, begin, end); }
+
+}  // namespace
+
+const Kernels kAvx512Bf16Kernels = {.path = CpuPath::avx512_bf16,
+                                    .linear = linear,
+                                    .to_bf16 = to_bf16,
+                                    .attend = attend,
+                                    .add_rms_norm = add_rms_norm,
+                                    .rope = rope,
+                                    .silu_gate = silu_gate};
+
+}  // namespace slipstream

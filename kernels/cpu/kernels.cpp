@@ -1,0 +1,17 @@
+#include "kernels/cpu/kernels.h"
+
+namespace slipstream {
+
+const Kernels& kernels(CpuPath path) {
+  switch (path) {
+    case CpuPath::portable:
+      return kPortableKernels;
+    case CpuPath::avx512:
+      return kAvx512Kernels;
+    case CpuPath::avx512_bf16:
+      return kAvx512Bf16Kernels;
+  }
+  return kPortableKernels;
+}
+
+}  // namespace slipstream

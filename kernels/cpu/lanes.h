@@ -1,0 +1,85 @@
+// Sixteen floats at a time, by GCC's vector types: one source, compiled once for each instruction set. Private to the kernels'
+// .cpp files. All is in an unnamed namespace, because two files compile it with different flags and must not share a copy.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+#include "kernels/cpu/kernels.h"
+
+#define SLIPSTREAM_INLINE [[maybe_unused]] [[gnu::always_inline]] static inline
+
+namespace slipstream {
+namespace {
+
+typedef float Lanes __attribute__((vector_size(4 * kLanes)));
+typedef int32_t LanesInt __attribute__((vector_size(4 * kLanes)));
+typedef float LanesAnywhere __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
+
+SLIPSTREAM_INLINE Lanes load(const float* from) { return *reinterpret_cast<const LanesAnywhere*>(from); }
+SLIPSTREAM_INLINE void store(float* to, Lanes value) { *reinterpret_cast<LanesAnywhere*>(to) = value; }
+SLIPSTREAM_INLINE Lanes load_part(const float* from, int32_t count) {  // zero behind count
+  Lanes value = {};
+  std::memcpy(&value, from, static_cast<size_t>(count) * sizeof(float));
+  return value;
+}
+SLIPSTREAM_INLINE void store_part(float* to, Lanes value, int32_t count) {
+  std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
+}
+SLIPSTREAM_INLINE Lanes all(float value) { return Lanes{} + value; }
+SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // NaN in a stays
+
+// a * b + c: one rounding where the instruction set has it, two elsewhere. The same everywhere on one path.
+SLIPSTREAM_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
+#ifdef __AVX512F__
+  return _mm512_fmadd_ps(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// Always the same tree: halves onto halves.
+SLIPSTREAM_INLINE float sum(Lanes value) {
+  float parts[kLanes];
+  std::memcpy(parts, &value, sizeof(parts));
+  for (int32_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int32_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+  }
+  return parts[0];
+}
+
+SLIPSTREAM_INLINE float highest(Lanes value) {
+  float parts[kLanes];
+  std::memcpy(parts, &value, sizeof(parts));
+  float most = parts[0];
+  for (int32_t i = 1; i < kLanes; ++i) most = most < parts[i] ? parts[i] : most;
+  return most;
+}
+
+// e^x within about 2 ulp on [-87, 88], held at the ends; NaN stays. x = n ln 2 + r, |r| <= ln 2 / 2, Taylor to the seventh
+// power: the rest is below 0.3466^8 / 8! = 5.2e-9. Each element's result depends on that element alone.
+SLIPSTREAM_INLINE Lanes exp_of(Lanes x) {
+  constexpr float kLog2E = 1.44269504F, kRound = 12582912.0F;          // 1.5 * 2^23: adding it rounds to an integer
+  constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;  // their sum is ln 2; n * high is exact
+  x = x < all(-87.0F) ? all(-87.0F) : x;
+  x = x > all(88.0F) ? all(88.0F) : x;
+  const Lanes shifted = multiply_add(x, all(kLog2E), all(kRound));
+  const Lanes n = shifted - kRound;
+  const Lanes r = multiply_add(n, all(-kLn2Low), multiply_add(n, all(-kLn2High), x));
+  Lanes power = all(1.0F / 5040);
+  for (const float term : {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F})
+    power = multiply_add(power, r, all(term));
+  LanesInt bits;
+  std::memcpy(&bits, &shifted, sizeof(bits));
+  bits = (bits - 0x4B400000 + 127) << 23;  // 2^n
+  Lanes scale;
+  std::memcpy(&scale, &bits, sizeof(scale));
+  return power * scale;
+}
+
+}  // namespace
+}  // namespace slipstream
