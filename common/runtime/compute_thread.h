@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "common/actor/actor.h"
 #include "common/base/check.h"
@@ -39,7 +40,7 @@ class ComputeThread {
  private:
   void serve(std::stop_token stop) {
     std::unique_lock lock(mutex_);
-    while (ready_.wait(lock, stop, [this] { return job_.has_value(); })) {
+    while (ready_.wait(lock, stop, [this] { return job_.has_value(); }) && !stop.stop_requested()) {
       J job = *std::exchange(job_, std::nullopt);
       lock.unlock();
       Result<R> result = work_(job);
@@ -59,7 +60,7 @@ class ComputeThread {
   std::optional<J> job_;           // submitted, not yet taken by the thread
   std::optional<Ran<J, R>> done_;  // finished, not yet taken by the loop
   bool busy_ = false;
-  std::jthread thread_;            // last: starts when all else stands
+  std::jthread thread_;  // last: starts when all else stands
 };
 
 }  // namespace slipstream

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <utility>
 
 namespace slipstream {
 

@@ -1,5 +1,5 @@
-// Frames between processes, whatever carries them: ZeroMQ (zmq_transport.h) or memory (memory_transport.h, the same actors in one
-// process). Owned and called by the loop's thread, except wake().
+// Frames between processes, whatever carries them: ZeroMQ (zmq_transport.h) or memory (memory_transport.h, the same actors in
+// one process). Owned and called by the loop's thread, except wake().
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/base/limits.h"
 #include "common/messages/boundary.h"
 
 namespace slipstream {
@@ -26,22 +27,32 @@ struct FrameFrom {
 using TransportEvent = std::variant<FrameFrom, PeerUp, PeerDown, Malformed>;
 
 struct TransportCounters {
-  uint64_t sent = 0, received = 0;            // frames
+  uint64_t sent = 0, received = 0;  // frames
   uint64_t sent_bytes = 0, received_bytes = 0;
-  uint64_t dropped_full = 0;                  // a peer's queue was full
-  uint64_t dropped_gone = 0;                  // nobody there
-  uint64_t malformed = 0;                     // envelope: boundary, version or size
+  uint64_t dropped_full = 0;  // a peer's queue was full
+  uint64_t dropped_gone = 0;  // nobody there
+  uint64_t malformed = 0;     // envelope: boundary, version or size
 };
+
+inline constexpr size_t frame_bytes_max(Boundary boundary) {
+  return boundary == Boundary::draft ? kDraftFrameBytesMax : kControlFrameBytesMax;
+}
+
+// Peers that connected to us: their incarnation with this bit set. Incarnations have it clear (incarnation.h).
+inline constexpr uint64_t kIncomingPeer = 1ull << 63;
+inline constexpr Peer incoming_peer(Incarnation incarnation) { return Peer{incarnation | kIncomingPeer}; }
 
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual void connect(Peer peer, const std::string& endpoint) = 0;  // reconnects until disconnect()
-  virtual void disconnect(Peer peer) = 0;
+  virtual void disconnect(Peer peer) = 0;                            // outgoing or incoming; gives no PeerDown
   virtual void send(Peer peer, Frame frame) = 0;  // never blocks; what cannot be queued is dropped and counted
-  // The next event; waits at most `wait` for one, or until wake().
+  // The next event; waits at most `wait` for one, or until wake(). A peer that we connect to is up when the link stands; one
+  // that connected to us when its first frame came, and down when its connection ends.
   virtual std::optional<TransportEvent> next(std::chrono::microseconds wait) = 0;
-  virtual void wake() = 0;                        // thread-safe: makes next() return early, once
+  virtual void wake() = 0;                                   // thread-safe: makes next() return early, once
+  virtual void close(std::chrono::milliseconds linger) = 0;  // the last call: what was sent has this long to leave
   virtual const TransportCounters& counters() const = 0;
 };
 

@@ -1,0 +1,142 @@
+// A stage for one actor: tells it events, remembers its effects, moves its clock. Tests of actors read as sentences:
+//
+//   Stage stage(verifier);                                  // the first event, Woke at time 0, has been told
+//   stage.hears(kRouter, Welcome{...});
+//   EXPECT_EQ(stage.says<Hello>().message.role, Role::verifier);  // the oldest unseen To<Hello>; none: the test fails
+//   EXPECT_TRUE(stage.silent<Tokens>());                          // no unseen To<Tokens>
+//   StepPlan& plan = stage.runs<StepPlan>();                // the job that it wants run
+//   stage.finishes(Choices{...});                           // hands job and result back
+//   stage.waits(std::chrono::milliseconds(3));              // time passes; alarms ring when they are due
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/actor/actor.h"
+#include "common/messages/boundary.h"
+
+namespace slipstream {
+
+// The job and result of an event variant's Ran<J, R>; void where it has none.
+template <class Event>
+struct JobOf {
+  using Job = std::monostate;
+  using Outcome = std::monostate;
+};
+template <class J, class R, class... Es>
+struct JobOf<std::variant<Ran<J, R>, Es...>> {
+  using Job = J;
+  using Outcome = R;
+};
+template <class E, class... Es>
+struct JobOf<std::variant<E, Es...>> : JobOf<std::variant<Es...>> {};
+
+template <Actor A>
+class Stage {
+ public:
+  using Event = typename A::Event;
+  using Effect = typename A::Effect;
+  using Job = typename JobOf<Event>::Job;
+  using Outcome = typename JobOf<Event>::Outcome;
+
+  explicit Stage(A& actor) : actor_(actor) { tell(Woke{}); }
+
+  // What happens to it.
+  void tell(Event event) {
+    std::vector<Effect> effects;
+    actor_.on(std::move(event), now_, effects);
+    for (Effect& effect : effects) {
+      if (auto* wake = std::get_if<WakeAt>(&effect))
+        alarm_ = wake->at;
+      else
+        effects_.push_back(std::move(effect));
+    }
+  }
+  template <class M>
+  void hears(Peer peer, M message) {
+    tell(From<M>{peer, std::move(message)});
+  }
+  void up(Peer peer) { tell(PeerUp{peer}); }
+  void down(Peer peer) { tell(PeerDown{peer}); }
+  void garbage(Peer peer, std::string why = "garbage") { tell(Malformed{peer, std::move(why)}); }
+  void waits(Time duration) {
+    const Time end = now_ + duration;
+    for (int rings = 0; alarm_ && *alarm_ <= end; ++rings) {
+      if (rings == kRingsMax) {
+        ADD_FAILURE() << "the alarm keeps ringing at " << now_.count() << " us";
+        break;
+      }
+      now_ = std::max(now_, *std::exchange(alarm_, std::nullopt));
+      tell(Woke{});
+    }
+    now_ = end;
+  }
+
+  // What it does: the oldest unseen effect of a kind is taken; others stay. None: the test fails and a default comes back.
+  template <class E>
+  E does() {
+    const auto at = find<E>();
+    if (at == effects_.end()) {
+      ADD_FAILURE() << "the actor did nothing of this kind";
+      return E{};
+    }
+    E effect = std::get<E>(std::move(*at));
+    effects_.erase(at);
+    return effect;
+  }
+  template <class E>
+  bool idle() const {  // nothing unseen of this kind
+    return std::ranges::none_of(effects_, [](const Effect& effect) { return std::holds_alternative<E>(effect); });
+  }
+  template <class M>
+  To<M> says() {
+    return does<To<M>>();
+  }
+  template <class M>
+  bool silent() const {
+    return idle<To<M>>();
+  }
+  void forget() { effects_.clear(); }  // all that is unseen
+
+  // Compute jobs: at most one runs.
+  template <class J = Job>
+  J& runs() {
+    EXPECT_FALSE(job_) << "a job runs already";
+    job_ = does<Run<J>>().job;
+    return *job_;
+  }
+  template <class J = Job>
+  bool rests() const {  // wants no job run
+    return idle<Run<J>>();
+  }
+  void finishes(Result<Outcome> result) {
+    ASSERT_TRUE(job_) << "no job runs: call runs() first";
+    tell(Ran<Job, Outcome>{*std::exchange(job_, std::nullopt), std::move(result)});
+  }
+  bool running() const { return job_.has_value(); }
+
+  Time now() const { return now_; }
+  std::optional<Time> alarm() const { return alarm_; }
+
+ private:
+  static constexpr int kRingsMax = 100000;
+  template <class E>
+  auto find() {
+    return std::ranges::find_if(effects_, [](const Effect& effect) { return std::holds_alternative<E>(effect); });
+  }
+
+  A& actor_;
+  Time now_{0};
+  std::optional<Time> alarm_;
+  std::deque<Effect> effects_;  // unseen, oldest first
+  std::optional<Job> job_;
+};
+
+}  // namespace slipstream
