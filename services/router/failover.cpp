@@ -162,9 +162,10 @@ void Router::State::look_at(LiveRequest& request) {
       }
       return;
     case LiveRequest::Phase::running:
-      if (now - request.asked < ms(config.ack_repeat_ms)) return;
-      request.asked = now;
-      send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index()});
+      if (now - request.heard < ms(config.quiet_ms)) return;
+      request.heard = now;
+      ++counters.starts_repeated;
+      send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
   }
 }
 

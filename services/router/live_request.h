@@ -22,7 +22,8 @@ struct LiveRequest {
   Backend backend;                        // starting, running; once a token is out, the only one that may go on
   int32_t output_max = 0;                 // starting, running; once a token is out, fixed
   Time start_sent{}, start_first_sent{};  // starting
-  Time asked{};                           // running: the newest Ack or Tokens
+  Time heard{};                           // running: the newest Accepted, Tokens or repeated Start
+  Time acked_again{};                     // running: the newest Ack that was not for something fresh
 
   Time waiting_since{};   // since it was admitted or lost its verifier; refusals do not reset it
   Time stranded_since{};  // waiting: since no verifier was there that could take it

@@ -90,6 +90,7 @@ void Router::State::start(LiveRequest& request, Peer verifier) {
   if (++request.epoch == 1) counters.queue_seconds.observe(seconds(now - request.submitted));
   request.stream.begin_epoch();
   request.start_first_sent = now;
+  request.acked_again = now - std::chrono::milliseconds(config.ack_repeat_ms);
   ++counters.starts;
   send_start(request);
 }
@@ -130,7 +131,7 @@ void Router::State::handle(const From<Accepted>& from) {
     return;
   }
   request->phase = LiveRequest::Phase::running;
-  request->asked = now;
+  request->heard = now;
 }
 
 void Router::State::handle(const From<Refused>& from) {
@@ -160,7 +161,7 @@ void Router::State::handle(const From<Tokens>& from) {
     return;
   }
   request->phase = LiveRequest::Phase::running;  // its Accepted may be lost
-  request->asked = now;
+  request->heard = now;
   Stream::Taken taken = request->stream.take(tokens, request->output_max);
   counters.repeated_tokens += static_cast<uint64_t>(taken.repeated);
   if (taken.arrival == Stream::Arrival::invalid) {
@@ -171,7 +172,7 @@ void Router::State::handle(const From<Tokens>& from) {
     return;
   }
   if (taken.arrival == Stream::Arrival::gap) ++counters.gaps;
-  send(from.peer, Ack{tokens.sequence, tokens.epoch, request->stream.next_index()});
+  acknowledge(*request, taken.arrival == Stream::Arrival::fresh);
   if (taken.arrival != Stream::Arrival::fresh) return;
   if (taken.finish != Finish::error && taken.finish != Finish::cancelled) return deliver(*request, std::move(taken));
 
@@ -185,6 +186,15 @@ void Router::State::handle(const From<Tokens>& from) {
   }
   ++counters.failed;
   fail(*request, {.code = "generation_failed", .message = tokens.reason.empty() ? "The verifier failed." : tokens.reason});
+}
+
+// An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those are paced.
+void Router::State::acknowledge(LiveRequest& request, bool fresh) {
+  if (!fresh) {
+    if (now < request.acked_again + std::chrono::milliseconds(config.ack_repeat_ms)) return;
+    request.acked_again = now;
+  }
+  send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index()});
 }
 
 void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
