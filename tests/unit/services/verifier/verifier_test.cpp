@@ -64,10 +64,13 @@ class VerifierTest : public testing::Test {
   void meet_drafter() {
     stage.hears(kRouter, start({{77, "tcp://drafter"}}));
     attach();
-    stage.runs();
+    runs();
     choose();
     stage.hears(kRouter, Cancel{{3, 1}, 1});
-    if (!stage.rests()) stage.runs(), choose();
+    if (!stage.rests()) {
+      runs();
+      choose();
+    }
     stage.forget();
   }
 
@@ -267,13 +270,13 @@ TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
 
 TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
   VerifierConfig tight = config();
-  tight.cache_blocks = 4;  // 128 rows: one sequence of these, or two while they are short
+  tight.cache_blocks = 5;  // 160 rows: both prompts, but not both outputs
   Verifier small(tight);
   Stage<Verifier> stage(small);
   stage.up(kRouter);
   Start older = start();
-  older.tokens.assign(60, 10);
-  older.prompt_length = 60;
+  older.tokens.assign(62, 10);
+  older.prompt_length = 62;
   older.output_max = 4;
   Start younger = older;
   younger.sequence.counter = 2;
