@@ -66,7 +66,8 @@ def cmake_says_what_the_sources_say(sources):
             headers = {layers.layer_of(header) for header in layers.SINGLE_HEADERS.get(name, ())}
             if other not in layers.reachable(name) | headers:
                 yield path, 1, f"{name} links {other}: {layers.why_not(name, other)}"
-        linked = layers.reachable(name, arrows)
+        targets = re.findall(r"\bslipstream_(\w+)", sources[path].text)  # the layer's program may link more than the layer
+        linked = set().union(*(layers.reachable(target, arrows) for target in [name, *targets]))
         used = {layers.layer_of(include) for source in cpp(sources) if source.path.startswith(folder + "/")
                 for _, include, quoted in source.includes() if quoted and include not in layers.SINGLE_HEADERS.get(name, ())}
         for other in sorted(used - {None} - linked):
