@@ -1,0 +1,83 @@
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace slipstream {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames{"debug", "info", "warning", "error", "off"};
+constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err,
+                             spdlog::level::off};
+
+spdlog::level::level_enum native(LogLevel level) { return kLevels[static_cast<size_t>(level)]; }
+
+std::shared_ptr<spdlog::logger> make_logger(std::string_view service) {
+  auto logger = std::make_shared<spdlog::logger>(std::string(service), std::make_shared<spdlog::sinks::stderr_sink_st>());
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %-7l %n: %v");
+  logger->set_level(spdlog::level::trace);  // ours decides, before the text is made
+  logger->flush_on(spdlog::level::trace);
+  return logger;
+}
+
+// The one thing of the process that is global: lines come from every thread, at any time, also while the process ends, so it is
+// never destroyed.
+struct Log {
+  std::atomic<LogLevel> level{LogLevel::info};
+  std::mutex mutex;  // guards logger: log_start may come while other threads log
+  std::shared_ptr<spdlog::logger> logger = make_logger("slipstream");
+};
+Log& process_log() {
+  static Log* log = new Log;
+  return *log;
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+std::string without_control(std::string_view message) {
+  std::string clean;
+  for (char c : message) {
+    if (is_control(c)) {
+      clean += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      clean += c;
+    }
+  }
+  return clean;
+}
+
+}  // namespace
+
+std::optional<LogLevel> log_level_from(std::string_view name) {
+  const auto* found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<LogLevel>(found - kNames.begin());
+}
+
+void log_start(std::string_view service, LogLevel level) {
+  Log& log = process_log();
+  const std::lock_guard lock(log.mutex);
+  log.logger = make_logger(service);
+  log.level = level;
+}
+
+bool log_wants(LogLevel level) {
+  return level != LogLevel::off && level >= process_log().level.load(std::memory_order_relaxed);
+}
+
+void log_line(LogLevel level, std::string_view message) {
+  Log& log = process_log();
+  const std::string clean =
+      std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
+  const std::lock_guard lock(log.mutex);
+  log.logger->log(native(level), clean);
+}
+
+}  // namespace slipstream

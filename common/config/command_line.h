@@ -1,0 +1,58 @@
+// The part of a command line that all services share, over CLI11: flags > environment > file > defaults, --help with every
+// default, --version, --check-config. (CLI11's own order puts the file above the environment, so those two are read here.)
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/App.hpp>
+
+#include "common/base/result.h"
+#include "common/config/parsed.h"
+
+namespace slipstream {
+
+class CommandLine {
+ public:
+  CommandLine(std::string service, std::string purpose);
+
+  // flag "--deadline-us"; the environment names it SLIPSTREAM_DEADLINE_US, the file deadline-us. `value` holds the default.
+  template <class T>
+  void option(const std::string& flag, T& value, const std::string& help) {
+    add(app_.add_option(flag, value, help)->capture_default_str());
+  }
+  // Given once or more; the environment separates with commas, the file has ["a", "b"].
+  void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);
+
+  // Fills the bound values. An exit code: the run ends here, all is said on stdout or stderr.
+  std::optional<ExitCode> parse(int argc, const char* const* argv, const std::function<std::vector<std::string>()>& validate);
+
+ private:
+  struct Setting {
+    CLI::Option* option = nullptr;
+    std::string name;  // "deadline-us"
+    std::string from = "default";
+  };
+
+  void add(CLI::Option* option);
+  Result<void> read_environment();
+  Result<void> read_file();
+  Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
+  std::vector<std::string> resolve(const std::function<std::vector<std::string>()>& validate);  // problems
+  std::string table() const;
+
+  CLI::App app_;
+  std::string service_;
+  std::vector<Setting> settings_;
+  std::string file_;
+  bool check_ = false;
+  bool version_ = false;
+};
+
+// "SLIPSTREAM_DEADLINE_US" of "deadline-us".
+std::string environment_name(std::string_view setting);
+
+}  // namespace slipstream

@@ -1,0 +1,65 @@
+#include "common/config/endpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace slipstream {
+namespace {
+
+std::optional<uint16_t> parse_port(std::string_view text) {
+  if (text == "*") return 0;
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return port;
+}
+
+bool is_host_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
+}
+
+// The four numbers of an IPv4 address.
+std::optional<std::array<uint8_t, 4>> parse_ipv4(std::string_view text) {
+  std::array<uint8_t, 4> numbers{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != '.')) return std::nullopt;
+    const auto [next, error] = std::from_chars(at, end, numbers[i]);
+    if (error != std::errc()) return std::nullopt;
+    at = next;
+  }
+  if (at != end) return std::nullopt;
+  return numbers;
+}
+
+}  // namespace
+
+bool Endpoint::loopback() const {
+  const auto numbers = parse_ipv4(host);
+  return numbers && (*numbers)[0] == 127;
+}
+
+std::string Endpoint::address() const { return fmt::format("{}:{}", host, port); }
+
+std::string Endpoint::tcp() const {
+  return port == 0 ? fmt::format("tcp://{}:*", host) : fmt::format("tcp://{}:{}", host, port);
+}
+
+Result<Endpoint> parse_endpoint(std::string_view text) {
+  std::string_view rest = text;
+  if (rest.starts_with("tcp://")) rest.remove_prefix(6);
+  const size_t colon = rest.rfind(':');
+  if (colon == std::string_view::npos) return fail("\"{}\" has no port; write host:port, such as 127.0.0.1:8080", text);
+  const std::string_view host = rest.substr(0, colon);
+  if (host.empty() || !std::all_of(host.begin(), host.end(), is_host_character)) {
+    return fail("\"{}\" has no host that can be read; write an IPv4 address or a name, such as 127.0.0.1:8080", text);
+  }
+  const auto port = parse_port(rest.substr(colon + 1));
+  if (!port) return fail("\"{}\" has no port in 0..65535; 0 or * takes any free one", text);
+  return Endpoint{host == "localhost" ? "127.0.0.1" : std::string(host), *port};
+}
+
+}  // namespace slipstream

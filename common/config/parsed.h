@@ -1,0 +1,21 @@
+// What a service's main gets from its command line: its options, checked, or the exit code of a run that ends here (--help,
+// --version, --check-config, or a mistake that was explained on stderr).
+//
+//   auto parsed = parse_router_options(argc, argv);
+//   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
+//   const auto& options = std::get<RouterOptions>(parsed);
+#pragma once
+
+#include <variant>
+
+namespace slipstream {
+
+inline constexpr int kExitUsage = 2;  // the command line, the environment or the file is wrong
+
+struct ExitCode {
+  int value = 0;
+};
+template <class Options>
+using Parsed = std::variant<Options, ExitCode>;
+
+}  // namespace slipstream

@@ -1,0 +1,61 @@
+#include "common/config/problems.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/base/log.h"
+#include "common/config/endpoint.h"
+
+namespace slipstream {
+
+void Problems::bind(std::string_view flag, const std::string& address) {
+  const auto endpoint = parse_endpoint(address);
+  if (!endpoint) {
+    add(fmt::format("{}: {}", flag, endpoint.error().message));
+  } else if (!endpoint->loopback()) {
+    add(fmt::format(
+        "{} {} would be reachable from other machines, and this version has no keys to tell friend from stranger; bind "
+        "127.0.0.1 and put a proxy or a tunnel in front",
+        flag, address));
+  }
+}
+
+void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints) {
+  if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
+  for (const std::string& text : endpoints) {
+    const auto endpoint = parse_endpoint(text);
+    if (!endpoint) {
+      add(fmt::format("{}: {}", flag, endpoint.error().message));
+    } else if (!text.starts_with("tcp://") || endpoint->port == 0) {
+      add(fmt::format("{} {} cannot be connected to; write tcp://host:port with the port it listens on", flag, text));
+    }
+  }
+}
+
+void Problems::range(std::string_view flag, uint64_t value, uint64_t low, uint64_t high) {
+  if (value < low || value > high) add(fmt::format("{} {} is out of range; choose {} to {}", flag, value, low, high));
+}
+
+void Problems::one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known) {
+  if (std::find(known.begin(), known.end(), value) == known.end()) {
+    add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));
+  }
+}
+
+void Problems::folder(std::string_view flag, const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    add(fmt::format(
+        "{} {} is not a folder that can be read; `make setup` brings the demo model, or name a Hugging Face model folder", flag,
+        path));
+  }
+}
+
+void Problems::log_level(const std::string& name) {
+  if (!log_level_from(name)) add(fmt::format("--log-level \"{}\" is not known; choose {}", name, kLogLevelNames));
+}
+
+}  // namespace slipstream

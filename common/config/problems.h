@@ -1,0 +1,29 @@
+// The checks that several services make of their settings; each failed one is a sentence that names the flag and the way out.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipstream {
+
+class Problems {
+ public:
+  void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
+  // An address to listen on: readable and, since there are no keys yet, on loopback.
+  void bind(std::string_view flag, const std::string& address);
+  void connect(std::string_view flag, const std::vector<std::string>& endpoints);  // at least one, each with a port
+  void range(std::string_view flag, uint64_t value, uint64_t low, uint64_t high);
+  void one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known);
+  void folder(std::string_view flag, const std::string& path);
+  void log_level(const std::string& name);
+
+  std::vector<std::string> take() { return std::move(sentences_); }
+
+ private:
+  std::vector<std::string> sentences_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,49 @@
+#include "common/config/router_config.h"
+
+#include <filesystem>
+
+#include "common/base/limits.h"
+#include "common/config/command_line.h"
+#include "common/config/limits.h"
+#include "common/config/problems.h"
+
+namespace slipstream {
+
+std::string RouterOptions::served_name() const {
+  if (!model_name.empty()) return model_name;
+  const std::filesystem::path folder = std::filesystem::path(model).lexically_normal();
+  return (folder.has_filename() ? folder.filename() : folder.parent_path().filename()).string();
+}
+
+std::vector<std::string> RouterOptions::validate() const {
+  Problems problems;
+  problems.bind("--http", http);
+  problems.bind("--bind", bind);
+  problems.folder("--model", model);
+  if (served_name().empty() || served_name().size() > kTextBytesMax) {
+    problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
+  }
+  problems.range("--deadline-us", deadline_us, 0, kDeadlineUsMax);
+  problems.range("--nodes-max", nodes_max, 0, kTreeNodesMax);
+  problems.range("--lease-ms", lease_ms, kLeaseMsMin, kLeaseMsMax);
+  problems.log_level(log_level);
+  return problems.take();
+}
+
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
+  RouterOptions options;
+  CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
+  line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
+  line.option("--bind", options.bind, "Where verifiers and drafters connect; port 0 or *: any free one");
+  line.option("--model", options.model, "Model folder: tokenizer, chat template and config are read");
+  line.option("--model-name", options.model_name, "As clients name the model; default: the folder's name");
+  line.option("--deadline-us", options.deadline_us, "Microseconds that a verifier waits for a draft tree");
+  line.option("--nodes-max", options.nodes_max, "Drafted nodes a round; 0: plain decoding");
+  line.option("--lease-ms", options.lease_ms, "Verifiers free the sequences of a router not heard for so long");
+  line.option("--log-level", options.log_level, "debug, info, warning, error or off");
+  line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
+  if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;
+  return options;
+}
+
+}  // namespace slipstream

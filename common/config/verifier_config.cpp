@@ -1,0 +1,42 @@
+#include "common/config/verifier_config.h"
+
+#include "common/base/limits.h"
+#include "common/config/command_line.h"
+#include "common/config/cpu_quota.h"
+#include "common/config/limits.h"
+#include "common/config/problems.h"
+
+namespace slipstream {
+
+uint32_t VerifierOptions::threads_or_quota() const { return threads > 0 ? threads : static_cast<uint32_t>(cpu_quota()); }
+
+std::vector<std::string> VerifierOptions::validate() const {
+  Problems problems;
+  problems.folder("--model", model);
+  problems.connect("--router", router);
+  problems.range("--threads", threads, 0, kThreadsMax);
+  problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
+  problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
+  if (context_max != 0) problems.range("--context-max", context_max, kContextTokensMin, kContextTokensMax);
+  problems.bind("--metrics", metrics);
+  problems.log_level(log_level);
+  return problems.take();
+}
+
+Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv) {
+  VerifierOptions options;
+  CommandLine line("slipstream-verifier", "Owns the target model: checks draft trees and says every token.");
+  line.option("--model", options.model, "Model folder in the Hugging Face layout");
+  line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
+  line.option("--threads", options.threads, fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));
+  line.option("--path", options.path, "Instruction path: auto, avx512_bf16, avx512 or portable");
+  line.option("--cache-tokens", options.cache_tokens, "Rows of the KV cache, shared by all sequences");
+  line.option("--context-max", options.context_max, "Tokens of one sequence, prompt and output; 0: the model's own");
+  line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
+  line.option("--log-level", options.log_level, "debug, info, warning, error or off");
+  line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
+  if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;
+  return options;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,29 @@
+// The verifier's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these defaults.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/config/parsed.h"
+
+namespace slipstream {
+
+struct VerifierOptions {
+  std::string model = "models/smollm2-135m-instruct";       // folder: weights, config, tokenizer
+  std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // every router to offer itself to
+  uint32_t threads = 0;                                     // of the model; 0: what the CPU quota allows (cpu_quota.h)
+  std::string path = "auto";                                // instruction path: auto, avx512_bf16, avx512, portable
+  uint32_t cache_tokens = 16384;                            // rows of the KV cache, shared by all sequences
+  uint32_t context_max = 0;             // tokens of one sequence, prompt and output together; 0: the model's own
+  std::string metrics = "127.0.0.1:0";  // /metrics, /health, /ready
+  std::string log_level = "info";
+  std::string port_file;  // JSON with the bound ports, once ready; empty: none
+
+  uint32_t threads_or_quota() const;          // threads, 0 resolved
+  std::vector<std::string> validate() const;  // every problem, a sentence each; empty: fine
+};
+
+Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv);
+
+}  // namespace slipstream

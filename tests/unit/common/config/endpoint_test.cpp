@@ -1,0 +1,41 @@
+#include "common/config/endpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+TEST(Endpoint, IsReadWithAndWithoutItsScheme) {
+  EXPECT_EQ(parse_endpoint("127.0.0.1:8080"), (Endpoint{"127.0.0.1", 8080}));
+  EXPECT_EQ(parse_endpoint("tcp://127.0.0.1:7300"), (Endpoint{"127.0.0.1", 7300}));
+  EXPECT_EQ(parse_endpoint("router.svc:7300"), (Endpoint{"router.svc", 7300}));
+}
+
+TEST(Endpoint, TakesAStarForAnyFreePort) {
+  EXPECT_EQ(parse_endpoint("tcp://127.0.0.1:*"), (Endpoint{"127.0.0.1", 0}));
+  EXPECT_EQ(parse_endpoint("127.0.0.1:0"), (Endpoint{"127.0.0.1", 0}));
+}
+
+TEST(Endpoint, WritesItselfForBothKindsOfSocket) {
+  EXPECT_EQ((Endpoint{"127.0.0.1", 0}).tcp(), "tcp://127.0.0.1:*");
+  EXPECT_EQ((Endpoint{"127.0.0.1", 7300}).tcp(), "tcp://127.0.0.1:7300");
+  EXPECT_EQ((Endpoint{"127.0.0.1", 80}).address(), "127.0.0.1:80");
+}
+
+TEST(Endpoint, KnowsLoopback) {
+  for (const char* text : {"127.0.0.1:1", "127.8.9.10:1", "localhost:1"}) EXPECT_TRUE(parse_endpoint(text)->loopback()) << text;
+  for (const char* text : {"0.0.0.0:1", "10.0.0.1:1", "127.example.org:1", "127.0.0.1.example.org:1", "127.0.0.256:1"}) {
+    EXPECT_FALSE(parse_endpoint(text)->loopback()) << text;
+  }
+}
+
+TEST(Endpoint, RefusesWhatCannotBeRead) {
+  for (const char* text : {"", ":", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:8 0",
+                           "[::1]:80", "*:80", "a b:80", "http://127.0.0.1:80"}) {
+    EXPECT_FALSE(parse_endpoint(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace slipstream

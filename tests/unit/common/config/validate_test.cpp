@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/config/cpu_quota.h"
+#include "common/config/drafter_config.h"
+#include "common/config/router_config.h"
+#include "common/config/verifier_config.h"
+#include "tests/unit/common/config/surroundings.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Options : public testing::Test {
+ protected:
+  template <class T>
+  T good() const {
+    T options;
+    options.model = folder_.path().string();
+    return options;
+  }
+  ScopedFolder folder_;
+};
+
+TEST_F(Options, AreFineByDefaultOnceTheModelIsThere) {
+  EXPECT_THAT(good<RouterOptions>().validate(), IsEmpty());
+  EXPECT_THAT(good<VerifierOptions>().validate(), IsEmpty());
+  EXPECT_THAT(good<DrafterOptions>().validate(), IsEmpty());
+}
+
+TEST_F(Options, SayHowToGetAMissingModel) {
+  auto options = good<VerifierOptions>();
+  options.model = "/nowhere";
+  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("make setup")));
+}
+
+TEST_F(Options, BindOnLoopbackOnly) {
+  auto router = good<RouterOptions>();
+  router.bind = "tcp://0.0.0.0:7300";
+  EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--bind tcp://0.0.0.0:7300")));
+  auto verifier = good<VerifierOptions>();
+  verifier.metrics = "10.0.0.1:9000";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--metrics 10.0.0.1:9000")));
+}
+
+TEST_F(Options, NeedARouterThatCanBeConnectedTo) {
+  auto options = good<DrafterOptions>();
+  options.router = {};
+  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("--router names no endpoint")));
+  options.router = {"tcp://127.0.0.1:*"};
+  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("cannot be connected to")));
+  options.router = {"127.0.0.1:7300"};
+  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("tcp://host:port")));
+}
+
+TEST_F(Options, KnowTheirMethodsAndPaths) {
+  auto drafter = good<DrafterOptions>();
+  drafter.method = "eagle";
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram")));
+  auto verifier = good<VerifierOptions>();
+  verifier.path = "amx";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("portable")));
+}
+
+TEST_F(Options, KeepNumbersInTheirRanges) {
+  auto verifier = good<VerifierOptions>();
+  verifier.threads = 257;
+  verifier.cache_tokens = 1;
+  verifier.context_max = 1u << 20;
+  EXPECT_THAT(verifier.validate(),
+              ElementsAre(HasSubstr("--threads 257"), HasSubstr("--cache-tokens 1 "), HasSubstr("--context-max")));
+}
+
+TEST_F(Options, NameTheModelAfterItsFolder) {
+  RouterOptions options;
+  options.model = "models/smollm2-135m-instruct/";
+  EXPECT_EQ(options.served_name(), "smollm2-135m-instruct");
+  options.model = "tiny";
+  EXPECT_EQ(options.served_name(), "tiny");
+  options.model_name = "mine";
+  EXPECT_EQ(options.served_name(), "mine");
+}
+
+TEST_F(Options, TakeTheQuotaForThreads) {
+  auto options = good<VerifierOptions>();
+  EXPECT_EQ(options.threads_or_quota(), static_cast<uint32_t>(cpu_quota()));
+  options.threads = 3;
+  EXPECT_EQ(options.threads_or_quota(), 3u);
+}
+
+}  // namespace
+}  // namespace slipstream
