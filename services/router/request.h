@@ -42,7 +42,7 @@ struct Failure {
   std::string code;  // OpenAI's `code`: "queue_full", "context_length_exceeded", ...
   std::string message;
   int retry_after_s = 0;  // 0: no Retry-After
-  std::string param;      // the field at fault, if one is
+  std::string param = {};      // the field at fault, if one is
 };
 
 }  // namespace slipstream

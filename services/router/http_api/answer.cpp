@@ -1,0 +1,99 @@
+#include "services/router/http_api/answer.h"
+
+namespace slipstream {
+namespace {
+
+std::string event(const std::string& json) { return "data: " + json + "\n\n"; }
+
+}  // namespace
+
+Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHead head, int32_t prompt_tokens,
+               Tokenizer tokenizer)
+    : exchange_(std::move(exchange)),
+      head_(std::move(head)),
+      usage_{.prompt_tokens = prompt_tokens},
+      stream_(request.stream),
+      include_usage_(request.include_usage),
+      continuous_usage_(request.continuous_usage),
+      tell_tokens_(request.tell_tokens),
+      detokenizer_(std::move(tokenizer)),
+      stops_(request.stops) {}
+
+Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max) {
+  if (auto done = read(delivery); !done) {
+    fail({.status = 500, .code = "detokenize_failed", .message = done.error().message});
+    return Next::abandon;
+  }
+  const bool ended = !reason_.empty();
+  const CompletionJson json(head_, delivery.backend, draft_nodes_max);
+  if (stream_) {
+    write_chunks(delivery, json, ended);
+  } else if (ended) {
+    exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, facts())));
+  }
+  if (!ended) return Next::more;
+  return delivery.finish == Finish::none ? Next::abandon : Next::done;
+}
+
+// Token by token, so that a stop string ends the count exactly where it was met.
+Result<void> Answer::read(const Delivery& delivery) {
+  for (size_t i = 0; i < delivery.ids.size(); ++i) {
+    ++usage_.completion_tokens;
+    if (tell_tokens_) {
+      ids_.push_back(delivery.ids[i]);
+      drafted_.push_back(delivery.drafted[i]);
+    }
+    TRY(const std::string piece, detokenizer_.push(delivery.ids[i]));
+    const auto shown = stops_.push(piece);
+    text_ += shown.text;
+    if (shown.stopped) {
+      reason_ = "stop";
+      return {};
+    }
+  }
+  if (delivery.finish == Finish::none) return {};
+  const auto last = stops_.push(detokenizer_.flush());
+  text_ += last.text;
+  if (!last.stopped) text_ += stops_.flush();
+  reason_ = last.stopped || delivery.finish == Finish::stop ? "stop" : "length";
+  return {};
+}
+
+void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended) {
+  std::string out;
+  if (!begun_) {
+    begun_ = true;
+    exchange_.begin_stream("text/event-stream");
+    out += event(json.role(chunk_usage()));
+  }
+  if (!text_.empty() || !ids_.empty()) out += event(json.text(text_, facts(), chunk_usage()));
+  text_.clear();
+  ids_.clear();
+  drafted_.clear();
+  if (ended) {
+    out += event(json.finish(reason_, chunk_usage()));
+    if (include_usage_) out += event(json.usage(usage_, delivery.report));
+    out += event("[DONE]");
+  }
+  if (!out.empty()) exchange_.write(std::move(out));
+  if (ended) exchange_.end();
+}
+
+CompletionJson::ChunkUsage Answer::chunk_usage() const {
+  using enum CompletionJson::UsageField;
+  if (continuous_usage_) return {given, usage_};
+  return {include_usage_ ? null : absent, {}};
+}
+
+void Answer::fail(const Failure& failure) {
+  const ApiError error{.status = failure.status,
+                       .message = failure.message,
+                       .param = failure.param,
+                       .code = failure.code,
+                       .retry_after_s = failure.retry_after_s};
+  if (!begun_) return exchange_.send(error_response(error));
+  exchange_.write(event(error_json(error)));
+  exchange_.end();
+}
+
+}  // namespace slipstream

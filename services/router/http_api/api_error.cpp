@@ -1,0 +1,52 @@
+#include "services/router/http_api/api_error.h"
+
+#include <nlohmann/json.hpp>
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* type_of(int status) {
+  switch (status) {
+    case 408:
+      return "timeout_error";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+      return "service_unavailable_error";
+    default:
+      return status < 500 ? "invalid_request_error" : "server_error";
+  }
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+}  // namespace
+
+std::string error_json(const ApiError& error) {
+  const Json body{{"error",
+                   {{"message", error.message},
+                    {"type", type_of(error.status)},
+                    {"param", or_null(error.param)},
+                    {"code", or_null(error.code)}}}};
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+http::Response text_response(std::string content_type, std::string body) {
+  http::Response response;
+  response.content_type = std::move(content_type);
+  response.body = std::move(body);
+  return response;
+}
+
+http::Response json_response(std::string json) { return text_response("application/json", std::move(json)); }
+
+http::Response error_response(const ApiError& error) {
+  http::Response response = json_response(error_json(error));
+  response.status = error.status;
+  if (error.retry_after_s > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
+  return response;
+}
+
+}  // namespace slipstream

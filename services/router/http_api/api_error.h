@@ -1,0 +1,27 @@
+// Errors in OpenAI's shape, {"error":{"message","type","param","code"}}, with the status that clients act upon.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "common/http/server.h"
+
+namespace slipstream {
+
+struct ApiError {
+  int status = 400;
+  std::string message;  // names the field and the limit, and what to do
+  std::string param = {};    // the field at fault; "": null
+  std::string code = {};     // "": null
+  int retry_after_s = 0;
+};
+
+template <class T>
+using ApiResult = std::expected<T, ApiError>;
+
+std::string error_json(const ApiError& error);
+http::Response text_response(std::string content_type, std::string body);
+http::Response json_response(std::string json);
+http::Response error_response(const ApiError& error);
+
+}  // namespace slipstream

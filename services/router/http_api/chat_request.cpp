@@ -1,0 +1,283 @@
+#include "services/router/http_api/chat_request.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "services/router/http_api/json_fields.h"
+
+namespace slipstream {
+namespace {
+
+using simdjson::dom::element;
+using Checked = ApiResult<void>;
+
+// Known to OpenAI's or vLLM's clients, without effect here: refused unless they ask for nothing.
+constexpr std::array<std::string_view, 29> kUnbuilt{"audio",
+                                                    "bad_words",
+                                                    "best_of",
+                                                    "frequency_penalty",
+                                                    "function_call",
+                                                    "functions",
+                                                    "guided_choice",
+                                                    "guided_grammar",
+                                                    "guided_json",
+                                                    "guided_regex",
+                                                    "logit_bias",
+                                                    "logprobs",
+                                                    "min_tokens",
+                                                    "modalities",
+                                                    "n",
+                                                    "prediction",
+                                                    "presence_penalty",
+                                                    "prompt_logprobs",
+                                                    "repetition_penalty",
+                                                    "response_format",
+                                                    "stop_token_ids",
+                                                    "structured_outputs",
+                                                    "tool_choice",
+                                                    "tools",
+                                                    "top_logprobs",
+                                                    "typical_p",
+                                                    "use_beam_search",
+                                                    "web_search_options",
+                                                    "length_penalty"};
+
+// The values of unbuilt fields that mean "as usual".
+bool asks_for_nothing(std::string_view name, element value) {
+  simdjson::dom::array list;
+  simdjson::dom::object object;
+  std::string_view text;
+  bool flag = false;
+  double number = 0;
+  if (value.is_null()) return true;
+  if (value.get(flag) == simdjson::SUCCESS) return !flag;
+  if (value.get(number) == simdjson::SUCCESS) {
+    const bool one =
+        name == "n" || name == "best_of" || name == "repetition_penalty" || name == "length_penalty" || name == "typical_p";
+    return number == (one ? 1 : 0);
+  }
+  if (value.get(text) == simdjson::SUCCESS)
+    return text.empty() || (name == "tool_choice" && (text == "none" || text == "auto"));
+  if (value.get(object) == simdjson::SUCCESS) {
+    const bool plain_text = name == "response_format" && object.at_key("type").get(text) == simdjson::SUCCESS && text == "text";
+    return object.size() == 0 || plain_text;
+  }
+  if (value.get(list) != simdjson::SUCCESS) return false;
+  if (name == "modalities") return list.size() == 1 && list.at(0).get(text) == simdjson::SUCCESS && text == "text";
+  return list.size() == 0;
+}
+
+Checked refuse_unbuilt(const JsonFields& fields) {
+  for (std::string_view name : kUnbuilt) {
+    const auto value = fields.find(name);
+    if (!value || asks_for_nothing(name, *value)) continue;
+    const auto what =
+        name == "n"
+            ? std::string("`n` must be 1: several choices of one prompt are not built yet. Send the request again for each.")
+            : fmt::format("`{}` is not built yet: leave it out.", name);
+    return std::unexpected(
+        ApiError{.status = 400, .message = what, .param = std::string(name), .code = "unsupported_parameter"});
+  }
+  return {};
+}
+
+// A string, or a list of {"type": "text", "text": ...} parts, which are put one after the other.
+ApiResult<std::string> read_content(element content, const std::string& path) {
+  std::string_view text;
+  if (content.get(text) == simdjson::SUCCESS) return std::string(text);
+  simdjson::dom::array parts;
+  if (content.get(parts) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(path, fmt::format("`{}` must be a string or a list of text parts.", path)));
+  }
+  std::string joined;
+  size_t index = 0;
+  for (element part : parts) {
+    const std::string at = fmt::format("{}[{}]", path, index++);
+    std::string_view type;
+    simdjson::dom::object object;
+    if (part.get(object) != simdjson::SUCCESS || object.at_key("type").get(type) != simdjson::SUCCESS) {
+      return std::unexpected(bad_field(at, fmt::format("`{}` must be an object with a `type`.", at)));
+    }
+    if (type != "text") {
+      return std::unexpected(
+          bad_field(at + ".type", fmt::format("`{}.type` is \"{}\": this model reads text only.", at, type)));
+    }
+    if (object.at_key("text").get(text) != simdjson::SUCCESS) {
+      return std::unexpected(bad_field(at + ".text", fmt::format("`{}.text` must be a string.", at)));
+    }
+    joined += text;
+  }
+  return joined;
+}
+
+ApiResult<ChatMessage> read_message(element message, const std::string& path) {
+  simdjson::dom::object object;
+  if (message.get(object) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `role` and `content`.", path)));
+  }
+  const JsonFields fields(object, path + ".");
+  TRY(const auto role, fields.text("role"));
+  const std::string_view given = role.value_or("");
+  const std::string_view known = given == "developer" ? "system" : given;  // OpenAI's newer name for it
+  if (known != "system" && known != "user" && known != "assistant") {
+    return std::unexpected(
+        bad_field(fields.name("role"),
+                  fmt::format("`{}` must be system, developer, user or assistant; it is \"{}\".", fields.name("role"), given)));
+  }
+  const auto content = fields.find("content");
+  if (!content) {
+    return std::unexpected(bad_field(fields.name("content"), fmt::format("`{}` is missing.", fields.name("content"))));
+  }
+  TRY(auto text, read_content(*content, fields.name("content")));
+  return ChatMessage{std::string(known), std::move(text)};
+}
+
+Checked read_messages(const JsonFields& fields, ChatRequest& request) {
+  simdjson::dom::array messages;
+  const auto found = fields.find("messages");
+  if (!found || found->get(messages) != simdjson::SUCCESS || messages.size() == 0) {
+    return std::unexpected(bad_field("messages", "`messages` must be a list of at least one message."));
+  }
+  size_t index = 0;
+  for (element message : messages) {
+    TRY(auto read, read_message(message, fmt::format("messages[{}]", index++)));
+    request.messages.push_back(std::move(read));
+  }
+  return {};
+}
+
+Checked read_sampling(const JsonFields& fields, ChatRequest& request) {
+  SamplingParams& sampling = request.sampling;
+  TRY(const auto temperature, fields.number("temperature", 0, static_cast<double>(kTemperatureMax)));
+  sampling.temperature = static_cast<float>(temperature.value_or(1.0));
+  if (sampling.temperature > 0 && sampling.temperature < kTemperatureMin) {
+    return std::unexpected(
+        bad_field("temperature", fmt::format("`temperature` must be 0 (always the likeliest token) or between {} and {}; "
+                                             "what lies between sharpens no further than 0 does.",
+                                             kTemperatureMin, kTemperatureMax)));
+  }
+  TRY(const auto top_p, fields.number("top_p", 0, 1));
+  sampling.top_p = static_cast<float>(top_p.value_or(1.0));
+  if (sampling.top_p <= 0)
+    return std::unexpected(bad_field("top_p", "`top_p` must be above 0, at most 1: 0 would keep no token."));
+  TRY(const auto min_p, fields.number("min_p", 0, 1));
+  sampling.min_p = static_cast<float>(min_p.value_or(0.0));
+  if (sampling.min_p >= 1) return std::unexpected(bad_field("min_p", "`min_p` must be below 1."));
+  TRY(const auto top_k, fields.integer("top_k", -1, std::numeric_limits<int32_t>::max()));
+  sampling.top_k = static_cast<int32_t>(std::max<int64_t>(top_k.value_or(0), 0));  // vLLM writes "off" as -1
+  TRY(request.seed, fields.integer("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
+  return {};
+}
+
+Checked read_limits(const JsonFields& fields, ChatRequest& request) {
+  for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
+    TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
+    if (most) request.output_max = static_cast<int32_t>(*most);
+  }
+  TRY(const auto ignore_eos, fields.boolean("ignore_eos"));
+  request.ignore_eos = ignore_eos.value_or(false);
+  return {};
+}
+
+Checked read_stops(const JsonFields& fields, ChatRequest& request) {
+  const auto stop = fields.find("stop");
+  if (!stop) return {};
+  std::string_view text;
+  simdjson::dom::array list;
+  if (stop->get(text) == simdjson::SUCCESS) {
+    request.stops.emplace_back(text);
+  } else if (stop->get(list) == simdjson::SUCCESS) {
+    for (element one : list) {
+      if (one.get(text) != simdjson::SUCCESS) return std::unexpected(bad_field("stop", "`stop` must hold strings only."));
+      request.stops.emplace_back(text);
+    }
+  } else {
+    return std::unexpected(bad_field("stop", "`stop` must be a string or a list of strings."));
+  }
+  if (request.stops.size() > kStopStringsMax) {
+    return std::unexpected(
+        bad_field("stop", fmt::format("`stop` holds {} strings, the limit is {}.", request.stops.size(), kStopStringsMax)));
+  }
+  for (const std::string& one : request.stops) {
+    if (one.empty()) return std::unexpected(bad_field("stop", "`stop` must not hold an empty string."));
+    if (one.size() <= kStopStringBytesMax) continue;
+    return std::unexpected(
+        bad_field("stop", fmt::format("a string of `stop` has {} bytes, the limit is {}.", one.size(), kStopStringBytesMax)));
+  }
+  return {};
+}
+
+Checked read_stream(const JsonFields& fields, ChatRequest& request) {
+  TRY(const auto stream, fields.boolean("stream"));
+  request.stream = stream.value_or(false);
+  TRY(const auto options, fields.object("stream_options"));
+  if (!options) return {};
+  if (!request.stream) return std::unexpected(bad_field("stream_options", "`stream_options` goes with `stream`: true only."));
+  TRY(const auto usage, options->boolean("include_usage"));
+  TRY(const auto continuous, options->boolean("continuous_usage_stats"));
+  request.include_usage = usage.value_or(false);
+  request.continuous_usage = continuous.value_or(false);
+  return {};
+}
+
+// Our own fields are ours to be strict about: a key that we do not know is a mistake.
+ApiResult<bool> read_switch(const JsonFields& fields, std::string_view name, std::string_view key, bool otherwise) {
+  TRY(const auto object, fields.object(name));
+  if (!object) return otherwise;
+  for (const auto& field : object->object()) {
+    if (field.key == key) continue;
+    return std::unexpected(bad_field(
+        object->name(field.key), fmt::format("`{}` is unknown: `{}` takes `{}` only.", object->name(field.key), name, key)));
+  }
+  TRY(const auto value, object->boolean(key));
+  return value.value_or(otherwise);
+}
+
+Checked read_model(const JsonFields& fields, std::string_view served) {
+  TRY(const auto model, fields.text("model"));
+  if (!model || *model == served) return {};
+  return std::unexpected(
+      ApiError{.status = 404,
+               .message = fmt::format("The model `{}` is not served here; `{}` is. See /v1/models.", *model, served),
+               .param = "model",
+               .code = "model_not_found"});
+}
+
+ApiError malformed(std::string_view why) {
+  return {.status = 400, .message = fmt::format("The body is not valid JSON: {}", why), .code = "invalid_json"};
+}
+
+}  // namespace
+
+ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served) {
+  if (body.empty()) return std::unexpected(malformed("it is empty."));
+  simdjson::dom::parser parser(kHttpBodyBytesMax);
+  if (parser.allocate(body.size(), kJsonDepthMax) != simdjson::SUCCESS) return std::unexpected(malformed("it is too large."));
+  element root;
+  if (const auto error = parser.parse(body.data(), body.size()).get(root); error == simdjson::DEPTH_ERROR) {
+    return std::unexpected(malformed(fmt::format("it is nested deeper than {} levels.", kJsonDepthMax)));
+  } else if (error != simdjson::SUCCESS) {
+    return std::unexpected(malformed(simdjson::error_message(error)));
+  }
+  simdjson::dom::object object;
+  if (root.get(object) != simdjson::SUCCESS) return std::unexpected(malformed("it must be an object."));
+
+  const JsonFields fields(object);
+  ChatRequest request;
+  TRY_VOID(read_model(fields, served));
+  TRY_VOID(read_messages(fields, request));
+  TRY_VOID(read_sampling(fields, request));
+  TRY_VOID(read_limits(fields, request));
+  TRY_VOID(read_stops(fields, request));
+  TRY_VOID(read_stream(fields, request));
+  TRY_VOID(refuse_unbuilt(fields));
+  TRY(request.speculate, read_switch(fields, "speculation", "enabled", true));
+  TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));
+  return request;
+}
+
+}  // namespace slipstream

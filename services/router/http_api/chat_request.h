@@ -1,0 +1,36 @@
+// The body of POST /v1/chat/completions, checked: what is built is read, what is known but not built yet is refused with a
+// sentence, what nobody knows is ignored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/sampling/params.h"
+#include "common/text/chat_template.h"
+#include "services/router/http_api/api_error.h"
+
+namespace slipstream {
+
+struct ChatRequest {
+  std::vector<ChatMessage> messages;
+  SamplingParams sampling;
+  std::optional<int64_t> seed;
+  int32_t output_max = 0;  // tokens; 0: what the context leaves
+  std::vector<std::string> stops;
+  bool ignore_eos = false;
+  bool stream = false;
+  bool include_usage = false;     // a last chunk without choices
+  bool continuous_usage = false;  // usage in each chunk
+  // Ours: {"speculation": {"enabled": false}} decodes plainly; {"slipstream": {"tokens": true}} returns ids and which were
+  // drafted.
+  bool speculate = true;
+  bool tell_tokens = false;
+};
+
+// served: the one model's name; a request may leave `model` out.
+ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served);
+
+}  // namespace slipstream

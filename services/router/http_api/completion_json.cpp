@@ -1,0 +1,106 @@
+#include "services/router/http_api/completion_json.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json root(const CompletionHead& head, uint64_t backend, const char* object) {
+  return {{"id", head.id},
+          {"object", object},
+          {"created", head.created},
+          {"model", head.model},
+          {"system_fingerprint", fmt::format("fp_{:016x}", backend)}};
+}
+
+Json usage_json(const Usage& usage) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"total_tokens", usage.prompt_tokens + usage.completion_tokens}};
+}
+
+// OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were computed for nothing.
+Json usage_json(const Usage& usage, const SpeculationReport& report) {
+  const uint32_t decided = report.received - std::min(report.received, report.held);
+  Json json = usage_json(usage);
+  json["completion_tokens_details"] = {{"accepted_prediction_tokens", report.accepted},
+                                       {"rejected_prediction_tokens", decided - std::min(decided, report.accepted)}};
+  return json;
+}
+
+// The field names of vLLM, which NVIDIA's aiperf reads. A step without a draft counts as one of length 1.
+Json metrics_json(const SpeculationReport& report, uint16_t draft_nodes_max) {
+  const auto ratio = [](uint32_t a, uint32_t b) { return b == 0 ? 0.0 : static_cast<double>(a) / b; };
+  return {{"speculative_decoding",
+           {{"mean_acceptance_length", 1.0 + ratio(report.accepted, report.steps)},
+            {"draft_acceptance_rate", ratio(report.accepted, report.received)},
+            {"num_spec_steps", report.steps},
+            {"num_accepted_draft_tokens", report.accepted},
+            {"num_draft_tokens", report.received},
+            {"num_spec_tokens", draft_nodes_max}}}};
+}
+
+Json tokens_json(const TokenFacts& tokens) { return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}}; }
+
+Json chunk(const CompletionHead& head, uint64_t backend, Json delta, Json reason) {
+  Json json = root(head, backend, "chat.completion.chunk");
+  json["choices"] =
+      Json::array({{{"index", 0}, {"delta", std::move(delta)}, {"logprobs", nullptr}, {"finish_reason", std::move(reason)}}});
+  return json;
+}
+
+std::string dump(Json json, const CompletionJson::ChunkUsage& usage) {
+  if (usage.field == CompletionJson::UsageField::null) json["usage"] = nullptr;
+  if (usage.field == CompletionJson::UsageField::given) json["usage"] = usage_json(usage.usage);
+  return dump(json);
+}
+
+}  // namespace
+
+std::string CompletionJson::role(const ChunkUsage& usage) const {
+  return dump(chunk(head_, backend_, {{"role", "assistant"}, {"content", ""}}, nullptr), usage);
+}
+
+std::string CompletionJson::text(std::string_view piece, const TokenFacts& tokens, const ChunkUsage& usage) const {
+  Json json = chunk(head_, backend_, {{"content", piece}}, nullptr);
+  if (tokens.told) json["slipstream"] = tokens_json(tokens);
+  return dump(std::move(json), usage);
+}
+
+std::string CompletionJson::finish(std::string_view reason, const ChunkUsage& usage) const {
+  Json json = chunk(head_, backend_, Json::object(), reason);
+  json["slipstream"] = {{"seed", head_.seed}};
+  return dump(std::move(json), usage);
+}
+
+std::string CompletionJson::usage(const Usage& usage, const SpeculationReport& report) const {
+  Json json = root(head_, backend_, "chat.completion.chunk");
+  json["choices"] = Json::array();
+  json["usage"] = usage_json(usage, report);
+  json["metrics"] = metrics_json(report, draft_nodes_max_);
+  json["slipstream"] = {{"seed", head_.seed}};
+  return dump(json);
+}
+
+std::string CompletionJson::whole(std::string_view text, std::string_view reason, const Usage& usage,
+                                  const SpeculationReport& report, const TokenFacts& tokens) const {
+  Json json = root(head_, backend_, "chat.completion");
+  json["choices"] = Json::array({{{"index", 0},
+                                  {"message", {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}}},
+                                  {"logprobs", nullptr},
+                                  {"finish_reason", reason}}});
+  json["usage"] = usage_json(usage, report);
+  json["metrics"] = metrics_json(report, draft_nodes_max_);
+  json["slipstream"] = tokens.told ? tokens_json(tokens) : Json::object();
+  json["slipstream"]["seed"] = head_.seed;
+  return dump(json);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,56 @@
+// The JSON of answers: OpenAI's chat.completion and chat.completion.chunk, with vLLM's `metrics.speculative_decoding` and our
+// `slipstream` object.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/messages/common.h"
+
+namespace slipstream {
+
+struct CompletionHead {  // of every chunk of one answer
+  std::string id;        // "chatcmpl-..."
+  int64_t created = 0;   // Unix seconds
+  std::string model;
+  int64_t seed = 0;  // given or drawn
+};
+
+struct Usage {
+  int32_t prompt_tokens = 0, completion_tokens = 0;
+};
+
+// `slipstream`: {"seed", "token_ids", "drafted"}; spans empty unless the request asked for tokens.
+struct TokenFacts {
+  bool told = false;
+  std::span<const TokenId> ids;
+  std::span<const uint8_t> drafted;  // [ids] 1: a drafter had guessed it
+};
+
+class CompletionJson {
+ public:
+  CompletionJson(CompletionHead head, uint64_t backend, uint16_t draft_nodes_max)
+      : head_(std::move(head)), backend_(backend), draft_nodes_max_(draft_nodes_max) {}
+
+  enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where a last chunk will tell it
+  struct ChunkUsage {
+    UsageField field = UsageField::absent;
+    Usage usage;
+  };
+  std::string role(const ChunkUsage& usage) const;  // the first chunk
+  std::string text(std::string_view piece, const TokenFacts& tokens, const ChunkUsage& usage) const;
+  std::string finish(std::string_view reason, const ChunkUsage& usage) const;    // the last with a choice
+  std::string usage(const Usage& usage, const SpeculationReport& report) const;  // after it, without choices
+  std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const SpeculationReport& report,
+                    const TokenFacts& tokens) const;
+
+ private:
+  CompletionHead head_;
+  uint64_t backend_;
+  uint16_t draft_nodes_max_;
+};
+
+}  // namespace slipstream

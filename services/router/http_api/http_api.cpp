@@ -1,0 +1,216 @@
+#include "services/router/http_api/http_api.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/base/limits.h"
+#include "common/text/chat_prompt.h"
+#include "services/router/http_api/page.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kChatPath = "/v1/chat/completions";
+constexpr std::string_view kModelsPath = "/v1/models";
+constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", "/ready", "/metrics", kModelsPath};
+constexpr int kRetryFullSeconds = 1;
+constexpr int kRetryNoVerifierSeconds = 5;
+// Text longer than this many bytes for each token of the context is not even tokenised: no prose comes near.
+constexpr size_t kPromptBytesPerTokenMax = 32;
+// Drawn seeds stay exact in a client that reads numbers as doubles.
+constexpr int kDrawnSeedBits = 53;
+
+int64_t unix_seconds() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+ApiError wrong_method(std::string_view path, std::string_view allowed) {
+  return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
+}
+
+ApiError queue_full() {
+  return {.status = 429,
+          .message =
+              fmt::format("{} requests are on their way into this router, its limit. Try again in a moment.", kInboxEventsMax),
+          .code = "queue_full",
+          .retry_after_s = kRetryFullSeconds};
+}
+
+}  // namespace
+
+HttpApi::HttpApi(ServedModel model, Incarnation incarnation, Ports ports)
+    : model_(std::move(model)), incarnation_(incarnation), created_(unix_seconds()), ports_(std::move(ports)) {}
+
+void HttpApi::listens_at(std::string address) {
+  std::lock_guard lock(mutex_);
+  address_ = std::move(address);
+}
+
+http::Response HttpApi::error_body(int status, std::string_view message) {
+  return error_response({.status = status,
+                         .message = std::string(message),
+                         .code = status == 413 ? "body_too_large" : "",
+                         .retry_after_s = status == 503 ? kRetryFullSeconds : 0});
+}
+
+void HttpApi::handle(http::Request request, http::Exchange exchange) {
+  const bool known =
+      std::ranges::find(kGetPaths, request.path) != kGetPaths.end() || request.path.starts_with(std::string(kModelsPath) + "/");
+  const std::string_view allowed = request.path == kChatPath ? "POST" : known ? "GET" : "";
+  if (allowed.empty()) {
+    exchange.send(error_response(
+        {.status = 404,
+         .message = fmt::format("There is no {}: see {}, {} or the page at /.", request.path, kChatPath, kModelsPath),
+         .code = "unknown_path"}));
+  } else if (request.method != allowed) {
+    auto response = error_response(wrong_method(request.path, allowed));
+    response.headers.emplace_back("Allow", allowed);
+    exchange.send(std::move(response));
+  } else if (request.path == kChatPath) {
+    chat(request, std::move(exchange));
+  } else {
+    exchange.send(get(request.path));
+  }
+}
+
+void HttpApi::chat(const http::Request& http_request, http::Exchange exchange) {
+  const auto request = parse_chat_request(http_request.body, model_.name);
+  if (!request) return exchange.send(error_response(request.error()));
+  auto prompt = tokenise(*request);
+  if (!prompt) return exchange.send(error_response(prompt.error()));
+
+  const RequestId id = ++newest_;
+  const auto prompt_tokens = static_cast<int32_t>(prompt->size());
+  const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kDrawnSeedBits)));
+  CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
+                      .created = unix_seconds(),
+                      .model = model_.name,
+                      .seed = seed};
+  {
+    auto answer = std::make_shared<Answer>(exchange, *request, std::move(head), prompt_tokens, model_.tokenizer);
+    std::lock_guard lock(mutex_);
+    answers_.emplace(id, std::move(answer));
+  }
+  exchange.on_gone([this, id] {
+    forget(id);
+    ports_.post(Abandon{id});  // if it finds no room, deliver() says it again
+  });
+  if (!ports_.post(submit_of(*request, *std::move(prompt), seed))) {
+    forget(id);
+    exchange.send(error_response(queue_full()));
+  }
+}
+
+ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) const {
+  size_t bytes = 0;
+  for (const ChatMessage& message : request.messages) bytes += message.content.size();
+  const size_t bytes_max = static_cast<size_t>(model_.context_max) * kPromptBytesPerTokenMax;
+  if (bytes > bytes_max) {
+    return std::unexpected(
+        ApiError{.message = fmt::format("The messages have {} bytes; for a context of {} tokens the limit is {}. "
+                                        "Shorten them.",
+                                        bytes, model_.context_max, bytes_max),
+                 .param = "messages",
+                 .code = "context_length_exceeded"});
+  }
+  auto prompt = chat_prompt(model_.tokenizer, model_.chat_template, request.messages);
+  if (!prompt) {
+    return std::unexpected(
+        ApiError{.message = fmt::format("`messages` do not fit the model's chat template: {}", prompt.error().message),
+                 .param = "messages",
+                 .code = "invalid_value"});
+  }
+  if (prompt->empty()) {
+    return std::unexpected(ApiError{
+        .message = "`messages` give an empty prompt: write at least one word.", .param = "messages", .code = "invalid_value"});
+  }
+  return *std::move(prompt);
+}
+
+Submit HttpApi::submit_of(const ChatRequest& request, std::vector<TokenId> prompt, int64_t seed) {
+  return {.request = newest_,
+          .prompt = std::move(prompt),
+          .sampling = request.sampling,
+          .seed = static_cast<uint64_t>(seed),
+          .output_max = request.output_max,
+          .stop_ids = request.ignore_eos ? std::vector<TokenId>{} : model_.end_ids,
+          .speculate = request.speculate};
+}
+
+http::Response HttpApi::get(std::string_view path) const {
+  if (path == "/health") return json_response(R"({"status":"ok"})");
+  if (path == "/ready") return ready();
+  if (path == "/metrics") return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
+  if (path == "/") {
+    std::string address;
+    {
+      std::lock_guard lock(mutex_);
+      address = address_;
+    }
+    return text_response("text/plain; charset=utf-8", state_page(model_.name, address, ports_.counters()));
+  }
+  const Json model{{"id", model_.name},
+                   {"object", "model"},
+                   {"created", created_},
+                   {"owned_by", "slipstream"},
+                   {"max_model_len", model_.context_max}};
+  if (path == kModelsPath) return json_response(Json{{"object", "list"}, {"data", Json::array({model})}}.dump());
+  const std::string_view name = path.substr(kModelsPath.size() + 1);
+  if (name == model_.name) return json_response(model.dump());
+  return error_response({.status = 404,
+                         .message = fmt::format("The model `{}` is not served here; `{}` is.", name, model_.name),
+                         .param = "model",
+                         .code = "model_not_found"});
+}
+
+http::Response HttpApi::ready() const {
+  const RouterCounters counters = ports_.counters();
+  if (counters.verifiers > 0) {
+    return json_response(Json{{"status", "ready"}, {"verifiers", counters.verifiers}, {"drafters", counters.drafters}}.dump());
+  }
+  return error_response(
+      {.status = 503,
+       .message = "No verifier is connected yet: start slipstream-verifier, or wait until it has loaded the model.",
+       .code = "no_verifier",
+       .retry_after_s = kRetryNoVerifierSeconds});
+}
+
+void HttpApi::deliver(const Delivery& delivery) {
+  const auto answer = find(delivery.request);
+  if (answer == nullptr) {  // the client went, and its Abandon found no room in the inbox
+    if (delivery.finish == Finish::none) ports_.post(Abandon{delivery.request});
+    return;
+  }
+  const auto next = answer->deliver(delivery, model_.draft_nodes_max);
+  if (next == Answer::Next::more) return;
+  forget(delivery.request);
+  if (next == Answer::Next::abandon) ports_.post(Abandon{delivery.request});
+}
+
+void HttpApi::fail(const Failure& failure) {
+  if (const auto answer = find(failure.request)) answer->fail(failure);
+  forget(failure.request);
+}
+
+std::shared_ptr<Answer> HttpApi::find(RequestId id) {
+  std::lock_guard lock(mutex_);
+  const auto at = answers_.find(id);
+  return at == answers_.end() ? nullptr : at->second;
+}
+
+void HttpApi::forget(RequestId id) {
+  std::shared_ptr<Answer> last;  // dies after the lock: its end may call back
+  std::lock_guard lock(mutex_);
+  if (const auto at = answers_.find(id); at != answers_.end()) {
+    last = std::move(at->second);
+    answers_.erase(at);
+  }
+}
+
+}  // namespace slipstream

@@ -1,0 +1,78 @@
+// The OpenAI-shaped front: POST /v1/chat/completions, GET /v1/models, /health, /ready, /metrics, and a page for people at /.
+//
+// Threads: handle() runs on the server's thread: it parses, tokenises and posts a Submit. deliver() and fail() run on the
+// loop's thread: they turn tokens into text and write it. The two meet in a table of live answers, locked only to look one up.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <variant>
+
+#include "common/http/server.h"
+#include "common/text/chat_template.h"
+#include "common/text/tokenizer.h"
+#include "services/router/counters.h"
+#include "services/router/http_api/answer.h"
+#include "services/router/request.h"
+
+namespace slipstream {
+
+struct ServedModel {
+  std::string name;  // as clients call it
+  Tokenizer tokenizer;
+  ChatTemplate chat_template;
+  std::vector<TokenId> end_ids;  // end an answer, unless ignore_eos
+  int32_t context_max = 0;       // tokens
+  uint16_t draft_nodes_max = 0;  // of the tuning, for reports
+};
+
+class HttpApi {
+ public:
+  using ToRouter = std::variant<Submit, Abandon>;
+  struct Ports {
+    std::function<bool(ToRouter)> post;        // thread-safe; false: the inbox is full
+    std::function<RouterCounters()> counters;  // thread-safe
+    std::function<std::string()> metrics;      // the page /metrics; on the server's thread
+  };
+
+  HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
+
+  void handle(http::Request request, http::Exchange exchange);
+  static http::Response error_body(int status, std::string_view message);  // of what the server finds itself
+  void listens_at(std::string address);                                    // thread-safe; "127.0.0.1:8080", for the page
+
+  // On the loop's thread.
+  void deliver(const Delivery& delivery);
+  void fail(const Failure& failure);
+
+ private:
+  void chat(const http::Request& request, http::Exchange exchange);
+  ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
+  Submit submit_of(const ChatRequest& request, std::vector<TokenId> prompt, int64_t seed);
+  http::Response get(std::string_view path) const;
+  http::Response models() const;
+  http::Response ready() const;
+
+  std::shared_ptr<Answer> find(RequestId id);
+  void forget(RequestId id);
+
+  // Constant after construction.
+  const ServedModel model_;
+  const Incarnation incarnation_;
+  const int64_t created_;  // Unix seconds
+  const Ports ports_;
+
+  // The server's thread only.
+  RequestId newest_ = 0;
+  std::mt19937_64 seeds_{std::random_device{}()};
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::string address_;
+  std::unordered_map<RequestId, std::shared_ptr<Answer>> answers_;
+};
+
+}  // namespace slipstream

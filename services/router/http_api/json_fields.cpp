@@ -1,0 +1,98 @@
+#include "services/router/http_api/json_fields.h"
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+std::string_view kind(simdjson::dom::element element) {
+  using simdjson::dom::element_type;
+  switch (element.type()) {
+    case element_type::ARRAY:
+      return "a list";
+    case element_type::OBJECT:
+      return "an object";
+    case element_type::STRING:
+      return "a string";
+    case element_type::BOOL:
+      return "a boolean";
+    case element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
+  }
+}
+
+}  // namespace
+
+ApiError bad_field(std::string param, std::string message) {
+  return {.status = 400, .message = std::move(message), .param = std::move(param), .code = "invalid_value"};
+}
+
+ApiError JsonFields::wrong(std::string_view field, std::string_view wanted, simdjson::dom::element got) const {
+  return {.status = 400,
+          .message = fmt::format("`{}` must be {}; it is {}.", name(field), wanted, kind(got)),
+          .param = name(field),
+          .code = "invalid_type"};
+}
+
+std::optional<simdjson::dom::element> JsonFields::find(std::string_view name) const {
+  simdjson::dom::element element;
+  if (object_.at_key(name).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
+  return element;
+}
+
+ApiResult<std::optional<bool>> JsonFields::boolean(std::string_view name) const {
+  const auto element = find(name);
+  if (!element) return std::nullopt;
+  bool value = false;
+  if (element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, "true or false", *element));
+  return value;
+}
+
+ApiResult<std::optional<int64_t>> JsonFields::integer(std::string_view name, int64_t least, int64_t most) const {
+  const auto element = find(name);
+  if (!element) return std::nullopt;
+  const auto range = fmt::format("an integer between {} and {}", least, most);
+  int64_t value = 0;
+  if (element->is_uint64() && !element->is_int64()) {  // above 2^63 - 1
+    return std::unexpected(bad_field(this->name(name), fmt::format("`{}` must be {}.", this->name(name), range)));
+  }
+  if (!element->is_int64() || element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, range, *element));
+  if (value < least || value > most) {
+    return std::unexpected(
+        bad_field(this->name(name), fmt::format("`{}` must be {}; it is {}.", this->name(name), range, value)));
+  }
+  return value;
+}
+
+ApiResult<std::optional<double>> JsonFields::number(std::string_view name, double least, double most) const {
+  const auto element = find(name);
+  if (!element) return std::nullopt;
+  const auto range = fmt::format("a number between {} and {}", least, most);
+  double value = 0;
+  if (!element->is_number() || element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, range, *element));
+  if (!(value >= least && value <= most)) {
+    return std::unexpected(
+        bad_field(this->name(name), fmt::format("`{}` must be {}; it is {}.", this->name(name), range, value)));
+  }
+  return value;
+}
+
+ApiResult<std::optional<std::string_view>> JsonFields::text(std::string_view name) const {
+  const auto element = find(name);
+  if (!element) return std::nullopt;
+  std::string_view value;
+  if (element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, "a string", *element));
+  return value;
+}
+
+ApiResult<std::optional<JsonFields>> JsonFields::object(std::string_view name) const {
+  const auto element = find(name);
+  if (!element) return std::nullopt;
+  simdjson::dom::object value;
+  if (element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, "an object", *element));
+  return JsonFields(value, this->name(name) + ".");
+}
+
+}  // namespace slipstream

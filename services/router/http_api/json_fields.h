@@ -1,0 +1,40 @@
+// Reads the fields of a JSON object by name, with an error for each wrong type or range that names the field. A field that is
+// absent or null reads as nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "services/router/http_api/api_error.h"
+
+namespace slipstream {
+
+ApiError bad_field(std::string param, std::string message);
+
+class JsonFields {
+ public:
+  // path: how errors name this object, "stream_options."; "" for the body itself.
+  explicit JsonFields(simdjson::dom::object object, std::string path = "") : object_(object), path_(std::move(path)) {}
+
+  std::optional<simdjson::dom::element> find(std::string_view name) const;
+  ApiResult<std::optional<bool>> boolean(std::string_view name) const;
+  ApiResult<std::optional<int64_t>> integer(std::string_view name, int64_t least, int64_t most) const;
+  ApiResult<std::optional<double>> number(std::string_view name, double least, double most) const;
+  ApiResult<std::optional<std::string_view>> text(std::string_view name) const;
+  ApiResult<std::optional<JsonFields>> object(std::string_view name) const;
+
+  std::string name(std::string_view field) const { return path_ + std::string(field); }
+  const simdjson::dom::object& object() const { return object_; }
+
+ private:
+  ApiError wrong(std::string_view field, std::string_view wanted, simdjson::dom::element got) const;
+
+  simdjson::dom::object object_;
+  std::string path_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,44 @@
+#include "services/router/http_api/page.h"
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+std::string_view mood(const WorkerFacts& worker) {
+  if (worker.leaving) return "leaving";
+  return worker.silent ? "silent" : "ready";
+}
+
+std::string workers_table(const RouterCounters& counters) {
+  if (counters.workers->empty()) return "  none yet: start slipstream-verifier with this router's worker address\n";
+  std::string table;
+  for (const WorkerFacts& worker : *counters.workers) {
+    const bool verifier = worker.role == Role::verifier;
+    table += fmt::format("  {:8}  {:7}  {:3} sequences  {}  {}\n", verifier ? "verifier" : "drafter", mood(worker),
+                         verifier ? worker.assigned : worker.sequences, worker.what, worker.metrics_endpoint);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string state_page(std::string_view model, std::string_view address, const RouterCounters& counters) {
+  const RouterCounters& c = counters;
+  return fmt::format(
+      "Slipstream router\n\n"
+      "model     {}\n"
+      "state     {}\n"
+      "requests  {} live, {} waiting, {} answered, {} failed or refused, {} given up by their client\n"
+      "tokens    {} out, of which {} were drafted\n\n"
+      "workers\n{}\n"
+      "links     http://{}/v1/models  /health  /ready  /metrics\n\n"
+      "try it\n"
+      "  curl -N http://{}/v1/chat/completions -H 'content-type: application/json' \\\n"
+      "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",
+      model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
+      c.failed + c.refused + c.rejected_full + c.waited_too_long, c.abandoned, c.output_tokens, c.drafted_tokens,
+      workers_table(c), address, address);
+}
+
+}  // namespace slipstream

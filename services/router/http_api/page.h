@@ -1,0 +1,13 @@
+// The page at /: the state of this router in plain text, for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "services/router/counters.h"
+
+namespace slipstream {
+
+std::string state_page(std::string_view model, std::string_view address, const RouterCounters& counters);
+
+}  // namespace slipstream

@@ -1,0 +1,176 @@
+#include "services/router/http_api/chat_request.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/limits.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kMessages = R"("messages":[{"role":"user","content":"hi"}])";
+
+ApiResult<ChatRequest> parse(std::string_view body) { return parse_chat_request(body, "demo"); }
+// A sound body with these fields besides.
+ApiResult<ChatRequest> with(std::string_view fields) { return parse(fmt::format("{{{},{}}}", kMessages, fields)); }
+
+TEST(ChatRequest, ReadsTheShortestBody) {
+  const auto request = parse(fmt::format("{{{}}}", kMessages));
+  ASSERT_TRUE(request);
+  ASSERT_EQ(request->messages.size(), 1);
+  EXPECT_EQ(request->messages[0].role, "user");
+  EXPECT_EQ(request->messages[0].content, "hi");
+  EXPECT_EQ(request->sampling, SamplingParams{});
+  EXPECT_EQ(request->output_max, 0);
+  EXPECT_FALSE(request->stream);
+  EXPECT_TRUE(request->speculate);
+}
+
+TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
+  const auto request = with(R"("model":"demo","max_completion_tokens":7,"temperature":0.5,"top_p":0.9,"top_k":40,"min_p":0.1,
+      "seed":-3,"stop":["a","b"],"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true},"n":1,
+      "ignore_eos":true,"user":"u","metadata":{"a":"b"},"speculation":{"enabled":false},"slipstream":{"tokens":true})");
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->output_max, 7);
+  EXPECT_EQ(request->sampling, (SamplingParams{.temperature = 0.5F, .top_k = 40, .top_p = 0.9F, .min_p = 0.1F}));
+  EXPECT_EQ(request->seed, -3);
+  EXPECT_THAT(request->stops, ElementsAre("a", "b"));
+  EXPECT_TRUE(request->stream && request->include_usage && request->continuous_usage && request->ignore_eos);
+  EXPECT_TRUE(request->tell_tokens);
+  EXPECT_FALSE(request->speculate);
+}
+
+TEST(ChatRequest, JoinsContentGivenAsParts) {
+  const auto request =
+      parse(R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->messages[0].content, "ab");
+}
+
+TEST(ChatRequest, TakesDeveloperForSystem) {
+  const auto request = parse(R"({"messages":[{"role":"developer","content":"x"}]})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->messages[0].role, "system");
+}
+
+TEST(ChatRequest, TakesNullForAbsent) {
+  const auto request =
+      with(R"("temperature":null,"stop":null,"seed":null,"max_tokens":null,"tools":null,"stream_options":null)");
+  EXPECT_TRUE(request);
+}
+
+TEST(ChatRequest, TakesUnbuiltFieldsThatAskForNothing) {
+  const auto request =
+      with(R"("logprobs":false,"top_logprobs":0,"tools":[],"tool_choice":"auto","logit_bias":{},"presence_penalty":0,
+      "frequency_penalty":0.0,"repetition_penalty":1.0,"response_format":{"type":"text"},"modalities":["text"])");
+  EXPECT_TRUE(request) << request.error().message;
+}
+
+TEST(ChatRequest, IgnoresWhatNobodyKnows) { EXPECT_TRUE(with(R"("store":true,"x_future":{"a":[1]})")); }
+
+TEST(ChatRequest, TakesEverySeedOf64Bits) {
+  EXPECT_EQ(with(R"("seed":-9223372036854775808)")->seed, std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(with(R"("seed":9223372036854775807)")->seed, std::numeric_limits<int64_t>::max());
+}
+
+struct Bad {
+  std::string body;
+  int status;
+  std::string param, code;
+  std::string words;  // that the message has
+};
+Bad field(std::string_view fields, std::string param, std::string code, std::string words) {
+  return {fmt::format("{{{},{}}}", kMessages, fields), 400, std::move(param), std::move(code), std::move(words)};
+}
+
+class BadInput : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadInput, IsRefusedWithFieldAndLimit) {
+  const Bad& bad = GetParam();
+  const auto request = parse(bad.body);
+  ASSERT_FALSE(request) << bad.body;
+  EXPECT_EQ(request.error().status, bad.status) << bad.body;
+  EXPECT_EQ(request.error().param, bad.param) << bad.body;
+  EXPECT_EQ(request.error().code, bad.code) << bad.body;
+  EXPECT_THAT(request.error().message, HasSubstr(bad.words));
+}
+
+std::string nested(int depth) {
+  return fmt::format("{{{},\"x\":{}{}}}", kMessages, std::string(depth, '['), std::string(depth, ']'));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Json, BadInput,
+    testing::Values(Bad{"", 400, "", "invalid_json", "empty"}, Bad{"{", 400, "", "invalid_json", "not valid JSON"},
+                    Bad{"[]", 400, "", "invalid_json", "object"}, Bad{"\"x\"", 400, "", "invalid_json", "object"},
+                    Bad{"{\"messages\":\"\xFF\"}", 400, "", "invalid_json", "not valid JSON"},
+                    Bad{R"({"messages":[{"role":"user","content":"\ud800"}]})", 400, "", "invalid_json", "not valid JSON"},
+                    Bad{R"({"messages":[]} x)", 400, "", "invalid_json", "not valid JSON"},
+                    Bad{nested(1'000'000), 400, "", "invalid_json", "32 levels"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Messages, BadInput,
+    testing::Values(Bad{"{}", 400, "messages", "invalid_value", "at least one"},
+                    Bad{R"({"messages":[]})", 400, "messages", "invalid_value", "at least one"},
+                    Bad{R"({"messages":"hi"})", 400, "messages", "invalid_value", "list"},
+                    Bad{R"({"messages":["hi"]})", 400, "messages[0]", "invalid_value", "object"},
+                    Bad{R"({"messages":[{"content":"x"}]})", 400, "messages[0].role", "invalid_value", "user"},
+                    Bad{R"({"messages":[{"role":"tool","content":"x"}]})", 400, "messages[0].role", "invalid_value", "tool"},
+                    Bad{R"({"messages":[{"role":1,"content":"x"}]})", 400, "messages[0].role", "invalid_type", "string"},
+                    Bad{R"({"messages":[{"role":"user"}]})", 400, "messages[0].content", "invalid_value", "missing"},
+                    Bad{R"({"messages":[{"role":"user","content":5}]})", 400, "messages[0].content", "invalid_value", "string"},
+                    Bad{R"({"messages":[{"role":"user","content":[{"type":"image_url"}]}]})", 400,
+                        "messages[0].content[0].type", "invalid_value", "text only"},
+                    Bad{R"({"messages":[{"role":"user","content":[{"type":"text"}]}]})", 400, "messages[0].content[0].text",
+                        "invalid_value", "string"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadInput,
+    testing::Values(Bad{fmt::format("{{{},\"model\":\"gpt-4\"}}", kMessages), 404, "model", "model_not_found", "demo"},
+                    field(R"("model":7)", "model", "invalid_type", "string"),
+                    field(R"("temperature":2.1)", "temperature", "invalid_value", "between 0 and 2"),
+                    field(R"("temperature":-1)", "temperature", "invalid_value", "between 0 and 2"),
+                    field(R"("temperature":0.005)", "temperature", "invalid_value", "0.01"),
+                    field(R"("temperature":"hot")", "temperature", "invalid_type", "a string"),
+                    field(R"("temperature":true)", "temperature", "invalid_type", "a boolean"),
+                    field(R"("top_p":0)", "top_p", "invalid_value", "above 0"),
+                    field(R"("top_p":1.5)", "top_p", "invalid_value", "between 0 and 1"),
+                    field(R"("min_p":1)", "min_p", "invalid_value", "below 1"),
+                    field(R"("top_k":-2)", "top_k", "invalid_value", "between -1"),
+                    field(R"("top_k":1.5)", "top_k", "invalid_type", "integer"),
+                    field(R"("max_tokens":0)", "max_tokens", "invalid_value", "between 1 and 32768"),
+                    field(R"("max_completion_tokens":40000)", "max_completion_tokens", "invalid_value", "32768"),
+                    field(R"("seed":18446744073709551615)", "seed", "invalid_value", "integer"),
+                    field(R"("seed":1.5)", "seed", "invalid_type", "integer"),
+                    field(R"("stop":["a","b","c","d","e"])", "stop", "invalid_value", "limit is 4"),
+                    field(R"("stop":"")", "stop", "invalid_value", "empty"),
+                    field(R"("stop":[1])", "stop", "invalid_value", "strings"),
+                    field(fmt::format("\"stop\":\"{}\"", std::string(kStopStringBytesMax + 1, 'x')), "stop", "invalid_value",
+                          "limit is 256"),
+                    field(R"("stream":"yes")", "stream", "invalid_type", "true or false"),
+                    field(R"("stream_options":{})", "stream_options", "invalid_value", "stream"),
+                    field(R"("stream":true,"stream_options":{"include_usage":1})", "stream_options.include_usage",
+                          "invalid_type", "true or false"),
+                    field(R"("ignore_eos":1)", "ignore_eos", "invalid_type", "true or false"),
+                    field(R"("speculation":{"threshold":0.5})", "speculation.threshold", "invalid_value", "enabled"),
+                    field(R"("speculation":true)", "speculation", "invalid_type", "an object"),
+                    field(R"("slipstream":{"token":true})", "slipstream.token", "invalid_value", "tokens")));
+
+INSTANTIATE_TEST_SUITE_P(
+    NotBuiltYet, BadInput,
+    testing::Values(field(R"("n":2)", "n", "unsupported_parameter", "must be 1"),
+                    field(R"("logprobs":true)", "logprobs", "unsupported_parameter", "not built yet"),
+                    field(R"("top_logprobs":3)", "top_logprobs", "unsupported_parameter", "not built"),
+                    field(R"("tools":[{"type":"function"}])", "tools", "unsupported_parameter", "not built"),
+                    field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter",
+                          "not built"),
+                    field(R"("logit_bias":{"5":10})", "logit_bias", "unsupported_parameter", "not built"),
+                    field(R"("presence_penalty":0.5)", "presence_penalty", "unsupported_parameter", "not built"),
+                    field(R"("frequency_penalty":-1)", "frequency_penalty", "unsupported_parameter", "not built")));
+
+}  // namespace
+}  // namespace slipstream
