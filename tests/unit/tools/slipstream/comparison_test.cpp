@@ -1,0 +1,41 @@
+#include "tools/slipstream/comparison.h"
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+Answer answer(std::vector<int32_t> ids) {
+  Answer answer;
+  answer.ids = std::move(ids);
+  return answer;
+}
+
+TEST(Comparison, SaysYesOnlyIfEveryTokenIsTheSame) {
+  const std::vector<Comparison> same{{"a", answer({1, 2, 3}), answer({1, 2, 3})}};
+  EXPECT_TRUE(same_words(same));
+  EXPECT_EQ(verdict(same), "same words: yes, 3 of 3 tokens");
+}
+
+TEST(Comparison, CountsTheRestOfALongerAnswerAsDifferent) {
+  const std::vector<Comparison> longer{{"a", answer({1, 2}), answer({1, 2, 3})}, {"b", answer({7}), answer({7})}};
+  EXPECT_FALSE(same_words(longer));
+  EXPECT_EQ(verdict(longer), "same words: no, 3 of 4 tokens");
+}
+
+TEST(Comparison, DoesNotTakeNothingForTheSame) { EXPECT_FALSE(same_words({})); }
+
+TEST(Comparison, AlignsItsTable) {
+  Answer fast = answer({1, 2});
+  fast.decoded = 30;
+  fast.decode_s = 0.25;
+  Answer slow = fast;
+  slow.decode_s = 0.5;
+  const std::vector<Comparison> one{{"edit a text", fast, slow}};
+  const std::string text = table(one);
+  EXPECT_NE(text.find("120.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("2.00"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,148 @@
+#include "tools/slipstream/answer.h"
+
+#include <simdjson.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace slipstream {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
+
+std::string request_json(const std::string& model, const Question& question) {
+  nlohmann::json request{
+      {"model", model},
+      {"messages", {{{"role", "user"}, {"content", question.text}}}},
+      {"max_tokens", question.tokens_max},
+      {"temperature", question.temperature},
+      {"top_p", question.top_p},
+      {"stream", true},
+      {"stream_options", {{"include_usage", true}}},
+      {"slipstream", {{"tokens", true}}},
+      {"speculation", {{"enabled", question.speculate}}},
+  };
+  if (question.seed) request["seed"] = *question.seed;
+  return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string error_message(std::string_view body, int status) {
+  simdjson::dom::parser parser;
+  std::string_view message;
+  const simdjson::padded_string padded(body);
+  if (parser.parse(padded)["error"]["message"].get(message) == simdjson::SUCCESS) return std::string(message);
+  return fmt::format("the server answered with status {}", status);
+}
+
+// Reads the events of one stream into an Answer.
+class Reader {
+ public:
+  Reader(Answer& answer, const std::function<void(const Piece&)>& piece) : answer_(answer), piece_(piece) {}
+
+  bool event(std::string_view data) {
+    if (data == "[DONE]") {
+      done_ = true;
+      return false;
+    }
+    const simdjson::padded_string padded(data);
+    simdjson::dom::element root;
+    if (parser_.parse(padded).get(root) != simdjson::SUCCESS) {
+      error_ = "the server sent an event that is no JSON";
+      return false;
+    }
+    std::string_view message;
+    if (root["error"]["message"].get(message) == simdjson::SUCCESS) {
+      error_ = message;
+      return false;
+    }
+    tokens(root);
+    usage(root);
+    return true;
+  }
+
+  Result<void> result() const {
+    if (!error_.empty()) return fail("{}", error_);
+    if (!done_) return fail("the stream ended before the answer did; the logs of the services say why (.run/logs)");
+    return {};
+  }
+
+ private:
+  void tokens(simdjson::dom::element root) {
+    const size_t before = answer_.ids.size();
+    simdjson::dom::array list;
+    if (root["slipstream"]["token_ids"].get(list) == simdjson::SUCCESS) {
+      for (int64_t id : list) answer_.ids.push_back(static_cast<int32_t>(id));
+    }
+    if (root["slipstream"]["drafted"].get(list) == simdjson::SUCCESS) {
+      for (int64_t flag : list) answer_.drafted.push_back(static_cast<uint8_t>(flag != 0));
+    }
+    const int fresh = static_cast<int>(answer_.ids.size() - before);
+    if (fresh > 0) clock(fresh);
+    std::string_view text;
+    if (root["slipstream"]["pieces"].get(list) == simdjson::SUCCESS) {
+      size_t at = before;
+      for (std::string_view piece : list) {
+        const bool drafted = at < answer_.drafted.size() && answer_.drafted[at] != 0;
+        if (!piece.empty()) piece_({std::string(piece), drafted});
+        ++at;
+      }
+    } else if (root["choices"].at(0)["delta"]["content"].get(text) == simdjson::SUCCESS && !text.empty()) {
+      piece_({std::string(text), false});
+    }
+    if (root["choices"].at(0)["finish_reason"].get(text) == simdjson::SUCCESS) answer_.finish = text;
+  }
+
+  void clock(int fresh) {
+    const auto now = Clock::now();
+    if (static_cast<int>(answer_.ids.size()) == fresh) {
+      answer_.first_token_s = seconds(now - sent_);
+      first_ = now;
+    } else {
+      answer_.decoded += fresh;
+      answer_.decode_s = seconds(now - first_);
+    }
+  }
+
+  void usage(simdjson::dom::element root) {
+    double length = 0;
+    if (root["metrics"]["speculative_decoding"]["mean_acceptance_length"].get(length) == simdjson::SUCCESS) {
+      answer_.acceptance_length = length;
+    }
+  }
+
+  Answer& answer_;
+  const std::function<void(const Piece&)>& piece_;
+  simdjson::dom::parser parser_;
+  Clock::time_point sent_ = Clock::now(), first_;
+  std::string error_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+Result<std::string> served_model(http::Client& client) {
+  TRY(http::Reply reply, client.get("/v1/models"));
+  if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
+  simdjson::dom::parser parser;
+  std::string_view id;
+  const simdjson::padded_string padded(reply.body);
+  if (parser.parse(padded)["data"].at(0)["id"].get(id) != simdjson::SUCCESS) {
+    return fail("the server names no model at /v1/models; is it a Slipstream router?");
+  }
+  return std::string(id);
+}
+
+Result<Answer> ask(http::Client& client, const std::string& model, const Question& question,
+                   const std::function<void(const Piece&)>& piece) {
+  Answer answer;
+  Reader reader(answer, piece);
+  TRY(http::Reply reply, client.post_stream("/v1/chat/completions", request_json(model, question),
+                                            [&](std::string_view data) { return reader.event(data); }));
+  if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
+  TRY_VOID(reader.result());
+  return answer;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,51 @@
+// One question to a running server and its answer, token by token, over the OpenAI-style API with the extension that tells
+// which tokens a drafter had guessed (docs/ARCHITECTURE.md).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/http/client.h"
+
+namespace slipstream {
+
+inline constexpr std::chrono::seconds kAnswerTimeout{120};  // without a word from the server
+
+struct Question {
+  std::string text;
+  int tokens_max = 256;
+  float temperature = 0.0F;
+  float top_p = 1.0F;
+  std::optional<uint64_t> seed;
+  bool speculate = true;  // false: plain decoding, whatever drafters there are
+};
+
+// Text as it came, whole tokens only.
+struct Piece {
+  std::string text;
+  bool drafted = false;  // a drafter had guessed it and the target agreed
+};
+
+struct Answer {
+  std::vector<int32_t> ids;
+  std::vector<uint8_t> drafted;  // [ids]
+  std::string finish;            // "stop", "length"
+  double first_token_s = 0;      // since the request was sent
+  double decode_s = 0;           // from the first tokens to the last
+  int decoded = 0;               // tokens after the first delivery, in decode_s
+  double acceptance_length = 1;  // tokens per verify step, the target's own included
+  double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
+};
+
+// The first model that the server names.
+Result<std::string> served_model(http::Client& client);
+// Calls `piece` as text comes. Error: the server's own message, or that nobody answers.
+Result<Answer> ask(http::Client& client, const std::string& model, const Question& question,
+                   const std::function<void(const Piece&)>& piece);
+
+}  // namespace slipstream

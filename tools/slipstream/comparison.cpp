@@ -1,0 +1,47 @@
+#include "tools/slipstream/comparison.h"
+
+#include <algorithm>
+
+namespace slipstream {
+namespace {
+
+struct Agreement {
+  size_t same = 0, all = 0;
+};
+
+Agreement agreement(std::span<const Comparison> comparisons) {
+  Agreement total;
+  for (const Comparison& comparison : comparisons) {
+    const auto& a = comparison.drafted.ids;
+    const auto& b = comparison.plain.ids;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) total.same += a[i] == b[i] ? 1 : 0;
+    total.all += std::max(a.size(), b.size());
+  }
+  return total;
+}
+
+}  // namespace
+
+std::string table(std::span<const Comparison> comparisons) {
+  std::string text = fmt::format("{:<16} {:>22}   {:>8}   {:>5}\n{:<16} {:>10} {:>11}   {:>8}\n", "", "with drafts", "plain",
+                                 "ratio", "", "tokens/s", "tokens/step", "tokens/s");
+  for (const Comparison& comparison : comparisons) {
+    const double plain = comparison.plain.tokens_per_s();
+    text +=
+        fmt::format("{:<16} {:>10.1f} {:>11.2f}   {:>8.1f}   {:>5.2f}\n", comparison.name, comparison.drafted.tokens_per_s(),
+                    comparison.drafted.acceptance_length, plain, plain > 0 ? comparison.drafted.tokens_per_s() / plain : 0);
+  }
+  return text;
+}
+
+bool same_words(std::span<const Comparison> comparisons) {
+  const Agreement found = agreement(comparisons);
+  return found.all > 0 && found.same == found.all;
+}
+
+std::string verdict(std::span<const Comparison> comparisons) {
+  const Agreement found = agreement(comparisons);
+  return fmt::format("same words: {}, {} of {} tokens", same_words(comparisons) ? "yes" : "no", found.same, found.all);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,21 @@
+// The same question answered with drafts and plainly: how fast each was, and whether the words are the same.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/slipstream/answer.h"
+
+namespace slipstream {
+
+struct Comparison {
+  std::string name;
+  Answer drafted, plain;
+};
+
+std::string table(std::span<const Comparison> comparisons);
+bool same_words(std::span<const Comparison> comparisons);
+// "same words: yes, 256 of 256 tokens". Tokens are compared place by place; a longer answer's rest counts as different.
+std::string verdict(std::span<const Comparison> comparisons);
+
+}  // namespace slipstream

@@ -1,0 +1,154 @@
+#include "tools/slipstream/demo.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+#include "tools/slipstream/answer.h"
+#include "tools/slipstream/comparison.h"
+#include "tools/slipstream/palette.h"
+#include "tools/slipstream/serve.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int kAnswerTokensMax = 128;
+constexpr size_t kKillAfterTokens = 32;
+constexpr std::chrono::seconds kBackMax{20};  // for the drafter to join again
+
+constexpr std::string_view kEdit =
+    "Repeat this paragraph word for word, but change every \"ferry\" to \"train\":\n\n"
+    "The morning ferry leaves the harbour at seven. Most of the people on the ferry know each other by name, and the captain "
+    "of the "
+    "ferry knows them all. In winter the ferry is often late, because ice forms in the harbour, and then the people wait in "
+    "the small "
+    "cafe by the water until the ferry comes.";
+constexpr std::string_view kStory = "Tell me a short story about a lighthouse keeper who finds a letter in a bottle.";
+
+// What the supervisor says while an answer streams waits until the line is free.
+class Remarks {
+ public:
+  void add(std::string_view line) {
+    std::lock_guard lock(mutex_);
+    lines_.emplace_back(line);
+  }
+  void print(const Palette& palette) {
+    std::lock_guard lock(mutex_);
+    for (const std::string& line : lines_) fmt::print("{}\n", palette.aside("  " + line));
+    lines_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+class Demo {
+ public:
+  Demo(Fleet& fleet, StopSignal& stop, Remarks& remarks, Palette palette)
+      : fleet_(fleet),
+        stop_(stop),
+        remarks_(remarks),
+        palette_(palette),
+        client_("127.0.0.1", fleet.http_port(), kAnswerTimeout) {}
+
+  Result<bool> run(const std::vector<std::pair<std::string, std::string>>& questions) {
+    TRY(model_, served_model(client_));
+    TRY_VOID(drafter_joins());
+    fmt::print("\n{}", palette_.legend());
+    std::vector<Comparison> comparisons;
+    for (size_t i = 0; i < questions.size(); ++i) {
+      const auto& [name, text] = questions[i];
+      const bool kill = i == 0;
+      TRY(Answer drafted, answer(text, kill));
+      comparisons.push_back({name, std::move(drafted), {}});
+      if (kill) TRY_VOID(drafter_joins());
+    }
+    fmt::print("\n{}\n", palette_.aside("The same questions again, plainly: no drafts."));
+    for (size_t i = 0; i < questions.size(); ++i) {
+      TRY(comparisons[i].plain, ask(client_, model_, question(questions[i].second, false), [](const Piece&) {}));
+    }
+    fmt::print("\n{}\n{}\n", table(comparisons), verdict(comparisons));
+    return same_words(comparisons);
+  }
+
+ private:
+  static Question question(const std::string& text, bool speculate) {
+    Question question;
+    question.text = text;
+    question.tokens_max = kAnswerTokensMax;
+    question.speculate = speculate;
+    return question;
+  }
+
+  // Streams one answer; kills the drafter on the way if asked to.
+  Result<Answer> answer(const std::string& text, bool kill) {
+    fmt::print("\n> {}\n\n", text);
+    size_t tokens = 0;
+    auto streamed = ask(client_, model_, question(text, true), [&](const Piece& piece) {
+      fmt::print("{}", palette_.paint(piece));
+      if (kill && ++tokens == kKillAfterTokens) kill_drafter();
+      std::fflush(stdout);
+    });
+    fmt::print("\n\n");
+    remarks_.print(palette_);
+    if (!streamed) return fail("{}{}", streamed.error().message, fleet_.log_tails());
+    if (stop_.arrived(std::chrono::milliseconds(0))) return fail("stopped");
+    return streamed;
+  }
+
+  void kill_drafter() {
+    const pid_t pid = fleet_.supervisor().life("drafter").pid;
+    fleet_.supervisor().signal("drafter", SIGKILL);
+    fmt::print("\n{}\n", palette_.aside(fmt::format("[kill -9 {}: that was the drafter; the answer goes on]", pid)));
+  }
+
+  Result<void> drafter_joins() {
+    const auto deadline = std::chrono::steady_clock::now() + kBackMax;
+    while (!fleet_.drafter_joined()) {
+      if (stop_.arrived(std::chrono::milliseconds(20))) return fail("stopped");
+      if (std::chrono::steady_clock::now() > deadline) {
+        return fail("the drafter did not join within {} s{}", kBackMax.count(), fleet_.log_tails());
+      }
+    }
+    remarks_.print(palette_);
+    return {};
+  }
+
+  Fleet& fleet_;
+  StopSignal& stop_;
+  Remarks& remarks_;
+  Palette palette_;
+  http::Client client_;
+  std::string model_;
+};
+
+}  // namespace
+
+Result<bool> demo(DemoOptions options, StopSignal& stop) {
+  TRY(options.fleet.model, find_model(options.fleet.model));
+  Remarks remarks;
+  const auto started = std::chrono::steady_clock::now();
+  fmt::print("Starting router, verifier and drafter (logs in {}) ...\n", (options.fleet.run_folder / "logs").string());
+  std::fflush(stdout);
+  TRY(auto fleet, Fleet::launch(options.fleet, stop, [&](std::string_view line) { remarks.add(line); }));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  fmt::print("Ready after {:.1f} s at {}. {}.\n", took.count(), fleet->url(), fleet->division().words());
+
+  std::vector<std::pair<std::string, std::string>> questions{{"tell a story", std::string(kStory)},
+                                                             {"edit a text", std::string(kEdit)}};
+  if (!options.ask.empty()) questions = {{"your question", options.ask}};
+  TRY(const bool same, Demo(*fleet, stop, remarks, Palette::of_terminal(options.plain)).run(questions));
+  const std::string command = std::filesystem::proximate(this_program()).string();
+  fmt::print(
+      "\nNext:\n"
+      "  make demo ASK='Write a haiku about rivers.'\n"
+      "  {0} serve\n"
+      "  {0} ask 'Why is the sky blue?'\n",
+      command);
+  return same;
+}
+
+}  // namespace slipstream

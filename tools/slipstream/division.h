@@ -1,0 +1,28 @@
+// How the CPUs of one machine are shared out. Compute threads beyond the cores are the one thing that must not happen: two
+// processes with two spinning threads each ran nine times slower on two cores (docs/ARCHITECTURE.md).
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+
+struct Division {
+  int cpus = 1;
+  int verifier_threads = 1;
+
+  // Look-up drafting and the router take microseconds between the verifier's steps, so up to kSharedCpusMax the verifier
+  // computes on every core; above, one core is left to them.
+  static constexpr int kSharedCpusMax = 2;
+  static Division of(int cpus) { return {cpus, std::max(1, cpus > kSharedCpusMax ? cpus - 1 : cpus)}; }
+
+  std::string words() const {
+    const int left = cpus - verifier_threads;
+    return fmt::format("{} CPU{}: the verifier computes on {}; router and drafter {}", cpus, cpus == 1 ? "" : "s",
+                       verifier_threads, left > 0 ? fmt::format("share {}", left) : "work between its steps");
+  }
+};
+
+}  // namespace slipstream

@@ -1,0 +1,141 @@
+#include "tools/slipstream/fleet.h"
+
+#include <unistd.h>
+
+#include <deque>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include "common/config/cpu_quota.h"
+#include "common/http/client.h"
+
+namespace slipstream {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{20};  // between two looks at a condition while starting
+constexpr std::chrono::seconds kStartMax{120};  // for each service to bind its ports, and for all to be ready
+constexpr std::chrono::milliseconds kProbeTimeout{2000};
+constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
+constexpr size_t kLogTailLines = 12;
+
+std::string tail(const std::filesystem::path& log) {
+  std::ifstream file(log);
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(std::move(line));
+    if (lines.size() > kLogTailLines) lines.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : lines) text += "\n  | " + line;
+  return text;
+}
+
+}  // namespace
+
+Fleet::Fleet(FleetOptions options, ServicePrograms programs, Supervisor::Say say)
+    : options_(std::move(options)),
+      programs_(std::move(programs)),
+      division_(Division::of(options_.cpus > 0 ? options_.cpus : cpu_quota())),
+      supervisor_(std::move(say)) {}
+
+Fleet::~Fleet() {
+  supervisor_.stop();
+  std::error_code ignored;
+  for (std::string_view service : kServices) std::filesystem::remove(port_file(service), ignored);
+}
+
+Result<std::unique_ptr<Fleet>> Fleet::launch(FleetOptions options, StopSignal& stop, Supervisor::Say say) {
+  TRY(ServicePrograms programs, ServicePrograms::find());
+  for (const char* folder : {"logs", "ports"}) {
+    std::error_code error;
+    std::filesystem::create_directories(options.run_folder / folder, error);
+    if (error) return fail("cannot make {}: {}", (options.run_folder / folder).string(), error.message());
+  }
+  std::unique_ptr<Fleet> fleet(new Fleet(std::move(options), std::move(programs), std::move(say)));
+  TRY_VOID(fleet->start(stop));
+  return fleet;
+}
+
+Result<void> Fleet::start(StopSignal& stop) {
+  TRY(router_, start_one(stop, "router", router_command({})));
+  supervisor_.next_life("router", router_command(router_));  // the workers come back to the same port
+  Command verifier = command("verifier", programs_.verifier);
+  verifier.arguments.insert(verifier.arguments.end(), {"--threads", std::to_string(division_.verifier_threads)});
+  TRY_VOID(start_one(stop, "verifier", verifier));
+  if (options_.drafter != kNoDrafter) {
+    Command drafter = command("drafter", programs_.drafter);
+    drafter.arguments.insert(drafter.arguments.end(), {"--method", options_.drafter});
+    TRY_VOID(start_one(stop, "drafter", drafter));
+  }
+  return await(stop, "the router's /ready", [this] { return ready(); });
+}
+
+Result<Ports> Fleet::start_one(StopSignal& stop, const std::string& service, Command command) {
+  std::error_code ignored;
+  std::filesystem::remove(port_file(service), ignored);
+  std::filesystem::remove(command.log, ignored);
+  TRY_VOID(supervisor_.start(service, std::move(command)));
+  std::optional<Ports> ports;
+  TRY_VOID(await(stop, service + "'s ports", [&] { return (ports = read_ports(port_file(service))).has_value(); }));
+  return *ports;
+}
+
+Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kStartMax;
+  while (!condition()) {
+    for (std::string_view service : kServices) {
+      if (const auto& last = supervisor_.life(service).last) {
+        return fail("the {} {} while starting; the end of {}:{}", service, last->words(), log(service).string(),
+                    tail(log(service)));
+      }
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return fail("waited {} s for {}; the logs in {} may say why", kStartMax.count(), what,
+                  (options_.run_folder / "logs").string());
+    }
+    if (stop.arrived(kLook)) return fail("stopped while starting");
+  }
+  return {};
+}
+
+Command Fleet::command(std::string_view service, const std::filesystem::path& program) const {
+  return {program,
+          {"--model", options_.model.string(), "--router", router_.bind, "--port-file", port_file(service).string()},
+          {},
+          log(service)};
+}
+
+Command Fleet::router_command(const Ports& ports) const {
+  const int http = ports.http != 0 ? ports.http : options_.port;
+  const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
+  return {programs_.router,
+          {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--port-file",
+           port_file("router").string()},
+          {},
+          log("router")};
+}
+
+std::filesystem::path Fleet::port_file(std::string_view service) const {
+  return options_.run_folder / "ports" / fmt::format("{}-{}-{}.json", options_.name, getpid(), service);
+}
+
+std::filesystem::path Fleet::log(std::string_view service) const {
+  return options_.run_folder / "logs" / fmt::format("{}-{}.log", options_.name, service);
+}
+
+std::string Fleet::log_tails() const {
+  std::string text;
+  for (std::string_view service : kServices) text += fmt::format("\n{}:{}", log(service).string(), tail(log(service)));
+  return text;
+}
+
+std::string Fleet::url() const { return fmt::format("http://127.0.0.1:{}", router_.http); }
+
+bool Fleet::ready() const {
+  http::Client client("127.0.0.1", router_.http, kProbeTimeout);
+  const auto reply = client.get("/ready");
+  return reply && reply->status == 200;
+}
+
+}  // namespace slipstream

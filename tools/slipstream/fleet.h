@@ -1,0 +1,63 @@
+// Router, verifier and drafter on one machine, under one supervisor: what `slipstream serve` is.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "tools/slipstream/division.h"
+#include "tools/slipstream/ports.h"
+#include "tools/slipstream/service_programs.h"
+#include "tools/slipstream/stop_signal.h"
+#include "tools/slipstream/supervisor.h"
+
+namespace slipstream {
+
+inline constexpr std::string_view kNoDrafter = "none";
+
+struct FleetOptions {
+  std::filesystem::path model = "models/smollm2-135m-instruct";
+  std::string drafter = "ngram";              // or kNoDrafter
+  uint16_t port = 8080;                       // of the HTTP API; 0: any free one
+  int cpus = 0;                               // to divide; 0: this process's quota
+  std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there
+  std::string name = "serve";                 // tells this fleet's logs from another's
+};
+
+class Fleet {
+ public:
+  // Starts all and returns once the router's /ready says yes. Error: a sentence with the next step, and the end of the log of a
+  // service that refused to start. `say` gets what the supervisor does, from its thread. The stop signal ends a launch too.
+  static Result<std::unique_ptr<Fleet>> launch(FleetOptions options, StopSignal& stop, Supervisor::Say say);
+  ~Fleet();  // stops all, waits for all
+
+  uint16_t http_port() const { return router_.http; }
+  std::string url() const;
+  const Division& division() const { return division_; }
+  Supervisor& supervisor() { return supervisor_; }
+  std::filesystem::path log(std::string_view service) const;
+  bool drafter_joined() const;    // the drafter that runs now is known to the router
+  std::string log_tails() const;  // the last lines of each log, for a failure's message
+
+ private:
+  Fleet(FleetOptions options, ServicePrograms programs, Supervisor::Say say);
+  Result<void> start(StopSignal& stop);
+  Result<void> await(StopSignal& stop, std::string_view what, const std::function<bool()>& condition);
+  Result<Ports> start_one(StopSignal& stop, const std::string& service, Command command);
+  Command command(std::string_view service, const std::filesystem::path& program) const;
+  Command router_command(const Ports& ports) const;
+  std::filesystem::path port_file(std::string_view service) const;
+  bool ready() const;
+
+  FleetOptions options_;
+  ServicePrograms programs_;
+  Division division_;
+  Ports router_;
+  Supervisor supervisor_;
+};
+
+}  // namespace slipstream

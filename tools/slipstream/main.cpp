@@ -1,0 +1,81 @@
+// The slipstream command. It speaks HTTP to the services, and starts them as processes; it is none of them.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+
+#include "tools/slipstream/ask_command.h"
+#include "tools/slipstream/demo.h"
+#include "tools/slipstream/serve.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitWordsDiffer = 1;
+constexpr int kAskTokensMax = 512;
+
+int failed(const Error& error) {
+  std::fflush(stdout);
+  fmt::print(stderr, "slipstream: {}\n", error.message);
+  return kExitFailed;
+}
+
+void fleet_flags(CLI::App& app, FleetOptions& options) {
+  app.add_option("--model", options.model, "Hugging Face folder of the model")->capture_default_str();
+  app.add_option("--drafter", options.drafter, "Who guesses ahead")
+      ->check(CLI::IsMember({"ngram", "none"}))
+      ->capture_default_str();
+  app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--run-folder", options.run_folder, "Where logs go")->capture_default_str();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Slipstream: a large language model served faster by letting others guess ahead.");
+  app.require_subcommand(1);
+
+  FleetOptions serving;
+  CLI::App* serve_app = app.add_subcommand("serve", "Start router, verifier and drafter on this machine and keep them alive");
+  fleet_flags(*serve_app, serving);
+  serve_app->add_option("--port", serving.port, "HTTP port on 127.0.0.1; 0: any free one")->capture_default_str();
+
+  AskOptions asking;
+  asking.question.tokens_max = kAskTokensMax;
+  CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
+  ask_app->add_option("question", asking.question.text, "What to ask")->required();
+  ask_app->add_option("--url", asking.url, "The server")->capture_default_str();
+  ask_app->add_flag("--plain", asking.plain, "No colours, only the answer");
+  ask_app->add_option("--temperature", asking.question.temperature, "0: always the likeliest word")->capture_default_str();
+  ask_app->add_option("--seed", asking.question.seed, "The same seed gives the same words; drawn if not given");
+  ask_app->add_option("--max-tokens", asking.question.tokens_max, "Where to stop at the latest")->capture_default_str();
+
+  DemoOptions showing;
+  showing.fleet.port = 0;
+  showing.fleet.name = "demo";
+  CLI::App* demo_app = app.add_subcommand("demo", "Show it: two questions, a killed drafter, the same words");
+  fleet_flags(*demo_app, showing.fleet);
+  demo_app->add_option("--ask", showing.ask, "Your own question instead of ours");
+  demo_app->add_flag("--plain", showing.plain, "No colours");
+
+  CLI11_PARSE(app, argc, argv);
+  if (ask_app->parsed()) {
+    const auto asked = ask_command(asking);
+    return asked ? 0 : failed(asked.error());
+  }
+  StopSignal stop;  // before any thread: each inherits its mask
+  if (serve_app->parsed()) {
+    const auto served = serve(serving, stop);
+    return served ? 0 : failed(served.error());
+  }
+  const auto shown = demo(showing, stop);
+  if (!shown) return failed(shown.error());
+  return *shown ? 0 : kExitWordsDiffer;
+}
+
+}  // namespace
+}  // namespace slipstream
+
+int main(int argc, char** argv) { return slipstream::run(argc, argv); }

@@ -1,0 +1,138 @@
+#include "tools/slipstream/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace slipstream {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+// This process's environment, but for the names that `own` sets itself.
+std::vector<std::string> environment_with(std::vector<std::string> own) {
+  const size_t count = own.size();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('=') + 1);
+    const auto last = own.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::none_of(own.begin(), last, [&](const std::string& setting) { return setting.starts_with(name); }))
+      own.emplace_back(*entry);
+  }
+  return own;
+}
+
+// After fork, in the child: only calls that are safe there. Never returns; reports what failed through `report`.
+[[noreturn]] void become(const char* program, char** arguments, char** environment, int log, pid_t parent, int report) {
+  setpgid(0, 0);  // a Ctrl-C in the terminal reaches the supervisor alone, which then ends its children in order
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // the parent died before prctl
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  execve(program, arguments, environment);
+  const int error = errno;
+  (void)!write(report, &error, sizeof error);
+  _exit(127);
+}
+
+}  // namespace
+
+std::string Exit::words() const {
+  if (signal != 0) return fmt::format("was killed by signal {} ({})", signal, strsignal(signal));
+  return fmt::format("exited with status {}", status);
+}
+
+Result<Process> Process::start(const Command& command) {
+  const int log = open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (log < 0) return fail("cannot write the log {}: {}", command.log.string(), strerror(errno));
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    close(log);
+    return fail("cannot start {}: {}", command.program.string(), strerror(errno));
+  }
+  std::vector<std::string> words{command.program.string()};
+  words.insert(words.end(), command.arguments.begin(), command.arguments.end());
+  std::vector<char*> arguments = pointers(words);
+  std::vector<std::string> settings = environment_with(command.environment);
+  std::vector<char*> environment = pointers(settings);
+
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) become(command.program.c_str(), arguments.data(), environment.data(), log, parent, report[1]);
+  const int fork_error = errno;
+  close(log);
+  close(report[1]);
+  int error = pid < 0 ? fork_error : 0;
+  if (pid > 0 && read(report[0], &error, sizeof error) != sizeof error) error = 0;  // closed by a successful exec
+  close(report[0]);
+  if (error != 0) {
+    if (pid > 0) waitpid(pid, nullptr, 0);
+    return fail("cannot run {}: {}", command.program.string(), strerror(error));
+  }
+  return Process(pid, static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));  // glibc 2.36 declares it without extern "C"
+}
+
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      exit_(std::exchange(other.exit_, {})) {}
+
+Process& Process::operator=(Process&& other) noexcept {
+  if (this != &other) {
+    finish();
+    pid_ = std::exchange(other.pid_, -1);
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    exit_ = std::exchange(other.exit_, {});
+  }
+  return *this;
+}
+
+Process::~Process() { finish(); }
+
+void Process::finish() {
+  if (pid_ > 0 && !exit_) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Process::signal(int number) const {
+  if (pid_ > 0 && !exit_) kill(pid_, number);
+}
+
+std::optional<Exit> Process::ended() {
+  if (exit_ || pid_ <= 0) return exit_;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) == pid_) {
+    exit_ = WIFSIGNALED(status) ? Exit{0, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};
+  }
+  return exit_;
+}
+
+std::optional<Exit> Process::wait(std::chrono::milliseconds at_most) {
+  if (auto exit = ended()) return exit;
+  pollfd wanted{descriptor_, POLLIN, 0};
+  poll(&wanted, 1, static_cast<int>(at_most.count()));
+  return ended();
+}
+
+}  // namespace slipstream

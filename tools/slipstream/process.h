@@ -1,0 +1,54 @@
+// One child process: started in its own process group, with its output in a log file, and never left behind: the kernel kills
+// it when the thread that started it dies, the destructor kills and reaps it. Start it from a thread that lives as long as it
+// should.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace slipstream {
+
+struct Command {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;    // without the program's own name
+  std::vector<std::string> environment;  // NAME=value, besides what this process has
+  std::filesystem::path log;             // standard output and error are appended here
+};
+
+// How a process ended.
+struct Exit {
+  int status = 0;  // exit status; meaningless if `signal` is not 0
+  int signal = 0;
+  std::string words() const;  // "exited with status 2", "was killed by signal 9 (Killed)"
+};
+
+class Process {
+ public:
+  // Error: the log cannot be written, the program cannot be run.
+  static Result<Process> start(const Command& command);
+  ~Process();  // kill -9, reap
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+
+  pid_t pid() const { return pid_; }
+  int descriptor() const { return descriptor_; }  // a pidfd: readable once the process has ended
+  void signal(int number) const;                  // nothing if it has ended
+  std::optional<Exit> ended();                    // reaps; the same answer ever after
+  std::optional<Exit> wait(std::chrono::milliseconds at_most);
+
+ private:
+  Process(pid_t pid, int descriptor) : pid_(pid), descriptor_(descriptor) {}
+  void finish();
+  pid_t pid_ = -1;
+  int descriptor_ = -1;
+  std::optional<Exit> exit_;
+};
+
+}  // namespace slipstream
