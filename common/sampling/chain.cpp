@@ -63,7 +63,7 @@ uint64_t histogram(const Row& row, const Cut& cut, uint64_t* buckets) {
       for (int i = 0; i < kBlock; ++i) {
         const float scaled = logits[i] * of.scale;
         bucket[i] = bucket_of(scaled, of.max);
-        mass[i] = within.keeps(scaled, start + i) ? By::mass(scaled, of.max) : 0;
+        mass[i] = By::mass(scaled, of.max) & -static_cast<uint64_t>(within.keeps(scaled, start + i));
       }
       for (int i = 0; i < kBlock; ++i) total += mass[i];
       for (int i = 0; i < kBlock; ++i) sums[bucket[i]] += mass[i];
@@ -84,7 +84,9 @@ void list_bucket(const Row& row, const Cut& cut, int bucket, ChainScratch& scrat
       if (bucket_of(scaled, row.max) == bucket && cut.keeps(scaled, token)) scratch.boundary.push_back({scaled, token});
     }
   }
-  std::ranges::stable_sort(scratch.boundary, std::greater{}, &ChainScratch::Candidate::scaled);
+  std::ranges::sort(scratch.boundary, [](const ChainScratch::Candidate& a, const ChainScratch::Candidate& b) {
+    return a.scaled != b.scaled ? a.scaled > b.scaled : a.id < b.id;
+  });
 }
 
 // The shortest beginning, in the order, of what `cut` keeps whose mass is at least need(total).
@@ -146,12 +148,12 @@ Result<void> validate(const SamplingParams& params) {
 TokenId argmax(std::span<const float> logits, ChainScratch& scratch) {
   const RowScan scan = scan_row(logits, 1.0F, nullptr, scratch.block_max);
   if (!scan.finite) return -1;
-  const auto block = std::ranges::find(scratch.block_max, scan.max) - scratch.block_max.begin();
-  return static_cast<TokenId>(std::find(logits.begin() + block * kBlock, logits.end(), scan.max) - logits.begin());
+  const auto block = std::ranges::find(scratch.block_max, scan.highest) - scratch.block_max.begin();
+  return static_cast<TokenId>(std::find(logits.begin() + block * kBlock, logits.end(), scan.highest) - logits.begin());
 }
 
 Kept filter(std::span<const float> logits, const SamplingParams& params, const RowScan& scan, ChainScratch& scratch) {
-  const Row row{logits.data(), static_cast<int>(logits.size()), scale_of(params.temperature), scan.max};
+  const Row row{logits.data(), static_cast<int>(logits.size()), scale_of(params.temperature), scan.highest};
   Cut cut;
   if (params.top_k > 0) {
     cut = narrow<ByCount>(row, cut, scratch, [&](uint64_t) { return static_cast<uint64_t>(params.top_k); });

@@ -58,9 +58,9 @@ TokenId choose_any(std::span<const float> logits, const RowSampling& row, Choose
     }
   };
   visit(static_cast<size_t>(std::ranges::max_element(scratch.bounds) - scratch.bounds.begin()));
-  // Bounds are floats with two roundings. A token that could win has scaled + noise in [max - 4, max + 37], where they err by
-  // less than 2^-23 (|max| + 64).
-  const double slack = (std::abs(static_cast<double>(scan.max)) + 64.0) * 0x1p-22;
+  // Bounds are floats with two roundings. A token that could win has a key in [best, best + 41], since all noise lies in
+  // [-4, 37]; there they err by less than 2^-23 (|best| + 128).
+  const double slack = (std::abs(race.best()) + 128.0) * 0x1p-22;
   for (size_t block = 0; block < scratch.bounds.size(); ++block) {
     if (scratch.bounds[block] >= race.best() - slack) visit(block);
   }
