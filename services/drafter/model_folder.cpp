@@ -1,0 +1,17 @@
+#include "services/drafter/model_folder.h"
+
+#include <utility>
+
+#include "common/checkpoint/fingerprint.h"
+#include "common/checkpoint/hf_config.h"
+
+namespace slipstream {
+
+Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& folder) {
+  TRY(const uint64_t tokenizer, hash_tokenizer(folder));
+  TRY(LlamaConfig config, read_llama_config(folder));
+  return Fingerprint{
+      .tokenizer = tokenizer, .vocabulary = config.vocabulary, .special_ids = std::move(config.eos_ids), .weights = 0};
+}
+
+}  // namespace slipstream

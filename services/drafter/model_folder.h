@@ -1,0 +1,14 @@
+// What a drafter without weights needs of the target's model folder: which tokens it speaks of.
+#pragma once
+
+#include <filesystem>
+
+#include "common/base/result.h"
+#include "common/messages/common.h"
+
+namespace slipstream {
+
+// Tokenizer, vocabulary and special ids; weights 0. Errors name the file.
+Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& folder);
+
+}  // namespace slipstream
