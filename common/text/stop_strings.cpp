@@ -24,9 +24,15 @@ StopStrings::Piece StopStrings::push(std::string_view text) {
 std::string StopStrings::flush() { return std::exchange(held_, {}); }
 
 size_t StopStrings::first_match() const {
-  size_t first = std::string::npos;
-  for (const std::string& stop : stops_) first = std::min(first, held_.find(stop));
-  return first;
+  size_t begin = std::string::npos;
+  size_t end = std::string::npos;
+  for (const std::string& stop : stops_) {
+    const size_t at = held_.find(stop);
+    if (at == std::string::npos || std::pair(at + stop.size(), at) >= std::pair(end, begin)) continue;
+    begin = at;
+    end = at + stop.size();
+  }
+  return begin;
 }
 
 size_t StopStrings::safe_bytes() const {

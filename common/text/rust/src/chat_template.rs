@@ -6,7 +6,7 @@ use minijinja::{context, AutoEscape, Environment, Value};
 use serde_json::Value as Json;
 
 /// Instructions of one rendering. A 4 MiB body holds about 130,000 empty messages of 30 instructions each.
-const FUEL_MAX: u64 = 50_000_000;
+const FUEL_MAX: u64 = 10_000_000;
 const SPECIALS: [&str; 4] = ["bos_token", "eos_token", "unk_token", "pad_token"];
 
 #[repr(C)]

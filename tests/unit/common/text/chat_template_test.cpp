@@ -1,0 +1,84 @@
+#include "common/text/chat_template.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "tests/unit/common/text/golden.h"
+
+namespace slipstream {
+namespace {
+
+using std::chrono::system_clock;
+using testing::HasSubstr;
+
+const std::vector<ChatMessage> kHello = {{"user", "hello"}};
+
+Result<std::string> rendered(std::string_view jinja, const std::vector<ChatMessage>& messages = kHello) {
+  TemporaryFolder folder;
+  folder.write("chat_template.jinja", jinja);
+  TRY(const ChatTemplate chat_template, ChatTemplate::load(folder.path()));
+  return chat_template.render(messages);
+}
+
+TEST(ChatTemplate, RendersChatMlAsJinja2Does) {
+  const ChatTemplate chatml = ChatTemplate::load(data_folder()).value();  // from tokenizer_config.json
+  for (const auto& chat : golden("chatml")) EXPECT_EQ(chatml.render(messages_of(chat)).value(), chat["text"]);
+}
+
+TEST(ChatTemplate, RendersWhatRealTemplatesUseAsJinja2Does) {
+  TemporaryFolder folder;
+  std::filesystem::copy(data_folder() / "chatty.jinja", folder.path() / "chat_template.jinja");
+  std::filesystem::copy(data_folder() / "tokenizer_config.json", folder.path() / "tokenizer_config.json");
+  ASSERT_EQ(setenv("TZ", "UTC", 1), 0);  // strftime_now gives local time
+  tzset();
+  const ChatTemplate chatty = ChatTemplate::load(folder.path()).value();
+  const system_clock::time_point now{std::chrono::seconds(golden("now_unix_s").get<int64_t>())};
+  for (const auto& chat : golden("chatty")) EXPECT_EQ(chatty.render(messages_of(chat), now).value(), chat["text"]);
+}
+
+TEST(ChatTemplate, PrefersTheJinjaFileToTheOneInTheConfig) {
+  TemporaryFolder folder;
+  folder.write("tokenizer_config.json", R"({"chat_template": "config"})");
+  EXPECT_EQ(ChatTemplate::load(folder.path()).value().render(kHello).value(), "config");
+  folder.write("chat_template.jinja", "file");
+  EXPECT_EQ(ChatTemplate::load(folder.path()).value().render(kHello).value(), "file");
+}
+
+TEST(ChatTemplate, TakesTheDefaultOfSeveralNamedTemplates) {
+  TemporaryFolder folder;
+  folder.write("tokenizer_config.json",
+               R"({"chat_template": [{"name": "tools", "template": "a"}, {"name": "default", "template": "b"}]})");
+  EXPECT_EQ(ChatTemplate::load(folder.path()).value().render(kHello).value(), "b");
+}
+
+TEST(ChatTemplate, PassesOnWhatTheTemplateRaises) {
+  const auto refused = rendered("\n{{ raise_exception('roles must alternate') }}");
+  EXPECT_THAT(refused.error().message, HasSubstr("roles must alternate (line 2 of the template)"));
+}
+
+TEST(ChatTemplate, RefusesTemplatesThatAreMissingOrBroken) {
+  TemporaryFolder empty;
+  EXPECT_THAT(ChatTemplate::load(empty.path()).error().message, HasSubstr("add chat_template.jinja"));
+  empty.write("tokenizer_config.json", "{");
+  EXPECT_THAT(ChatTemplate::load(empty.path()).error().message, HasSubstr("not valid JSON"));
+  EXPECT_THAT(rendered("{% for %}").error().message, HasSubstr("not valid Jinja"));
+  EXPECT_THAT(rendered("{{ messages.nothing.there }}").error().message, HasSubstr("refuses these messages"));
+  EXPECT_THAT(rendered("\xFF").error().message, HasSubstr("UTF-8"));
+}
+
+TEST(ChatTemplate, EndsALoopThatWouldNotEnd) {
+  const auto endless = rendered(
+      "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}");
+  EXPECT_THAT(endless.error().message, HasSubstr("fuel"));
+  EXPECT_FALSE(rendered("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}").has_value());
+}
+
+TEST(ChatTemplate, RefusesMessagesThatAreNotUtf8) {
+  EXPECT_THAT(rendered("x", {{"user", "\xC3"}}).error().message, HasSubstr("a message is not valid UTF-8 at byte 0"));
+}
+
+}  // namespace
+}  // namespace slipstream
