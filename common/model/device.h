@@ -36,7 +36,7 @@ class Device {  // the cpu one is built in (cpu/cpu_device.h); torch comes from 
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;
   virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // host-readable after run
   virtual Result<void> run(const Network& network, const Step& step) = 0;        // copy Step, moves, forward, wait once
-  virtual bool row_invariant() const = 0;       // same bits alone or among sixteen
+  virtual bool row_invariant() const = 0;                                        // same bits alone or among sixteen
   virtual std::string numerics_id() const = 0;  // device, instruction path, format, kernel version
 };
 

@@ -41,9 +41,9 @@ struct Step {
   std::span<const uint64_t> ancestors;             // [rows] ... and position visible + j where bit j is set; 0 in a prompt
   std::span<const int32_t> block_table;            // [sequences, blocks_max] physical block of each logical one
   int32_t blocks_max = 0;
-  std::span<const RowSampling> sampling;           // [wanted]
-  std::span<const int32_t> wanted;                 // rows whose logits anyone needs, ascending
-  std::span<const KvMove> moves;                   // done first: the commit of the step before
+  std::span<const RowSampling> sampling;  // [wanted]
+  std::span<const int32_t> wanted;        // rows whose logits anyone needs, ascending
+  std::span<const KvMove> moves;          // done first: the commit of the step before
 };
 
 struct Shape {  // what a graph is captured for

@@ -23,6 +23,8 @@
 
 namespace slipstream {
 
+inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more than memory holds
+
 struct TargetOptions {
   int threads = 1;                  // compute threads, the caller's own included
   std::optional<CpuPath> path;      // unset: the fastest that this machine has

@@ -1,0 +1,41 @@
+#include "common/model/cpu/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace slipstream {
+namespace {
+
+constexpr size_t kAlignBytes = 64;
+constexpr size_t kChunkBytes = size_t{64} << 20;  // address space; memory comes with the first touch
+
+constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
+Arena::~Arena() {
+  for (const Chunk& chunk : chunks_) munmap(chunk.start, chunk.bytes);
+}
+
+Result<void*> Arena::take(size_t bytes) {
+  bytes = round_up(bytes, kAlignBytes);
+  if (chunks_.empty() || chunks_.back().bytes - used_ < bytes) {
+    const size_t size = std::max(kChunkBytes, bytes);
+    void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) {
+      return fail("{} MB of memory cannot be had ({}): use a smaller model or a smaller cache", size >> 20,
+                  std::strerror(errno));
+    }
+    madvise(start, size, MADV_HUGEPAGE);  // a wish: without it all works, slower
+    chunks_.push_back({static_cast<std::byte*>(start), size});
+    used_ = 0;
+  }
+  void* start = chunks_.back().start + used_;
+  used_ += bytes;
+  return start;
+}
+
+}  // namespace slipstream

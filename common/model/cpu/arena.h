@@ -1,0 +1,35 @@
+// Memory for weights, cache and buffers: zeroed, aligned to 64 bytes, never freed before the arena is. Asks for huge pages,
+// because a forward pass streams through all of the weights. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace slipstream {
+
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  Result<void*> take(size_t bytes);  // an error where the system has no such address space left
+  template <class T>
+  Result<T*> array(size_t count) {
+    TRY(void* start, take(count * sizeof(T)));
+    return static_cast<T*>(start);
+  }
+
+ private:
+  struct Chunk {
+    std::byte* start;
+    size_t bytes;
+  };
+  std::vector<Chunk> chunks_;
+  size_t used_ = 0;  // of the last chunk
+};
+
+}  // namespace slipstream

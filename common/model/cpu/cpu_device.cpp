@@ -1,0 +1,175 @@
+#include "common/model/cpu/cpu_device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+
+#include "common/base/check.h"
+#include "common/model/cpu/arena.h"
+#include "common/model/cpu/cpu_ops.h"
+#include "common/model/cpu/cpu_types.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int kKernelVersion = 1;  // part of the numerics id: grows when a kernel's bits change
+
+int64_t value_stride(int32_t head_size) { return (int64_t{head_size} + kLanes - 1) / kLanes * kLanes; }
+int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
+
+float element(const HostMatrix& matrix, int64_t index) {
+  const std::byte* at = matrix.bytes.data() + index * static_cast<int64_t>(dtype_bytes(matrix.dtype));
+  if (matrix.dtype == Dtype::f32) {
+    float value;
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, at, sizeof(bits));
+  return matrix.dtype == Dtype::bf16 ? bf16_to_f32(bits) : f16_to_f32(bits);
+}
+
+void bf16_row(const HostMatrix& matrix, int32_t row, uint16_t* out) {
+  const int64_t first = int64_t{row} * matrix.cols;
+  if (matrix.dtype == Dtype::bf16) {
+    std::memcpy(out, matrix.bytes.data() + first * 2, static_cast<size_t>(matrix.cols) * 2);
+    return;
+  }
+  for (int32_t col = 0; col < matrix.cols; ++col) out[col] = f32_to_bf16(element(matrix, first + col));
+}
+
+// Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by `factor`, short ones (below
+// original_context / high) left alone, those between blended.
+float llama3_frequency(float frequency, const RopeRules& rules) {
+  const auto original = static_cast<float>(rules.original_context);
+  const float wave = 2.0F * std::numbers::pi_v<float> / frequency;
+  if (wave < original / rules.high_freq_factor) return frequency;
+  if (wave > original / rules.low_freq_factor) return frequency / rules.factor;
+  const float blend = (original / wave - rules.low_freq_factor) / (rules.high_freq_factor - rules.low_freq_factor);
+  return (1.0F - blend) * frequency / rules.factor + blend * frequency;
+}
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice(CpuPath path, int threads) : path_(path), ops_(kernels(path), threads) {}
+
+  Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
+    auto weight = std::make_unique<CpuWeight>();
+    weight->in = stacked.front().cols;
+    for (const HostMatrix& matrix : stacked) {
+      CHECK(matrix.cols == weight->in, "{} has {} columns, its stack has {}", matrix.name, matrix.cols, weight->in);
+      weight->out += matrix.rows;
+    }
+    TRY_VOID(format == Format::f32 ? fill_gain(stacked, *weight) : fill_panels(stacked, *weight));
+    weights_.push_back(std::move(weight));
+    return weights_.back().get();
+  }
+
+  Result<RopeTable*> rope(const RopeRules& rules, int32_t positions) override {
+    auto table = std::make_unique<CpuRope>();
+    table->half = rules.head_size / 2;
+    positions_ = positions;
+    for (int32_t position = 0; position < positions; ++position) {
+      for (int32_t i = 0; i < table->half; ++i) {
+        const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
+        float frequency = 1.0F / std::pow(rules.theta, exponent);
+        if (rules.llama3) frequency = llama3_frequency(frequency, rules);
+        const double angle = static_cast<float>(position) * frequency;  // rounded to f32 first, as the reference does
+        table->cosine.push_back(static_cast<float>(std::cos(angle)));
+        table->sine.push_back(static_cast<float>(std::sin(angle)));
+      }
+    }
+    ropes_.push_back(std::move(table));
+    return ropes_.back().get();
+  }
+
+  Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks) override {
+    auto cache = std::make_unique<CpuCache>();
+    cache->blocks = blocks;
+    cache->block_tokens = kCacheRows;
+    cache->shape = shape;
+    cache->layers = layers;
+    cache->value_stride = value_stride(shape.head_size);
+    cache->head_floats = head_floats(shape.head_size);
+    TRY(cache->data, arena_.array<float>(cpu_cache_bytes(layers, shape, blocks) / sizeof(float)));
+    const int64_t held = int64_t{blocks} * kCacheRows;
+    ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions_)), shape.heads / shape.kv_heads);
+    caches_.push_back(std::move(cache));
+    return caches_.back().get();
+  }
+
+  Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) override {
+    CHECK(type != Type::bf16, "the cpu device keeps activations in f32");
+    ops_.reserve_rows(rows_max);
+    TRY(void* data, arena_.take(static_cast<size_t>(rows_max) * static_cast<size_t>(cols) * 4));
+    return Tensor{.data = data, .rows = rows_max, .cols = cols, .type = type};
+  }
+  Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
+
+  Result<void> run(const Network& network, const Step& step) override {
+    ops_.begin(step);
+    for (const auto& cache : caches_) ops_.move(*cache, step.moves);
+    network.forward(ops_,
+                    {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())});
+    return {};
+  }
+
+  bool row_invariant() const override { return true; }
+  std::string numerics_id() const override { return fmt::format("cpu/{}/bf16/{}", name(path_), kKernelVersion); }
+
+ private:
+  Result<void> fill_gain(std::span<const HostMatrix> stacked, CpuWeight& weight) {
+    TRY(float* at, arena_.array<float>(static_cast<size_t>(weight.out) * static_cast<size_t>(weight.in)));
+    weight.gain = at;
+    for (const HostMatrix& matrix : stacked) {
+      for (int64_t i = 0; i < int64_t{matrix.rows} * matrix.cols; ++i) *at++ = element(matrix, i);
+    }
+    return {};
+  }
+
+  Result<void> fill_panels(std::span<const HostMatrix> stacked, CpuWeight& weight) {
+    if (weight.in % 2 != 0)
+      return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
+    TRY(uint16_t* panels, arena_.array<uint16_t>(static_cast<size_t>(panels_of(weight.out) * panel_elements(weight.in))));
+    std::vector<uint16_t> row(static_cast<size_t>(weight.in));
+    int32_t at = 0;
+    for (const HostMatrix& matrix : stacked) {
+      for (int32_t i = 0; i < matrix.rows; ++i, ++at) {
+        bf16_row(matrix, i, row.data());
+        pack_row(row.data(), weight.in, at, panels);
+      }
+    }
+    weight.panels = panels;
+    ops_.reserve_columns(weight.in);
+    return {};
+  }
+
+  CpuPath path_;
+  int32_t positions_ = std::numeric_limits<int32_t>::max();  // of one sequence, once rope() said so
+  CpuOps ops_;
+  Arena arena_;
+  std::vector<std::unique_ptr<CpuWeight>> weights_;
+  std::vector<std::unique_ptr<CpuRope>> ropes_;
+  std::vector<std::unique_ptr<CpuCache>> caches_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
+  if (options.threads < 1 || options.threads > kComputeThreadsMax) {
+    return fail("{} compute threads were asked for; 1 to {} are possible", options.threads, kComputeThreadsMax);
+  }
+  const CpuPath path = options.path.value_or(best_cpu_path());
+  if (!available(path))
+    return fail("this machine has no {} instructions: leave the path out to use {}", name(path), name(best_cpu_path()));
+  return std::make_unique<CpuDevice>(path, options.threads);
+}
+
+size_t cpu_cache_bytes(int layers, AttentionShape shape, int32_t blocks) {
+  return static_cast<size_t>(layers) * static_cast<size_t>(blocks) * static_cast<size_t>(shape.kv_heads) *
+         static_cast<size_t>(head_floats(shape.head_size)) * sizeof(float);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,22 @@
+// The cpu device: weights packed for kernels/cpu, a paged f32 cache, a thread pool. Row-invariant on every path.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "common/model/device.h"
+#include "kernels/cpu/path.h"
+
+namespace slipstream {
+
+struct CpuOptions {
+  int threads = 1;              // the caller's included, at most kComputeThreadsMax
+  std::optional<CpuPath> path;  // unset: the fastest one available; an unavailable one is an error
+};
+
+Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);
+
+// Bytes of a cache of that shape (Device::cache).
+size_t cpu_cache_bytes(int layers, AttentionShape shape, int32_t blocks);
+
+}  // namespace slipstream

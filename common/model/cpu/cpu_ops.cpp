@@ -1,0 +1,191 @@
+#include "common/model/cpu/cpu_ops.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/base/check.h"
+#include "common/kv/block_pool.h"
+
+namespace slipstream {
+namespace {
+
+static_assert(kCacheRows == kBlockTokens, "a cache block of the kernels is one of the block tables");
+
+// A range is worth another thread's while from about this much work on: some microseconds.
+constexpr int64_t kRangeElements = 8192;     // of element-wise loops
+constexpr int64_t kRangeProducts = 100'000;  // multiply-adds of attention
+constexpr int32_t kRangesPerThread = 8;      // of a linear: few enough to claim, many enough to end together
+
+int32_t grain_for(int64_t range, int64_t each) {
+  return static_cast<int32_t>(std::max<int64_t>(1, range / std::max<int64_t>(1, each)));
+}
+
+float* row_of(const Tensor& tensor, int32_t row) { return static_cast<float*>(tensor.data) + int64_t{row} * tensor.cols; }
+
+const CpuWeight& cpu(const Weight& weight) { return static_cast<const CpuWeight&>(weight); }
+
+// Writes one row's keys and values of all heads to a slot: keys column by column, so that a block's positions are lanes.
+void store_row(const CpuCache& cache, int layer, int32_t slot, const float* keys) {
+  const auto [heads, kv_heads, size] = cache.shape;
+  const int32_t offset = slot % kCacheRows;
+  for (int32_t head = 0; head < kv_heads; ++head) {
+    float* block = cache.head(layer, slot / kCacheRows, head);
+    const float* key = keys + int64_t{head} * size;
+    for (int32_t d = 0; d < size; ++d) block[int64_t{d} * kCacheRows + offset] = key[d];
+    float* values = block + int64_t{size} * kCacheRows + offset * cache.value_stride;
+    std::memcpy(values, key + int64_t{kv_heads} * size, static_cast<size_t>(size) * sizeof(float));
+  }
+}
+
+void move_row(const CpuCache& cache, int layer, const KvMove& move) {
+  const int32_t size = cache.shape.head_size, from = move.from % kCacheRows, to = move.to % kCacheRows;
+  for (int32_t head = 0; head < cache.shape.kv_heads; ++head) {
+    const float* source = cache.head(layer, move.from / kCacheRows, head);
+    float* target = cache.head(layer, move.to / kCacheRows, head);
+    for (int32_t d = 0; d < size; ++d) target[int64_t{d} * kCacheRows + to] = source[int64_t{d} * kCacheRows + from];
+    const int64_t values = int64_t{size} * kCacheRows;
+    std::memcpy(target + values + to * cache.value_stride, source + values + from * cache.value_stride,
+                static_cast<size_t>(size) * sizeof(float));
+  }
+}
+
+}  // namespace
+
+CpuOps::CpuOps(const Kernels& kernels, int threads)
+    : kernels_(kernels), pool_(threads), scratch_(static_cast<size_t>(threads)) {}
+
+void CpuOps::reserve_rows(int32_t rows_max) {
+  rows_max_ = std::max(rows_max_, rows_max);
+  if (kernels_.to_bf16 != nullptr) activations_.resize(static_cast<size_t>(rows_max_) * static_cast<size_t>(cols_max_));
+}
+
+void CpuOps::reserve_columns(int32_t in_cols) {
+  cols_max_ = std::max(cols_max_, in_cols);
+  reserve_rows(rows_max_);
+}
+
+void CpuOps::reserve_context(int32_t positions, int32_t heads) {
+  const auto floats = static_cast<size_t>(score_floats(positions)) * static_cast<size_t>(heads);
+  for (Scratch& each : scratch_) each.scores.resize(std::max(each.scores.size(), floats));
+}
+
+// In order, since a later move may read what an earlier one's neighbour left; layers are apart from each other.
+void CpuOps::move(const CpuCache& cache, std::span<const KvMove> moves) {
+  if (moves.empty()) return;
+  pool_.run(cache.layers, 4, [&](int32_t begin, int32_t end, int) {
+    for (int layer = begin; layer < end; ++layer) {
+      for (const KvMove& each : moves) move_row(cache, layer, each);
+    }
+  });
+}
+
+void CpuOps::embed(const Weight& table, Tensor out) {
+  pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      unpack_row(cpu(table).panels, table.in, step_->token[static_cast<size_t>(row)], row_of(out, row));
+    }
+  });
+}
+
+void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {
+  pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      kernels_.add_rms_norm({.residual = row_of(residual, row),
+                             .delta = delta != nullptr ? row_of(*delta, row) : nullptr,
+                             .gain = cpu(gain).gain,
+                             .out = row_of(out, row),
+                             .cols = out.cols,
+                             .eps = eps});
+    }
+  });
+}
+
+void CpuOps::linear(Tensor in, const Weight& weight, Tensor out) {
+  CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
+        in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
+  LinearArgs args{.in = in.data,
+                  .in_stride = in.cols,
+                  .panels = cpu(weight).panels,
+                  .out = row_of(out, 0),
+                  .out_stride = out.cols,
+                  .rows = in.rows,
+                  .in_cols = in.cols,
+                  .out_cols = out.cols};
+  if (kernels_.to_bf16 != nullptr) {
+    pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
+      kernels_.to_bf16(row_of(in, begin), (end - begin) * in.cols, activations_.data() + int64_t{begin} * in.cols);
+    });
+    args.in = activations_.data();
+  }
+  const int32_t panels = panels_of(weight.out);
+  const int32_t grain = std::max(1, panels / (pool_.threads() * kRangesPerThread));
+  pool_.run(panels, grain, [&](int32_t begin, int32_t end, int) { kernels_.linear(args, begin, end); });
+}
+
+void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) {
+  const auto& table = static_cast<const CpuRope&>(rope);
+  const auto& store = static_cast<const CpuCache&>(cache);
+  const auto [heads, kv_heads, size] = store.shape;
+  pool_.run(
+      qkv.rows, grain_for(kRangeElements, qkv.cols),
+      [&, heads = heads, kv_heads = kv_heads, size = size](int32_t begin, int32_t end, int) {
+        for (int32_t row = begin; row < end; ++row) {
+          const auto angle = static_cast<size_t>(step_->position[static_cast<size_t>(row)]) * static_cast<size_t>(table.half);
+          float* values = row_of(qkv, row);
+          for (int32_t head = 0; head < heads + kv_heads; ++head) {
+            kernels_.rope(values + int64_t{head} * size, table.cosine.data() + angle, table.sine.data() + angle, table.half);
+          }
+          store_row(store, layer, step_->slot[static_cast<size_t>(row)], values + int64_t{heads} * size);
+        }
+      });
+}
+
+void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {
+  const auto& store = static_cast<const CpuCache&>(cache);
+  const int32_t kv_heads = store.shape.kv_heads, size = store.shape.head_size, group = store.shape.heads / kv_heads;
+  const int32_t deepest = *std::ranges::max_element(step_->visible);
+  const int32_t grain = grain_for(kRangeProducts, 2 * int64_t{deepest + kCacheRows} * group * size);
+  pool_.run(qkv.rows * kv_heads, grain, [&](int32_t begin, int32_t end, int thread) {
+    for (int32_t item = begin; item < end; ++item) {
+      const auto row = static_cast<size_t>(item / kv_heads);
+      const int32_t kv_head = item % kv_heads;
+      kernels_.attend({.cache = store.head(layer, 0, kv_head),
+                       .block_stride = store.block_floats(),
+                       .value_stride = store.value_stride,
+                       .blocks = step_->block_table.data() + int64_t{step_->sequence[row]} * step_->blocks_max,
+                       .query = row_of(qkv, item / kv_heads) + int64_t{kv_head} * group * size,
+                       .out = row_of(out, item / kv_heads) + int64_t{kv_head} * group * size,
+                       .scores = scratch_[static_cast<size_t>(thread)].scores.data(),
+                       .scores_stride = score_floats(step_->visible[row]),
+                       .ancestors = step_->ancestors[row],
+                       .visible = step_->visible[row],
+                       .heads = group,
+                       .head_size = size});
+    }
+  });
+}
+
+void CpuOps::silu_gate(Tensor gate_up, Tensor out) {
+  pool_.run(out.rows, grain_for(kRangeElements, gate_up.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) kernels_.silu_gate(row_of(gate_up, row), out.cols, row_of(out, row));
+  });
+}
+
+void CpuOps::gather(Tensor in, Tensor out) {
+  for (int32_t row = 0; row < out.rows; ++row) {
+    std::memcpy(row_of(out, row), row_of(in, step_->wanted[static_cast<size_t>(row)]),
+                static_cast<size_t>(out.cols) * sizeof(float));
+  }
+}
+
+void CpuOps::choose(Tensor logits, Tensor ids) {
+  pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
+    for (int32_t row = begin; row < end; ++row) {
+      static_cast<int32_t*>(ids.data)[row] =
+          slipstream::choose({row_of(logits, row), static_cast<size_t>(logits.cols)}, step_->sampling[static_cast<size_t>(row)],
+                             scratch_[static_cast<size_t>(thread)].choose);
+    }
+  });
+}
+
+}  // namespace slipstream

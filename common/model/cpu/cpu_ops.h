@@ -1,0 +1,49 @@
+// Ops on a CPU: each call splits its rows, panels or heads over the pool and runs the path's kernel on every part.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/model/cpu/cpu_types.h"
+#include "common/model/cpu/thread_pool.h"
+#include "common/model/ops.h"
+#include "common/sampling/choose.h"
+
+namespace slipstream {
+
+class CpuOps final : public Ops {
+ public:
+  CpuOps(const Kernels& kernels, int threads);
+
+  // At load: makes room for what ops will need, so that no step allocates.
+  void reserve_rows(int32_t rows_max);
+  void reserve_columns(int32_t in_cols);                   // of a weight
+  void reserve_context(int32_t positions, int32_t heads);  // heads that share a key-value head
+
+  void begin(const Step& step) { step_ = &step; }
+  void move(const CpuCache& cache, std::span<const KvMove> moves);
+
+  void embed(const Weight& table, Tensor out) override;
+  void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
+  void linear(Tensor in, const Weight& weight, Tensor out) override;
+  void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
+  void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
+  void silu_gate(Tensor gate_up, Tensor out) override;
+  void gather(Tensor in, Tensor out) override;
+  void choose(Tensor logits, Tensor ids) override;
+
+ private:
+  struct Scratch {  // one a thread
+    std::vector<float> scores;
+    ChooseScratch choose;
+  };
+
+  const Kernels& kernels_;
+  ThreadPool pool_;
+  const Step* step_ = nullptr;
+  int32_t rows_max_ = 0, cols_max_ = 0;
+  std::vector<uint16_t> activations_;  // [rows_max, cols_max] bf16, where the path wants it
+  std::vector<Scratch> scratch_;       // [threads]
+};
+
+}  // namespace slipstream

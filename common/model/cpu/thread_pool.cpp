@@ -1,0 +1,86 @@
+#include "common/model/cpu/thread_pool.h"
+
+#include "common/base/check.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int kPausesPerLook = 32;  // between two looks at the clock
+
+void pause() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+// Spins until ready() or the time is over. Says whether it is ready.
+template <class Ready>
+bool spin(const Ready& ready) {
+  const auto until = std::chrono::steady_clock::now() + kSpinFor;
+  do {
+    for (int i = 0; i < kPausesPerLook; ++i) {
+      if (ready()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  return ready();
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) {
+  CHECK(threads >= 1 && threads <= kComputeThreadsMax, "{} compute threads", threads);
+  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+}
+
+ThreadPool::~ThreadPool() {
+  stopping_ = true;
+  loops_.fetch_add(1);
+  loops_.notify_all();
+}
+
+void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* context) {
+  const uint32_t loop = loops_.load(std::memory_order_relaxed) + 1;
+  const int32_t ranges = (count + grain - 1) / grain;
+  count_.store(count, std::memory_order_relaxed);
+  grain_.store(grain, std::memory_order_relaxed);
+  call_.store(call, std::memory_order_relaxed);
+  context_.store(context, std::memory_order_relaxed);
+  done_.store(0, std::memory_order_relaxed);
+  ticket_.store(uint64_t{loop} << 32, std::memory_order_release);
+  loops_.store(loop);
+  loops_.notify_all();
+  work_on(loop, 0);
+  const auto finished = [this, ranges] { return done_.load(std::memory_order_acquire) == ranges; };
+  while (!spin(finished)) std::this_thread::yield();  // a worker lost its core within a range
+}
+
+bool ThreadPool::work_on(uint32_t loop, int thread) {
+  bool worked = false;
+  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  while (ticket >> 32 == loop) {
+    const int32_t count = count_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
+    const Call call = call_.load(std::memory_order_relaxed);
+    const void* context = context_.load(std::memory_order_relaxed);
+    const int64_t begin = static_cast<int64_t>(ticket & 0xFFFFFFFF) * grain;
+    if (begin >= count) break;
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+    const int64_t end = begin + grain < count ? begin + grain : count;
+    call(context, static_cast<int32_t>(begin), static_cast<int32_t>(end), thread);
+    done_.fetch_add(1, std::memory_order_release);
+    worked = true;
+    ticket = ticket_.load(std::memory_order_acquire);
+  }
+  return worked;
+}
+
+void ThreadPool::serve(int thread) {
+  uint32_t seen = 0;
+  while (!stopping_) {
+    if (!spin([&] { return loops_.load(std::memory_order_acquire) != seen; })) loops_.wait(seen);
+    seen = loops_.load(std::memory_order_acquire);
+    work_on(seen, thread);
+  }
+}
+
+}  // namespace slipstream

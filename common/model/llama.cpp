@@ -1,0 +1,140 @@
+#include "common/model/llama.h"
+
+#include <string>
+
+namespace slipstream {
+namespace {
+
+// Shorthand for loading: names and shapes from the checkpoint, packed by the device.
+struct Loader {
+  const Checkpoint& checkpoint;
+  Device& device;
+
+  Result<Weight*> gain(const std::string& name, int32_t cols) const {
+    TRY(const HostMatrix matrix, checkpoint.matrix(name, 1, cols));
+    return device.pack({&matrix, 1}, Format::f32);
+  }
+  struct Part {
+    std::string name;
+    int32_t rows;
+  };
+  Result<Weight*> stack(const std::vector<Part>& parts, int32_t cols) const {
+    std::vector<HostMatrix> matrices;
+    for (const Part& part : parts) {
+      TRY(const HostMatrix matrix, checkpoint.matrix(part.name, part.rows, cols));
+      matrices.push_back(matrix);
+    }
+    return device.pack(matrices, Format::bf16);
+  }
+};
+
+RopeRules rope_rules(const LlamaConfig& config) {
+  RopeRules rules{.theta = config.rope_theta, .head_size = config.head_size};
+  if (config.llama3) {
+    rules.llama3 = true;
+    rules.factor = config.llama3->factor;
+    rules.low_freq_factor = config.llama3->low_freq_factor;
+    rules.high_freq_factor = config.llama3->high_freq_factor;
+    rules.original_context = config.llama3->original_context;
+  }
+  return rules;
+}
+
+}  // namespace
+
+Result<Llama::Layer> Llama::load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index) {
+  const Loader load{checkpoint, device};
+  const std::string at = fmt::format("model.layers.{}.", index);
+  const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
+  Layer layer{};
+  TRY(layer.input_norm, load.gain(at + "input_layernorm.weight", config.hidden));
+  TRY(layer.qkv,
+      load.stack(
+          {{at + "self_attn.q_proj.weight", q}, {at + "self_attn.k_proj.weight", kv}, {at + "self_attn.v_proj.weight", kv}},
+          config.hidden));
+  TRY(layer.attention_out, load.stack({{at + "self_attn.o_proj.weight", config.hidden}}, q));
+  TRY(layer.mlp_norm, load.gain(at + "post_attention_layernorm.weight", config.hidden));
+  TRY(layer.gate_up,
+      load.stack({{at + "mlp.gate_proj.weight", config.intermediate}, {at + "mlp.up_proj.weight", config.intermediate}},
+                 config.hidden));
+  TRY(layer.down, load.stack({{at + "mlp.down_proj.weight", config.hidden}}, config.intermediate));
+  return layer;
+}
+
+Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, int32_t rows_max) {
+  Buffers buffers;
+  const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
+  for (Tensor* each : {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.wanted_residual, &buffers.wanted_delta,
+                       &buffers.wanted_normed}) {
+    TRY(*each, device.scratch(rows_max, config.hidden, Type::f32));
+  }
+  TRY(buffers.qkv, device.scratch(rows_max, q + 2 * kv, Type::f32));
+  TRY(buffers.heads, device.scratch(rows_max, q, Type::f32));
+  TRY(buffers.gate_up, device.scratch(rows_max, 2 * config.intermediate, Type::f32));
+  TRY(buffers.gated, device.scratch(rows_max, config.intermediate, Type::f32));
+  TRY(buffers.logits, device.output(rows_max, config.vocabulary, Type::f32));
+  TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
+  return buffers;
+}
+
+Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, const ModelLimits& limits) {
+  const Loader load{checkpoint, device};
+  Llama model;
+  model.eps_ = config.rms_eps;
+  TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
+  for (int index = 0; index < config.layers; ++index) {
+    TRY(const Layer layer, load_layer(checkpoint, config, device, index));
+    model.layers_.push_back(layer);
+  }
+  TRY(model.final_norm_, load.gain("model.norm.weight", config.hidden));
+  model.head_ = model.embedding_;
+  if (!config.tied_embeddings) {
+    TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
+  }
+  TRY(model.rope_, device.rope(rope_rules(config), config.context_max));
+  const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
+  TRY(model.cache_, device.cache(config.layers, shape, limits.cache_blocks));
+  TRY(model.buffers_, make_buffers(config, device, limits.rows_max));
+  return model;
+}
+
+Llama::Buffers Llama::cut(Shape shape) const {
+  Buffers buffers = buffers_;
+  for (Tensor* each :
+       {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.qkv, &buffers.heads, &buffers.gate_up, &buffers.gated}) {
+    each->rows = shape.rows;
+  }
+  for (Tensor* each :
+       {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits, &buffers.chosen}) {
+    each->rows = shape.wanted;
+  }
+  return buffers;
+}
+
+void Llama::forward(Ops& ops, Shape shape) const {
+  const Buffers at = cut(shape);
+  ops.embed(*embedding_, at.residual);
+  const Tensor* delta = nullptr;  // what the block before adds to the residual
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const int index = static_cast<int>(i);
+    ops.add_rms_norm(at.residual, delta, *layer.input_norm, eps_, at.normed);
+    ops.linear(at.normed, *layer.qkv, at.qkv);
+    ops.rope_store(at.qkv, *rope_, *cache_, index);
+    ops.attend(at.qkv, *cache_, index, at.heads);
+    ops.linear(at.heads, *layer.attention_out, at.delta);
+    ops.add_rms_norm(at.residual, &at.delta, *layer.mlp_norm, eps_, at.normed);
+    ops.linear(at.normed, *layer.gate_up, at.gate_up);
+    ops.silu_gate(at.gate_up, at.gated);
+    ops.linear(at.gated, *layer.down, at.delta);
+    delta = &at.delta;
+  }
+  if (shape.wanted == 0) return;  // a prompt chunk that is not the last
+  ops.gather(at.residual, at.wanted_residual);
+  ops.gather(at.delta, at.wanted_delta);
+  ops.add_rms_norm(at.wanted_residual, &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
+  ops.linear(at.wanted_normed, *head_, at.logits);
+  ops.choose(at.logits, at.chosen);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,51 @@
+// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads, gated SiLU; tied or untied head.
+#pragma once
+
+#include <vector>
+
+#include "common/checkpoint/hf_config.h"
+#include "common/checkpoint/safetensors.h"
+#include "common/model/device.h"
+
+namespace slipstream {
+
+struct ModelLimits {
+  int32_t rows_max = 0;      // of one step
+  int32_t cache_blocks = 0;  // for all sequences together
+};
+
+class Llama final : public Network {
+ public:
+  // Packs all weights onto the device, which owns them and outlives the model; the checkpoint may go afterwards.
+  static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, const ModelLimits& limits);
+
+  void forward(Ops& ops, Shape shape) const override;
+
+  Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
+  Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise
+
+ private:
+  struct Layer {
+    Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
+  };
+  struct Buffers {
+    Tensor residual, delta, normed;                       // [rows, hidden]
+    Tensor qkv, heads;                                    // [rows, (heads + 2 kv_heads) head_size], [rows, heads head_size]
+    Tensor gate_up, gated;                                // [rows, 2 intermediate], [rows, intermediate]
+    Tensor wanted_residual, wanted_delta, wanted_normed;  // [wanted, hidden]
+    Tensor logits, chosen;                                // [wanted, vocabulary], [wanted, 1]
+  };
+
+  static Result<Layer> load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index);
+  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, int32_t rows_max);
+  Buffers cut(Shape shape) const;  // the buffers' first rows
+
+  float eps_ = 0;
+  std::vector<Layer> layers_;
+  Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
+  RopeTable* rope_ = nullptr;
+  KvCache* cache_ = nullptr;
+  Buffers buffers_;
+};
+
+}  // namespace slipstream

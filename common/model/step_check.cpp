@@ -1,0 +1,76 @@
+#include "common/model/step_check.h"
+
+#include <bit>
+
+#include "common/kv/block_pool.h"
+
+namespace slipstream {
+namespace {
+
+Result<void> check_lengths(const Step& step, int32_t rows_max) {
+  const size_t rows = step.token.size();
+  if (rows == 0 || rows > static_cast<size_t>(rows_max)) return fail("a step of {} rows; 1 to {} are possible", rows, rows_max);
+  if (step.position.size() != rows || step.slot.size() != rows || step.sequence.size() != rows || step.visible.size() != rows ||
+      step.ancestors.size() != rows) {
+    return fail("the row fields of a step differ in length from its {} tokens", rows);
+  }
+  if (step.sampling.size() != step.wanted.size()) {
+    return fail("a step has {} sampling entries for {} wanted rows", step.sampling.size(), step.wanted.size());
+  }
+  if (step.blocks_max < 1 || step.block_table.empty() || step.block_table.size() % static_cast<size_t>(step.blocks_max) != 0) {
+    return fail("a block table of {} entries has no rows of {}", step.block_table.size(), step.blocks_max);
+  }
+  return {};
+}
+
+Result<void> check_range(std::span<const int32_t> values, int64_t end, const char* field) {
+  for (size_t row = 0; row < values.size(); ++row) {
+    if (values[row] < 0 || values[row] >= end) return fail("{} {} of row {} is not in [0, {})", field, values[row], row, end);
+  }
+  return {};
+}
+
+// What a row sees must lie in blocks that exist.
+Result<void> check_context(const Step& step, size_t row, const StepLimits& limits) {
+  const int32_t visible = step.visible[row];
+  const uint64_t ancestors = step.ancestors[row];
+  if (visible < 0 || (visible == 0 && ancestors == 0)) return fail("row {} sees no position at all", row);
+  const int64_t seen = int64_t{visible} + std::bit_width(ancestors);
+  const int64_t blocks = (seen + kBlockTokens - 1) / kBlockTokens;
+  if (visible > limits.positions || blocks > step.blocks_max) {
+    return fail("row {} sees {} positions; the block table has room for {}", row, seen,
+                int64_t{step.blocks_max} * kBlockTokens);
+  }
+  const auto table = step.block_table.subspan(static_cast<size_t>(step.sequence[row]) * static_cast<size_t>(step.blocks_max));
+  for (const int32_t block : table.first(static_cast<size_t>(blocks))) {
+    if (block < 0 || block >= limits.cache_blocks) return fail("row {} sees block {} of {}", row, block, limits.cache_blocks);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_step(const Step& step, const StepLimits& limits) {
+  TRY_VOID(check_lengths(step, limits.rows_max));
+  const int64_t slots = int64_t{limits.cache_blocks} * kBlockTokens;
+  TRY_VOID(check_range(step.token, limits.vocabulary, "token"));
+  TRY_VOID(check_range(step.position, limits.positions, "position"));
+  TRY_VOID(check_range(step.slot, slots, "slot"));
+  TRY_VOID(check_range(step.sequence, static_cast<int64_t>(step.block_table.size()) / step.blocks_max, "sequence"));
+  TRY_VOID(check_range(step.wanted, static_cast<int64_t>(step.token.size()), "wanted row"));
+  for (size_t i = 1; i < step.wanted.size(); ++i) {
+    if (step.wanted[i] <= step.wanted[i - 1])
+      return fail("wanted rows must ascend: {} after {}", step.wanted[i], step.wanted[i - 1]);
+  }
+  for (size_t row = 0; row < step.token.size(); ++row) {
+    TRY_VOID(check_context(step, row, limits));
+  }
+  for (const KvMove& move : step.moves) {
+    if (move.from < 0 || move.from >= slots || move.to < 0 || move.to >= slots) {
+      return fail("a move from slot {} to {}; there are {}", move.from, move.to, slots);
+    }
+  }
+  return {};
+}
+
+}  // namespace slipstream
