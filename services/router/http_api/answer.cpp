@@ -29,7 +29,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
   if (stream_) {
     write_chunks(delivery, json, ended);
   } else if (ended) {
-    exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, facts())));
+    exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, told())));
   }
   if (!ended) return Next::more;
   return delivery.finish == Finish::none ? Next::abandon : Next::done;
@@ -40,23 +40,29 @@ Result<void> Answer::read(const Delivery& delivery) {
   for (size_t i = 0; i < delivery.ids.size(); ++i) {
     ++usage_.completion_tokens;
     if (tell_tokens_) {
-      ids_.push_back(delivery.ids[i]);
-      drafted_.push_back(delivery.drafted[i]);
+      tokens_.ids.push_back(delivery.ids[i]);
+      tokens_.drafted.push_back(delivery.drafted[i]);
     }
     TRY(const std::string piece, detokenizer_.push(delivery.ids[i]));
     const auto shown = stops_.push(piece);
     text_ += shown.text;
+    if (tell_tokens_) pieces_.push_back(shown.text);
     if (shown.stopped) {
       reason_ = "stop";
       return {};
     }
   }
   if (delivery.finish == Finish::none) return {};
-  const auto last = stops_.push(detokenizer_.flush());
-  text_ += last.text;
-  if (!last.stopped) text_ += stops_.flush();
+  auto last = stops_.push(detokenizer_.flush());
+  if (!last.stopped) last.text += stops_.flush();
+  if (!last.text.empty()) show(std::move(last.text));
   reason_ = last.stopped || delivery.finish == Finish::stop ? "stop" : "length";
   return {};
+}
+
+void Answer::show(std::string piece) {
+  text_ += piece;
+  if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
 }
 
 void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended) {
@@ -66,10 +72,10 @@ void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, 
     exchange_.begin_stream("text/event-stream");
     out += event(json.role(chunk_usage()));
   }
-  if (!text_.empty() || !ids_.empty()) out += event(json.text(text_, facts(), chunk_usage()));
+  if (!text_.empty() || !tokens_.ids.empty()) out += event(json.text(text_, told(), chunk_usage()));
   text_.clear();
-  ids_.clear();
-  drafted_.clear();
+  tokens_ = {};
+  pieces_.clear();
   if (ended) {
     out += event(json.finish(reason_, chunk_usage()));
     if (include_usage_) out += event(json.usage(usage_, delivery.report));

@@ -32,7 +32,7 @@ class Answer {
   Result<void> read(const Delivery& delivery);  // tokens to piece_
   void write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended);
   CompletionJson::ChunkUsage chunk_usage() const;
-  TokenFacts facts() const { return {tell_tokens_, ids_, drafted_}; }
+  TokenFacts facts() const { return {tell_tokens_, ids_, drafted_, pieces_}; }
 
   http::Exchange exchange_;
   CompletionHead head_;
@@ -45,7 +45,7 @@ class Answer {
   std::string reason_;        // "stop", "length"; "": goes on
   std::string text_;          // all of it, or what came with this delivery when streaming
   std::vector<TokenId> ids_;  // the same of the tokens, if asked for
-  std::vector<uint8_t> drafted_;
+  std::vector<std::string> pieces_;
 };
 
 }  // namespace slipstream

@@ -10,9 +10,9 @@ namespace slipstream {
 
 struct ApiError {
   int status = 400;
-  std::string message;  // names the field and the limit, and what to do
-  std::string param = {};    // the field at fault; "": null
-  std::string code = {};     // "": null
+  std::string message;     // names the field and the limit, and what to do
+  std::string param = {};  // the field at fault; "": null
+  std::string code = {};   // "": null
   int retry_after_s = 0;
 };
 

@@ -47,7 +47,9 @@ Json metrics_json(const SpeculationReport& report, uint16_t draft_nodes_max) {
             {"num_spec_tokens", draft_nodes_max}}}};
 }
 
-Json tokens_json(const TokenFacts& tokens) { return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}}; }
+Json tokens_json(const TokenFacts& tokens) {
+  return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"pieces", tokens.pieces}};
+}
 
 Json chunk(const CompletionHead& head, uint64_t backend, Json delta, Json reason) {
   Json json = root(head, backend, "chat.completion.chunk");
@@ -68,9 +70,9 @@ std::string CompletionJson::role(const ChunkUsage& usage) const {
   return dump(chunk(head_, backend_, {{"role", "assistant"}, {"content", ""}}, nullptr), usage);
 }
 
-std::string CompletionJson::text(std::string_view piece, const TokenFacts& tokens, const ChunkUsage& usage) const {
+std::string CompletionJson::text(std::string_view piece, const TokenFacts* tokens, const ChunkUsage& usage) const {
   Json json = chunk(head_, backend_, {{"content", piece}}, nullptr);
-  if (tokens.told) json["slipstream"] = tokens_json(tokens);
+  if (tokens != nullptr) json["slipstream"] = tokens_json(*tokens);
   return dump(std::move(json), usage);
 }
 
@@ -90,7 +92,7 @@ std::string CompletionJson::usage(const Usage& usage, const SpeculationReport& r
 }
 
 std::string CompletionJson::whole(std::string_view text, std::string_view reason, const Usage& usage,
-                                  const SpeculationReport& report, const TokenFacts& tokens) const {
+                                  const SpeculationReport& report, const TokenFacts* tokens) const {
   Json json = root(head_, backend_, "chat.completion");
   json["choices"] = Json::array({{{"index", 0},
                                   {"message", {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}}},
@@ -98,7 +100,7 @@ std::string CompletionJson::whole(std::string_view text, std::string_view reason
                                   {"finish_reason", reason}}});
   json["usage"] = usage_json(usage, report);
   json["metrics"] = metrics_json(report, draft_nodes_max_);
-  json["slipstream"] = tokens.told ? tokens_json(tokens) : Json::object();
+  json["slipstream"] = tokens != nullptr ? tokens_json(*tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
   return dump(json);
 }

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/messages/common.h"
@@ -23,11 +23,12 @@ struct Usage {
   int32_t prompt_tokens = 0, completion_tokens = 0;
 };
 
-// `slipstream`: {"seed", "token_ids", "drafted"}; spans empty unless the request asked for tokens.
+// `slipstream`: {"seed", "token_ids", "drafted", "pieces"}; spans empty unless the request asked for tokens.
 struct TokenFacts {
   bool told = false;
   std::span<const TokenId> ids;
-  std::span<const uint8_t> drafted;  // [ids] 1: a drafter had guessed it
+  std::span<const uint8_t> drafted;     // [ids] 1: a drafter had guessed it
+  std::span<const std::string> pieces;  // [ids] the text that became certain with it; an end's rest is in the content only
 };
 
 class CompletionJson {
@@ -41,11 +42,11 @@ class CompletionJson {
     Usage usage;
   };
   std::string role(const ChunkUsage& usage) const;  // the first chunk
-  std::string text(std::string_view piece, const TokenFacts& tokens, const ChunkUsage& usage) const;
+  std::string text(std::string_view piece, const TokenFacts* tokens, const ChunkUsage& usage) const;
   std::string finish(std::string_view reason, const ChunkUsage& usage) const;    // the last with a choice
   std::string usage(const Usage& usage, const SpeculationReport& report) const;  // after it, without choices
   std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const SpeculationReport& report,
-                    const TokenFacts& tokens) const;
+                    const TokenFacts* tokens) const;
 
  private:
   CompletionHead head_;
