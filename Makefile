@@ -1,0 +1,53 @@
+# The commands that a user and a developer type. `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test check bench format clean
+
+export PATH := $(CURDIR)/.cache/bin:$(PATH)
+quietly := tools/setup/quietly.sh
+# ASK comes from the user: neither make nor the shell may read anything into it.
+shell_quoted = '$(subst ','\'',$(value $(1)))'
+
+help:
+	@echo "make demo             set up, build, ask two questions, kill a drafter: the answer does not change"
+	@echo "make demo ASK='...'   the same with your own question"
+	@echo "make test             set up, build, unit and end-to-end tests"
+	@echo "make check            what takes longer: tests under asan, ubsan and tsan, and the ones marked 'check'"
+	@echo "make bench            the benchmarks of bench/"
+	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
+	@echo "make format           clang-format and rustfmt"
+	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
+
+setup:
+	@tools/setup/setup.sh
+
+build: setup
+	@$(quietly) configure-release cmake --preset release
+	@[ -f build/release/.built ] || echo "Building into build/release: 1.5 GB; a first time about 12 minutes on two cores"
+	@$(quietly) build-release cmake --build --preset release
+	@touch build/release/.built
+
+demo: build
+	@build/release/tools/slipstream/slipstream demo $(if $(value ASK),--ask $(call shell_quoted,ASK))
+
+test: build
+	@ctest --preset release -j2 -LE check
+
+# One sanitizer after the other, then the long tests of the release build.
+check: build check-dev check-tsan
+	@ctest --preset release -L check
+
+.PHONY: check-dev check-tsan
+check-dev check-tsan: check-%: setup
+	@$(quietly) configure-$* cmake --preset $*
+	@$(quietly) build-$* cmake --build --preset $*
+	@ctest --preset $* -j2 -L unit
+
+bench: build
+	@for bench in build/release/bench/*_bench; do "$$bench" || exit 1; done
+
+format:
+	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
+	@! command -v rustfmt >/dev/null || rustfmt --edition 2021 --config-path common/text/rust/rustfmt.toml common/text/rust/src/*.rs
+
+clean:
+	@rm -rf build .run

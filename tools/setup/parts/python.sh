@@ -1,0 +1,16 @@
+# A Python of its own in .venv, only to turn the model's file into a Hugging Face folder.
+
+python_key() { cat "$here/requirements-pip.txt" "$here/requirements.txt" | sha256sum; }
+
+# Needed for the model alone: with the model there, a missing .venv is not missed.
+python_missing() { model_missing && { [[ ! -x "$root/.venv/bin/python" ]] || ! stamped python "$(python_key)"; }; }
+
+python_plan() { echo "numpy and gguf for Python, into .venv: 20 MB to download, 90 MB on disk, 10 seconds"; }
+
+python_install() {
+  local pip=("$root/.venv/bin/python" -m pip --disable-pip-version-check install --no-deps --require-hashes)
+  logged python /usr/bin/python3 -m venv --clear "$root/.venv"
+  logged python "${pip[@]}" -r "$here/requirements-pip.txt"
+  logged python "${pip[@]}" -r "$here/requirements.txt"
+  stamp python "$(python_key)"
+}
