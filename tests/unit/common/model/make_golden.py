@@ -1,0 +1,151 @@
+"""Makes the tiny models under tests/data and the golden logits that tests/unit/common/model holds our forward pass to.
+
+    python tests/unit/common/model/make_golden.py tests/data [models/smollm2-135m-instruct]
+
+Needs torch, transformers, tokenizers and safetensors (made with torch 2.11.0, transformers 5.23.0). The same versions and seed give
+the same files. Logits are computed by transformers in float32 from the bf16 weights that are written. With a second argument it
+also writes smollm2_golden.json for that model.
+"""
+
+import json
+import math
+import pathlib
+import sys
+
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, decoders, models
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+SPECIALS = ["<unk>", "<s>", "</s>", "<|turn|>"]
+CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 \n.,?!'-:;ABCDEFGHIJKLMN"
+TEMPLATE = (
+    "{% for message in messages %}<|turn|>{{ message['role'] }}\n{{ message['content'] }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|turn|>assistant\n{% endif %}"
+)
+ENTROPY = 2.5  # nats, mean over positions: neither flat (log 64 = 4.16) nor peaked
+GOLDEN_TOKENS = 96
+
+TIED = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+            vocab_size=64, max_position_embeddings=1024, tie_word_embeddings=True,
+            rope_parameters={"rope_type": "default", "rope_theta": 10000.0})
+# Sizes that fill no panel and no vector, heads wider than hidden / heads, and a context beyond original_max_position_embeddings.
+UNTIED = dict(hidden_size=42, intermediate_size=88, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2, head_dim=20,
+              vocab_size=50, max_position_embeddings=512, tie_word_embeddings=False,
+              rope_parameters={"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0,
+                               "high_freq_factor": 4.0, "original_max_position_embeddings": 32})
+
+
+def make_model(sizes, seed):
+    torch.manual_seed(seed)
+    config = LlamaConfig(**sizes, hidden_act="silu", rms_norm_eps=1e-5, bos_token_id=1, eos_token_id=2, attention_bias=False)
+    config._attn_implementation = "eager"
+    model = LlamaForCausalLM(config).float().eval()
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "norm" in name:
+                weight.copy_(1 + 0.2 * torch.randn_like(weight))
+            elif "embed" in name:
+                weight.copy_(0.3 * torch.randn_like(weight))
+            else:
+                gain = 2.0 if "q_proj" in name or "k_proj" in name else 1.0
+                weight.copy_(gain * torch.randn_like(weight) / math.sqrt(weight.shape[1]))
+    set_entropy(model)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(weight.bfloat16().float())
+    return model
+
+
+def entropy(model):
+    tokens = torch.randint(4, model.config.vocab_size, (16, 64), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        log_p = model(tokens).logits.log_softmax(-1)
+    return float(-(log_p.exp() * log_p).sum(-1).mean())
+
+
+def set_entropy(model):
+    """Scales the last norm's gain until the mean entropy is ENTROPY."""
+    gain = model.model.norm.weight.detach().clone()
+    low, high = 0.01, 100.0
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        with torch.no_grad():
+            model.model.norm.weight.copy_(gain * middle)
+        low, high = (middle, high) if entropy(model) > ENTROPY else (low, middle)
+
+
+def write_folder(model, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {name: weight.bfloat16().contiguous() for name, weight in model.state_dict().items()}
+    if model.config.tie_word_embeddings:
+        state.pop("lm_head.weight", None)
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    config = {key: value for key, value in model.config.to_dict().items() if not key.startswith("_")}
+    keep = list(TIED) + ["hidden_act", "rms_norm_eps", "bos_token_id", "eos_token_id", "attention_bias", "mlp_bias", "model_type"]
+    config = {key: config[key] for key in keep} | {"architectures": ["LlamaForCausalLM"], "dtype": "bfloat16"}
+    (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
+    (folder / "generation_config.json").write_text(json.dumps({"bos_token_id": 1, "eos_token_id": [2]}, indent=2) + "\n")
+
+
+def write_golden(model, folder):
+    """tokens [1, n] and logits [n, vocabulary], both F32 so that our own reader reads them."""
+    tokens = torch.randint(4, model.config.vocab_size, (1, GOLDEN_TOKENS), generator=torch.Generator().manual_seed(2))
+    with torch.no_grad():
+        logits = model(tokens).logits[0].contiguous()
+    save_file({"tokens": tokens.float(), "logits": logits}, folder / "golden.safetensors")
+    print(f"{folder}: entropy {entropy(model):.3f} nats, |logits| {logits.abs().mean():.3f}")
+
+
+def write_tokenizer(folder):
+    """One token a character, for text through real processes."""
+    vocabulary = {token: index for index, token in enumerate(SPECIALS + list(CHARACTERS))}
+    assert len(vocabulary) == 64
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>"))
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens(SPECIALS)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "tokenizer_class": "PreTrainedTokenizerFast"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(names, indent=2) + "\n")
+    (folder / "chat_template.jinja").write_text(TEMPLATE)
+    check = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    text = "<|turn|>user\nhello, 42!</s>"
+    assert check.decode(check.encode(text).ids, skip_special_tokens=False) == text
+
+
+def write_real(model_folder, path):
+    """Top logits of every position of one real chat."""
+    model = LlamaForCausalLM.from_pretrained(model_folder, dtype=torch.float32, attn_implementation="eager").eval()
+    tokenizer = AutoTokenizer.from_pretrained(model_folder)
+    question = "A train leaves at 9:40 and arrives at 12:05. How long does the journey take? Explain in two short sentences."
+    text = tokenizer.apply_chat_template([{"role": "user", "content": question}], tokenize=False, add_generation_prompt=True)
+    prompt = tokenizer(text, return_tensors="pt", add_special_tokens=False).input_ids
+    with torch.no_grad():
+        tokens = model.generate(prompt, max_new_tokens=48, do_sample=False)
+        logits = model(tokens).logits[0]
+    top = logits.topk(8)
+    golden = {
+        "prompt_tokens": prompt.shape[1],
+        "tokens": tokens[0].tolist(),
+        "top_ids": top.indices.tolist(),
+        "top_logits": [[round(value, 4) for value in row] for row in top.values.tolist()],
+    }
+    path.write_text(json.dumps(golden) + "\n")
+    print(f"{path}: {tokens.shape[1]} positions")
+
+
+def main():
+    data = pathlib.Path(sys.argv[1])
+    for name, sizes, seed in [("tiny-llama", TIED, 7), ("tiny-llama3", UNTIED, 8)]:
+        model = make_model(sizes, seed)
+        write_folder(model, data / name)
+        write_golden(model, data / name)
+        for file in (data / name).iterdir():
+            file.chmod(0o644)
+    write_tokenizer(data / "tiny-llama")
+    if len(sys.argv) > 2:
+        write_real(sys.argv[2], data / "smollm2_golden.json")
+
+
+if __name__ == "__main__":
+    main()
