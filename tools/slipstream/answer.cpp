@@ -5,7 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -80,18 +80,27 @@ class Reader {
     }
     const int fresh = static_cast<int>(answer_.ids.size() - before);
     if (fresh > 0) clock(fresh);
+    pieces(root, before);
     std::string_view text;
-    if (root["slipstream"]["pieces"].get(list) == simdjson::SUCCESS) {
-      size_t at = before;
-      for (std::string_view piece : list) {
-        const bool drafted = at < answer_.drafted.size() && answer_.drafted[at] != 0;
-        if (!piece.empty()) piece_({std::string(piece), drafted});
-        ++at;
-      }
-    } else if (root["choices"].at(0)["delta"]["content"].get(text) == simdjson::SUCCESS && !text.empty()) {
-      piece_({std::string(text), false});
-    }
     if (root["choices"].at(0)["finish_reason"].get(text) == simdjson::SUCCESS) answer_.finish = text;
+  }
+
+  // `first`: the index of the first token that this event brought. What the content holds beyond the pieces is the answer's
+  // end.
+  void pieces(simdjson::dom::element root, size_t first) {
+    simdjson::dom::array list;
+    size_t shown = 0;
+    if (root["slipstream"]["pieces"].get(list) == simdjson::SUCCESS) {
+      for (std::string_view piece : list) {
+        if (!piece.empty()) piece_({std::string(piece), first < answer_.drafted.size() && answer_.drafted[first] != 0});
+        shown += piece.size();
+        ++first;
+      }
+    }
+    std::string_view content;
+    if (root["choices"].at(0)["delta"]["content"].get(content) == simdjson::SUCCESS && content.size() > shown) {
+      piece_({std::string(content.substr(shown)), false});
+    }
   }
 
   void clock(int fresh) {
@@ -145,4 +154,4 @@ Result<Answer> ask(http::Client& client, const std::string& model, const Questio
   return answer;
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -12,7 +12,7 @@
 #include "common/base/result.h"
 #include "common/http/client.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 inline constexpr std::chrono::seconds kAnswerTimeout{120};  // without a word from the server
 
@@ -48,4 +48,4 @@ Result<std::string> served_model(http::Client& client);
 Result<Answer> ask(http::Client& client, const std::string& model, const Question& question,
                    const std::function<void(const Piece&)>& piece);
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -5,7 +5,7 @@
 #include "tools/slipstream/palette.h"
 #include "tools/slipstream/server_url.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 Result<void> ask_command(const AskOptions& options) {
   TRY(const ServerUrl url, ServerUrl::parse(options.url));
@@ -28,4 +28,4 @@ Result<void> ask_command(const AskOptions& options) {
   return {};
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -6,7 +6,7 @@
 #include "common/base/result.h"
 #include "tools/slipstream/answer.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct AskOptions {
   std::string url = "http://127.0.0.1:8080";
@@ -16,4 +16,4 @@ struct AskOptions {
 
 Result<void> ask_command(const AskOptions& options);
 
-}  // namespace slipstream
+}  // namespace slipstream::command

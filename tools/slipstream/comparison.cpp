@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 struct Agreement {
@@ -44,4 +44,4 @@ std::string verdict(std::span<const Comparison> comparisons) {
   return fmt::format("same words: {}, {} of {} tokens", same_words(comparisons) ? "yes" : "no", found.same, found.all);
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -6,7 +6,7 @@
 
 #include "tools/slipstream/answer.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct Comparison {
   std::string name;
@@ -18,4 +18,4 @@ bool same_words(std::span<const Comparison> comparisons);
 // "same words: yes, 256 of 256 tokens". Tokens are compared place by place; a longer answer's rest counts as different.
 std::string verdict(std::span<const Comparison> comparisons);
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -11,7 +11,7 @@
 #include "tools/slipstream/palette.h"
 #include "tools/slipstream/serve.h"
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 constexpr int kAnswerTokensMax = 128;
@@ -151,4 +151,4 @@ Result<bool> demo(DemoOptions options, StopSignal& stop) {
   return same;
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

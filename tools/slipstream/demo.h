@@ -7,7 +7,7 @@
 #include "common/base/result.h"
 #include "tools/slipstream/fleet.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct DemoOptions {
   FleetOptions fleet;
@@ -18,4 +18,4 @@ struct DemoOptions {
 // false: the words differed between a run with drafts and the plain one.
 Result<bool> demo(DemoOptions options, StopSignal& stop);
 
-}  // namespace slipstream
+}  // namespace slipstream::command

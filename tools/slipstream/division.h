@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct Division {
   int cpus = 1;
@@ -25,4 +25,4 @@ struct Division {
   }
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -1,5 +1,6 @@
 #include "tools/slipstream/fleet.h"
 
+#include <simdjson.h>
 #include <unistd.h>
 
 #include <deque>
@@ -10,7 +11,7 @@
 #include "common/config/cpu_quota.h"
 #include "common/http/client.h"
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{20};  // between two looks at a condition while starting
@@ -132,10 +133,22 @@ std::string Fleet::log_tails() const {
 
 std::string Fleet::url() const { return fmt::format("http://127.0.0.1:{}", router_.http); }
 
-bool Fleet::ready() const {
-  http::Client client("127.0.0.1", router_.http, kProbeTimeout);
-  const auto reply = client.get("/ready");
-  return reply && reply->status == 200;
+bool Fleet::ready() const { return !ready_page().empty(); }
+
+bool Fleet::drafter_joined() const {
+  const Supervisor::Life life = supervisor_.life("drafter");
+  const auto ports = read_ports(port_file("drafter"));
+  if (life.pid < 0 || !ports || ports->pid != life.pid) return false;
+  simdjson::dom::parser parser;
+  uint64_t drafters = 0;
+  const simdjson::padded_string page(ready_page());
+  return parser.parse(page)["drafters"].get(drafters) == simdjson::SUCCESS && drafters > 0;
 }
 
-}  // namespace slipstream
+std::string Fleet::ready_page() const {
+  http::Client client("127.0.0.1", router_.http, kProbeTimeout);
+  const auto reply = client.get("/ready");
+  return reply && reply->status == 200 ? reply->body : "";
+}
+
+}  // namespace slipstream::command

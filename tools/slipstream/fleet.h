@@ -15,7 +15,7 @@
 #include "tools/slipstream/stop_signal.h"
 #include "tools/slipstream/supervisor.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 inline constexpr std::string_view kNoDrafter = "none";
 
@@ -52,6 +52,7 @@ class Fleet {
   Command router_command(const Ports& ports) const;
   std::filesystem::path port_file(std::string_view service) const;
   bool ready() const;
+  std::string ready_page() const;  // "": not ready
 
   FleetOptions options_;
   ServicePrograms programs_;
@@ -60,4 +61,4 @@ class Fleet {
   Supervisor supervisor_;
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

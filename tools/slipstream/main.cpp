@@ -9,7 +9,7 @@
 #include "tools/slipstream/demo.h"
 #include "tools/slipstream/serve.h"
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 constexpr int kExitFailed = 1;
@@ -76,6 +76,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command
 
-int main(int argc, char** argv) { return slipstream::run(argc, argv); }
+int main(int argc, char** argv) { return slipstream::command::run(argc, argv); }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 constexpr std::string_view kDrafted = "\x1b[32m";
 constexpr std::string_view kAside = "\x1b[2m";
@@ -34,4 +34,4 @@ std::string Palette::legend() const {
                      kReset);
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -7,7 +7,7 @@
 
 #include "tools/slipstream/answer.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 class Palette {
  public:
@@ -23,4 +23,4 @@ class Palette {
   bool colours_;
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

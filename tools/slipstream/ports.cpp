@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <system_error>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 std::string text(simdjson::dom::element root, const char* name) {
@@ -27,7 +27,9 @@ std::optional<Ports> read_ports(const std::filesystem::path& file) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (parser.load(file.string()).get(root) != simdjson::SUCCESS) return std::nullopt;
-  return Ports{port(text(root, "http")), text(root, "bind"), port(text(root, "metrics"))};
+  int64_t pid = -1;
+  if (root["pid"].get(pid) != simdjson::SUCCESS) return std::nullopt;
+  return Ports{static_cast<pid_t>(pid), port(text(root, "http")), text(root, "bind"), port(text(root, "metrics"))};
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -135,4 +135,4 @@ std::optional<Exit> Process::wait(std::chrono::milliseconds at_most) {
   return ended();
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

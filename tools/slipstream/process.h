@@ -13,7 +13,7 @@
 
 #include "common/base/result.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct Command {
   std::filesystem::path program;
@@ -51,4 +51,4 @@ class Process {
   std::optional<Exit> exit_;
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

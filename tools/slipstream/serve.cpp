@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <system_error>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 constexpr std::chrono::hours kLong{1};  // between two looks at nothing
@@ -69,4 +69,4 @@ Result<void> serve(FleetOptions options, StopSignal& stop) {
   return {};
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -4,7 +4,7 @@
 #include "common/base/result.h"
 #include "tools/slipstream/fleet.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 // The model folder as given, or where the build tree that made this program keeps it. Error: what is missing, and the next
 // step.
@@ -12,4 +12,4 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model);
 
 Result<void> serve(FleetOptions options, StopSignal& stop);
 
-}  // namespace slipstream
+}  // namespace slipstream::command

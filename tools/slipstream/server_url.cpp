@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace slipstream {
+namespace slipstream::command {
 
 Result<ServerUrl> ServerUrl::parse(std::string_view text) {
   constexpr std::string_view kScheme = "http://";
@@ -21,4 +21,4 @@ Result<ServerUrl> ServerUrl::parse(std::string_view text) {
   return url;
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -7,7 +7,7 @@
 
 #include "common/base/result.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct ServerUrl {
   std::string host;
@@ -15,4 +15,4 @@ struct ServerUrl {
   static Result<ServerUrl> parse(std::string_view text);
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

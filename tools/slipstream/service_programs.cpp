@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 Result<std::filesystem::path> find_one(const std::string& service) {
@@ -32,4 +32,4 @@ Result<ServicePrograms> ServicePrograms::find() {
   return programs;
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

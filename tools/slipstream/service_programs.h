@@ -5,7 +5,7 @@
 
 #include "common/base/result.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 struct ServicePrograms {
   std::filesystem::path router, verifier, drafter;
@@ -16,4 +16,4 @@ struct ServicePrograms {
 
 std::filesystem::path this_program();
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace slipstream {
+namespace slipstream::command {
 
 class StopSignal {
  public:
@@ -29,4 +29,4 @@ class StopSignal {
   bool arrived_ = false;
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <ranges>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 constexpr std::chrono::milliseconds kLookAgain{500};  // where the kernel gives no pidfd to wait on
 }
@@ -145,4 +145,4 @@ Supervisor::Service* Supervisor::find(std::string_view name) {
   return found == services_.end() ? nullptr : &*found;
 }
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -15,7 +15,7 @@
 #include "common/base/result.h"
 #include "tools/slipstream/process.h"
 
-namespace slipstream {
+namespace slipstream::command {
 
 inline constexpr std::chrono::milliseconds kRestartPauseMin{200};
 inline constexpr std::chrono::milliseconds kRestartPauseMax{5000};
@@ -73,4 +73,4 @@ class Supervisor {
   std::jthread thread_;            // last: starts when all else stands
 };
 
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 Answer answer(std::vector<int32_t> ids) {
@@ -38,4 +38,4 @@ TEST(Comparison, AlignsItsTable) {
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command

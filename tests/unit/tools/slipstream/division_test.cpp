@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 TEST(Division, NeverGivesMoreThreadsThanCpus) {
@@ -20,4 +20,4 @@ TEST(Division, LeavesACoreToRouterAndDrafterWhereThereAreEnough) {
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command

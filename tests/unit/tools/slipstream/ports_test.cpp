@@ -6,7 +6,7 @@
 
 #include "common/config/port_file.h"
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 TEST(Ports, ReadsWhatAServiceWrote) {
@@ -16,10 +16,11 @@ TEST(Ports, ReadsWhatAServiceWrote) {
   const auto ports = read_ports(file);
   std::filesystem::remove(file);
   ASSERT_TRUE(ports);
+  EXPECT_EQ(ports->pid, getpid());
   EXPECT_EQ(ports->http, 8081);
   EXPECT_EQ(ports->bind, "tcp://127.0.0.1:7301");
   EXPECT_EQ(ports->metrics, 0);
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 class ProcessTest : public testing::Test {
@@ -69,4 +69,4 @@ TEST_F(ProcessTest, LeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 TEST(ServerUrl, ReadsHostAndPort) {
@@ -22,4 +22,4 @@ TEST(ServerUrl, RefusesWhatIsNoneAndShowsTheForm) {
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace slipstream {
+namespace slipstream::command {
 namespace {
 
 class SupervisorTest : public testing::Test {
@@ -84,4 +84,4 @@ TEST_F(SupervisorTest, StopsAllAndWaitsForThem) {
 }
 
 }  // namespace
-}  // namespace slipstream
+}  // namespace slipstream::command
