@@ -1,0 +1,50 @@
+#include "tests/e2e/scripted/oracle_method.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+namespace slipstream {
+
+Result<std::vector<KnownAnswer>> read_answers(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_array()) return fail("{}: give a JSON list of token lists, prompt and output together", file.string());
+  std::vector<KnownAnswer> answers;
+  try {
+    for (const auto& entry : json) {
+      KnownAnswer& answer = answers.emplace_back();
+      (entry.is_array() ? entry : entry.at("tokens")).get_to(answer.tokens);
+      if (entry.is_object() && entry.contains("seed")) answer.seed = entry.at("seed").get<uint64_t>();
+    }
+  } catch (const nlohmann::json::exception& exception) {
+    return fail("{}: entry {} is no list of token ids: {}", file.string(), answers.size(), exception.what());
+  }
+  return answers;
+}
+
+void OracleMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
+  std::vector<TokenId>& all = sequences_[key].tokens;
+  all.insert(all.end(), tokens.begin(), tokens.end());
+}
+
+std::vector<TokenTree> OracleMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<TokenTree> trees;
+  for (const DraftAsk& ask : asks) trees.push_back(continuation(sequences_[ask.key], ask.rule));
+  return trees;
+}
+
+TokenTree OracleMethod::continuation(const Sequence& sequence, const StopRule& rule) const {
+  const auto fits = [&](const KnownAnswer& answer) {
+    return (!answer.seed || *answer.seed == sequence.seed) && answer.tokens.size() > sequence.tokens.size() &&
+           std::equal(sequence.tokens.begin(), sequence.tokens.end(), answer.tokens.begin());
+  };
+  const auto answer = std::ranges::find_if(answers_, fits);
+  if (answer == answers_.end()) return {};
+  const auto rest = std::span(answer->tokens).subspan(sequence.tokens.size());
+  const auto budget = static_cast<size_t>(std::min(rule.nodes_max, rule.depth_max));
+  return TokenTree::chain(rest.first(std::min(rest.size(), budget)), 1.0F);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,136 @@
+// The instruments themselves: what they claim to send is what they send.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "common/wire/codec.h"
+#include "tests/e2e/scripted/delayed_drafter.h"
+#include "tests/e2e/scripted/mischief.h"
+#include "tests/e2e/scripted/oracle_method.h"
+#include "tests/e2e/scripted/random_method.h"
+#include "tests/e2e/scripted/useless_method.h"
+#include "tests/unit/services/drafter/drafter_stage.h"
+
+namespace slipstream {
+namespace {
+
+using namespace std::chrono_literals;
+
+const DraftKey kKey{kVerifier, kSequence};
+
+TokenTree ask(Method& method, const std::vector<TokenId>& tokens, const StopRule& rule = {}, uint64_t seed = 0) {
+  method.begin(kKey, {.prompt_length = static_cast<int32_t>(tokens.size()), .seed = seed, .sampling = {}});
+  method.advance(kKey, tokens);
+  const std::vector<DraftAsk> asks{{kKey, rule}};
+  return method.draft(asks).at(0);
+}
+
+TEST(RandomMethod, DraftsValidTreesWithSeveralChildren) {
+  RandomMethod method(100, 1);
+  int wide = 0;
+  for (int i = 0; i < 200; ++i) {
+    const TokenTree tree = ask(method, {1, 2, 3}, {.nodes_max = 12, .depth_max = 4});
+    EXPECT_LE(tree.size(), 12);
+    EXPECT_GE(tree.size(), 1);
+    const std::vector<TreeNode> nodes(tree.nodes().begin(), tree.nodes().end());
+    EXPECT_TRUE(TokenTree::make(nodes, 100));
+    wide += std::ranges::count(nodes, kRoot, &TreeNode::parent) > 1;
+  }
+  EXPECT_GT(wide, 100);
+}
+
+TEST(OracleMethod, DraftsTheRestOfAKnownAnswer) {
+  OracleMethod method({{{1, 2, 9}, std::nullopt}, {{1, 2, 3, 4, 5, 6}, std::nullopt}});
+  const TokenTree tree = ask(method, {1, 2, 3}, {.nodes_max = 2});
+  ASSERT_EQ(tree.size(), 2);
+  EXPECT_EQ(tree.nodes()[0].token, 4);
+  EXPECT_EQ(tree.nodes()[1].token, 5);
+  EXPECT_TRUE(ask(method, {1, 2, 7}).empty());
+  EXPECT_TRUE(ask(method, {1, 2, 3, 4, 5, 6}).empty());
+}
+
+TEST(OracleMethod, TellsAnswersOfOnePromptApartBySeed) {
+  OracleMethod method({{{1, 2, 3}, 7}, {{1, 2, 4}, 8}});
+  EXPECT_EQ(ask(method, {1, 2}, {}, 8).nodes()[0].token, 4);
+  EXPECT_TRUE(ask(method, {1, 2}, {}, 9).empty());
+}
+
+TEST(OracleMethod, ReadsListsAndListsWithASeed) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "answers.json";
+  std::ofstream(file) << R"([[1, 2], {"tokens": [3], "seed": 5}])";
+  const auto answers = read_answers(file);
+  ASSERT_TRUE(answers) << answers.error().message;
+  EXPECT_EQ(answers->at(0).tokens, (std::vector<TokenId>{1, 2}));
+  EXPECT_EQ(answers->at(1).seed, 5u);
+  std::ofstream(file) << R"([[1, "two"]])";
+  EXPECT_FALSE(read_answers(file));
+}
+
+TEST(UselessMethod, FillsTheBudget) {
+  UselessMethod method(49152);
+  EXPECT_EQ(ask(method, {1}, {.nodes_max = 8, .depth_max = 8}).size(), 8);
+  EXPECT_EQ(ask(method, {1}, {.nodes_max = 63, .depth_max = 32}).size(), 32);
+}
+
+TEST(DelayedDrafter, SendsItsTreeAtItsMoment) {
+  for (const auto& [offset, due] : {std::pair<Time, Time>{-500us, 2500us}, {1000us, 4000us}}) {
+    DelayedDrafter drafter(drafter_config(), offset);
+    Stage<DelayedDrafter> stage(drafter);
+    stage.hears(kVerifier, Attach{.versions = {}, .verifier = 1, .fingerprint = kTokens});
+    stage.hears(kVerifier, first_advance({10}));
+    stage.runs<DraftPlan>();
+    stage.waits(100us);
+    stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{20}, 0.5F)}});
+    stage.waits(due - 101us);
+    EXPECT_TRUE(stage.silent<Tree>());
+    stage.waits(1us);
+    EXPECT_FALSE(stage.silent<Tree>());
+  }
+}
+
+TEST(DelayedDrafter, SpeaksAtOnceOtherwise) {
+  DelayedDrafter drafter(drafter_config(), 1s);
+  Stage<DelayedDrafter> stage(drafter);
+  stage.up(kRouter);
+  EXPECT_FALSE(stage.silent<Hello>());
+  stage.waits(3s);
+  EXPECT_FALSE(stage.silent<Hello>());
+}
+
+class EveryMischief : public testing::TestWithParam<Mischief> {
+ protected:
+  static Tree honest() {
+    return {.fence = {.sequence = kSequence, .epoch = 1, .round = 3, .base_length = 5, .prefix_hash = 6},
+            .tuning_version = 1,
+            .nodes = {{1, kRoot, 0.5F}, {2, 0, 0.25F}}};
+  }
+};
+
+// Decoding is where hostile bytes arrive: it must give an error or a message, and what it gives as a tree must be told from a
+// good one.
+TEST_P(EveryMischief, IsDecodedOrRefused) {
+  MischiefContext context{.vocabulary = 100, .random = std::mt19937_64(3)};
+  for (int i = 0; i < 50; ++i) {
+    for (const Frame& frame : GetParam().frames(honest(), context)) {
+      const auto message = wire::decode_draft(frame.bytes);
+      const Tree* tree = message ? std::get_if<Tree>(&*message) : nullptr;
+      if (tree != nullptr) (void)TokenTree::make(tree->nodes, context.vocabulary);
+    }
+  }
+}
+
+TEST_P(EveryMischief, DiffersFromTheHonestTree) {
+  MischiefContext context{.vocabulary = 100, .random = std::mt19937_64(3)};
+  const auto frames = GetParam().frames(honest(), context);
+  const bool same =
+      frames.size() == 1 && frames[0].boundary == Boundary::draft && frames[0].bytes == wire::encode(DraftMessage(honest()));
+  EXPECT_EQ(same, GetParam().name == "the_honest_tree");
+}
+
+INSTANTIATE_TEST_SUITE_P(Mischief, EveryMischief, testing::ValuesIn(all_mischief().begin(), all_mischief().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace slipstream
