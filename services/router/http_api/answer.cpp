@@ -44,9 +44,8 @@ Result<void> Answer::read(const Delivery& delivery) {
       tokens_.drafted.push_back(delivery.drafted[i]);
     }
     TRY(const std::string piece, detokenizer_.push(delivery.ids[i]));
-    const auto shown = stops_.push(piece);
-    text_ += shown.text;
-    if (tell_tokens_) pieces_.push_back(shown.text);
+    auto shown = stops_.push(piece);
+    show(std::move(shown.text));
     if (shown.stopped) {
       reason_ = "stop";
       return {};
@@ -75,7 +74,6 @@ void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, 
   if (!text_.empty() || !tokens_.ids.empty()) out += event(json.text(text_, told(), chunk_usage()));
   text_.clear();
   tokens_ = {};
-  pieces_.clear();
   if (ended) {
     out += event(json.finish(reason_, chunk_usage()));
     if (include_usage_) out += event(json.usage(usage_, delivery.report));

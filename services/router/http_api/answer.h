@@ -32,7 +32,8 @@ class Answer {
   Result<void> read(const Delivery& delivery);  // tokens to piece_
   void write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended);
   CompletionJson::ChunkUsage chunk_usage() const;
-  TokenFacts facts() const { return {tell_tokens_, ids_, drafted_, pieces_}; }
+  void show(std::string piece);
+  const TokenFacts* told() const { return tell_tokens_ ? &tokens_ : nullptr; }
 
   http::Exchange exchange_;
   CompletionHead head_;
@@ -41,11 +42,10 @@ class Answer {
   Detokenizer detokenizer_;
   StopStrings stops_;
 
-  bool begun_ = false;        // the stream is
-  std::string reason_;        // "stop", "length"; "": goes on
-  std::string text_;          // all of it, or what came with this delivery when streaming
-  std::vector<TokenId> ids_;  // the same of the tokens, if asked for
-  std::vector<std::string> pieces_;
+  bool begun_ = false;  // the stream is
+  std::string reason_;  // "stop", "length"; "": goes on
+  std::string text_;    // all of it, or what came with this delivery when streaming
+  TokenFacts tokens_;   // the same of the tokens, if asked for
 };
 
 }  // namespace slipstream

@@ -23,12 +23,11 @@ struct Usage {
   int32_t prompt_tokens = 0, completion_tokens = 0;
 };
 
-// `slipstream`: {"seed", "token_ids", "drafted", "pieces"}; spans empty unless the request asked for tokens.
+// `slipstream`: {"token_ids", "drafted", "pieces"}, if the request asked for tokens. The pieces together are the text.
 struct TokenFacts {
-  bool told = false;
-  std::span<const TokenId> ids;
-  std::span<const uint8_t> drafted;     // [ids] 1: a drafter had guessed it
-  std::span<const std::string> pieces;  // [ids] the text that became certain with it; an end's rest is in the content only
+  std::vector<TokenId> ids;
+  std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it
+  std::vector<std::string> pieces;  // [ids] the text that became certain with each; one more if the end freed some
 };
 
 class CompletionJson {
