@@ -1,0 +1,144 @@
+#include "common/messages/check.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "common/base/limits.h"
+
+namespace slipstream {
+namespace {
+
+template <class T>
+Result<void> within(std::string_view field, T value, T low, T high) {
+  if (value >= low && value <= high) return {};  // false for a NaN
+  return fail("{} is {}, but must be in [{}, {}]", field, value, low, high);
+}
+Result<void> count(std::string_view field, int32_t value) { return within(field, value, 0, kContextTokensMax); }
+
+Result<void> entries(std::string_view field, size_t size, int entries_max) {
+  if (size <= static_cast<size_t>(entries_max)) return {};
+  return fail("{} has {} entries, the limit is {}", field, size, entries_max);
+}
+
+Result<void> bytes(std::string_view field, std::string_view text) {
+  if (text.size() <= kTextBytesMax) return {};
+  return fail("{} has {} bytes, the limit is {}", field, text.size(), kTextBytesMax);
+}
+
+Result<void> tokens(std::string_view field, std::span<const TokenId> ids, int entries_max) {
+  TRY_VOID(entries(field, ids.size(), entries_max));
+  if (std::ranges::all_of(ids, [](TokenId id) { return id >= 0; })) return {};
+  return fail("{} holds a negative token id", field);
+}
+
+Result<void> valid(const Fingerprint& fingerprint) {
+  TRY_VOID(within("Fingerprint.vocabulary", fingerprint.vocabulary, 0, INT32_MAX));
+  return tokens("Fingerprint.specialIds", fingerprint.special_ids, kStopIdsMax);
+}
+
+Result<void> valid(const Tuning& tuning) {
+  TRY_VOID(within("Tuning.threshold", tuning.threshold, 0.0F, 1.0F));
+  TRY_VOID(within<int>("Tuning.nodesMax", tuning.nodes_max, 0, kTreeNodesMax));
+  return within<int>("Tuning.depthMax", tuning.depth_max, 0, kTreeDepthMax);
+}
+
+Result<void> valid(const SamplingParams& sampling) {
+  if (sampling.temperature != 0.0F) {
+    TRY_VOID(within("Sampling.temperature, when not 0,", sampling.temperature, kTemperatureMin, kTemperatureMax));
+  }
+  TRY_VOID(within("Sampling.topK", sampling.top_k, 0, INT32_MAX));
+  TRY_VOID(within("Sampling.topP", sampling.top_p, 0.0F, 1.0F));
+  if (sampling.top_p == 0.0F) return fail("Sampling.topP is 0, but must be above; 1 switches it off");
+  TRY_VOID(within("Sampling.minP", sampling.min_p, 0.0F, 1.0F));
+  if (sampling.min_p == 1.0F) return fail("Sampling.minP is 1, but must be below; 0 switches it off");
+  return {};
+}
+
+Result<void> valid(const Fence& fence) { return count("Fence.baseLength", fence.base_length); }
+
+Result<void> choice(uint32_t index) { return within<uint32_t>("choice", index, 0, kChoicesMax - 1); }
+
+Result<void> valid(const Hello& hello) {
+  TRY_VOID(valid(hello.fingerprint));
+  TRY_VOID(bytes("Hello.numericsId", hello.numerics_id));
+  TRY_VOID(entries("Hello.methods", hello.methods.size(), kMethodsMax));
+  for (const std::string& method : hello.methods) TRY_VOID(bytes("Hello.methods", method));
+  TRY_VOID(count("Hello.contextMax", hello.context_max));
+  TRY_VOID(within("Hello.sequencesMax", hello.sequences_max, 0, INT32_MAX));
+  TRY_VOID(bytes("Hello.draftEndpoint", hello.draft_endpoint));
+  return bytes("Hello.metricsEndpoint", hello.metrics_endpoint);
+}
+Result<void> valid(const WorkerHeartbeat& heartbeat) { return within("WorkerHeartbeat.busy", heartbeat.busy, 0.0F, 1.0F); }
+
+Result<void> valid(const Start& start) {
+  TRY_VOID(choice(start.choice));
+  TRY_VOID(tokens("Start.tokens", start.tokens, kContextTokensMax));
+  TRY_VOID(within("Start.promptLength", start.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
+  TRY_VOID(valid(start.sampling));
+  TRY_VOID(count("Start.outputMax", start.output_max));
+  TRY_VOID(tokens("Start.stopIds", start.stop_ids, kStopIdsMax));
+  TRY_VOID(entries("Start.drafters", start.drafters.size(), kDraftersPerSequenceMax));
+  for (const DrafterRef& drafter : start.drafters) TRY_VOID(bytes("DrafterRef.endpoint", drafter.endpoint));
+  return valid(start.tuning);
+}
+Result<void> valid(const Ack& ack) { return count("Ack.nextIndex", ack.next_index); }
+
+Result<void> valid(const Tokens& message) {
+  TRY_VOID(count("Tokens.firstIndex", message.first_index));
+  TRY_VOID(tokens("Tokens.ids", message.ids, kTokensPerMessageMax));
+  if (message.drafted.size() != message.ids.size()) {
+    return fail("Tokens.drafted has {} entries beside {} ids", message.drafted.size(), message.ids.size());
+  }
+  if (std::ranges::all_of(message.drafted, [](uint8_t flag) { return flag <= 1; })) return {};
+  return fail("Tokens.drafted holds a flag that is neither 0 nor 1");
+}
+
+Result<void> valid(const Attach& attach) { return valid(attach.fingerprint); }
+Result<void> valid(const Attached& attached) {
+  TRY_VOID(bytes("Attached.method", attached.method));
+  return valid(attached.fingerprint);
+}
+
+Result<void> valid(const Advance& advance) {
+  TRY_VOID(valid(advance.fence));
+  TRY_VOID(tokens("Advance.tokens", advance.tokens, kAdvanceTokensMax));
+  TRY_VOID(valid(advance.tuning));
+  if (!advance.info) return {};
+  TRY_VOID(count("SequenceInfo.promptLength", advance.info->prompt_length));
+  TRY_VOID(choice(advance.info->choice));
+  return valid(advance.info->sampling);
+}
+Result<void> valid(const Features& features) { return valid(features.fence); }
+
+// Tokens and parents come through as they are: whether they make a tree is for TokenTree::make, which knows the vocabulary.
+Result<void> valid(const Tree& tree) {
+  TRY_VOID(valid(tree.fence));
+  TRY_VOID(entries("Tree.nodes", tree.nodes.size(), kTreeNodesMax));
+  for (const TreeNode& node : tree.nodes) TRY_VOID(within("TreeNode.survival", node.survival, 0.0F, 1.0F));
+  return {};
+}
+Result<void> valid(const Resync& resync) { return count("Resync.held", resync.held); }
+
+// Ids, numbers of any value and free text only.
+template <class M>
+Result<void> valid(const M&)
+  requires is_one_of<
+      M, std::variant<Leaving, Welcome, Refuse, RouterHeartbeat, Drain, Cancel, Accepted, Refused, Release, Unknown>>
+{
+  return {};
+}
+
+}  // namespace
+
+Result<void> check(const ControlMessage& message) {
+  return std::visit([](const auto& m) { return valid(m); }, message);
+}
+Result<void> check(const GenerateMessage& message) {
+  return std::visit([](const auto& m) { return valid(m); }, message);
+}
+Result<void> check(const DraftMessage& message) {
+  return std::visit([](const auto& m) { return valid(m); }, message);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,100 @@
+#include "common/wire/flat.h"
+#include "common/wire/parts.h"
+#include "common/wire/schema/draft.capnp.h"
+
+namespace slipstream::wire {
+namespace {
+
+using wire::read;
+
+Fence read(schema::Fence::Reader from) {
+  return {.sequence = read(from.getSequence()),
+          .epoch = from.getEpoch(),
+          .round = from.getRound(),
+          .base_length = from.getBaseLength(),
+          .prefix_hash = from.getPrefixHash()};
+}
+
+Result<DraftMessage> read(schema::Attach::Reader from) {
+  TRY(auto fingerprint, read(from.getFingerprint()));
+  return Attach{.versions = read(from.getVersions()), .verifier = from.getVerifier(), .fingerprint = std::move(fingerprint)};
+}
+
+Result<DraftMessage> read(schema::Attached::Reader from) {
+  Attached attached{.version = from.getVersion(), .drafter = from.getDrafter(), .needs = read(from.getNeeds())};
+  TRY(attached.fingerprint, read(from.getFingerprint()));
+  TRY(attached.method, read("Attached.method", from.getMethod()));
+  TRY(attached.refusal, read("Attached.refusal", from.getRefusal()));
+  return attached;
+}
+
+Result<SequenceInfo> read(schema::SequenceInfo::Reader from) {
+  TRY(const Rule rule, read_enum("SequenceInfo.rule", from.getRule(), Rule::coupled));
+  return SequenceInfo{.prompt_length = from.getPromptLength(),
+                      .seed = from.getSeed(),
+                      .choice = from.getChoice(),
+                      .sampling = read(from.getSampling()),
+                      .rule = rule};
+}
+
+Result<DraftMessage> read(schema::Advance::Reader from) {
+  Advance advance{.fence = read(from.getFence()), .draft = from.getDraft()};
+  TRY(advance.tokens, read("Advance.tokens", from.getTokens(), kAdvanceTokensMax));
+  TRY(advance.tuning, read(from.getTuning()));
+  if (from.hasInfo()) {
+    TRY(advance.info, read(from.getInfo()));
+  }
+  return advance;
+}
+
+Result<DraftMessage> read(schema::Release::Reader from) {
+  return Release{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
+}
+
+Result<DraftMessage> read(schema::Tree::Reader from) {
+  Tree tree{.fence = read(from.getFence()), .tuning_version = from.getTuningVersion(), .draft_us = from.getDraftUs()};
+  TRY(tree.no_nodes, read_enum("Tree.noNodes", from.getNoNodes(), NoNodes::below_threshold));
+  const auto nodes = from.getNodes();
+  TRY_VOID(bounded("Tree.nodes", nodes.size(), kTreeNodesMax));
+  tree.nodes.reserve(nodes.size());
+  for (auto node : nodes) {
+    tree.nodes.push_back({.token = node.getToken(), .parent = node.getParent(), .survival = node.getSurvival()});
+  }
+  return tree;
+}
+
+Result<DraftMessage> read(schema::Resync::Reader from) {
+  return Resync{
+      .sequence = read(from.getSequence()), .epoch = from.getEpoch(), .round = from.getRound(), .held = from.getHeld()};
+}
+
+Result<DraftMessage> read(schema::Draft::Reader top) {
+  switch (top.which()) {
+    case schema::Draft::NONE:
+      return fail("an empty draft message");
+    case schema::Draft::ATTACH:
+      return read(top.getAttach());
+    case schema::Draft::ATTACHED:
+      return read(top.getAttached());
+    case schema::Draft::ADVANCE:
+      return read(top.getAdvance());
+    case schema::Draft::FEATURES:
+      return Features{.fence = read(top.getFeatures().getFence())};
+    case schema::Draft::RELEASE:
+      return read(top.getRelease());
+    case schema::Draft::TREE:
+      return read(top.getTree());
+    case schema::Draft::RESYNC:
+      return read(top.getResync());
+  }
+  return Unknown{static_cast<uint16_t>(top.which())};
+}
+
+}  // namespace
+
+Result<DraftMessage> decode_draft(std::span<const std::byte> bytes) {
+  return decode_checked<schema::Draft, DraftMessage>(bytes, kDraftFrameBytesMax,
+                                                     [](schema::Draft::Reader top) { return read(top); });
+}
+
+}  // namespace slipstream::wire

@@ -1,0 +1,103 @@
+#include "common/wire/flat.h"
+#include "common/wire/parts.h"
+#include "common/wire/schema/generate.capnp.h"
+
+namespace slipstream::wire {
+namespace {
+
+using wire::read;
+
+Result<GenerateMessage> read(schema::Start::Reader from) {
+  Start start{.sequence = read(from.getSequence()),
+              .epoch = from.getEpoch(),
+              .choice = from.getChoice(),
+              .prompt_length = from.getPromptLength(),
+              .sampling = read(from.getSampling()),
+              .seed = from.getSeed(),
+              .output_max = from.getOutputMax(),
+              .lease_ms = from.getLeaseMs()};
+  TRY(start.tokens, read("Start.tokens", from.getTokens(), kContextTokensMax));
+  TRY(start.rule, read_enum("Start.rule", from.getRule(), Rule::coupled));
+  TRY(start.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
+  TRY_VOID(bounded("Start.drafters", from.getDrafters().size(), kDraftersPerSequenceMax));
+  for (auto drafter : from.getDrafters()) {
+    DrafterRef& to = start.drafters.emplace_back();
+    to.incarnation = drafter.getIncarnation();
+    TRY(to.endpoint, read("DrafterRef.endpoint", drafter.getEndpoint()));
+  }
+  TRY(start.tuning, read(from.getTuning()));
+  return start;
+}
+
+Result<GenerateMessage> read(schema::Ack::Reader from) {
+  return Ack{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .next_index = from.getNextIndex()};
+}
+
+Result<GenerateMessage> read(schema::Cancel::Reader from) {
+  return Cancel{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
+}
+
+Result<GenerateMessage> read(schema::Accepted::Reader from) {
+  return Accepted{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
+}
+
+Result<GenerateMessage> read(schema::Refused::Reader from) {
+  TRY(auto reason, read("Refused.reason", from.getReason()));
+  return Refused{
+      .sequence = read(from.getSequence()), .epoch = from.getEpoch(), .reason = std::move(reason), .retry = from.getRetry()};
+}
+
+SpeculationReport read(schema::Report::Reader from) {
+  return {.steps = from.getSteps(),
+          .received = from.getReceived(),
+          .accepted = from.getAccepted(),
+          .rejected = from.getRejected(),
+          .unreached = from.getUnreached(),
+          .trimmed = from.getTrimmed(),
+          .late = from.getLate(),
+          .stale = from.getStale(),
+          .invalid = from.getInvalid(),
+          .held = from.getHeld()};
+}
+
+Result<GenerateMessage> read(schema::Tokens::Reader from) {
+  Tokens tokens{.sequence = read(from.getSequence()),
+                .epoch = from.getEpoch(),
+                .first_index = from.getFirstIndex(),
+                .report = read(from.getReport())};
+  TRY(tokens.ids, read("Tokens.ids", from.getIds(), kTokensPerMessageMax));
+  TRY_VOID(bounded("Tokens.drafted", from.getDrafted().size(), kTokensPerMessageMax));
+  for (bool drafted : from.getDrafted()) tokens.drafted.push_back(drafted ? 1 : 0);
+  TRY(tokens.finish, read_enum("Tokens.finish", from.getFinish(), Finish::error));
+  TRY(tokens.reason, read("Tokens.reason", from.getReason()));
+  return tokens;
+}
+
+Result<GenerateMessage> read(schema::Generate::Reader top) {
+  switch (top.which()) {
+    case schema::Generate::NONE:
+      return fail("an empty generate message");
+    case schema::Generate::START:
+      return read(top.getStart());
+    case schema::Generate::ACK:
+      return read(top.getAck());
+    case schema::Generate::CANCEL:
+      return read(top.getCancel());
+    case schema::Generate::ACCEPTED:
+      return read(top.getAccepted());
+    case schema::Generate::REFUSED:
+      return read(top.getRefused());
+    case schema::Generate::TOKENS:
+      return read(top.getTokens());
+  }
+  return Unknown{static_cast<uint16_t>(top.which())};
+}
+
+}  // namespace
+
+Result<GenerateMessage> decode_generate(std::span<const std::byte> bytes) {
+  return decode_checked<schema::Generate, GenerateMessage>(bytes, kControlFrameBytesMax,
+                                                           [](schema::Generate::Reader top) { return read(top); });
+}
+
+}  // namespace slipstream::wire

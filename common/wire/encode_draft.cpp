@@ -1,0 +1,92 @@
+#include "common/wire/flat.h"
+#include "common/wire/parts.h"
+#include "common/wire/schema/draft.capnp.h"
+#include "common/wire/text.h"
+
+namespace slipstream::wire {
+namespace {
+
+using Top = schema::Draft::Builder;
+using wire::write;
+
+void write(schema::Fence::Builder to, const Fence& fence) {
+  write(to.initSequence(), fence.sequence);
+  to.setEpoch(fence.epoch);
+  to.setRound(fence.round);
+  to.setPrefixHash(fence.prefix_hash);
+  to.setBaseLength(fence.base_length);
+}
+
+void write(Top top, const Attach& attach) {
+  auto to = top.initAttach();
+  write(to.initVersions(), attach.versions);
+  to.setVerifier(attach.verifier);
+  write(to.initFingerprint(), attach.fingerprint);
+}
+
+void write(Top top, const Attached& attached) {
+  auto to = top.initAttached();
+  to.setDrafter(attached.drafter);
+  to.setVersion(attached.version);
+  write(to.initFingerprint(), attached.fingerprint);
+  to.setMethod(attached.method);
+  write(to.initNeeds(), attached.needs);
+  to.setRefusal(fit(attached.refusal));
+}
+
+void write(schema::SequenceInfo::Builder to, const SequenceInfo& info) {
+  to.setSeed(info.seed);
+  to.setPromptLength(info.prompt_length);
+  to.setChoice(info.choice);
+  to.setRule(as<schema::Rule>(info.rule));
+  write(to.initSampling(), info.sampling);
+}
+
+void write(Top top, const Advance& advance) {
+  auto to = top.initAdvance();
+  write(to.initFence(), advance.fence);
+  write(to.initTokens(static_cast<unsigned>(advance.tokens.size())), advance.tokens);
+  to.setDraft(advance.draft);
+  write(to.initTuning(), advance.tuning);
+  if (advance.info) write(to.initInfo(), *advance.info);
+}
+
+void write(Top top, const Features& features) { write(top.initFeatures().initFence(), features.fence); }
+
+void write(Top top, const Release& release) {
+  auto to = top.initRelease();
+  write(to.initSequence(), release.sequence);
+  to.setEpoch(release.epoch);
+}
+
+void write(Top top, const Tree& tree) {
+  auto to = top.initTree();
+  write(to.initFence(), tree.fence);
+  to.setTuningVersion(tree.tuning_version);
+  to.setDraftUs(tree.draft_us);
+  to.setNoNodes(as<schema::NoNodes>(tree.no_nodes));
+  auto nodes = to.initNodes(static_cast<unsigned>(tree.nodes.size()));
+  for (unsigned at = 0; at < nodes.size(); ++at) {
+    nodes[at].setToken(tree.nodes[at].token);
+    nodes[at].setParent(tree.nodes[at].parent);
+    nodes[at].setSurvival(tree.nodes[at].survival);
+  }
+}
+
+void write(Top top, const Resync& resync) {
+  auto to = top.initResync();
+  write(to.initSequence(), resync.sequence);
+  to.setEpoch(resync.epoch);
+  to.setRound(resync.round);
+  to.setHeld(resync.held);
+}
+
+void write(Top, const Unknown&) { CHECK(false, "nobody sends an Unknown"); }
+
+}  // namespace
+
+Bytes encode(const DraftMessage& message) {
+  return encode_checked<schema::Draft>(message, [&](Top top) { std::visit([&](const auto& m) { write(top, m); }, message); });
+}
+
+}  // namespace slipstream::wire

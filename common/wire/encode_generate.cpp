@@ -1,0 +1,95 @@
+#include "common/wire/flat.h"
+#include "common/wire/parts.h"
+#include "common/wire/schema/generate.capnp.h"
+#include "common/wire/text.h"
+
+namespace slipstream::wire {
+namespace {
+
+using Top = schema::Generate::Builder;
+using wire::write;
+
+void write(Top top, const Start& start) {
+  auto to = top.initStart();
+  write(to.initSequence(), start.sequence);
+  to.setEpoch(start.epoch);
+  to.setChoice(start.choice);
+  to.setSeed(start.seed);
+  to.setPromptLength(start.prompt_length);
+  to.setOutputMax(start.output_max);
+  to.setLeaseMs(start.lease_ms);
+  to.setRule(as<schema::Rule>(start.rule));
+  write(to.initTokens(static_cast<unsigned>(start.tokens.size())), start.tokens);
+  write(to.initSampling(), start.sampling);
+  write(to.initStopIds(static_cast<unsigned>(start.stop_ids.size())), start.stop_ids);
+  auto drafters = to.initDrafters(static_cast<unsigned>(start.drafters.size()));
+  for (unsigned at = 0; at < drafters.size(); ++at) {
+    drafters[at].setIncarnation(start.drafters[at].incarnation);
+    drafters[at].setEndpoint(start.drafters[at].endpoint);
+  }
+  write(to.initTuning(), start.tuning);
+}
+
+void write(Top top, const Ack& ack) {
+  auto to = top.initAck();
+  write(to.initSequence(), ack.sequence);
+  to.setEpoch(ack.epoch);
+  to.setNextIndex(ack.next_index);
+}
+
+void write(Top top, const Cancel& cancel) {
+  auto to = top.initCancel();
+  write(to.initSequence(), cancel.sequence);
+  to.setEpoch(cancel.epoch);
+}
+
+void write(Top top, const Accepted& accepted) {
+  auto to = top.initAccepted();
+  write(to.initSequence(), accepted.sequence);
+  to.setEpoch(accepted.epoch);
+}
+
+void write(Top top, const Refused& refused) {
+  auto to = top.initRefused();
+  write(to.initSequence(), refused.sequence);
+  to.setEpoch(refused.epoch);
+  to.setRetry(refused.retry);
+  to.setReason(fit(refused.reason));
+}
+
+void write(schema::Report::Builder to, const SpeculationReport& report) {
+  to.setSteps(report.steps);
+  to.setReceived(report.received);
+  to.setAccepted(report.accepted);
+  to.setRejected(report.rejected);
+  to.setUnreached(report.unreached);
+  to.setTrimmed(report.trimmed);
+  to.setLate(report.late);
+  to.setStale(report.stale);
+  to.setInvalid(report.invalid);
+  to.setHeld(report.held);
+}
+
+void write(Top top, const Tokens& tokens) {
+  auto to = top.initTokens();
+  write(to.initSequence(), tokens.sequence);
+  to.setEpoch(tokens.epoch);
+  to.setFirstIndex(tokens.first_index);
+  to.setFinish(as<schema::Finish>(tokens.finish));
+  write(to.initIds(static_cast<unsigned>(tokens.ids.size())), tokens.ids);
+  auto drafted = to.initDrafted(static_cast<unsigned>(tokens.drafted.size()));
+  for (unsigned at = 0; at < drafted.size(); ++at) drafted.set(at, tokens.drafted[at] != 0);
+  to.setReason(fit(tokens.reason));
+  write(to.initReport(), tokens.report);
+}
+
+void write(Top, const Unknown&) { CHECK(false, "nobody sends an Unknown"); }
+
+}  // namespace
+
+Bytes encode(const GenerateMessage& message) {
+  return encode_checked<schema::Generate>(message,
+                                          [&](Top top) { std::visit([&](const auto& m) { write(top, m); }, message); });
+}
+
+}  // namespace slipstream::wire

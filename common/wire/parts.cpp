@@ -1,0 +1,97 @@
+#include "common/wire/parts.h"
+
+#include "common/base/limits.h"
+#include "common/wire/text.h"
+
+namespace slipstream::wire {
+
+void write(schema::SequenceId::Builder to, const SequenceId& id) {
+  to.setRouter(id.router);
+  to.setCounter(id.counter);
+}
+
+void write(schema::VersionRange::Builder to, const VersionRange& range) {
+  to.setOldest(range.oldest);
+  to.setNewest(range.newest);
+}
+
+void write(schema::Fingerprint::Builder to, const Fingerprint& fingerprint) {
+  to.setTokenizer(fingerprint.tokenizer);
+  to.setWeights(fingerprint.weights);
+  to.setVocabulary(fingerprint.vocabulary);
+  write(to.initSpecialIds(static_cast<unsigned>(fingerprint.special_ids.size())), fingerprint.special_ids);
+}
+
+void write(schema::Needs::Builder to, const Needs& needs) {
+  to.setFeatures(needs.features);
+  to.setProbabilities(needs.probabilities);
+}
+
+void write(schema::Tuning::Builder to, const Tuning& tuning) {
+  to.setVersion(tuning.version);
+  to.setThreshold(tuning.threshold);
+  to.setNodesMax(tuning.nodes_max);
+  to.setDepthMax(tuning.depth_max);
+  to.setDeadlineUs(tuning.deadline_us);
+  to.setReason(fit(tuning.reason));
+}
+
+void write(schema::Sampling::Builder to, const SamplingParams& sampling) {
+  to.setTemperature(sampling.temperature);
+  to.setTopK(sampling.top_k);
+  to.setTopP(sampling.top_p);
+  to.setMinP(sampling.min_p);
+}
+
+void write(capnp::List<int32_t>::Builder to, std::span<const TokenId> ids) {
+  for (unsigned at = 0; at < to.size(); ++at) to.set(at, ids[at]);
+}
+
+SequenceId read(schema::SequenceId::Reader from) { return {.router = from.getRouter(), .counter = from.getCounter()}; }
+
+VersionRange read(schema::VersionRange::Reader from) { return {.oldest = from.getOldest(), .newest = from.getNewest()}; }
+
+Needs read(schema::Needs::Reader from) { return {.features = from.getFeatures(), .probabilities = from.getProbabilities()}; }
+
+SamplingParams read(schema::Sampling::Reader from) {
+  return {.temperature = from.getTemperature(), .top_k = from.getTopK(), .top_p = from.getTopP(), .min_p = from.getMinP()};
+}
+
+Result<Fingerprint> read(schema::Fingerprint::Reader from) {
+  TRY(auto special_ids, read("Fingerprint.specialIds", from.getSpecialIds(), kStopIdsMax));
+  return Fingerprint{.tokenizer = from.getTokenizer(),
+                     .vocabulary = from.getVocabulary(),
+                     .special_ids = std::move(special_ids),
+                     .weights = from.getWeights()};
+}
+
+Result<Tuning> read(schema::Tuning::Reader from) {
+  TRY(auto reason, read("Tuning.reason", from.getReason()));
+  return Tuning{.version = from.getVersion(),
+                .threshold = from.getThreshold(),
+                .nodes_max = from.getNodesMax(),
+                .depth_max = from.getDepthMax(),
+                .deadline_us = from.getDeadlineUs(),
+                .reason = std::move(reason)};
+}
+
+Result<void> bounded(std::string_view field, size_t entries, int entries_max) {
+  if (entries <= static_cast<size_t>(entries_max)) return {};
+  return fail("{} has {} entries, the limit is {}", field, entries, entries_max);
+}
+
+Result<std::vector<TokenId>> read(std::string_view field, capnp::List<int32_t>::Reader from, int entries_max) {
+  TRY_VOID(bounded(field, from.size(), entries_max));
+  std::vector<TokenId> ids(from.size());
+  for (unsigned at = 0; at < from.size(); ++at) ids[at] = from[at];
+  return ids;
+}
+
+Result<std::string> read(std::string_view field, capnp::Text::Reader from) {
+  if (from.size() > kTextBytesMax) return fail("{} has {} bytes, the limit is {}", field, from.size(), kTextBytesMax);
+  const std::string_view text(from.begin(), from.size());
+  if (!is_text(text)) return fail("{} is no UTF-8 text without NUL", field);
+  return std::string(text);
+}
+
+}  // namespace slipstream::wire

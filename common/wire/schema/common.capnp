@@ -1,0 +1,47 @@
+# What several messages carry. The meaning, unit and limit of each field: docs/WIRE.md. Fields are only ever added, at the end.
+@0xb9ea6c2bb07954d3;
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("slipstream::schema");
+
+struct SequenceId {
+  router @0 :UInt64;
+  counter @1 :UInt64;
+}
+
+struct VersionRange {
+  oldest @0 :UInt16;
+  newest @1 :UInt16;
+}
+
+struct Fingerprint {
+  tokenizer @0 :UInt64;
+  weights @1 :UInt64;
+  vocabulary @2 :Int32;
+  specialIds @3 :List(Int32);
+}
+
+struct Needs {
+  features @0 :Bool;
+  probabilities @1 :Bool;
+}
+
+struct Tuning {
+  version @0 :UInt32;
+  threshold @1 :Float32;
+  nodesMax @2 :UInt16;
+  depthMax @3 :UInt16;
+  deadlineUs @4 :UInt32;
+  reason @5 :Text;
+}
+
+struct Sampling {
+  temperature @0 :Float32;
+  topK @1 :Int32;
+  topP @2 :Float32;
+  minP @3 :Float32;
+}
+
+enum Rule {
+  greedy @0;
+  coupled @1;
+}

@@ -1,0 +1,70 @@
+# Boundary `control`: worker <-> router (docs/WIRE.md).
+@0xba685fd82e018727;
+using Cxx = import "/capnp/c++.capnp";
+using import "common.capnp".Fingerprint;
+using import "common.capnp".Needs;
+using import "common.capnp".VersionRange;
+$Cxx.namespace("slipstream::schema");
+
+struct Control {
+  union {
+    none @0 :Void;  # an empty message says nothing: malformed
+    hello @1 :Hello;
+    workerHeartbeat @2 :WorkerHeartbeat;
+    leaving @3 :Leaving;
+    welcome @4 :Welcome;
+    refuse @5 :Refuse;
+    routerHeartbeat @6 :RouterHeartbeat;
+    drain @7 :Drain;
+  }
+}
+
+enum Role {
+  verifier @0;
+  drafter @1;
+}
+
+struct Hello {
+  versions @0 :VersionRange;
+  incarnation @1 :UInt64;
+  role @2 :Role;
+  needs @3 :Needs;
+  fingerprint @4 :Fingerprint;
+  numericsId @5 :Text;
+  methods @6 :List(Text);
+  contextMax @7 :Int32;
+  sequencesMax @8 :Int32;
+  draftEndpoint @9 :Text;
+  metricsEndpoint @10 :Text;
+}
+
+struct WorkerHeartbeat {
+  incarnation @0 :UInt64;
+  steps @1 :UInt64;
+  sequences @2 :UInt32;
+  waiting @3 :UInt32;
+  busy @4 :Float32;
+}
+
+struct Leaving {
+  incarnation @0 :UInt64;
+  reason @1 :Text;
+}
+
+struct Welcome {
+  router @0 :UInt64;
+  heartbeatMs @1 :UInt32;
+  version @2 :UInt16;
+}
+
+struct Refuse {
+  reason @0 :Text;
+}
+
+struct RouterHeartbeat {
+  router @0 :UInt64;
+}
+
+struct Drain {
+  reason @0 :Text;
+}

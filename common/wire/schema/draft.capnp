@@ -1,0 +1,100 @@
+# Boundary `draft`: verifier <-> drafter (docs/WIRE.md).
+@0x865bc9b22eecf43a;
+using Cxx = import "/capnp/c++.capnp";
+using import "common.capnp".Fingerprint;
+using import "common.capnp".Needs;
+using import "common.capnp".Rule;
+using import "common.capnp".Sampling;
+using import "common.capnp".SequenceId;
+using import "common.capnp".Tuning;
+using import "common.capnp".VersionRange;
+$Cxx.namespace("slipstream::schema");
+
+struct Draft {
+  union {
+    none @0 :Void;  # an empty message says nothing: malformed
+    attach @1 :Attach;
+    attached @2 :Attached;
+    advance @3 :Advance;
+    features @4 :Features;
+    release @5 :Release;
+    tree @6 :Tree;
+    resync @7 :Resync;
+  }
+}
+
+struct Attach {
+  versions @0 :VersionRange;
+  verifier @1 :UInt64;
+  fingerprint @2 :Fingerprint;
+}
+
+struct Attached {
+  drafter @0 :UInt64;
+  version @1 :UInt16;
+  fingerprint @2 :Fingerprint;
+  method @3 :Text;
+  needs @4 :Needs;
+  refusal @5 :Text;
+}
+
+struct Fence {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  round @2 :UInt32;
+  prefixHash @3 :UInt64;
+  baseLength @4 :Int32;
+}
+
+struct SequenceInfo {
+  seed @0 :UInt64;
+  promptLength @1 :Int32;
+  choice @2 :UInt32;
+  rule @3 :Rule;
+  sampling @4 :Sampling;
+}
+
+struct Advance {
+  fence @0 :Fence;
+  tokens @1 :List(Int32);
+  draft @2 :Bool;
+  tuning @3 :Tuning;
+  info @4 :SequenceInfo;  # null: not sent
+}
+
+struct Features {
+  fence @0 :Fence;
+}
+
+struct Release {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+}
+
+enum NoNodes {
+  none @0;
+  busy @1;
+  leaving @2;
+  belowThreshold @3;
+}
+
+struct TreeNode {
+  token @0 :Int32;
+  parent @1 :Int32;
+  survival @2 :Float32;
+}
+
+struct Tree {
+  fence @0 :Fence;
+  tuningVersion @1 :UInt32;
+  draftUs @2 :UInt32;
+  noNodes @3 :NoNodes;
+  nodes @4 :List(TreeNode);
+}
+
+struct Resync {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  round @2 :UInt32;
+  held @3 :Int32;
+}

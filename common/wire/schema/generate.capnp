@@ -1,0 +1,96 @@
+# Boundary `generate`: router <-> verifier (docs/WIRE.md).
+@0xc11b93f981038496;
+using Cxx = import "/capnp/c++.capnp";
+using import "common.capnp".Rule;
+using import "common.capnp".Sampling;
+using import "common.capnp".SequenceId;
+using import "common.capnp".Tuning;
+$Cxx.namespace("slipstream::schema");
+
+struct Generate {
+  union {
+    none @0 :Void;  # an empty message says nothing: malformed
+    start @1 :Start;
+    ack @2 :Ack;
+    cancel @3 :Cancel;
+    accepted @4 :Accepted;
+    refused @5 :Refused;
+    tokens @6 :Tokens;
+  }
+}
+
+struct DrafterRef {
+  incarnation @0 :UInt64;
+  endpoint @1 :Text;
+}
+
+struct Start {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  choice @2 :UInt32;
+  seed @3 :UInt64;
+  promptLength @4 :Int32;
+  outputMax @5 :Int32;
+  leaseMs @6 :UInt32;
+  rule @7 :Rule;
+  tokens @8 :List(Int32);
+  sampling @9 :Sampling;
+  stopIds @10 :List(Int32);
+  drafters @11 :List(DrafterRef);
+  tuning @12 :Tuning;
+}
+
+struct Ack {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  nextIndex @2 :Int32;
+}
+
+struct Cancel {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+}
+
+struct Accepted {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+}
+
+struct Refused {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  retry @2 :Bool;
+  reason @3 :Text;
+}
+
+enum Finish {
+  none @0;
+  stop @1;
+  length @2;
+  cancelled @3;
+  error @4;
+}
+
+struct Report {
+  steps @0 :UInt32;
+  received @1 :UInt32;
+  accepted @2 :UInt32;
+  rejected @3 :UInt32;
+  unreached @4 :UInt32;
+  trimmed @5 :UInt32;
+  late @6 :UInt32;
+  stale @7 :UInt32;
+  invalid @8 :UInt32;
+  held @9 :UInt32;
+}
+
+struct Tokens {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  firstIndex @2 :Int32;
+  finish @3 :Finish;
+  ids @4 :List(Int32);
+  drafted @5 :List(Bool);
+  reason @6 :Text;
+  report @7 :Report;
+}

@@ -1,0 +1,128 @@
+#include "common/wire/codec.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/common/wire/random_message.h"
+
+namespace slipstream::wire {
+namespace {
+
+using slipstream::testing::RandomMessage;
+
+constexpr uint64_t kMessages = 3000;
+
+TEST(Codec, GivesBackEveryControlMessage) {
+  for (uint64_t seed = 0; seed < kMessages; ++seed) {
+    const ControlMessage message = RandomMessage(seed).control();
+    const auto decoded = decode_control(encode(message));
+    ASSERT_TRUE(decoded) << decoded.error().message << " (seed " << seed << ")";
+    ASSERT_EQ(*decoded, message) << "seed " << seed;
+  }
+}
+
+TEST(Codec, GivesBackEveryGenerateMessage) {
+  for (uint64_t seed = 0; seed < kMessages; ++seed) {
+    const GenerateMessage message = RandomMessage(seed).generate();
+    const auto decoded = decode_generate(encode(message));
+    ASSERT_TRUE(decoded) << decoded.error().message << " (seed " << seed << ")";
+    ASSERT_EQ(*decoded, message) << "seed " << seed;
+  }
+}
+
+TEST(Codec, GivesBackEveryDraftMessage) {
+  for (uint64_t seed = 0; seed < kMessages; ++seed) {
+    const DraftMessage message = RandomMessage(seed).draft();
+    const auto decoded = decode_draft(encode(message));
+    ASSERT_TRUE(decoded) << decoded.error().message << " (seed " << seed << ")";
+    ASSERT_EQ(*decoded, message) << "seed " << seed;
+  }
+}
+
+TEST(Codec, DecodesAtAnyAlignment) {
+  const DraftMessage message = Release{.sequence = {1, 2}, .epoch = 3};
+  const Bytes bytes = encode(message);
+  for (size_t shift = 0; shift < 8; ++shift) {
+    Bytes moved(shift + bytes.size());
+    std::ranges::copy(bytes, moved.begin() + static_cast<ptrdiff_t>(shift));
+    const auto decoded = decode_draft(std::span(moved).subspan(shift));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, message);
+  }
+}
+
+TEST(Codec, TakesAPromptOfTheGreatestLength) {
+  Start start{.prompt_length = kContextTokensMax, .tokens = std::vector<TokenId>(kContextTokensMax, 7)};
+  const Bytes bytes = encode(GenerateMessage(start));
+  EXPECT_LE(bytes.size(), kControlFrameBytesMax);
+  const auto decoded = decode_generate(bytes);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(std::get<Start>(*decoded), start);
+}
+
+TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
+  Tree tree{.nodes = std::vector<TreeNode>(kTreeNodesMax)};
+  Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax), .info = SequenceInfo{}};
+  advance.tuning.reason = std::string(kTextBytesMax, 'r');
+  for (const DraftMessage& message : {DraftMessage(tree), DraftMessage(advance)}) {
+    const Bytes bytes = encode(message);
+    EXPECT_LE(bytes.size(), kDraftFrameBytesMax);
+    const auto decoded = decode_draft(bytes);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, message);
+  }
+}
+
+TEST(Codec, CutsALongReasonBetweenCharactersAndMendsItsBytes) {
+  std::string reason = "\xFF";
+  for (int n = 0; n < 600; ++n) reason += "é";
+  const auto decoded = decode_control(encode(ControlMessage(Refuse{.reason = reason})));
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  const std::string& arrived = std::get<Refuse>(*decoded).reason;
+  EXPECT_EQ(arrived.front(), '?');
+  EXPECT_EQ(arrived.size(), 1023u);  // 1 + 511 * 2: another é would not fit
+}
+
+TEST(Codec, RefusesNothingAtAll) {
+  EXPECT_FALSE(decode_control({}));
+  const Bytes zeros(64);
+  EXPECT_FALSE(decode_control(zeros));
+  EXPECT_FALSE(decode_generate(zeros));
+  EXPECT_FALSE(decode_draft(zeros));
+}
+
+TEST(Codec, RefusesBytesAfterTheMessage) {
+  Bytes bytes = encode(DraftMessage(Release{}));
+  bytes.resize(bytes.size() + 8);
+  EXPECT_FALSE(decode_draft(bytes));
+}
+
+TEST(Codec, RefusesAFrameOverItsLimit) {
+  const Bytes bytes(kDraftFrameBytesMax + 8);
+  const auto decoded = decode_draft(bytes);
+  ASSERT_FALSE(decoded);
+  EXPECT_NE(decoded.error().message.find("limit is 65536"), std::string::npos) << decoded.error().message;
+}
+
+// The union's tag is the first two bytes of the root's data: after the 8 bytes of the segment table and the root pointer.
+constexpr size_t kTagAt = 16;
+
+TEST(Codec, GivesAnUnknownTagBackAsUnknown) {
+  Bytes draft = encode(DraftMessage(Release{}));
+  draft[kTagAt] = std::byte(0x39);
+  draft[kTagAt + 1] = std::byte(0x05);
+  EXPECT_EQ(*decode_draft(draft), DraftMessage(Unknown{0x0539}));
+  Bytes control = encode(ControlMessage(RouterHeartbeat{}));
+  control[kTagAt] = std::byte(99);
+  EXPECT_EQ(*decode_control(control), ControlMessage(Unknown{99}));
+  Bytes generate = encode(GenerateMessage(Ack{}));
+  generate[kTagAt] = std::byte(99);
+  EXPECT_EQ(*decode_generate(generate), GenerateMessage(Unknown{99}));
+}
+
+TEST(CodecDeathTest, AbortsOnAMessageOverOurOwnLimits) {
+  const DraftMessage message = Tree{.nodes = std::vector<TreeNode>(kTreeNodesMax + 1)};
+  EXPECT_DEATH((void)encode(message), "Tree.nodes has 64 entries, the limit is 63");
+}
+
+}  // namespace
+}  // namespace slipstream::wire

@@ -1,0 +1,151 @@
+// Random messages within the limits, for properties and mutations. Deterministic from the seed.
+#pragma once
+
+#include <random>
+#include <string>
+
+#include "common/base/limits.h"
+#include "common/messages/boundary.h"
+
+namespace slipstream::testing {
+
+class RandomMessage {
+ public:
+  explicit RandomMessage(uint64_t seed) : random_(seed) {}
+
+  ControlMessage control() {
+    switch (below(7)) {
+      case 0:
+        return hello();
+      case 1:
+        return WorkerHeartbeat{u64(), u32(), u32(), u64(), unit()};
+      case 2:
+        return Leaving{u64(), text()};
+      case 3:
+        return Welcome{u16(), u64(), u32()};
+      case 4:
+        return Refuse{text()};
+      case 5:
+        return RouterHeartbeat{u64()};
+      default:
+        return Drain{text()};
+    }
+  }
+
+  GenerateMessage generate() {
+    switch (below(6)) {
+      case 0:
+        return start();
+      case 1:
+        return Ack{sequence(), u32(), length()};
+      case 2:
+        return Cancel{sequence(), u32()};
+      case 3:
+        return Accepted{sequence(), u32()};
+      case 4:
+        return Refused{sequence(), u32(), text(), coin()};
+      default:
+        return tokens();
+    }
+  }
+
+  DraftMessage draft() {
+    switch (below(7)) {
+      case 0:
+        return Attach{versions(), u64(), fingerprint()};
+      case 1:
+        return Attached{u16(), u64(), fingerprint(), text(), needs(), text()};
+      case 2:
+        return advance();
+      case 3:
+        return Features{fence()};
+      case 4:
+        return Release{sequence(), u32()};
+      case 5:
+        return tree();
+      default:
+        return Resync{sequence(), u32(), u32(), length()};
+    }
+  }
+
+  uint64_t u64() { return random_(); }
+  int below(int end) { return static_cast<int>(random_() % static_cast<uint64_t>(end)); }
+
+ private:
+  uint32_t u32() { return static_cast<uint32_t>(random_()); }
+  uint16_t u16() { return static_cast<uint16_t>(random_()); }
+  bool coin() { return below(2) == 0; }
+  float unit() { return static_cast<float>(below(1025)) / 1024.0F; }
+  int32_t length() { return below(kContextTokensMax + 1); }
+  std::string text() {
+    static const char* const kPieces[] = {"", "a", "reason ", "é", "漢字", "\U0001F600", "\n", "\""};
+    std::string text;
+    for (int n = below(9); n > 0; --n) text += kPieces[below(8)];
+    return text;
+  }
+  std::vector<TokenId> ids(int entries_max) {
+    std::vector<TokenId> ids(static_cast<size_t>(below(entries_max + 1)));
+    for (TokenId& id : ids) id = static_cast<TokenId>(random_() & 0x7FFFFFFF);
+    return ids;
+  }
+  SequenceId sequence() { return {u64(), u64()}; }
+  VersionRange versions() { return {u16(), u16()}; }
+  Fingerprint fingerprint() { return {u64(), below(200000), ids(kStopIdsMax), u64()}; }
+  Needs needs() { return {coin(), coin()}; }
+  Rule rule() { return coin() ? Rule::greedy : Rule::coupled; }
+  Fence fence() { return {sequence(), u32(), u32(), length(), u64()}; }
+  SamplingParams sampling() { return {coin() ? 0.0F : kTemperatureMin + unit(), below(1000), 1.0F - unit() / 2, unit() / 2}; }
+  Tuning tuning() {
+    return {u32(), unit(), static_cast<uint16_t>(below(kTreeNodesMax + 1)), static_cast<uint16_t>(below(kTreeDepthMax + 1)),
+            u32(), text()};
+  }
+
+  Hello hello() {
+    Hello hello{versions(),    coin() ? Role::verifier : Role::drafter,
+                u64(),         fingerprint(),
+                text(),        {},
+                needs(),       length(),
+                below(100000), text(),
+                text()};
+    for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
+    return hello;
+  }
+  Start start() {
+    Start start{
+        .sequence = sequence(), .epoch = u32(), .choice = static_cast<uint32_t>(below(kChoicesMax)), .tokens = ids(300)};
+    start.prompt_length = below(static_cast<int>(start.tokens.size()) + 1);
+    start.sampling = sampling();
+    start.seed = u64();
+    start.rule = rule();
+    start.output_max = length();
+    start.stop_ids = ids(kStopIdsMax);
+    for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) start.drafters.push_back({u64(), text()});
+    start.tuning = tuning();
+    start.lease_ms = u32();
+    return start;
+  }
+  Tokens tokens() {
+    Tokens tokens{.sequence = sequence(), .epoch = u32(), .first_index = length(), .ids = ids(70)};
+    for (size_t n = 0; n < tokens.ids.size(); ++n) tokens.drafted.push_back(coin() ? 1 : 0);
+    tokens.finish = static_cast<Finish>(below(5));
+    tokens.reason = text();
+    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32()};
+    return tokens;
+  }
+  Advance advance() {
+    Advance advance{fence(), ids(300), coin(), tuning(), std::nullopt};
+    if (coin()) advance.info = SequenceInfo{length(), u64(), static_cast<uint32_t>(below(kChoicesMax)), sampling(), rule()};
+    return advance;
+  }
+  Tree tree() {
+    Tree tree{fence(), u32(), {}, static_cast<NoNodes>(below(4)), u32()};
+    for (int n = below(kTreeNodesMax + 1); n > 0; --n) {
+      tree.nodes.push_back({static_cast<TokenId>(u32()), static_cast<int32_t>(u32()), unit()});
+    }
+    return tree;
+  }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace slipstream::testing
