@@ -42,6 +42,44 @@ inline constexpr MetricName kRouterWorkerFaults{"slipstream_router_worker_faults
 inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_total",
                                               "Messages dropped: malformed, of unknown kind, or from a stranger."};
 
+// Verifier: draft nodes. received = the sum over all fates, `held` among them (docs/METRICS.md).
+inline constexpr MetricName kVerifierNodesReceived{"slipstream_verifier_draft_nodes_received_total",
+                                                   "Draft nodes that reached the verifier."};
+inline constexpr MetricName kVerifierNodes{"slipstream_verifier_draft_nodes_total", "Draft nodes by what became of them."};
+inline constexpr MetricName kVerifierNodesHeld{"slipstream_verifier_draft_nodes_held",
+                                               "Draft nodes that wait for a step or are in one now."};
+inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted_nodes",
+                                                   "Accepted nodes of each verified tree."};
+inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
+                                            "Sequences' verify steps, by kind: draft, plain."};
+inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",
+                                                     "Rounds whose tree was not there in time."};
+inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
+                                                     "Rounds for which the guard asked for no draft."};
+// Verifier: steps.
+inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, choosing included."};
+inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",
+                                                     "A round's time that is not the forward pass: draft wait, loop, wire."};
+inline constexpr MetricName kVerifierStepRows{"slipstream_verifier_step_rows_total", "Rows computed in all steps."};
+inline constexpr MetricName kVerifierStepFaults{"slipstream_verifier_step_faults_total",
+                                                "Steps that failed, sequences ended by logits that are not finite."};
+// Verifier: sequences and cache.
+inline constexpr MetricName kVerifierSequencesStarted{"slipstream_verifier_sequences_started_total", "Sequences taken on."};
+inline constexpr MetricName kVerifierSequencesRefused{"slipstream_verifier_sequences_refused_total", "Starts refused."};
+inline constexpr MetricName kVerifierSequencesEnded{"slipstream_verifier_sequences_ended_total",
+                                                    "Sequences forgotten, by why: delivered, cancelled, lease, replaced."};
+inline constexpr MetricName kVerifierSequencesLive{"slipstream_verifier_sequences_live", "Sequences known now."};
+inline constexpr MetricName kVerifierSequencesWaiting{"slipstream_verifier_sequences_waiting",
+                                                      "Sequences without a cache block now."};
+inline constexpr MetricName kVerifierPreempted{"slipstream_verifier_preempted_total",
+                                               "Sequences that gave their cache to an older one, to be computed anew."};
+inline constexpr MetricName kVerifierBlocksFree{"slipstream_verifier_cache_blocks_free", "Cache blocks free now."};
+inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_tokens_total", "Prompt tokens taken on."};
+inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
+// Verifier: peers.
+inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total", "Drafters brought up to date on their word."};
+inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
+                                                "Messages dropped, and drafters quarantined for them."};
 }  // namespace metric
 
 }  // namespace slipstream

@@ -13,7 +13,8 @@ struct VerifierCounters {
   uint64_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0;
   uint64_t held = 0;  // gauge: arrived, or in the step that runs now
 
-  uint64_t sequences_started = 0, sequences_refused = 0, sequences_ended = 0, sequences_cancelled = 0, leases_expired = 0;
+  uint64_t sequences_started = 0, sequences_refused = 0, sequences_replaced = 0;
+  uint64_t sequences_delivered = 0, sequences_cancelled = 0, leases_expired = 0;
   uint64_t live = 0, waiting = 0;  // gauges
   uint64_t preempted = 0;          // lost their cache to an older sequence; computed anew
   bool welcome = false;            // gauge: by at least one router

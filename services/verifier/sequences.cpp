@@ -29,6 +29,7 @@ void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
       effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
       return;
     }
+    ++counters.sequences_replaced;
     end(**same, effects);
   }
   auto refused = why_not(start, config);
@@ -74,7 +75,6 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
 
 void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
   drafting.release(sequence, effects);
-  ++counters.sequences_ended;
   std::erase_if(sequences, [&](const auto& other) { return other.get() == &sequence; });
 }
 
@@ -88,7 +88,10 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
   const bool repeats = next == sequence->acked && next < sequence->output();  // a gap: it misses what comes after
   sequence->acked = next;
   sequence->resend_at = now + kResendInterval;
-  if (next == sequence->output() && !sequence->running()) return end(*sequence, effects);
+  if (next == sequence->output() && !sequence->running()) {
+    ++counters.sequences_delivered;
+    return end(*sequence, effects);
+  }
   if (repeats) deliver(*sequence, next, now, effects);
 }
 

@@ -59,6 +59,7 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
   plan = std::move(event.job);
   if (event.result) {
     counters.step_seconds.observe(event.result->forward_us * 1e-6);
+    window_busy += Time(event.result->forward_us);
   } else {
     ++counters.failed_steps;
   }

@@ -8,6 +8,7 @@
 namespace slipstream {
 namespace {
 
+constexpr Time kBusyWindow = std::chrono::seconds(1);
 constexpr uint64_t kFirstDrafterPeer = 1000;  // routers are peers 1, 2, ...
 
 Hello self(const VerifierConfig& config) {
@@ -86,7 +87,6 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
   std::erase_if(sequences, [&](const auto& sequence) {
     if (now < sequence->lease_ends || sequence->in_step) return false;
     ++counters.leases_expired;
-    ++counters.sequences_ended;
     drafting.release(*sequence, effects);
     return true;
   });
@@ -94,11 +94,16 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
     const bool unacked = sequence->acked < sequence->output() || !sequence->running();
     if (unacked && now >= sequence->resend_at) deliver(*sequence, sequence->acked, now, effects);
   }
+  if (const Time window = now - window_began; window >= kBusyWindow) {
+    busy = std::min(1.0F, static_cast<float>(window_busy.count()) / static_cast<float>(window.count()));
+    window_began = now;
+    window_busy = {};
+  }
   const WorkerHeartbeat load{.incarnation = config.incarnation,
                              .sequences = static_cast<uint32_t>(counters.live),
                              .waiting = static_cast<uint32_t>(counters.waiting),
                              .steps = counters.steps,
-                             .busy = 0};
+                             .busy = busy};
   membership.keep(now, load, effects);
 }
 

@@ -62,7 +62,10 @@ struct Verifier::State {
   // The step in flight, if any.
   bool computing = false;
   std::vector<Lane> lanes;
-  StepPlan plan;  // its buffers, while none is in flight
+  Time window_began{};  // of the busy share
+  Time window_busy{};   // computing within it
+  float busy = 0;       // of the last whole window
+  StepPlan plan;        // its buffers, while none is in flight
   std::optional<Time> alarm;
 };
 

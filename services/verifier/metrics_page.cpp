@@ -1,0 +1,67 @@
+#include "services/verifier/metrics_page.h"
+
+namespace slipstream {
+namespace {
+
+using namespace metric;
+
+double d(uint64_t count) { return static_cast<double>(count); }
+
+void add_nodes(const VerifierCounters& c, Exposition& page) {
+  page.counter(kVerifierNodesReceived, d(c.received));
+  page.counter(kVerifierNodes, d(c.accepted), {{"fate", "accepted"}});
+  page.counter(kVerifierNodes, d(c.rejected), {{"fate", "rejected"}});
+  page.counter(kVerifierNodes, d(c.unreached), {{"fate", "unreached"}});
+  page.counter(kVerifierNodes, d(c.trimmed), {{"fate", "trimmed"}});
+  page.counter(kVerifierNodes, d(c.late), {{"fate", "late"}});
+  page.counter(kVerifierNodes, d(c.stale), {{"fate", "stale"}});
+  page.counter(kVerifierNodes, d(c.invalid), {{"fate", "invalid"}});
+  page.gauge(kVerifierNodesHeld, d(c.held));
+  page.histogram(kVerifierAcceptedNodes, c.accepted_length);
+  page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
+  page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
+  page.counter(kVerifierMissedDeadlines, d(c.missed_deadlines));
+  page.counter(kVerifierBackedOffRounds, d(c.backed_off_rounds));
+}
+
+void add_steps(const VerifierCounters& c, Exposition& page) {
+  page.histogram(kVerifierStepSeconds, c.step_seconds);
+  page.histogram(kVerifierOverheadSeconds, c.overhead_seconds);
+  page.counter(kVerifierStepRows, d(c.step_rows));
+  page.counter(kVerifierStepFaults, d(c.failed_steps), {{"kind", "failed"}});
+  page.counter(kVerifierStepFaults, d(c.non_finite_rows), {{"kind", "not_finite"}});
+}
+
+void add_sequences(const VerifierCounters& c, Exposition& page) {
+  page.counter(kVerifierSequencesStarted, d(c.sequences_started));
+  page.counter(kVerifierSequencesRefused, d(c.sequences_refused));
+  page.counter(kVerifierSequencesEnded, d(c.sequences_delivered), {{"why", "delivered"}});
+  page.counter(kVerifierSequencesEnded, d(c.sequences_cancelled), {{"why", "cancelled"}});
+  page.counter(kVerifierSequencesEnded, d(c.leases_expired), {{"why", "lease"}});
+  page.counter(kVerifierSequencesEnded, d(c.sequences_replaced), {{"why", "replaced"}});
+  page.gauge(kVerifierSequencesLive, d(c.live));
+  page.gauge(kVerifierSequencesWaiting, d(c.waiting));
+  page.counter(kVerifierPreempted, d(c.preempted));
+  page.gauge(kVerifierBlocksFree, d(c.blocks_free));
+  page.counter(kVerifierPromptTokens, d(c.prompt_tokens));
+  page.counter(kVerifierOutputTokens, d(c.output_tokens));
+}
+
+void add_peers(const VerifierCounters& c, Exposition& page) {
+  page.counter(kVerifierResyncs, d(c.resyncs));
+  page.counter(kVerifierPeerFaults, d(c.malformed), {{"kind", "malformed"}});
+  page.counter(kVerifierPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});
+  page.counter(kVerifierPeerFaults, d(c.fenced), {{"kind", "fenced"}});
+  page.counter(kVerifierPeerFaults, d(c.quarantined), {{"kind", "quarantined"}});
+}
+
+}  // namespace
+
+void add_verifier_metrics(const VerifierCounters& counters, Exposition& page) {
+  add_nodes(counters, page);
+  add_steps(counters, page);
+  add_sequences(counters, page);
+  add_peers(counters, page);
+}
+
+}  // namespace slipstream
