@@ -59,7 +59,7 @@ TokenId choose_any(std::span<const float> logits, const RowSampling& row, Choose
   };
   visit(static_cast<size_t>(std::ranges::max_element(scratch.bounds) - scratch.bounds.begin()));
   // Bounds are floats with two roundings. A token that could win has a key in [best, best + 41], since all noise lies in
-  // [-4, 37]; there they err by less than 2^-23 (|best| + 128).
+  // [-4, 37]; there they err by less than 2^-22 (|best| + 128).
   const double slack = (std::abs(race.best()) + 128.0) * 0x1p-22;
   for (size_t block = 0; block < scratch.bounds.size(); ++block) {
     if (scratch.bounds[block] >= race.best() - slack) visit(block);

@@ -1,10 +1,13 @@
 #include "common/sampling/choose.h"
 
+#include <cmath>
 #include <random>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "common/sampling/vector_path.h"
+#include "tests/unit/common/sampling/allocations.h"
 #include "tests/unit/common/sampling/plain_choose.h"
 
 namespace slipstream {
@@ -41,18 +44,33 @@ std::string described(const SamplingParams& params, size_t size) {
                      params.top_p, params.min_p);
 }
 
-TEST(Choose, EqualsThePlainLoopOnThousandsOfRandomRows) {
+// Every instruction set that this machine has.
+class OnEachPath : public testing::TestWithParam<VectorPath> {
+ protected:
+  void SetUp() override {
+    if (GetParam() > best_) GTEST_SKIP() << "this processor has no such instructions";
+    vector_path() = GetParam();
+  }
+  void TearDown() override { vector_path() = best_; }
+
+ private:
+  VectorPath best_ = vector_path();
+};
+INSTANTIATE_TEST_SUITE_P(, OnEachPath, testing::Values(VectorPath::portable, VectorPath::v3, VectorPath::v4));
+
+TEST_P(OnEachPath, ChooseEqualsThePlainLoopOnThousandsOfRandomRows) {
   std::mt19937_64 random(1);
   ChooseScratch scratch;
   for (int i = 0; i < 6000; ++i) {
     const std::vector<float> logits = random_row(random);
     const RowSampling row{random() % 3, static_cast<uint32_t>(random() % 2), static_cast<uint32_t>(random() % 8),
                           random_params(random)};
+    if (random() % 4 == 0) prepare(row, static_cast<int>(logits.size()), scratch);
     ASSERT_EQ(choose(logits, row, scratch), plain::choose(logits, row)) << described(row.params, logits.size());
   }
 }
 
-TEST(Chain, KeepsExactlyWhatTheSortKeeps) {
+TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
   std::mt19937_64 random(2);
   ChainScratch scratch;
   for (int i = 0; i < 6000; ++i) {
@@ -65,6 +83,47 @@ TEST(Chain, KeepsExactlyWhatTheSortKeeps) {
       ASSERT_TRUE(std::ranges::equal(kept->ids, expected)) << described(params, logits.size());
     }
   }
+}
+
+TEST(Choose, TakesTheLowestIdOfTheHighestAtTemperatureZero) {
+  ChooseScratch scratch;
+  const RowSampling greedy{.seed = 1, .choice = 0, .position = 0, .params = {.temperature = 0}};
+  for (size_t first : {0u, 5u, 64u, 129u}) {
+    std::vector<float> logits(200, -2.0F);
+    logits[first] = logits[150] = logits[199] = 7.0F;
+    EXPECT_EQ(choose(logits, greedy, scratch), static_cast<TokenId>(first));
+  }
+}
+
+TEST(Choose, GivesNoTokenForARowThatIsNotFinite) {
+  ChooseScratch scratch;
+  for (const SamplingParams& params : {SamplingParams{}, SamplingParams{.temperature = 0}, SamplingParams{.top_p = 0.9F}}) {
+    const RowSampling row{.seed = 1, .choice = 0, .position = 0, .params = params};
+    for (float bad : {NAN, INFINITY}) EXPECT_EQ(choose(std::vector<float>{0, bad, 1}, row, scratch), -1);
+    EXPECT_EQ(choose(std::vector<float>(3, -INFINITY), row, scratch), -1);
+  }
+}
+
+TEST(Choose, NeverTakesAMaskedToken) {
+  ChooseScratch scratch;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    EXPECT_EQ(choose(std::vector<float>{-INFINITY, -5.0F, -INFINITY}, {seed, 0, 0, {}}, scratch), 1);
+  }
+}
+
+TEST(Choose, AllocatesNothingOnceItHasGrown) {
+  std::mt19937_64 random(3);
+  std::vector<float> logits(5000);
+  for (float& logit : logits) logit = std::normal_distribution<float>(0, 3)(random);
+  ChooseScratch scratch;
+  const SamplingParams all[] = {{.temperature = 0}, {}, {.top_p = 0.95F}, {.top_k = 100}, {.top_k = 40, .min_p = 0.1F}};
+  const auto round = [&](uint32_t position) {
+    for (const SamplingParams& params : all) choose(logits, {1, 0, position, params}, scratch);
+  };
+  for (uint32_t position = 0; position < kNoiseRowsKept; ++position) round(position);
+  const uint64_t before = allocations();
+  for (uint32_t position = 0; position < 100; ++position) round(position);
+  EXPECT_EQ(allocations(), before);
 }
 
 }  // namespace
