@@ -275,13 +275,13 @@ TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
   Stage<Verifier> stage(small);
   stage.up(kRouter);
   Start older = start();
-  older.tokens.assign(62, 10);
-  older.prompt_length = 62;
-  older.output_max = 4;
+  older.tokens.assign(60, 10);
+  older.prompt_length = 60;
+  older.output_max = 8;
   Start younger = older;
   younger.sequence.counter = 2;
-  older.tokens.assign(63, 10);
-  older.prompt_length = 63;
+  younger.tokens.assign(65, 10);
+  younger.prompt_length = 65;
   stage.hears(kRouter, older);
   stage.hears(kRouter, younger);
   std::map<uint64_t, std::vector<TokenId>> emitted;
@@ -297,8 +297,8 @@ TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
     }
   }
   EXPECT_GT(small.counters().preempted, 0U);
-  EXPECT_EQ(emitted[1], (std::vector<TokenId>{11, 12, 13, 14}));
-  EXPECT_EQ(emitted[2], (std::vector<TokenId>{11, 12, 13, 14}));
+  EXPECT_EQ(emitted[1], (std::vector<TokenId>{11, 12, 13, 14, 15, 16, 17, 18}));
+  EXPECT_EQ(emitted[2], emitted[1]);
 }
 
 TEST_F(VerifierTest, AnswersAResyncWithEverythingTheDrafterLacks) {
