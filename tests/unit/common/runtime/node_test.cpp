@@ -1,0 +1,199 @@
+#include "common/runtime/node.h"
+
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "common/runtime/memory_transport.h"
+
+namespace slipstream {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Peer kServer{1};
+constexpr auto kLong = 20s;
+
+struct Finished {  // to the test: what an actor wants known outside
+  std::string what;
+};
+
+// Answers a Hello with a Welcome, a Leaving with a Refuse; runs a job at each Hello.
+struct Server {
+  using Event =
+      std::variant<Woke, PeerUp, PeerDown, Malformed, From<Hello>, From<Leaving>, From<Drain>, From<Unknown>, Ran<int, int>>;
+  using Effect = std::variant<Run<int>, To<Welcome>, To<Refuse>, To<Drain>, Finished>;
+  void on(Event event, Time, std::vector<Effect>& effects) {
+    std::visit([&](auto& e) { take(e, effects); }, event);
+  }
+  int counters() const { return heard; }
+
+  void take(From<Hello>& hello, std::vector<Effect>& effects) {
+    ++heard;
+    peer = hello.peer;
+    effects.push_back(Run<int>{20});
+  }
+  void take(Ran<int, int>& ran, std::vector<Effect>& effects) {
+    effects.push_back(To<Welcome>{peer, Welcome{.heartbeat_ms = static_cast<uint32_t>(ran.job + ran.result.value_or(-1))}});
+  }
+  void take(Malformed& malformed, std::vector<Effect>& effects) { effects.push_back(Finished{malformed.why}); }
+  void take(From<Leaving>&, std::vector<Effect>& effects) { effects.push_back(Finished{"left"}); }
+  void take(From<Drain>& drain, std::vector<Effect>& effects) { effects.push_back(To<Drain>{peer, drain.message}); }
+  void take(PeerDown&, std::vector<Effect>& effects) { effects.push_back(Finished{"down"}); }
+  void take(auto&, std::vector<Effect>&) {}
+
+  int heard = 0;
+  Peer peer;
+};
+
+// Connects, says Hello when the link is up, tells the test what comes back.
+struct Client {
+  using Event = std::variant<Woke, PeerUp, From<Welcome>, From<Drain>, From<Unknown>, int>;
+  using Effect = std::variant<Connect, WakeAt, To<Hello>, To<Leaving>, To<Tree>, Finished>;
+  void on(Event event, Time now, std::vector<Effect>& effects) {
+    if (std::holds_alternative<Woke>(event)) {
+      if (woken++ == 0)
+        effects.push_back(Connect{kServer, "memory://server"});
+      else
+        effects.push_back(Finished{now >= 30ms ? "rang" : "rang early"});
+    } else if (std::holds_alternative<PeerUp>(event)) {
+      effects.push_back(To<Hello>{kServer, Hello{}});
+    } else if (auto* welcome = std::get_if<From<Welcome>>(&event)) {
+      effects.push_back(Finished{std::to_string(welcome->message.heartbeat_ms)});
+    } else if (auto* drain = std::get_if<From<Drain>>(&event)) {
+      effects.push_back(Finished{drain->message.reason});
+    } else if (auto* order = std::get_if<int>(&event)) {
+      if (*order == 1) effects.push_back(To<Tree>{kServer, Tree{}});
+      if (*order == 2) effects.push_back(WakeAt{30ms});
+      if (*order == 3) effects.push_back(To<Leaving>{kServer, Leaving{}});
+    }
+  }
+  int counters() const { return woken; }
+  int woken = 0;
+};
+
+// Words from an actor's thread to the test's.
+class Words {
+ public:
+  void operator()(Finished finished) { queue_->push(std::move(finished)), queue_->wake(); }
+  std::string next() {
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    while (std::chrono::steady_clock::now() < end) {
+      if (auto word = queue_->pop()) return word->what;
+      queue_->wait(end);
+    }
+    return "nothing came";
+  }
+
+ private:
+  struct Queue {
+    void push(Finished finished) { EXPECT_TRUE(words.push(std::move(finished))); }
+    std::optional<Finished> pop() { return words.pop(); }
+    void wake() {
+      std::lock_guard lock(mutex);
+      fresh = true;
+      changed.notify_one();
+    }
+    void wait(std::chrono::steady_clock::time_point end) {
+      std::unique_lock lock(mutex);
+      changed.wait_until(lock, end, [this] { return fresh; });
+      fresh = false;
+    }
+    BoundedQueue<Finished> words{100};
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool fresh = false;
+  };
+  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
+};
+
+// A server and a client, each with its loop on its own thread.
+class NodeTest : public ::testing::Test {
+ protected:
+  using ServerNode = Node<Server, int, int, Words>;
+  using ClientNode = Node<Client, NoJob, NoJob, Words>;
+
+  void start_server(std::optional<ServerNode::Event> last = std::nullopt) {
+    serving_ = std::jthread([this, last](std::stop_token stop) { server_node_.run(stop, last); });
+  }
+  void start_client() {
+    asking_ = std::jthread([this](std::stop_token stop) { client_node_.run(stop); });
+  }
+
+  MemoryHub hub_;
+  Server server_;
+  Client client_;
+  Words server_words_, client_words_;
+  std::unique_ptr<Transport> server_transport_ = hub_.open(1, "memory://server");
+  std::unique_ptr<Transport> client_transport_ = hub_.open(2);
+  ServerNode server_node_{server_, *server_transport_, [](int& job) -> Result<int> { return job + 2; }, server_words_};
+  ClientNode client_node_{client_, *client_transport_, {}, client_words_};
+  std::jthread serving_, asking_;
+};
+
+TEST_F(NodeTest, CarriesAMessageThroughAJobAndBack) {
+  start_server();
+  start_client();
+  EXPECT_EQ(client_words_.next(), "42");
+}
+
+TEST_F(NodeTest, PublishesCountersBeforeItSleeps) {
+  start_server();
+  start_client();
+  EXPECT_EQ(client_words_.next(), "42");
+  const auto end = std::chrono::steady_clock::now() + kLong;
+  while (server_node_.counters() != 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(server_node_.counters(), 1);
+  EXPECT_GE(server_node_.node_counters().transport.sent, 1u);
+}
+
+TEST_F(NodeTest, TakesLocalEventsFromOtherThreads) {
+  start_server();
+  start_client();
+  ASSERT_TRUE(client_node_.post(3));
+  EXPECT_EQ(client_words_.next(), "42");
+  EXPECT_EQ(server_words_.next(), "left");
+}
+
+TEST_F(NodeTest, RingsTheAlarmWhenItIsDue) {
+  start_client();
+  ASSERT_TRUE(client_node_.post(2));
+  EXPECT_EQ(client_words_.next(), "rang");
+}
+
+TEST_F(NodeTest, CallsAMessageForAnotherRoleMalformed) {
+  start_server();
+  start_client();
+  EXPECT_EQ(client_words_.next(), "42");
+  ASSERT_TRUE(client_node_.post(1));
+  EXPECT_EQ(server_words_.next(), "a message that this role does not take");
+  EXPECT_EQ(server_node_.node_counters().undecodable, 0u);
+}
+
+TEST_F(NodeTest, CallsAFrameThatDoesNotDecodeMalformed) {
+  auto stranger = hub_.open(9);
+  stranger->connect(kServer, "memory://server");
+  start_server();
+  stranger->send(kServer, Frame{Boundary::control, std::vector<std::byte>(3)});
+  EXPECT_EQ(server_words_.next(), "a message of 3 bytes: no multiple of 8");
+  stranger.reset();
+  EXPECT_EQ(server_words_.next(), "down");
+}
+
+TEST_F(NodeTest, SaysFarewellWhenStopped) {
+  start_server(From<Drain>{Peer{}, Drain{"stopping"}});
+  start_client();
+  EXPECT_EQ(client_words_.next(), "42");
+  serving_.request_stop();
+  EXPECT_EQ(client_words_.next(), "stopping");
+}
+
+TEST_F(NodeTest, RefusesLocalEventsOverTheLimitAndCountsThem) {
+  for (size_t n = 0; n < kInboxEventsMax; ++n) ASSERT_TRUE(client_node_.post(0));
+  EXPECT_FALSE(client_node_.post(0));
+  EXPECT_EQ(client_node_.node_counters().inbox_full, 1u);
+}
+
+}  // namespace
+}  // namespace slipstream
