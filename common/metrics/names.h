@@ -80,6 +80,30 @@ inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_to
 inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total", "Drafters brought up to date on their word."};
 inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
                                                 "Messages dropped, and drafters quarantined for them."};
+
+// Drafter: asks. asks = the sum over all answers, and those in the job that runs or waits.
+inline constexpr MetricName kDrafterAsks{"slipstream_drafter_asks_total", "Trees that verifiers asked for."};
+inline constexpr MetricName kDrafterAnswers{"slipstream_drafter_answers_total",
+                                            "Asks by what became of them: tree, empty (with a reason), overtaken."};
+inline constexpr MetricName kDrafterNodes{"slipstream_drafter_nodes_total",
+                                          "Nodes drafted, by fate: sent, or discarded as a newer round had come."};
+inline constexpr MetricName kDrafterDraftSeconds{"slipstream_drafter_draft_seconds", "One draft job, with all its asks."};
+inline constexpr MetricName kDrafterFailedJobs{"slipstream_drafter_failed_jobs_total", "Draft jobs that failed."};
+// Drafter: sequences.
+inline constexpr MetricName kDrafterAdvances{"slipstream_drafter_advances_total",
+                                             "Advances by outcome: applied, stale, resync, busy, leaving, invalid."};
+inline constexpr MetricName kDrafterSequencesBegun{"slipstream_drafter_sequences_begun_total",
+                                                   "Sequences begun, or begun anew."};
+inline constexpr MetricName kDrafterSequencesEnded{
+    "slipstream_drafter_sequences_ended_total",
+    "Sequences forgotten: released, or freed as idle, orphaned or of another prefix."};
+inline constexpr MetricName kDrafterSequencesLive{"slipstream_drafter_sequences_live", "Sequences known now."};
+inline constexpr MetricName kDrafterTokensHeld{"slipstream_drafter_tokens_held", "Tokens of all sequences known now."};
+// Drafter: peers.
+inline constexpr MetricName kDrafterVerifiers{"slipstream_drafter_verifiers", "Verifiers attached."};
+inline constexpr MetricName kDrafterWelcome{"slipstream_drafter_welcome", "1 when at least one router takes this drafter."};
+inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_total",
+                                               "Messages dropped, refusals, and verifiers quarantined."};
 }  // namespace metric
 
 }  // namespace slipstream
