@@ -22,7 +22,7 @@ setup:
 
 build: setup
 	@$(quietly) configure-release cmake --preset release
-	@[ -f build/release/.built ] || echo "Building into build/release: 1.5 GB; a first time about 12 minutes on two cores"
+	@[ -f build/release/.built ] || echo "Building into build/release: a first time takes about 10 minutes on two cores and 1.5 GB"
 	@$(quietly) build-release cmake --build --preset release
 	@touch build/release/.built
 

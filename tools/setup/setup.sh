@@ -75,10 +75,12 @@ main() {
     echo "Set-up: everything is there."
     return
   fi
+  if [[ "${1:-}" != --list ]]; then
+    if apt_needed "${missing[@]}"; then require_apt; fi
+    check_disk
+  fi
   say_plan "${missing[@]}"
   if [[ "${1:-}" == --list ]]; then return; fi
-  check_disk
-  if apt_needed "${missing[@]}"; then require_apt; fi
   mkdir -p "$cache" "$logs"
   exec 9>"$cache/setup.lock"
   flock --nonblock 9 || fail "another set-up is running in $root: wait for it to end"

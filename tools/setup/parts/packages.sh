@@ -17,7 +17,7 @@ packages_missing() {
 packages_plan() {
   local names
   names="$(packages_missing_names | tr '\n' ' ')"
-  echo "Debian packages, system-wide by apt (all of them: 130 MB to download, 600 MB on disk, 2 minutes): $names"
+  echo "Debian packages, system-wide by apt (all of them: 210 MB to download, 1 GB on disk, 2 minutes): $names"
 }
 
 packages_install() {

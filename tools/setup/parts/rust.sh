@@ -10,7 +10,7 @@ cargo_new_enough() {
 
 rust_missing() { ! cargo_new_enough; }
 
-rust_plan() { echo "cargo-web and rustc-web, Rust $rust_needed or newer, system-wide by apt: 120 MB to download, 450 MB on disk, 1 minute"; }
+rust_plan() { echo "cargo-web and rustc-web, Rust $rust_needed or newer, system-wide by apt: 100 MB to download, 460 MB on disk, 20 seconds"; }
 
 rust_install() {
   if [[ -n "${SLIPSTREAM_SKIP_APT:-}" ]]; then fail "cargo $rust_needed or newer is needed: install it and put it on PATH"; fi
