@@ -7,28 +7,43 @@
 namespace slipstream {
 namespace {
 
-void linear_row(const LinearArgs& args, int32_t panel, int32_t row) {
-  const uint16_t* weight = args.panels + panel * panel_elements(args.in_cols);
-  const float* in = static_cast<const float*>(args.in) + row * args.in_stride;
-  float acc[kPanelRows] = {};
-  for (int32_t k = 0; k < args.in_cols; k += 2, weight += 2 * kPanelRows) {
-    const float even = in[k], odd = in[k + 1];
-    for (int32_t r = 0; r < kPanelRows; ++r) {
-      uint32_t pair;
-      std::memcpy(&pair, weight + 2 * r, sizeof(pair));
-      const uint32_t bits[2] = {pair << 16, pair & 0xFFFF0000u};
-      float value[2];
-      std::memcpy(value, bits, sizeof(value));
-      acc[r] += value[0] * even;
-      acc[r] += value[1] * odd;
-    }
-  }
-  const int32_t first = panel * kPanelRows, left = args.out_cols - first;
-  float* out = args.out + row * args.out_stride + first;
-  std::memcpy(out, acc, static_cast<size_t>(left < kPanelRows ? left : kPanelRows) * sizeof(float));
+// Weights of two neighbouring columns of sixteen rows, widened.
+struct Pair {
+  Lanes even, odd;
+};
+SLIPSTREAM_INLINE Pair widen(const uint16_t* weight) {
+  LanesInt bits;
+  std::memcpy(&bits, weight, sizeof(bits));
+  const LanesInt even = bits << 16, odd = bits & static_cast<int32_t>(0xFFFF0000u);
+  Pair pair;
+  std::memcpy(&pair.even, &even, sizeof(even));
+  std::memcpy(&pair.odd, &odd, sizeof(odd));
+  return pair;
 }
 
-constexpr TileFn kTiles[] = {linear_row};
+// kRows rows times one panel. Of each pair of columns the even one is added first, on every row count alike.
+template <int kRows>
+void tile(const LinearArgs& args, int32_t panel, int32_t row) {
+  const float* in = static_cast<const float*>(args.in) + row * args.in_stride;
+  const int32_t first = panel * kPanelRows;
+  for (int32_t half = 0; half < kPanelRows && first + half < args.out_cols; half += kLanes) {
+    const uint16_t* weight = args.panels + panel * panel_elements(args.in_cols) + 2 * half;
+    Lanes acc[kRows] = {};
+    for (int32_t k = 0; k < args.in_cols; k += 2, weight += 2 * kPanelRows) {
+      const Pair pair = widen(weight);
+      for (int t = 0; t < kRows; ++t) {
+        acc[t] = multiply_add(pair.even, all(in[t * args.in_stride + k]), acc[t]);
+        acc[t] = multiply_add(pair.odd, all(in[t * args.in_stride + k + 1]), acc[t]);
+      }
+    }
+    const int32_t left = args.out_cols - first - half;
+    for (int t = 0; t < kRows; ++t) {
+      store_part(args.out + (row + t) * args.out_stride + first + half, acc[t], left < kLanes ? left : kLanes);
+    }
+  }
+}
+
+constexpr TileFn kTiles[] = {tile<1>, tile<2>, tile<3>, tile<4>};
 
 void linear(const LinearArgs& args, int32_t begin, int32_t end) { linear_by_tiles(kTiles, args, begin, end); }
 

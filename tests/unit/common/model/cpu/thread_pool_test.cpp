@@ -1,0 +1,45 @@
+#include "common/model/cpu/thread_pool.h"
+
+#include <ctime>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+TEST(ThreadPool, CoversEveryIndexOnceOverManyShortLoops) {
+  for (const int threads : {1, 2, 3}) {
+    ThreadPool pool(threads);
+    std::vector<int> times(1000);
+    for (int loop = 0; loop < 2000; ++loop) {
+      pool.run(static_cast<int32_t>(1 + loop % 1000), 1 + loop % 7, [&](int32_t begin, int32_t end, int thread) {
+        ASSERT_TRUE(thread >= 0 && thread < threads);
+        for (int32_t i = begin; i < end; ++i) ++times[static_cast<size_t>(i)];
+      });
+    }
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(times[static_cast<size_t>(i)], 2 * (1000 - i)) << threads << " threads";
+  }
+}
+
+TEST(ThreadPool, WakesSleepingWorkers) {
+  ThreadPool pool(2);
+  for (int loop = 0; loop < 5; ++loop) {
+    std::this_thread::sleep_for(3 * kSpinFor);  // long enough for the worker to park
+    std::atomic<int> sum = 0;
+    pool.run(100, 1, [&](int32_t begin, int32_t, int) { sum += begin; });
+    EXPECT_EQ(sum, 4950);
+  }
+}
+
+TEST(ThreadPool, BurnsNoCoreWhenIdle) {
+  ThreadPool pool(3);
+  pool.run(100, 1, [](int32_t, int32_t, int) {});
+  std::this_thread::sleep_for(10 * kSpinFor);
+  const std::clock_t before = std::clock();  // of the whole process
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 100);
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,190 @@
+// A token's logits, and the choice made from them, are the same bits alone, in any batch, at any tree slot, in a prompt chunk
+// of any size, with any number of threads, after a commit: the ground that "drafts never change a word" stands on.
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/common/model/models.h"
+#include "tests/unit/common/model/rows.h"
+
+namespace slipstream {
+namespace {
+
+struct Model {
+  const char* name;  // "" : the real one
+  int32_t tokens;    // of the text under test
+};
+constexpr int32_t kBlocksMax = 5;  // of one sequence: 160 positions
+constexpr int32_t kBlocks = 20 * kBlocksMax;
+
+class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> {
+ protected:
+  void SetUp() override {
+    const auto [model, path] = GetParam();
+    if (*model.name == 0 && !has_real_model()) GTEST_SKIP() << kNoRealModel;
+    real_ = *model.name == 0;
+    for (const int threads : {1, 2}) {
+      const auto folder = real_ ? real_model() : test_data(model.name);
+      auto target = Target::load(folder, {.threads = threads, .path = path, .cache_blocks = kBlocks});
+      ASSERT_TRUE(target.has_value()) << target.error().message;
+      targets_.push_back(*std::move(target));
+    }
+    vocabulary_ = static_cast<size_t>(targets_[0].config().vocabulary);
+    for (int32_t i = 0; i < model.tokens; ++i) text_.push_back(token(i * 7 + i * i % 5));
+    alone_ = one_by_one(targets_[0]);
+  }
+
+  // Of the cases, the first three for the real model, which is slow.
+  template <class T>
+  std::vector<T> few(std::vector<T> cases) const {
+    if (real_) cases.resize(3);
+    return cases;
+  }
+  TokenId token(int32_t number) const { return 4 + number % (targets_[0].config().vocabulary - 4); }
+  std::span<const TokenId> text(int32_t from, int32_t count) const {
+    return std::span(text_).subspan(static_cast<size_t>(from), static_cast<size_t>(count));
+  }
+  int32_t length() const { return static_cast<int32_t>(text_.size()); }
+
+  // What a position of the text gave.
+  struct Row {
+    std::vector<float> logits;
+    TokenId chosen;
+  };
+  std::vector<Row> run(Target& target, const Rows& rows) {
+    const auto chosen = target.run(rows.view());
+    EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
+    std::vector<Row> out;
+    for (size_t i = 0; i < chosen->size(); ++i) {
+      const auto logits = target.logits().subspan(i * vocabulary_, vocabulary_);
+      out.push_back({{logits.begin(), logits.end()}, (*chosen)[i]});
+    }
+    return out;
+  }
+  std::vector<Row> one_by_one(Target& target) {
+    BlockTable blocks(pool_);
+    EXPECT_TRUE(blocks.reserve(length()));
+    std::vector<Row> out;
+    for (int32_t at = 0; at < length(); ++at) {
+      Rows rows(kBlocksMax);
+      rows.prompt(rows.sequence_of(blocks), blocks, text(at, 1), at);
+      out.push_back(run(target, rows)[0]);
+    }
+    return out;
+  }
+  void expect_equal(const Row& row, int32_t position, const std::string& how) {
+    const Row& alone = alone_[static_cast<size_t>(position)];
+    const bool same = std::memcmp(row.logits.data(), alone.logits.data(), vocabulary_ * sizeof(float)) == 0;
+    EXPECT_TRUE(same) << "logits of position " << position << ", " << how;
+    EXPECT_EQ(row.chosen, alone.chosen) << "position " << position << ", " << how;
+  }
+  void feed(Target& target, const BlockTable& blocks, int32_t count) {
+    Rows rows(kBlocksMax);
+    rows.prompt(rows.sequence_of(blocks), blocks, text(0, count), 0);
+    run(target, rows);
+  }
+
+  // A tree in which the text's next `depth` tokens hang, each behind `decoys` siblings, so that they lie at slots
+  // decoys + 1, 2 decoys + 2, ...
+  std::vector<TreeNode> tree_around(int32_t committed, int32_t depth, int32_t decoys) const {
+    std::vector<TreeNode> nodes;
+    int32_t parent = kRoot;
+    for (int32_t level = 1; level <= depth; ++level) {
+      for (int32_t i = 0; i < decoys; ++i) nodes.push_back({.token = token(3 * i + level), .parent = parent});
+      nodes.push_back({.token = text_[static_cast<size_t>(committed + level)], .parent = parent});
+      parent = static_cast<int32_t>(nodes.size()) - 1;
+    }
+    return nodes;
+  }
+
+  BlockPool pool_{kBlocks};
+  std::vector<Target> targets_;  // with one thread, with two
+  size_t vocabulary_ = 0;
+  bool real_ = false;
+  std::vector<TokenId> text_;
+  std::vector<Row> alone_;
+};
+
+TEST_P(RowInvariance, OfThreads) {
+  const auto rows = one_by_one(targets_[1]);
+  for (int32_t at = 0; at < length(); ++at) expect_equal(rows[static_cast<size_t>(at)], at, "two threads");
+}
+
+TEST_P(RowInvariance, OfPromptChunks) {
+  for (Target& target : targets_) {
+    for (const int32_t chunk : few<int32_t>({5, 16, length(), 2, 3, 13, 33})) {
+      BlockTable blocks(pool_);
+      ASSERT_TRUE(blocks.reserve(length()));
+      for (int32_t at = 0; at < length(); at += chunk) {
+        Rows rows(kBlocksMax);
+        const int32_t count = std::min(chunk, length() - at);
+        rows.prompt(rows.sequence_of(blocks), blocks, text(at, count), at);
+        const auto out = run(target, rows);
+        for (int32_t i = 0; i < count; ++i)
+          expect_equal(out[static_cast<size_t>(i)], at + i, fmt::format("chunks of {}", chunk));
+      }
+    }
+  }
+}
+
+TEST_P(RowInvariance, OfTheBatchAroundARow) {
+  for (Target& target : targets_) {
+    for (const int32_t batch : few<int32_t>({2, 7, 16, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15})) {
+      // Each sequence holds another length of the text, so that the rows see blocks and positions of every kind.
+      std::vector<BlockTable> tables;
+      Rows rows(kBlocksMax);
+      std::vector<int32_t> positions;
+      for (int32_t i = 0; i < batch; ++i) {
+        const int32_t at = 1 + (i * 11 + batch) % (length() - 1);
+        ASSERT_TRUE(tables.emplace_back(pool_).reserve(at + 1));
+        feed(target, tables.back(), at);
+        rows.tree(rows.sequence_of(tables.back()), tables.back(), at, text_[static_cast<size_t>(at)], {});
+        positions.push_back(at);
+      }
+      const auto out = run(target, rows);
+      for (int32_t i = 0; i < batch; ++i)
+        expect_equal(out[static_cast<size_t>(i)], positions[static_cast<size_t>(i)], fmt::format("row {} of {}", i, batch));
+    }
+  }
+}
+
+TEST_P(RowInvariance, OfTreeSlotsAndAcrossTheCommit) {
+  for (Target& target : targets_) {
+    for (const auto& [depth, decoys] : few<std::pair<int32_t, int32_t>>({{7, 0}, {5, 2}, {2, 30}, {4, 1}, {3, 6}, {6, 9}})) {
+      const int32_t committed = length() - depth - 3;
+      BlockTable blocks(pool_);
+      ASSERT_TRUE(blocks.reserve(committed + 64));
+      feed(target, blocks, committed);
+      Rows rows(kBlocksMax);
+      rows.tree(rows.sequence_of(blocks), blocks, committed, text_[static_cast<size_t>(committed)],
+                tree_around(committed, depth, decoys));
+      const auto out = run(target, rows);
+      std::vector<int32_t> path;
+      for (int32_t level = 0; level <= depth; ++level) {
+        const int32_t row = level * (decoys + 1);
+        expect_equal(out[static_cast<size_t>(row)], committed + level, fmt::format("slot {} of a tree", row));
+        if (level > 0) path.push_back(row);
+      }
+      Rows next(kBlocksMax);
+      blocks.commit(committed, path, next.moves);
+      const int32_t at = committed + depth + 1;
+      next.tree(next.sequence_of(blocks), blocks, at, text_[static_cast<size_t>(at)], {});
+      expect_equal(run(target, next)[0], at, fmt::format("after a commit of {} rows", depth));
+    }
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<RowInvariance::ParamType>& info) {
+  std::string model = std::get<0>(info.param).name;
+  std::erase(model, '-');
+  return (model.empty() ? "real" : model) + "_" + name(std::get<1>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RowInvariance,
+                         testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90}, Model{"", 38}),
+                                          testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
+                         test_name);
+
+}  // namespace
+}  // namespace slipstream

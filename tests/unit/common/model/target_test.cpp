@@ -1,0 +1,140 @@
+#include "common/model/target.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/model/step_check.h"
+#include "tests/unit/common/model/models.h"
+#include "tests/unit/common/model/rows.h"
+
+namespace slipstream {
+namespace {
+
+using testing::HasSubstr;
+
+// A copy of the tiny model that a test may spoil.
+class Folder {
+ public:
+  explicit Folder(const std::string& test) : path_(std::filesystem::path(testing::TempDir()) / ("target_test_" + test)) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::copy(test_data("tiny-llama"), path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+  void replace(const char* file, const std::string& from, const std::string& to) const {
+    std::ifstream in(path_ / file);
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    const size_t at = text.find(from);
+    ASSERT_NE(at, text.npos) << from;
+    std::ofstream(path_ / file) << text.replace(at, from.size(), to);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string refusal(const std::filesystem::path& folder, TargetOptions options = {.cache_blocks = 4}) {
+  const auto target = Target::load(folder, options);
+  return target ? "loaded" : target.error().message;
+}
+
+TEST(Target, NamesWhatGivesEqualBits) {
+  const auto target = Target::load(test_data("tiny-llama"), {.path = CpuPath::portable, .cache_blocks = 4});
+  ASSERT_TRUE(target.has_value());
+  EXPECT_THAT(target->numerics_id(), HasSubstr("cpu/portable/bf16/"));
+  EXPECT_TRUE(target->row_invariant());
+  EXPECT_THAT(target->config().eos_ids, testing::ElementsAre(2));
+  EXPECT_NE(target->weights_hash(), 0u);
+}
+
+TEST(Target, SaysWhatAnIncompleteFolderLacks) {
+  Folder folder("incomplete");
+  std::filesystem::remove(folder.path() / "model.safetensors");
+  EXPECT_THAT(refusal(folder.path()), HasSubstr("neither model.safetensors nor model.safetensors.index.json"));
+  std::filesystem::remove(folder.path() / "config.json");
+  EXPECT_THAT(refusal(folder.path()), HasSubstr("no config.json"));
+}
+
+TEST(Target, RefusesATruncatedWeightFile) {
+  Folder folder("truncated");
+  const auto weights = folder.path() / "model.safetensors";
+  std::filesystem::resize_file(weights, std::filesystem::file_size(weights) - 1);
+  EXPECT_THAT(refusal(folder.path()), HasSubstr("truncated"));
+}
+
+TEST(Target, RefusesWeightsOfAnotherModel) {
+  Folder shape("shape");
+  shape.replace("config.json", "\"intermediate_size\": 64", "\"intermediate_size\": 96");
+  EXPECT_THAT(refusal(shape.path()), HasSubstr("mlp.gate_proj.weight has shape [64, 32], its config.json asks for [96, 32]"));
+  Folder layers("layers");
+  layers.replace("config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
+  EXPECT_THAT(refusal(layers.path()), HasSubstr("model.layers.2.input_layernorm.weight is missing"));
+  Folder untied("untied");
+  untied.replace("config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  EXPECT_THAT(refusal(untied.path()), HasSubstr("lm_head.weight is missing"));
+}
+
+TEST(Target, RefusesOptionsOutOfRange) {
+  EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 0}), HasSubstr("0 cache blocks"));
+  EXPECT_THAT(refusal(test_data("tiny-llama"), {.threads = 0, .cache_blocks = 4}), HasSubstr("0 compute threads"));
+  EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 4, .rows_max = 100000}), HasSubstr("100000 rows"));
+}
+
+// A good step with one field spoiled.
+class StepCheck : public testing::Test {
+ protected:
+  StepCheck() : blocks_(pool_), rows_(2) {
+    EXPECT_TRUE(blocks_.reserve(40));
+    const TokenId tokens[] = {5, 6, 7};
+    rows_.prompt(rows_.sequence_of(blocks_), blocks_, tokens, 30);
+  }
+  std::string error() {
+    const auto checked = check_step(rows_.view(), {.rows_max = 4, .vocabulary = 64, .positions = 64, .cache_blocks = 4});
+    return checked ? "good" : checked.error().message;
+  }
+  BlockPool pool_{4};
+  BlockTable blocks_;
+  Rows rows_;
+};
+
+TEST_F(StepCheck, LetsAGoodStepPass) { EXPECT_EQ(error(), "good"); }
+TEST_F(StepCheck, RefusesTokensOutsideTheVocabulary) {
+  rows_.token[1] = 64;
+  EXPECT_THAT(error(), HasSubstr("token 64 of row 1"));
+}
+TEST_F(StepCheck, RefusesSlotsOutsideTheCache) {
+  rows_.slot[2] = 4 * kBlockTokens;
+  EXPECT_THAT(error(), HasSubstr("slot 128 of row 2"));
+}
+TEST_F(StepCheck, RefusesContextBeyondTheBlockTable) {
+  rows_.ancestors[0] = uint64_t{1} << 40;
+  EXPECT_THAT(error(), HasSubstr("row 0 sees"));
+}
+TEST_F(StepCheck, RefusesContextInBlocksThatAreNone) {
+  rows_.table[1] = -1;
+  EXPECT_THAT(error(), HasSubstr("row 2 sees block -1"));
+}
+TEST_F(StepCheck, RefusesARowThatSeesNothing) {
+  rows_.visible[0] = 0;
+  EXPECT_THAT(error(), HasSubstr("row 0 sees no position"));
+}
+TEST_F(StepCheck, RefusesWantedRowsOutOfOrder) {
+  rows_.wanted = {1, 0, 2};
+  EXPECT_THAT(error(), HasSubstr("must ascend"));
+}
+TEST_F(StepCheck, RefusesMovesOutsideTheCache) {
+  rows_.moves = {{.from = 3, .to = -1}};
+  EXPECT_THAT(error(), HasSubstr("a move from slot 3 to -1"));
+}
+TEST_F(StepCheck, RefusesTooManyRowsAndNone) {
+  const TokenId tokens[] = {5, 6};
+  rows_.prompt(0, blocks_, tokens, 33);
+  EXPECT_THAT(error(), HasSubstr("a step of 5 rows; 1 to 4"));
+  rows_ = Rows(2);
+  EXPECT_THAT(error(), HasSubstr("a step of 0 rows"));
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,250 @@
+// The parity table: every kernel of every path that this machine has, against the plainest computation in double precision,
+// over sizes that fill vectors and panels and sizes that do not. A new kernel or path gets its row here.
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/panels.h"
+
+namespace slipstream {
+namespace {
+
+std::vector<float> normal(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> draw;
+  std::vector<float> values(count);
+  for (float& value : values) value = draw(random);
+  return values;
+}
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+class Parity : public testing::TestWithParam<CpuPath> {
+ protected:
+  const Kernels& k = kernels(GetParam());
+  bool rounds() const { return k.to_bf16 != nullptr; }
+};
+
+struct LinearCase {
+  int32_t rows, in, out;
+};
+
+TEST_P(Parity, Linear) {
+  for (const auto& [rows, in, out] :
+       {LinearCase{1, 2, 1}, {3, 42, 50}, {12, 64, 64}, {13, 96, 33}, {16, 576, 96}, {29, 30, 31}, {2, 1536, 576}}) {
+    const auto x = normal(at(int64_t{rows} * in), 1);
+    const auto w = normal(at(int64_t{out} * in), 2);
+    std::vector<uint16_t> panels(at(panels_of(out) * panel_elements(in))), row(at(in)), rounded(x.size());
+    for (int32_t r = 0; r < out; ++r) {
+      for (int32_t c = 0; c < in; ++c) row[at(c)] = f32_to_bf16(w[at(int64_t{r} * in + c)]);
+      pack_row(row.data(), in, r, panels.data());
+    }
+    LinearArgs args{.in = x.data(), .in_stride = in, .panels = panels.data(), .rows = rows, .in_cols = in, .out_cols = out};
+    if (rounds()) {
+      k.to_bf16(x.data(), rows * in, rounded.data());
+      args.in = rounded.data();
+    }
+    constexpr float kGuard = 12345.0F;
+    std::vector<float> y(at(int64_t{rows} * (out + 3)), kGuard);
+    args.out = y.data();
+    args.out_stride = out + 3;
+    k.linear(args, 0, panels_of(out));
+    for (int32_t r = 0; r < rows; ++r) {
+      for (int32_t o = 0; o < out; ++o) {
+        double exact = 0, size = 0;
+        for (int32_t c = 0; c < in; ++c) {
+          const double term = double{bf16_to_f32(f32_to_bf16(w[at(int64_t{o} * in + c)]))} * x[at(int64_t{r} * in + c)];
+          exact += term;
+          size += std::abs(term);
+        }
+        EXPECT_NEAR(y[at(int64_t{r} * (out + 3) + o)], exact, size * (rounds() ? 0x1p-9 : 1e-6))
+            << rows << "x" << in << "x" << out;
+      }
+      for (int32_t o = out; o < out + 3; ++o) EXPECT_EQ(y[at(int64_t{r} * (out + 3) + o)], kGuard) << "wrote past the columns";
+    }
+  }
+}
+
+TEST_P(Parity, RoundingToBf16IsToNearestEven) {
+  if (!rounds()) GTEST_SKIP() << "this path rounds no activations";
+  auto values = normal(1003, 3);
+  values[0] = 1.00390625F;  // halfway: goes to even, 1.0
+  values[1] = 1.01171875F;  // halfway: goes to even, 1.015625
+  values[2] = INFINITY;
+  std::vector<uint16_t> ours(values.size());
+  k.to_bf16(values.data(), static_cast<int32_t>(values.size()), ours.data());
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(ours[i], f32_to_bf16(values[i])) << values[i];
+}
+
+TEST_P(Parity, AddRmsNorm) {
+  for (const int32_t cols : {1, 15, 16, 42, 576}) {
+    for (const bool adds : {false, true}) {
+      auto residual = normal(at(cols), 1);
+      const auto before = residual, delta = normal(at(cols), 2), gain = normal(at(cols), 3);
+      std::vector<float> out(at(cols));
+      k.add_rms_norm({.residual = residual.data(),
+                      .delta = adds ? delta.data() : nullptr,
+                      .gain = gain.data(),
+                      .out = out.data(),
+                      .cols = cols,
+                      .eps = 1e-5F});
+      double squares = 0;
+      for (int32_t i = 0; i < cols; ++i) {
+        EXPECT_EQ(residual[at(i)], adds ? before[at(i)] + delta[at(i)] : before[at(i)]);
+        squares += double{residual[at(i)]} * residual[at(i)];
+      }
+      for (int32_t i = 0; i < cols; ++i) {
+        const double exact = residual[at(i)] / std::sqrt(squares / cols + 1e-5) * gain[at(i)];
+        EXPECT_NEAR(out[at(i)], exact, 1e-6 + std::abs(exact) * 1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(Parity, RopeTurnsPairsHalfAHeadApart) {
+  for (const int32_t half : {1, 4, 10, 32}) {
+    auto head = normal(at(2 * half), 1);
+    const auto before = head, angle = normal(at(half), 2);
+    std::vector<float> cosine, sine;
+    for (const float each : angle) {
+      cosine.push_back(std::cos(each));
+      sine.push_back(std::sin(each));
+    }
+    k.rope(head.data(), cosine.data(), sine.data(), half);
+    for (int32_t i = 0; i < half; ++i) {
+      const double low = before[at(i)], high = before[at(i + half)];
+      EXPECT_NEAR(head[at(i)], low * std::cos(double{angle[at(i)]}) - high * std::sin(double{angle[at(i)]}), 1e-6);
+      EXPECT_NEAR(head[at(i + half)], high * std::cos(double{angle[at(i)]}) + low * std::sin(double{angle[at(i)]}), 1e-6);
+    }
+  }
+}
+
+TEST_P(Parity, SiluGateOverTheWholeRangeOfFloats) {
+  for (const int32_t half : {1, 16, 88, 1536}) {
+    auto gate_up = normal(at(2 * half), 1);
+    for (int32_t i = 0; i < half; ++i) gate_up[at(i)] *= 20;
+    gate_up[0] = half == 1 ? -500.0F : 500.0F;
+    std::vector<float> out(at(half));
+    k.silu_gate(gate_up.data(), half, out.data());
+    for (int32_t i = 0; i < half; ++i) {
+      const double gate = gate_up[at(i)], exact = gate / (1 + std::exp(-gate)) * gate_up[at(i + half)];
+      EXPECT_NEAR(out[at(i)], exact, std::abs(exact) * 1e-6 + 1e-30) << gate;
+    }
+  }
+}
+
+// A cache whose blocks lie in another order than the positions, and a row of attention over it.
+struct AttendCase {
+  int32_t heads, head_size, visible;
+  uint64_t ancestors;
+};
+
+TEST_P(Parity, Attend) {
+  constexpr int32_t kBlocks = 8;
+  const std::vector<int32_t> blocks{5, 0, 7, 2, 1, 6, 3, 4};
+  for (const auto& [heads, size, visible, ancestors] : {AttendCase{1, 8, 1, 0},
+                                                        {3, 64, 100, 0},
+                                                        {2, 20, 33, 0b1011},
+                                                        {4, 16, 0, 1},
+                                                        {7, 128, 31, uint64_t{1} << 63 | 0x15},
+                                                        {3, 64, 64, 0b110001},
+                                                        {5, 100, 160, 0}}) {
+    const int64_t stride = (size + kLanes - 1) / kLanes * kLanes, block = kCacheRows * (size + stride);
+    auto cache = normal(at(kBlocks * block), 1);
+    const auto query = normal(at(int64_t{heads} * size), 2);
+    std::vector<int32_t> positions;
+    for (int32_t p = 0; p < visible; ++p) positions.push_back(p);
+    for (int32_t j = 0; j < 64; ++j) {
+      if ((ancestors >> j & 1) != 0) positions.push_back(visible + j);
+    }
+    // What the row does not see may hold anything.
+    std::vector<bool> seen(at(kBlocks * kCacheRows));
+    for (const int32_t p : positions) seen[at(p)] = true;
+    const auto key = [&](int32_t p, int32_t d) {
+      return at(blocks[at(p / kCacheRows)] * block + int64_t{d} * kCacheRows + p % kCacheRows);
+    };
+    const auto value = [&](int32_t p, int32_t d) {
+      return at(blocks[at(p / kCacheRows)] * block + int64_t{size} * kCacheRows + p % kCacheRows * stride + d);
+    };
+    for (int32_t p = 0; p < kBlocks * kCacheRows; ++p) {
+      for (int32_t d = 0; d < size && !seen[at(p)]; ++d) cache[key(p, d)] = cache[value(p, d)] = NAN;
+    }
+    const int64_t scores_stride = score_floats(visible);
+    std::vector<float> scores(at(heads * scores_stride)), out(at(int64_t{heads} * size));
+    k.attend({.cache = cache.data(),
+              .block_stride = block,
+              .value_stride = stride,
+              .blocks = blocks.data(),
+              .query = query.data(),
+              .out = out.data(),
+              .scores = scores.data(),
+              .scores_stride = scores_stride,
+              .ancestors = ancestors,
+              .visible = visible,
+              .heads = heads,
+              .head_size = size});
+    for (int32_t h = 0; h < heads; ++h) {
+      std::vector<double> weights;
+      double total = 0;
+      for (const int32_t p : positions) {
+        double score = 0;
+        for (int32_t d = 0; d < size; ++d) score += double{query[at(int64_t{h} * size + d)]} * cache[key(p, d)];
+        total += weights.emplace_back(std::exp(score / std::sqrt(static_cast<double>(size))));
+      }
+      for (int32_t d = 0; d < size; ++d) {
+        double exact = 0;
+        for (size_t i = 0; i < positions.size(); ++i) exact += weights[i] / total * cache[value(positions[i], d)];
+        EXPECT_NEAR(out[at(int64_t{h} * size + d)], exact, 3e-6)
+            << heads << " heads of " << size << ", " << visible << " visible";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, Parity, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+TEST(CpuPath, PicksAnAvailableOne) {
+  EXPECT_TRUE(available(best_cpu_path()));
+  EXPECT_EQ(available_cpu_paths().front(), CpuPath::portable);
+  for (const CpuPath path : available_cpu_paths()) EXPECT_EQ(kernels(path).path, path);
+}
+
+TEST(Panels, GiveBackWhatWasPacked) {
+  const auto values = normal(70 * 6, 4);
+  std::vector<uint16_t> panels(at(panels_of(70) * panel_elements(6))), row(6);
+  for (int32_t r = 0; r < 70; ++r) {
+    for (size_t c = 0; c < 6; ++c) row[c] = f32_to_bf16(values[at(r) * 6 + c]);
+    pack_row(row.data(), 6, r, panels.data());
+  }
+  std::vector<float> out(6);
+  for (int32_t r = 0; r < 70; ++r) {
+    unpack_row(panels.data(), 6, r, out.data());
+    for (size_t c = 0; c < 6; ++c) EXPECT_EQ(out[c], bf16_to_f32(f32_to_bf16(values[at(r) * 6 + c])));
+  }
+}
+
+TEST(Bf16, RoundsToNearestEvenAndKeepsNan) {
+  EXPECT_EQ(f32_to_bf16(1.0F), 0x3F80);
+  EXPECT_EQ(f32_to_bf16(1.00390625F), 0x3F80);
+  EXPECT_EQ(f32_to_bf16(1.01171875F), 0x3F82);
+  EXPECT_EQ(f32_to_bf16(3.4e38F), 0x7F80);  // beyond the largest: infinity
+  EXPECT_TRUE(std::isnan(bf16_to_f32(f32_to_bf16(NAN))));
+}
+
+TEST(F16, WidensEveryKind) {
+  EXPECT_EQ(f16_to_f32(0x3C00), 1.0F);
+  EXPECT_EQ(f16_to_f32(0xC000), -2.0F);
+  EXPECT_EQ(f16_to_f32(0x7BFF), 65504.0F);
+  EXPECT_EQ(f16_to_f32(0x0001), 0x1p-24F);
+  EXPECT_EQ(f16_to_f32(0x83FF), -1023 * 0x1p-24F);
+  EXPECT_EQ(f16_to_f32(0xFC00), -INFINITY);
+  EXPECT_TRUE(std::isnan(f16_to_f32(0x7E00)));
+}
+
+}  // namespace
+}  // namespace slipstream
