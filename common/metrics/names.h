@@ -104,6 +104,18 @@ inline constexpr MetricName kDrafterVerifiers{"slipstream_drafter_verifiers", "V
 inline constexpr MetricName kDrafterWelcome{"slipstream_drafter_welcome", "1 when at least one router takes this drafter."};
 inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_total",
                                                "Messages dropped, refusals, and verifiers quarantined."};
+// Every process: the loop and its sockets.
+inline constexpr MetricName kNodeEvents{"slipstream_node_events_total", "Events given to the actor."};
+inline constexpr MetricName kNodeFrames{"slipstream_node_frames_total", "Frames, by direction: sent, received."};
+inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Bytes of frames, by direction: sent, received."};
+inline constexpr MetricName kNodeDropped{
+    "slipstream_node_dropped_total",
+    "What the loop turned away, by limit or fault: peer_full, peer_gone, inbox_full, envelope, undecodable, misdirected."};
+// Every process: its HTTP side.
+inline constexpr MetricName kHttpConnections{"slipstream_http_connections", "HTTP connections open now."};
+inline constexpr MetricName kHttpRequests{"slipstream_http_requests_total", "HTTP requests read whole."};
+inline constexpr MetricName kHttpFaults{"slipstream_http_faults_total",
+                                        "HTTP connections and requests turned away or cut, by kind."};
 }  // namespace metric
 
 }  // namespace slipstream

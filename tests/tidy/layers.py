@@ -8,7 +8,7 @@ LAYERS = {
     "messages": ("common/messages", ["base", "sampling"]),
     "wire": ("common/wire", ["messages"]),
     "actor": ("common/actor", ["messages"]),
-    "runtime": ("common/runtime", ["wire", "actor"]),
+    "runtime": ("common/runtime", ["wire", "actor", "metrics"]),
     "checkpoint": ("common/checkpoint", ["base"]),
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
