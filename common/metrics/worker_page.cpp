@@ -1,0 +1,41 @@
+#include "common/metrics/worker_page.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+constexpr std::string_view kText = "text/plain; charset=utf-8";
+constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
+
+http::Response text(int status, std::string body, std::string_view type = kText) {
+  return {.status = status, .content_type = std::string(type), .body = std::move(body), .headers = {}};
+}
+
+http::Response answer(const WorkerPage& page, const http::Request& request) {
+  if (request.method != "GET" && request.method != "HEAD") return text(405, "this page is read with GET\n");
+  if (request.path == "/metrics") return text(200, page.metrics(), kPrometheusText);
+  if (request.path == "/health") return text(200, "alive\n");
+  if (request.path == "/ready") {
+    return page.ready() ? text(200, "ready\n") : text(503, "no router has taken this worker yet; is --router right?\n");
+  }
+  if (request.path == "/") {
+    return text(200, fmt::format("{}: {}\n\n/metrics  what it did, for Prometheus\n/health   200 while it lives\n"
+                                 "/ready    200 once a router took it\n",
+                                 page.name, page.ready() ? "ready" : "waiting for a router"));
+  }
+  return text(404, "no such page; / lists them\n");
+}
+
+}  // namespace
+
+Result<http::Server> serve_worker_page(const std::string& address, uint16_t port, WorkerPage page) {
+  return http::Server::listen(
+      address, port,
+      [page = std::move(page)](http::Request request, http::Exchange exchange) { exchange.send(answer(page, request)); },
+      [](int status, std::string_view message) { return text(status, fmt::format("{}\n", message)); });
+}
+
+}  // namespace slipstream
