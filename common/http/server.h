@@ -1,5 +1,9 @@
 // A small HTTP/1.1 server on a thread of its own, over Boost.Beast, for APIs, server-sent events and metrics pages. Keep-alive;
-// limits of base/limits.h: header, body, connections; slow readers and idle connections are closed at a deadline.
+// pipelined requests are answered one after the other; limits of limits.h: header, body, connections, unsent bytes; slow
+// readers, slow writers and idle connections are closed at a deadline.
+//
+//   auto server = http::Server::listen("127.0.0.1", 8080, handle, error_body);
+//   void handle(http::Request request, http::Exchange exchange) { exchange.send({.body = "{}"}); }
 #pragma once
 
 #include <cstdint>
@@ -11,12 +15,15 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/http/limits.h"
 
 namespace slipstream::http {
 
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
 struct Request {
-  std::string method;   // "GET"
-  std::string path;     // "/v1/models", without the query
+  std::string method;  // "GET"
+  std::string path;    // "/v1/models", without the query, as sent: nothing is percent-decoded
   std::string query;
   std::string content_type;
   std::string body;
@@ -26,18 +33,21 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // besides content type and length
+  Headers headers = {};  // besides content type and length
 };
 
-// One answer in the making. Thread-safe, copyable; the last copy to die without an answer sends a 500.
+// One answer in the making. Thread-safe, copyable, and valid after client and server are gone: calls then do nothing, as do
+// calls out of order (a second answer, a piece without begin_stream). The last copy to die without an answer sends a 500; in
+// the middle of a stream it cuts the connection.
 class Exchange {
  public:
-  void send(Response response);                    // a whole answer
-  void begin_stream(std::string content_type);     // or: 200, chunked ...
-  void write(std::string chunk);                   // ... pieces, sent at once ...
-  void end();                                      // ... and the end
-  void abort();                                    // cuts the connection: a stream that failed midway
-  // Called once, on the server's thread, when the client goes before the answer ended.
+  void send(Response response);                                       // a whole answer
+  void begin_stream(std::string content_type, Headers headers = {});  // or: 200, chunked ...
+  void write(std::string chunk);                                      // ... pieces, sent at once; see kHttpUnsentBytesMax ...
+  void end();                                                         // ... and the end
+  void abort();                                                       // cuts the connection: a stream that failed midway
+  // Called once, on the server's thread, when the client goes, or is cut for reading too slowly, before the answer ended. Not
+  // called when the server itself is destroyed.
   void on_gone(std::function<void()> gone);
 
   struct State;
@@ -48,22 +58,25 @@ class Exchange {
 };
 
 using Handler = std::function<void(Request, Exchange)>;  // on the server's thread; must not block
-// The body of an error that the server itself finds (400, 408, 413, 431, 503), so that an API keeps its own shape on every path.
+// The body of an error that the server itself finds (400, 408, 413, 431, 500, 503), so that an API keeps its own shape on every
+// path. On the server's thread.
 using ErrorBody = std::function<Response(int status, std::string_view message)>;
 
 struct ServerCounters {
-  uint64_t connections = 0;           // open now
-  uint64_t connections_refused = 0;   // over kHttpConnectionsMax
-  uint64_t requests = 0;
-  uint64_t bad_requests = 0;          // malformed, or over a limit
-  uint64_t clients_gone = 0;          // before the answer ended
+  uint64_t connections = 0;          // open now
+  uint64_t connections_refused = 0;  // over the limit
+  uint64_t requests = 0;             // handed to the handler
+  uint64_t bad_requests = 0;         // malformed, too slow, or over a limit
+  uint64_t clients_gone = 0;         // before the answer ended
+  uint64_t slow_readers = 0;         // of those, cut by us: unsent bytes over the limit, or stalled
 };
 
 class Server {
  public:
   // address "127.0.0.1"; port 0: any free one. Beyond loopback is the caller's decision. Errors: port in use, address unknown.
-  static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body);
-  ~Server();  // closes all connections, joins the thread
+  static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
+                               const ServerLimits& limits = {});
+  ~Server();  // closes all connections, joins the thread; not from the handler
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
   uint16_t port() const;

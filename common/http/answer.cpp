@@ -1,0 +1,49 @@
+#include "common/http/answer.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <boost/beast/http/status.hpp>
+
+namespace slipstream::http {
+namespace {
+
+// Without what would end the line: nobody adds a header by way of a value.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::erase_if(line, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+  return line;
+}
+
+std::string head(int status, std::string_view content_type, const Headers& headers) {
+  const auto reason = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", status,
+                                 std::string_view(reason.data(), reason.size()), one_line(content_type));
+  for (const auto& [name, value] : headers)
+    fmt::format_to(std::back_inserter(text), "{}: {}\r\n", one_line(name), one_line(value));
+  return text;
+}
+
+bool has_body(int status) { return status >= 200 && status != 204 && status != 304; }
+
+}  // namespace
+
+std::string encode_answer(const Response& response, const AnswerForm& form) {
+  std::string text = head(response.status, response.content_type, response.headers);
+  if (has_body(response.status)) fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", response.body.size());
+  text += form.keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  if (has_body(response.status) && !form.head_only) text += response.body;
+  return text;
+}
+
+std::string encode_stream_head(std::string_view content_type, const Headers& headers, const AnswerForm& form) {
+  std::string text = head(200, content_type, headers) + "Cache-Control: no-cache\r\n";
+  if (form.chunked) text += "Transfer-Encoding: chunked\r\n";
+  text += form.keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return text;
+}
+
+std::string encode_chunk(std::string_view chunk) { return fmt::format("{:x}\r\n{}\r\n", chunk.size(), chunk); }
+
+}  // namespace slipstream::http

@@ -1,0 +1,165 @@
+#include "common/http/client.h"
+
+#include <optional>
+#include <utility>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include "common/http/event_stream.h"
+
+namespace slipstream::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+
+constexpr size_t kReplyBytesMax = 64 * 1024 * 1024;  // of a whole body, or of one event
+
+using Parser = beast::http::response_parser<beast::http::string_body>;
+using Message = beast::http::request<beast::http::string_body>;
+
+}  // namespace
+
+struct Client::Impl {
+  Impl(std::string to_host, uint16_t to_port, std::chrono::milliseconds wait)
+      : host(std::move(to_host)), port(to_port), timeout(wait) {}
+
+  // Runs one operation of the stream to its end: `start` gets the completion handler. Async with a loop of our own, since Beast
+  // has timeouts for nothing else.
+  template <class Start>
+  error_code wait(const Start& start) {
+    error_code result;
+    stream.expires_after(timeout);
+    start([&result](error_code error, auto&&...) { result = error; });
+    loop.restart();
+    loop.run();
+    return result;
+  }
+
+  error_code connect() {
+    stream.close();
+    buffer.clear();
+    error_code error;
+    asio::ip::tcp::resolver resolver(loop);
+    const auto found = resolver.resolve(host, std::to_string(port), error);
+    if (error) return error;
+    error = wait([&](auto done) { stream.async_connect(found, std::move(done)); });
+    if (!error) stream.socket().set_option(asio::ip::tcp::no_delay(true), error);
+    connected = !error;
+    return error;
+  }
+
+  error_code begin(const Message& message, std::optional<Parser>& parser) {
+    parser.emplace();
+    parser->body_limit(boost::none);  // a stream has no end that could be known; kReplyBytesMax bounds what is kept
+    const error_code error = wait([&](auto done) { beast::http::async_write(stream, message, std::move(done)); });
+    if (error) return error;
+    return wait([&](auto done) { beast::http::async_read_header(stream, buffer, *parser, std::move(done)); });
+  }
+
+  // Sends, and reads the head of the answer. A kept-alive connection may have been closed by the server meanwhile: once more,
+  // then.
+  error_code ask(const Message& message, std::optional<Parser>& parser) {
+    if (connected) {
+      const error_code error = begin(message, parser);
+      const bool was_closed = error && error != beast::error::timeout && !parser->got_some();
+      if (!was_closed) return error;
+    }
+    if (const error_code error = connect()) return error;
+    return begin(message, parser);
+  }
+
+  Result<Reply> call(beast::http::verb method, std::string_view path, std::string_view json, const EventStream::Event* event);
+  Result<Reply> read_body(Parser& parser, const EventStream::Event* event);
+  std::unexpected<Error> broken(const error_code& error);
+
+  const std::string host;
+  const uint16_t port;
+  const std::chrono::milliseconds timeout;
+  asio::io_context loop{1};
+  beast::tcp_stream stream{loop};
+  beast::flat_buffer buffer;
+  bool connected = false;
+};
+
+std::unexpected<Error> Client::Impl::broken(const error_code& error) {
+  connected = false;
+  stream.close();
+  if (error == beast::error::timeout) return fail("{}:{} did not answer within {} ms", host, port, timeout.count());
+  if (error == asio::error::connection_refused) return fail("nobody listens on {}:{}; is the server running?", host, port);
+  if (error == beast::http::error::end_of_stream || error == beast::http::error::partial_message) {
+    return fail("{}:{} closed the connection in the middle of an answer", host, port);
+  }
+  return fail("the connection to {}:{} failed ({})", host, port, error.message());
+}
+
+Result<Reply> Client::Impl::call(beast::http::verb method, std::string_view path, std::string_view json,
+                                 const EventStream::Event* event) {
+  Message message(method, beast::string_view(path.data(), path.size()), 11);
+  message.set(beast::http::field::host, host + ":" + std::to_string(port));
+  if (method == beast::http::verb::post) {
+    message.set(beast::http::field::content_type, "application/json");
+    message.body() = json;
+    message.prepare_payload();
+  }
+  std::optional<Parser> parser;
+  if (const error_code error = ask(message, parser)) return broken(error);
+  const bool streamed = event != nullptr && parser->get().result_int() == 200;
+  return read_body(*parser, streamed ? event : nullptr);
+}
+
+Result<Reply> Client::Impl::read_body(Parser& parser, const EventStream::Event* event) {
+  Reply reply{.status = static_cast<int>(parser.get().result_int()), .body = {}};
+  EventStream events;
+  for (;;) {
+    std::string& body = parser.get().body();
+    if (event != nullptr) {
+      const bool more = events.feed(std::exchange(body, {}), *event);
+      if (!more && !parser.is_done()) {  // the rest of the stream is still to come: this connection is of no more use
+        connected = false;
+        stream.close();
+        return reply;
+      }
+    }
+    if (parser.is_done()) break;
+    if (body.size() + events.bytes_held() > kReplyBytesMax) return broken(beast::http::error::body_limit);
+    const error_code error = wait([&](auto done) { beast::http::async_read_some(stream, buffer, parser, std::move(done)); });
+    if (error) return broken(error);
+  }
+  reply.body = std::move(parser.get().body());
+  if (!parser.keep_alive()) {
+    connected = false;
+    stream.close();
+  }
+  return reply;
+}
+
+Client::Client(std::string host, uint16_t port, std::chrono::milliseconds timeout)
+    : impl_(std::make_unique<Impl>(std::move(host), port, timeout)) {}
+Client::~Client() = default;
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+
+Result<Reply> Client::get(std::string_view path) { return impl_->call(beast::http::verb::get, path, {}, nullptr); }
+
+Result<Reply> Client::post(std::string_view path, std::string_view json) {
+  return impl_->call(beast::http::verb::post, path, json, nullptr);
+}
+
+Result<Reply> Client::post_stream(std::string_view path, std::string_view json,
+                                  const std::function<bool(std::string_view data)>& event) {
+  return impl_->call(beast::http::verb::post, path, json, &event);
+}
+
+}  // namespace slipstream::http

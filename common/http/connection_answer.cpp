@@ -1,0 +1,64 @@
+// The answering half of a connection: what an Exchange asks for, as bytes.
+#include <utility>
+
+#include "common/http/connection.h"
+
+namespace slipstream::http {
+
+void Connection::send(uint64_t request, const Response& response) {
+  if (!current(request, Answer::none)) return;
+  outbox_.put(encode_answer(response, form_));
+  complete();
+}
+
+void Connection::begin_stream(uint64_t request, const std::string& content_type, const Headers& headers) {
+  if (!current(request, Answer::none)) return;
+  if (!form_.chunked) form_.keep_alive = false;  // HTTP/1.0: the end of the connection is the end of the stream
+  answer_ = Answer::streaming;
+  outbox_.put(encode_stream_head(content_type, headers, form_));
+  outbox_.flush(shared_from_this());
+}
+
+void Connection::write(uint64_t request, const std::string& chunk) {
+  unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);  // Exchange::write counted it; from here on put() does
+  if (!current(request, Answer::streaming) || chunk.empty() || form_.head_only) return;
+  outbox_.put(form_.chunked ? encode_chunk(chunk) : chunk);
+  outbox_.flush(shared_from_this());
+}
+
+void Connection::end(uint64_t request) {
+  if (!current(request, Answer::streaming)) return;
+  if (form_.chunked && !form_.head_only) outbox_.put(kLastChunk);
+  complete();
+}
+
+void Connection::complete() {
+  answer_ = Answer::complete;
+  gone_ = nullptr;
+  outbox_.flush(shared_from_this());
+}
+
+void Connection::abort(uint64_t request) {
+  if (current(request, Answer::none) || current(request, Answer::streaming)) close();
+}
+
+void Connection::on_gone(uint64_t request, std::function<void()> gone) {
+  if (current(request, Answer::none) || current(request, Answer::streaming)) {
+    gone_ = std::move(gone);
+  } else if (request == gone_request_) {
+    gone();  // the client was faster
+  }
+}
+
+void Connection::cut_slow_reader(uint64_t request) {
+  if (!current(request, Answer::streaming)) return;
+  site_->slow_readers.fetch_add(1, std::memory_order_relaxed);
+  client_went();
+}
+
+void Connection::forgotten(uint64_t request) {
+  if (current(request, Answer::streaming)) return close();
+  if (current(request, Answer::none)) send(request, site_->error_body(500, "the request was dropped without an answer"));
+}
+
+}  // namespace slipstream::http

@@ -1,0 +1,108 @@
+// The reading half of a connection: bytes become a request, or a refusal.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
+#include <boost/beast/http/verb.hpp>
+
+#include "common/http/connection.h"
+#include "common/http/exchange_state.h"
+
+namespace slipstream::http {
+namespace {
+
+using boost::beast::http::field;
+using Reason = boost::beast::http::error;
+
+std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
+
+// A request begins with a method. Anything else (TLS, ZeroMQ, noise) is refused without waiting for the end of its header.
+bool begins_method(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+}  // namespace
+
+void Connection::parse() {
+  if (phase_ == Phase::idle) begin_request();
+  if (phase_ != Phase::head && phase_ != Phase::body) return;
+  while (buffer_.size() > 0 && !parser_->is_done()) {
+    ErrorCode error;
+    const size_t used = parser_->put(buffer_.data(), error);
+    buffer_.consume(used);
+    if (error && error != Reason::need_more) return refuse_parse(error);
+    if (used == 0) break;
+  }
+  if (phase_ == Phase::head && parser_->is_header_done()) on_head();
+  if (parser_->is_done()) return dispatch();
+  // A chunk's header without an end: the parser would wait for it until memory ends.
+  if (buffer_.size() > site_->limits.header_bytes) refuse_parse(Reason::buffer_overflow);
+}
+
+void Connection::begin_request() {
+  const auto* bytes = static_cast<const char*>(buffer_.cdata().data());
+  const auto* first = std::find_if_not(bytes, bytes + buffer_.size(), [](char c) { return c == '\r' || c == '\n'; });
+  buffer_.consume(static_cast<size_t>(first - bytes));  // empty lines before a request are ignored (RFC 9112, 2.2)
+  if (buffer_.size() == 0) return;
+  phase_ = Phase::head;
+  ++request_;
+  form_ = {};
+  parser_.emplace();
+  parser_->eager(true);
+  parser_->header_limit(static_cast<uint32_t>(site_->limits.header_bytes));
+  parser_->body_limit(site_->limits.body_bytes);
+  arm(site_->limits.read);
+  if (!begins_method(*static_cast<const char*>(buffer_.cdata().data()))) refuse_parse(Reason::bad_method);
+}
+
+void Connection::on_head() {
+  phase_ = Phase::body;
+  const auto& request = parser_->get();
+  form_ = {.keep_alive = parser_->keep_alive(),
+           .head_only = request.method() == boost::beast::http::verb::head,
+           .chunked = request.version() >= 11};
+  if (parser_->is_done()) return;
+  arm(site_->limits.read);
+  if (boost::beast::iequals(request[field::expect], "100-continue")) {
+    outbox_.put(kContinue);
+    outbox_.flush(shared_from_this());
+  }
+}
+
+void Connection::dispatch() {
+  phase_ = Phase::answering;
+  answer_ = Answer::none;
+  timer_.cancel();
+  site_->requests.fetch_add(1, std::memory_order_relaxed);
+  auto message = parser_->release();
+  const std::string target = text(message.target());
+  const size_t mark = std::min(target.find('?'), target.size());
+  Request request{.method = text(message.method_string()),
+                  .path = target.substr(0, mark),
+                  .query = target.substr(std::min(mark + 1, target.size())),
+                  .content_type = text(message[field::content_type]),
+                  .body = std::move(message.body())};
+  site_->handler(std::move(request), Exchange(std::make_shared<Exchange::State>(shared_from_this(), request_)));
+}
+
+void Connection::refuse_parse(ErrorCode error) {
+  site_->bad_requests.fetch_add(1, std::memory_order_relaxed);
+  if (error == Reason::header_limit || error == Reason::buffer_overflow) {
+    return refuse(431, fmt::format("the request's header is larger than {} bytes", site_->limits.header_bytes));
+  }
+  if (error == Reason::body_limit) {
+    return refuse(413, fmt::format("the request's body is larger than {} bytes", site_->limits.body_bytes));
+  }
+  refuse(400, fmt::format("this is not an HTTP/1.1 request: {}", error.message()));
+}
+
+void Connection::refuse(int status, std::string_view message) {
+  phase_ = Phase::answering;
+  answer_ = Answer::none;
+  form_.keep_alive = false;
+  timer_.cancel();
+  send(request_, site_->error_body(status, message));
+}
+
+}  // namespace slipstream::http

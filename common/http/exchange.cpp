@@ -1,0 +1,40 @@
+#include <utility>
+
+#include "common/http/exchange_state.h"
+
+namespace slipstream::http {
+
+void Exchange::send(Response response) {
+  state_->run([response = std::move(response)](Connection& on, uint64_t request) { on.send(request, response); });
+}
+
+void Exchange::begin_stream(std::string content_type, Headers headers) {
+  state_->run([type = std::move(content_type), headers = std::move(headers)](Connection& on, uint64_t request) {
+    on.begin_stream(request, type, headers);
+  });
+}
+
+// Bytes are counted here, before they are posted: a slow reader must not fill the loop's own queue either.
+void Exchange::write(std::string chunk) {
+  Connection& connection = *state_->connection;
+  const size_t unsent = connection.unsent().fetch_add(chunk.size(), std::memory_order_relaxed) + chunk.size();
+  if (unsent > connection.site().limits.unsent_bytes) {
+    connection.unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);
+    return state_->run([](Connection& on, uint64_t request) { on.cut_slow_reader(request); });
+  }
+  state_->run([chunk = std::move(chunk)](Connection& on, uint64_t request) { on.write(request, chunk); });
+}
+
+void Exchange::end() {
+  state_->run([](Connection& on, uint64_t request) { on.end(request); });
+}
+
+void Exchange::abort() {
+  state_->run([](Connection& on, uint64_t request) { on.abort(request); });
+}
+
+void Exchange::on_gone(std::function<void()> gone) {
+  state_->run([gone = std::move(gone)](Connection& on, uint64_t request) { on.on_gone(request, gone); });
+}
+
+}  // namespace slipstream::http

@@ -1,0 +1,80 @@
+#include "common/http/listener.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+
+#include "common/http/connection.h"
+
+namespace slipstream::http {
+namespace {
+
+constexpr std::chrono::milliseconds kAcceptPause{
+    100};  // after accept failed (no file descriptors left): it would fail at once again
+
+}  // namespace
+
+Listener::Listener(std::shared_ptr<Site> site) : site_(std::move(site)), acceptor_(site_->loop), pause_(site_->loop) {}
+
+Result<void> Listener::open(const std::string& address, uint16_t port) {
+  namespace ip = boost::asio::ip;
+  boost::system::error_code error;
+  const ip::address where = ip::make_address(address, error);
+  if (error) return fail("\"{}\" is not an IP address to listen on; write one such as 127.0.0.1", address);
+  const ip::tcp::endpoint endpoint(where, port);
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(ip::tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(ip::tcp::acceptor::max_listen_connections, error);
+  if (error == boost::asio::error::address_in_use) {
+    return fail("port {} of {} is in use; stop what listens there, or choose another port (0: any free one)", port, address);
+  }
+  if (error) return fail("cannot listen on {}:{} ({})", address, port, error.message());
+  port_ = acceptor_.local_endpoint().port();
+  return {};
+}
+
+void Listener::accept() {
+  acceptor_.async_accept([self = shared_from_this()](boost::system::error_code error, boost::asio::ip::tcp::socket socket) {
+    self->on_accept(error, std::move(socket));
+  });
+}
+
+void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket) {
+  if (!acceptor_.is_open()) return;
+  if (!error) {
+    take(std::move(socket));
+    return accept();
+  }
+  pause_.expires_after(kAcceptPause);
+  pause_.async_wait([self = shared_from_this()](boost::system::error_code cancelled) {
+    if (!cancelled && self->acceptor_.is_open()) self->accept();
+  });
+}
+
+void Listener::take(boost::asio::ip::tcp::socket socket) {
+  const auto limit = static_cast<uint64_t>(site_->limits.connections);
+  const bool full = site_->connections.load(std::memory_order_relaxed) >= limit;
+  if (full) site_->connections_refused.fetch_add(1, std::memory_order_relaxed);
+  if (full && site_->open.size() >= limit + kHttpRefusalsMax) return;  // too many to be polite to
+  const auto connection = std::make_shared<Connection>(std::move(socket), site_);
+  if (full) {
+    connection->refuse(503, fmt::format("all {} connections are in use; try again in a moment", limit));
+  } else {
+    connection->start();
+  }
+}
+
+void Listener::close() {
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+  for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {
+    connection->shared_from_this()->close();
+  }
+}
+
+}  // namespace slipstream::http

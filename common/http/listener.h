@@ -1,0 +1,32 @@
+// Accepts connections until closed. On the server's thread, except open() before the loop runs and port().
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "common/http/site.h"
+
+namespace slipstream::http {
+
+class Listener : public std::enable_shared_from_this<Listener> {
+ public:
+  explicit Listener(std::shared_ptr<Site> site);
+  Result<void> open(const std::string& address, uint16_t port);
+  void accept();
+  void close();  // and all connections
+  uint16_t port() const { return port_; }
+
+ private:
+  void on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket);
+  void take(boost::asio::ip::tcp::socket socket);
+
+  const std::shared_ptr<Site> site_;
+  boost::asio::ip::tcp::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  uint16_t port_ = 0;
+};
+
+}  // namespace slipstream::http

@@ -1,0 +1,59 @@
+#include "common/http/outbox.h"
+
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+
+namespace slipstream::http {
+
+using boost::system::error_code;
+
+Outbox::Outbox(boost::asio::ip::tcp::socket& socket, std::chrono::milliseconds stall, std::function<void(End)> on_end)
+    : socket_(socket), stall_(stall), on_end_(std::move(on_end)), timer_(socket.get_executor()) {}
+
+void Outbox::put(std::string_view bytes) {
+  unsent_.fetch_add(bytes.size(), std::memory_order_relaxed);
+  waiting_ += bytes;
+}
+
+void Outbox::flush(std::shared_ptr<void> owner) {
+  if (writing_ || cancelled_) return;
+  if (sent_ == sending_.size()) {
+    sending_.clear();
+    sent_ = 0;
+    sending_.swap(waiting_);
+  }
+  if (sending_.empty()) return;
+  writing_ = true;
+  watch_stall(owner);
+  const auto rest = boost::asio::buffer(sending_.data() + sent_, sending_.size() - sent_);
+  socket_.async_write_some(rest, [this, owner = std::move(owner)](error_code error, size_t bytes) mutable {
+    on_written(std::move(owner), error, bytes);
+  });
+}
+
+void Outbox::on_written(std::shared_ptr<void> owner, error_code error, size_t bytes) {
+  writing_ = false;
+  if (cancelled_) return;
+  if (error) return on_end_(End::failed);
+  sent_ += bytes;
+  unsent_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (sent_ < sending_.size() || !waiting_.empty()) return flush(std::move(owner));
+  timer_.cancel();
+  on_end_(End::empty);
+}
+
+void Outbox::watch_stall(std::shared_ptr<void> owner) {
+  timer_.expires_after(stall_);
+  timer_.async_wait([this, owner = std::move(owner)](error_code error) {
+    const bool armed_anew = timer_.expiry() > boost::asio::steady_timer::clock_type::now();  // since this one fired
+    if (!error && !cancelled_ && writing_ && !armed_anew) on_end_(End::stalled);
+  });
+}
+
+void Outbox::cancel() {
+  cancelled_ = true;
+  timer_.cancel();
+}
+
+}  // namespace slipstream::http

@@ -1,0 +1,301 @@
+// Answers that take their time: streams, clients that leave, servers that stop.
+#include <atomic>
+#include <thread>
+
+#include "tests/unit/common/http/echo_site.h"
+
+namespace slipstream::http {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class HttpStream : public EchoSite {
+ protected:
+  static constexpr std::string_view kAsk = "GET /held HTTP/1.1\r\nHost: h\r\n\r\n";
+};
+
+TEST_F(HttpStream, ArrivesPieceByPiece) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/event-stream");
+  EXPECT_THAT(wire.until("\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("Content-Type: text/event-stream"),
+                                            HasSubstr("Transfer-Encoding: chunked")));
+  for (int i = 0; i < 100; ++i) {  // each is read before the next one is written
+    exchange.write(fmt::format("data: {}\n\n", i));
+    const std::string event = fmt::format("data: {}\n\n", i);
+    ASSERT_EQ(wire.until("\n\n\r\n"), fmt::format("{:x}\r\n{}\r\n", event.size(), event));
+  }
+  exchange.end();
+  EXPECT_EQ(wire.until("0\r\n\r\n"), "0\r\n\r\n");
+  wire.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(wire.answer(), EndsWith("GET /next?  "));
+}
+
+TEST_F(HttpStream, KeepsTheOrderOfItsPieces) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  std::string expected;
+  for (int i = 0; i < 5000; ++i) {
+    exchange.write(fmt::format("{},", i));
+    expected += fmt::format("{},", i);
+  }
+  exchange.end();
+  std::string text;
+  wire.until("\r\n\r\n");
+  for (;;) {
+    const size_t size = std::stoul(wire.until("\r\n"), nullptr, 16);
+    const std::string chunk = wire.until("\r\n");
+    if (size == 0) break;
+    text += chunk.substr(0, size);
+  }
+  EXPECT_EQ(text, expected);
+}
+
+TEST_F(HttpStream, SkipsEmptyPiecesWhichWouldEndIt) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  exchange.write("");
+  exchange.write("a");
+  exchange.end();
+  EXPECT_THAT(wire.until("0\r\n\r\n"), EndsWith("\r\n\r\n1\r\na\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpStream, EndsWithTheConnectionForHttp10) {
+  start();
+  auto wire = client();
+  wire.send("GET /held HTTP/1.0\r\n\r\n");
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  exchange.write("one ");
+  exchange.write("two");
+  exchange.end();
+  EXPECT_THAT(wire.all(), AllOf(EndsWith("\r\n\r\none two"), Not(HasSubstr("chunked"))));
+}
+
+TEST_F(HttpStream, HasNoBodyForHead) {
+  start();
+  auto wire = client();
+  wire.send("HEAD /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  exchange.write("unseen");
+  exchange.end();
+  EXPECT_THAT(wire.all(), EndsWith("\r\n\r\n"));
+}
+
+TEST_F(HttpStream, ThatIsAbortedEndsWithoutItsLastChunk) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  exchange.write("half");
+  EXPECT_THAT(wire.until("half\r\n"), EndsWith("half\r\n"));
+  exchange.abort();
+  EXPECT_THAT(wire.all(), IsEmpty());
+  EXPECT_EQ(server_->counters().clients_gone, 0u);
+}
+
+TEST_F(HttpStream, ThatIsForgottenIsCut) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  {
+    Exchange exchange = held();
+    exchange.begin_stream("text/plain");
+    exchange.write("half");
+  }
+  EXPECT_THAT(wire.all(), Not(EndsWith("0\r\n\r\n")));
+}
+
+TEST_F(HttpStream, TellsOfAClientThatLeftInTheMiddle) {
+  start();
+  for (const bool crashed : {false, true}) {
+    auto wire = client();
+    wire.send(kAsk);
+    Exchange exchange = held();
+    Happening gone;
+    exchange.on_gone([&] { gone.happen(); });
+    exchange.begin_stream("text/plain");
+    exchange.write("half");
+    wire.until("half\r\n");
+    crashed ? wire.reset() : wire.close();
+    EXPECT_TRUE(gone.wait());
+    exchange.write("more");  // into nothing
+    exchange.end();
+    exchange.abort();
+  }
+  EXPECT_TRUE(eventually([](const ServerCounters& counters) { return counters.connections == 0; }));
+  EXPECT_EQ(server_->counters().clients_gone, 2u);
+}
+
+TEST_F(HttpStream, TellsOfAClientThatLeftBeforeTheAnswerBegan) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  Happening gone;
+  exchange.on_gone([&] { gone.happen(); });
+  wire.close();
+  EXPECT_TRUE(gone.wait());
+  exchange.send({.body = "too late"});
+}
+
+TEST_F(HttpStream, TellsOfAClientThatLeftBeforeAnybodyAsked) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  wire.close();
+  ASSERT_TRUE(eventually([](const ServerCounters& counters) { return counters.clients_gone == 1; }));
+  Happening gone;
+  exchange.on_gone([&] { gone.happen(); });
+  EXPECT_TRUE(gone.wait());
+}
+
+TEST_F(HttpStream, TellsOnlyOnceAndNotAfterItsEnd) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  Happening gone;
+  exchange.on_gone([&] { gone.happen(); });
+  exchange.send({.body = "done"});
+  EXPECT_THAT(wire.answer(), EndsWith("done"));
+  wire.close();
+  ASSERT_TRUE(eventually([](const ServerCounters& counters) { return counters.connections == 0; }));
+  EXPECT_EQ(gone.times(), 0);
+}
+
+TEST_F(HttpStream, IgnoresASecondAnswer) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.send({.body = "one"});
+  exchange.send({.body = "two"});
+  exchange.begin_stream("text/plain");
+  EXPECT_THAT(wire.answer(), EndsWith("one"));
+  wire.send(kAsk);
+  Exchange next = held();
+  exchange.send({.body = "three"});  // of the request before
+  next.send({.body = "four"});
+  EXPECT_THAT(wire.answer(), EndsWith("four"));
+}
+
+TEST_F(HttpStream, CutsAReaderThatFallsTooFarBehind) {
+  start({.unsent_bytes = 64 * 1024});
+  auto wire = client(4096);
+  wire.send(kAsk);
+  Exchange exchange = held();
+  std::atomic<bool> gone = false;
+  exchange.on_gone([&] { gone = true; });
+  exchange.begin_stream("text/plain");
+  const std::string piece(16 * 1024, 'x');
+  size_t written = 0;
+  const size_t enough = size_t{1} << 30;  // far beyond what any kernel buffers
+  for (; !gone && written < enough; written += piece.size()) {
+    exchange.write(piece);
+    std::this_thread::yield();
+  }
+  EXPECT_LT(written, enough);
+  EXPECT_EQ(server_->counters().slow_readers, 1u);
+  EXPECT_EQ(server_->counters().clients_gone, 1u);
+}
+
+TEST_F(HttpStream, CutsAReaderThatTakesNothingForTooLong) {
+  start({.unsent_bytes = size_t{1} << 30, .stall = std::chrono::milliseconds(50)});
+  auto wire = client(4096);
+  wire.send(kAsk);
+  Exchange exchange = held();
+  Happening gone;
+  exchange.on_gone([&] { gone.happen(); });
+  exchange.begin_stream("text/plain");
+  exchange.write(std::string(size_t{32} << 20, 'x'));
+  EXPECT_TRUE(gone.wait());
+  EXPECT_EQ(server_->counters().slow_readers, 1u);
+}
+
+TEST_F(HttpStream, CarriesAWholeAnswerOfAnySizeToAReaderThatTakesIt) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  const std::string body(size_t{20} << 20, 'x');
+  held().send({.body = body});
+  const std::string answer = wire.answer();
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n" + body));
+}
+
+TEST_F(HttpStream, MayBeWrittenFromManyThreads) {
+  start();
+  std::vector<WireClient> clients;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(client());
+    clients.back().send(kAsk);
+  }
+  for (int i = 0; i < 16; ++i) {
+    writers.emplace_back([exchange = held()]() mutable {
+      exchange.on_gone([] {});
+      exchange.begin_stream("text/plain");
+      for (int piece = 0; piece < 200; ++piece) exchange.write("piece");
+      exchange.end();
+    });
+  }
+  for (int i = 0; i < 16; ++i) {
+    if (i % 4 == 0) {
+      clients[static_cast<size_t>(i)].reset();  // some leave
+    } else {
+      EXPECT_THAT(clients[static_cast<size_t>(i)].until("0\r\n\r\n"), EndsWith("0\r\n\r\n"));
+    }
+  }
+  for (std::thread& writer : writers) writer.join();
+}
+
+TEST_F(HttpStream, EndsWhenItsServerStops) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  Happening gone;
+  exchange.on_gone([&] { gone.happen(); });
+  exchange.begin_stream("text/plain");
+  exchange.write("half");
+  wire.until("half\r\n");
+  std::atomic<bool> stopped = false;
+  std::thread writer([&] {
+    while (!stopped) exchange.write("more");
+  });
+  server_.reset();
+  stopped = true;
+  writer.join();
+  EXPECT_THAT(wire.all(), Not(HasSubstr("0\r\n\r\n")));
+  exchange.write("into nothing");
+  exchange.end();
+  EXPECT_EQ(gone.times(), 0);
+}
+
+TEST_F(HttpStream, StopsItsServerWithIdleClientsConnected) {
+  start();
+  std::vector<WireClient> clients;
+  for (int i = 0; i < 20; ++i) clients.push_back(client());
+  clients[0].send("GET /ha");
+  server_.reset();
+  for (WireClient& wire : clients) EXPECT_THAT(wire.all(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace slipstream::http

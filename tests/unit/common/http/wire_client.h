@@ -1,0 +1,91 @@
+// A client that sends exactly the bytes it is told to: what no well-behaved client would. Every wait ends with the bytes that
+// are waited for, or after kPatience, which fails the test.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+
+class WireClient {
+ public:
+  static constexpr timeval kPatience{20, 0};
+
+  explicit WireClient(uint16_t port, int receive_buffer_bytes = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    if (receive_buffer_bytes > 0) {
+      ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+    }
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0, "nobody listens on {}", port);
+  }
+  ~WireClient() { close(); }
+  WireClient(WireClient&& other) noexcept : socket_(std::exchange(other.socket_, -1)), held_(std::move(other.held_)) {}
+
+  bool send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n <= 0) return false;
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return true;
+  }
+  // What came up to and including `end`; what came at all, if the connection closed first.
+  std::string until(std::string_view end) {
+    size_t at = held_.find(end);
+    while (at == std::string::npos && receive()) at = held_.find(end);
+    const size_t size = at == std::string::npos ? held_.size() : at + end.size();
+    std::string text = held_.substr(0, size);
+    held_.erase(0, size);
+    return text;
+  }
+  std::string all() {  // until the server closes
+    while (receive()) {
+    }
+    return std::exchange(held_, {});
+  }
+  std::string answer() {  // one answer with a Content-Length, head and body
+    std::string text = until("\r\n\r\n");
+    const size_t at = text.find("Content-Length: ");
+    if (at == std::string::npos) return text;
+    const size_t body = std::stoul(text.substr(at + 16));
+    while (held_.size() < body && receive()) {
+    }
+    text += held_.substr(0, body);
+    held_.erase(0, body);
+    return text;
+  }
+  void finish_sending() { ::shutdown(socket_, SHUT_WR); }
+  void close() {
+    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  }
+  void reset() {  // leaves as a crashed process does: RST, not FIN
+    const linger now{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close();
+  }
+
+ private:
+  bool receive() {
+    char bytes[65536];
+    const ssize_t n = ::recv(socket_, bytes, sizeof bytes, 0);
+    if (n <= 0) return false;
+    held_.append(bytes, static_cast<size_t>(n));
+    return true;
+  }
+
+  int socket_;
+  std::string held_;
+};
+
+}  // namespace slipstream
