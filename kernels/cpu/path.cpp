@@ -23,6 +23,13 @@ const char* name(CpuPath path) {
   return "unknown";
 }
 
+std::optional<CpuPath> cpu_path(std::string_view wanted) {
+  for (const CpuPath path : {CpuPath::portable, CpuPath::avx512, CpuPath::avx512_bf16}) {
+    if (wanted == name(path)) return path;
+  }
+  return std::nullopt;
+}
+
 bool available(CpuPath path) {
   switch (path) {
     case CpuPath::portable:

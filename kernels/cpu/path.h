@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 
 namespace slipstream {
 
@@ -13,6 +15,7 @@ enum class CpuPath : uint8_t {
 };
 
 const char* name(CpuPath path);
+std::optional<CpuPath> cpu_path(std::string_view name);
 bool available(CpuPath path);                    // this machine and its operating system can run it
 CpuPath best_cpu_path();                         // the fastest available one
 std::span<const CpuPath> available_cpu_paths();  // slowest first; never empty

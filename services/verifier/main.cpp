@@ -1,0 +1,85 @@
+// slipstream-verifier: owns the target model and the truth of every sequence it is given. Constructs, connects, runs.
+#include <algorithm>
+#include <atomic>
+
+#include "common/base/log.h"
+#include "common/checkpoint/fingerprint.h"
+#include "common/config/endpoint.h"
+#include "common/config/port_file.h"
+#include "common/config/verifier_config.h"
+#include "common/kv/block_pool.h"
+#include "common/metrics/build_info.h"
+#include "common/metrics/server_metrics.h"
+#include "common/metrics/worker_page.h"
+#include "common/runtime/incarnation.h"
+#include "common/runtime/node.h"
+#include "common/runtime/node_metrics.h"
+#include "common/runtime/stop_signal.h"
+#include "common/runtime/zmq_transport.h"
+#include "services/verifier/metrics_page.h"
+#include "services/verifier/verifier.h"
+#include "services/verifier/verify_job.h"
+
+namespace slipstream {
+namespace {
+
+using VerifierNode = Node<Verifier, StepPlan, Choices>;
+
+Result<void> run(const VerifierOptions& options, StopSignal& stop) {
+  const TargetOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
+                             .path = cpu_path(options.path),  // "auto" names none
+                             .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+  log_info("loading {}", options.model);
+  TRY(Target target, Target::load(options.model, wanted));
+  TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
+  TRY(const Endpoint metrics, parse_endpoint(options.metrics));
+  const LlamaConfig& model = target.config();
+
+  std::atomic<VerifierNode*> node = nullptr;
+  const auto page = [&] {
+    Exposition page;
+    add_build_info("verifier", target.numerics_id(), page);
+    if (const VerifierNode* running = node) {
+      add_verifier_metrics(running->counters(), page);
+      add_node_metrics(running->node_counters(), page);
+    }
+    return page.text();
+  };
+  const auto ready = [&] { return node != nullptr && node.load()->counters().welcome; };
+  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-verifier", page, ready}));
+  const std::string address = Endpoint{metrics.host, server.port()}.address();
+
+  VerifierConfig config{.incarnation = random_incarnation(),
+                        .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
+                        .numerics_id = target.numerics_id(),
+                        .metrics_endpoint = "http://" + address + "/metrics",
+                        .routers = options.router,
+                        .context_max = model.context_max,
+                        .cache_blocks = wanted.cache_blocks};
+  if (options.context_max > 0) config.context_max = std::min(config.context_max, static_cast<int32_t>(options.context_max));
+  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
+  Verifier verifier(config);
+  VerifierNode loop(verifier, *transport, [&](StepPlan& plan) { return verify_job(target, plan); });
+  node = &loop;
+  TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
+  log_info("{} on {} threads, context {}, cache {} tokens, metrics at http://{}/metrics", config.numerics_id, wanted.threads,
+           config.context_max, config.cache_blocks * kBlockTokens, address);
+  loop.run(stop.token(), From<Drain>{{}, {"the verifier was told to stop"}});
+  http::Server(std::move(server));  // closed before the loop that its page reads
+  return {};
+}
+
+}  // namespace
+}  // namespace slipstream
+
+int main(int argc, char** argv) {
+  using namespace slipstream;
+  auto parsed = parse_verifier_options(argc, argv);
+  if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
+  const auto& options = std::get<VerifierOptions>(parsed);
+  log_start("verifier", log_level_from(options.log_level).value_or(LogLevel::info));
+  StopSignal stop;
+  const Result<void> ran = run(options, stop);
+  if (!ran) log_error("{}", ran.error().message);
+  return ran ? 0 : 1;
+}
