@@ -58,20 +58,25 @@ def cmake_says_what_the_sources_say(sources):
     arrows = {name: below for name, (_, below) in declared.items()}
     for name, (path, below) in declared.items():
         folder = str(pathlib.PurePosixPath(path).parent)
-        if layers.LAYERS.get(name, ("",))[0] != folder:
-            if folder in {home for home, _ in layers.LAYERS.values()}:
-                yield path, 1, f"target {name} is not the layer of {folder}: folder = target = layer (tests/tidy/layers.py)"
+        layer = layers.layer_of(folder + "/")
+        if layer is None:
             continue
+        if name != layer and not name.startswith(layer + "_"):
+            yield path, 1, f"target {name} is not the layer of {folder}: folder = target = layer (tests/tidy/layers.py)"
+            continue
+        singles = layers.SINGLE_HEADERS.get(layer, set())
         for other in below:
-            headers = {layers.layer_of(header) for header in layers.SINGLE_HEADERS.get(name, ())}
-            if other not in layers.reachable(name) | headers:
-                yield path, 1, f"{name} links {other}: {layers.why_not(name, other)}"
+            if other not in layers.reachable(layer) | {layers.layer_of(header) for header in singles}:
+                yield path, 1, f"{name} links {other}: {layers.why_not(layer, other)}"
+        if name != layer:
+            continue
         targets = re.findall(r"\bslipstream_(\w+)", sources[path].text)  # the layer's program may link more than the layer
-        linked = set().union(*(layers.reachable(target, arrows) for target in [name, *targets]))
+        also = [part for part, (where, _) in declared.items() if where == path]
+        linked = set().union(*(layers.reachable(target, arrows) for target in [name, *targets, *also]))
         used = {layers.layer_of(include) for source in cpp(sources) if source.path.startswith(folder + "/")
-                for _, include, quoted in source.includes() if quoted and include not in layers.SINGLE_HEADERS.get(name, ())}
+                for _, include, quoted in source.includes() if quoted and include not in singles}
         for other in sorted(used - {None} - linked):
-            if other in layers.reachable(name):
+            if other in layers.reachable(layer):
                 yield path, 1, f"{name} includes headers of {other} but does not link it: add it to DEPS"
 
 
@@ -146,7 +151,8 @@ def functions(source):
         if start is not None and text.endswith("{"):
             head = " ".join(part.strip() for part in lines[start : index + 1])
             indent = len(lines[start]) - len(lines[start].lstrip())
-            if "(" in head and not NOT_A_FUNCTION.match(head) and not re.search(r"=\s*\{$", head):
+            whole = head.count("(") == head.count(")") > 0 and head.count("{") == head.count("}") + 1  # no call, no initializer
+            if whole and not NOT_A_FUNCTION.match(head) and not re.search(r"=\s*\{$", head):
                 end = next((at for at in range(index + 1, len(lines)) if lines[at].startswith(" " * indent + "}")), index)
                 name = re.search(r"([~\w:]+|operator\S+)\s*\(", head)
                 yield start + 1, end + 1, name[1] if name else head[:40]

@@ -14,7 +14,7 @@ import sys
 
 import torch
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, decoders, models
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 SPECIALS = ["<unk>", "<s>", "</s>", "<|turn|>"]
@@ -98,11 +98,13 @@ def write_golden(model, folder):
 
 
 def write_tokenizer(folder):
-    """One token a character, for text through real processes."""
-    vocabulary = {token: index for index, token in enumerate(SPECIALS + list(CHARACTERS))}
+    """One token a character, for text through real processes; byte-level, as the tokenizers of real Llamas are."""
+    spelt = [{" ": "\u0120", "\n": "\u010a"}.get(character, character) for character in CHARACTERS]
+    vocabulary = {token: index for index, token in enumerate(SPECIALS + spelt)}
     assert len(vocabulary) == 64
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>"))
-    tokenizer.decoder = decoders.Fuse()
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(SPECIALS)
     tokenizer.save(str(folder / "tokenizer.json"))
     names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "tokenizer_class": "PreTrainedTokenizerFast"}

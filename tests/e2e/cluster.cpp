@@ -1,0 +1,236 @@
+#include "tests/e2e/cluster.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "common/config/cpu_quota.h"
+
+namespace slipstream::e2e {
+namespace {
+
+using command::kAnswerTimeout;
+
+constexpr std::chrono::milliseconds kLook{10};  // between two looks at a condition
+constexpr std::chrono::milliseconds kPageTimeout{5000};
+constexpr std::streamoff kLogTailBytes = 4000;
+
+const std::filesystem::path kSource = SLIPSTREAM_SOURCE_FOLDER;
+const std::filesystem::path kBuild = SLIPSTREAM_BUILD_FOLDER;
+
+template <class T>
+T take(Result<T> result, const std::string& what) {
+  if (!result) throw std::runtime_error(what + ": " + result.error().message);
+  return *std::move(result);
+}
+
+uint16_t free_port() {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool found = bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(probe);
+  if (!found) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
+}
+
+std::filesystem::path fresh_folder() {
+  static std::atomic<int> count = 0;
+  auto folder = std::filesystem::temp_directory_path() / fmt::format("slipstream-e2e-{}-{}", getpid(), count++);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+}  // namespace
+
+std::filesystem::path tiny_model() { return kSource / "tests/data/tiny-llama"; }
+
+std::filesystem::path chat_model() {
+  const char* chosen = std::getenv("SLIPSTREAM_TEST_MODEL");
+  std::filesystem::path model = chosen != nullptr ? std::filesystem::path(chosen) : kSource / "models/smollm2-135m-instruct";
+  if (!std::filesystem::exists(model / "config.json")) {
+    throw std::runtime_error("there is no model in " + model.string() + "; run `make setup`, or set SLIPSTREAM_TEST_MODEL");
+  }
+  return model;
+}
+
+int cpus() { return cpu_quota(); }
+
+Cluster::Cluster(std::filesystem::path model) : folder_(fresh_folder()), model_(std::move(model)) {}
+
+Cluster::~Cluster() {
+  for (auto& [service, process] : processes_) process.signal(SIGKILL);
+  processes_.clear();
+  if (testing::Test::HasFailure()) {
+    fmt::print("the logs stay in {}\n", folder_.string());
+  } else {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+}
+
+void Cluster::reserve_router_port() { router_bind_ = fmt::format("tcp://127.0.0.1:{}", free_port()); }
+
+void Cluster::start_router(Flags flags) {
+  const bool again = ports_.contains("router");
+  const int http = again ? ports_["router"].http : 0;
+  flags.insert(flags.begin(), {"--http", fmt::format("127.0.0.1:{}", http), "--bind", router_bind_});
+  start("router", kBuild / "services/router/slipstream-router", std::move(flags));
+  wait_ports("router");
+  router_bind_ = ports_["router"].bind;
+}
+
+void Cluster::start_verifier(Flags flags) {
+  flags.insert(flags.begin(), {"--router", router_bind_, "--threads", std::to_string(cpus())});
+  start("verifier", kBuild / "services/verifier/slipstream-verifier", std::move(flags));
+}
+
+void Cluster::start_drafter(Flags flags) {
+  flags.insert(flags.begin(), {"--router", router_bind_});
+  start("drafter", kBuild / "services/drafter/slipstream-drafter", std::move(flags));
+}
+
+void Cluster::start_scripted(const std::string& script, Flags flags) {
+  flags.insert(flags.begin(), {"--router", router_bind_, "--script", script});
+  start("drafter", kBuild / "tests/e2e/scripted/scripted_drafter", std::move(flags));
+}
+
+void Cluster::start_all(const std::string& drafter) {
+  start_router();
+  start_verifier();
+  if (drafter == "ngram")
+    start_drafter();
+  else if (drafter != "none")
+    start_scripted(drafter);
+  wait_ready();
+  if (drafter != "none") wait_drafter();
+}
+
+void Cluster::start(const std::string& service, const std::filesystem::path& program, Flags flags) {
+  std::filesystem::remove(file(service, ".ports"));
+  flags.insert(flags.end(), {"--model", model_.string(), "--port-file", file(service, ".ports").string()});
+  processes_.erase(service);
+  processes_.emplace(service, take(Process::start({program, std::move(flags), {}, file(service, ".log")}), service));
+}
+
+void Cluster::wait_ports(const std::string& service) {
+  wait(service + "'s ports", [&] {
+    const auto ports = command::read_ports(file(service, ".ports"));
+    if (ports) ports_[service] = *ports;
+    if (const auto exit = process(service).ended(); exit && !ports)
+      throw std::runtime_error(service + " " + exit->words() + logs());
+    return ports.has_value();
+  });
+}
+
+void Cluster::wait_ready() {
+  wait("/ready", [this] {
+    const auto reply = client().get("/ready");
+    return reply && reply->status == 200;
+  });
+}
+
+void Cluster::wait_drafter() {
+  wait_ports("drafter");
+  wait("the drafter to join", [this] {
+    const auto reply = client().get("/ready");
+    return reply && reply->body.find(R"("drafters":0)") == std::string::npos && reply->status == 200;
+  });
+}
+
+void Cluster::wait(const std::string& what, const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kWaitMax;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("waited in vain for " + what + logs());
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+void Cluster::kill(const std::string& service, int signal) {
+  process(service).signal(signal);
+  if (!process(service).wait(kWaitMax))
+    throw std::runtime_error(service + " survives signal " + std::to_string(signal) + logs());
+}
+
+http::Client Cluster::client() const { return {"127.0.0.1", ports_.at("router").http, kAnswerTimeout}; }
+
+const std::string& Cluster::model_name() {
+  if (model_name_.empty()) {
+    http::Client router = client();
+    model_name_ = take(command::served_model(router), "/v1/models");
+  }
+  return model_name_;
+}
+
+std::string Cluster::metrics_page(const std::string& service) const {
+  const Ports& ports = ports_.at(service);
+  http::Client page("127.0.0.1", service == "router" ? ports.http : ports.metrics, kPageTimeout);
+  return take(page.get("/metrics"), service + "'s /metrics").body;
+}
+
+Samples Cluster::metrics(const std::string& service) const { return Samples(metrics_page(service)); }
+
+Answer Cluster::ask(const Question& question, const std::function<void(const Piece&)>& piece) {
+  http::Client router = client();
+  auto answer = command::ask(router, model_name(), question, piece);
+  if (!answer) throw std::runtime_error(answer.error().message + logs());
+  return *std::move(answer);
+}
+
+std::vector<Answer> Cluster::ask_all(const std::vector<Question>& questions, int connections) {
+  model_name();
+  std::vector<Answer> answers(questions.size());
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::string error;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < connections; ++i) {
+      threads.emplace_back([&] {
+        http::Client router = client();
+        for (size_t at = next++; at < questions.size(); at = next++) {
+          auto answer = command::ask(router, model_name_, questions[at], [](const Piece&) {});
+          if (answer) {
+            answers[at] = *std::move(answer);
+          } else {
+            std::lock_guard lock(mutex);
+            error = answer.error().message;
+          }
+        }
+      });
+    }
+  }
+  if (!error.empty()) throw std::runtime_error(error + logs());
+  return answers;
+}
+
+std::filesystem::path Cluster::file(const std::string& service, const char* suffix) const {
+  return folder_ / (service + suffix);
+}
+
+std::string Cluster::logs() const {
+  std::string text;
+  for (const auto& [service, process] : processes_) {
+    std::ifstream log(file(service, ".log"), std::ios::ate);
+    log.seekg(std::max<std::streamoff>(0, log.tellg() - kLogTailBytes));
+    std::ostringstream tail;
+    tail << log.rdbuf();
+    text += fmt::format("\n--- {}\n{}", service, tail.str());
+  }
+  return text;
+}
+
+}  // namespace slipstream::e2e

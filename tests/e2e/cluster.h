@@ -1,0 +1,82 @@
+// Real services as processes, for one test: own temporary folder, free ports, nothing left behind. What goes wrong throws, with
+// the end of each log in its message. A test waits on conditions, never for a time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/http/client.h"
+#include "common/metrics/names.h"
+#include "tests/e2e/samples.h"
+#include "tools/slipstream/answer.h"
+#include "tools/slipstream/ports.h"
+#include "tools/slipstream/process.h"
+
+namespace slipstream::e2e {
+
+using command::Answer;
+using command::Piece;
+using command::Ports;
+using command::Process;
+using command::Question;
+
+std::filesystem::path tiny_model();  // a random Llama with a vocabulary of at most 64: fast, committed
+std::filesystem::path chat_model();  // the 135M chat model that `make setup` fetches; throws if it is not there
+int cpus();                          // to divide among all compute threads
+
+inline constexpr std::chrono::seconds kWaitMax{60};
+
+class Cluster {
+ public:
+  using Flags = std::vector<std::string>;
+
+  explicit Cluster(std::filesystem::path model);
+  ~Cluster();  // kills all, waits for all
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  void reserve_router_port();  // so that workers can start before their router
+  void start_router(Flags flags = {});
+  void start_verifier(Flags flags = {});
+  void start_drafter(Flags flags = {});                              // the real one, look-up drafting
+  void start_scripted(const std::string& script, Flags flags = {});  // one that plays a part, as "drafter"
+  // All three; drafter: "none", "ngram", or a script of the scripted drafter's ("oracle" reads folder()/answers.json). Returns
+  // when all have joined.
+  void start_all(const std::string& drafter);
+
+  void wait_ports(const std::string& service);  // until it has bound
+  void wait_ready();                            // until the router can answer
+  void wait_drafter();                          // until a drafter has joined
+  void wait(const std::string& what, const std::function<bool()>& condition);
+
+  void kill(const std::string& service, int signal);  // and waits for its end
+  Process& process(const std::string& service) { return processes_.at(service); }
+
+  uint16_t http_port() const { return ports_.at("router").http; }
+  const std::filesystem::path& folder() const { return folder_; }
+  http::Client client() const;  // to the router
+  const std::string& model_name();
+  Samples metrics(const std::string& service) const;
+  std::string metrics_page(const std::string& service) const;
+  // A question's answer; throws where there is none.
+  Answer ask(const Question& question, const std::function<void(const Piece&)>& piece = [](const Piece&) {});
+  // Many at once over `connections` connections, answers in order.
+  std::vector<Answer> ask_all(const std::vector<Question>& questions, int connections);
+
+ private:
+  void start(const std::string& service, const std::filesystem::path& program, Flags flags);
+  std::filesystem::path file(const std::string& service, const char* suffix) const;
+  std::string logs() const;
+
+  std::filesystem::path folder_, model_;
+  std::string model_name_;
+  std::map<std::string, Process> processes_;
+  std::map<std::string, Ports> ports_;
+  std::string router_bind_ = "tcp://127.0.0.1:0";
+};
+
+}  // namespace slipstream::e2e

@@ -1,0 +1,26 @@
+// One scrape of a Prometheus page, to ask numbers of.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipstream::e2e {
+
+class Samples {
+ public:
+  explicit Samples(std::string_view page);
+  // The sum over all samples of this name whose labels hold every one of `labels` (each as `fate="accepted"`); 0 if there is
+  // none.
+  double sum(std::string_view name, const std::vector<std::string>& labels = {}) const;
+  bool has(std::string_view name) const;
+
+ private:
+  struct Sample {
+    std::string name, labels;
+    double value = 0;
+  };
+  std::vector<Sample> samples_;
+};
+
+}  // namespace slipstream::e2e
