@@ -3,9 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include "tests/e2e/scripted/mischief.h"
 
@@ -13,28 +11,26 @@ namespace slipstream {
 
 class HostileTransport final : public Transport {
  public:
-  // context: outlives this, as does `next_mischief`, which goes on across lives.
-  HostileTransport(std::unique_ptr<Transport> inner, std::span<const Mischief> mischief, size_t& next_mischief,
-                   MischiefContext& context, std::function<void()> done)
-      : inner_(std::move(inner)),
-        mischief_(mischief),
-        next_mischief_(next_mischief),
-        context_(context),
-        done_(std::move(done)) {}
+  // next_mischief goes on across lives. All that is referred to outlives this.
+  struct Plot {
+    std::span<const Mischief> mischief;
+    size_t next_mischief = 0;
+    MischiefContext context;
+  };
+  HostileTransport(RawTransport& raw, Plot& plot, std::function<void()> done)
+      : raw_(raw), plot_(plot), done_(std::move(done)) {}
 
-  void connect(Peer peer, const std::string& endpoint) override { inner_->connect(peer, endpoint); }
-  void disconnect(Peer peer) override { inner_->disconnect(peer); }
+  void connect(Peer peer, const std::string& endpoint) override { raw_.connect(peer, endpoint); }
+  void disconnect(Peer peer) override { raw_.disconnect(peer); }
   void send(Peer peer, Frame frame) override;
-  std::optional<TransportEvent> next(std::chrono::microseconds wait) override { return inner_->next(wait); }
-  void wake() override { inner_->wake(); }
-  void close(std::chrono::milliseconds linger) override { inner_->close(linger); }
-  const TransportCounters& counters() const override { return inner_->counters(); }
+  std::optional<TransportEvent> next(std::chrono::microseconds wait) override { return raw_.next(wait); }
+  void wake() override { raw_.wake(); }
+  void close(std::chrono::milliseconds linger) override { raw_.close(linger); }
+  const TransportCounters& counters() const override { return raw_.counters(); }
 
  private:
-  std::unique_ptr<Transport> inner_;
-  std::span<const Mischief> mischief_;
-  size_t& next_mischief_;
-  MischiefContext& context_;
+  RawTransport& raw_;
+  Plot& plot_;
   std::function<void()> done_;
   int sent_ = 0;
 };

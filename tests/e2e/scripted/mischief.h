@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "common/messages/draft.h"
-#include "common/runtime/transport.h"
+#include "tests/e2e/scripted/raw_transport.h"
 
 namespace slipstream {
 
 struct MischiefContext {
+  Incarnation self = 0;  // of this life
   int32_t vocabulary = 0;
   std::mt19937_64 random;
 };
@@ -21,7 +22,7 @@ struct MischiefContext {
 struct Mischief {
   std::string_view name;
   // honest: a valid tree with at least one node, fenced for the round that asked for it. Returns what to send instead.
-  std::vector<Frame> (*frames)(Tree honest, MischiefContext& context);
+  std::vector<Parcel> (*parcels)(Tree honest, MischiefContext& context);
 };
 
 std::span<const Mischief> all_mischief();
