@@ -12,8 +12,8 @@ namespace slipstream::http {
 struct Exchange::State {
   State(std::shared_ptr<Connection> connection_of, uint64_t request_number)
       : connection(std::move(connection_of)), request(request_number) {}
-  ~State() {
-    run([](Connection& on, uint64_t number) { on.forgotten(number); });
+  ~State() {  // behind an answer that another thread sent just before, even if this is the loop's own
+    connection->site().run_last([on = connection, number = request] { on->forgotten(number); });
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -8,6 +8,10 @@ namespace slipstream::http {
 
 void Site::run(std::function<void()> task) {
   if (loop.get_executor().running_in_this_thread()) return task();
+  run_last(std::move(task));
+}
+
+void Site::run_last(std::function<void()> task) {
   const std::lock_guard lock(mutex_);
   if (!stopped_) boost::asio::post(loop, std::move(task));
 }

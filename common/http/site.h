@@ -21,6 +21,8 @@ struct Site {
 
   // Runs it on the loop's thread: at once if this is it, else soon. Not after stop().
   void run(std::function<void()> task);
+  // Soon, behind all that any thread asked for before. Not after stop().
+  void run_last(std::function<void()> task);
   // The last task: what keeps the loop alive closes. Later ones are dropped, so that none stays behind in a loop nobody runs.
   void stop(std::function<void()> last);
 
