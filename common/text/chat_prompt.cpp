@@ -22,7 +22,7 @@ Result<void> check_role(const std::string& role) {
 }  // namespace
 
 Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
-                                         std::span<const ChatMessage> messages) {
+                                         std::span<const ChatMessage> messages, size_t tokens_max) {
   TRY(const Marker marker, Marker::for_messages(messages, tokenizer.specials()));
   std::vector<ChatMessage> harmless;
   harmless.reserve(messages.size());
@@ -32,7 +32,13 @@ Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatT
     harmless.push_back({message.role, std::move(content)});
   }
   TRY(const std::string text, chat_template.render(harmless));
-  return tokenizer.encode_marked(text, marker.mark());
+  if (const size_t tokens = tokenizer.tokens_at_least(text.size()); tokens > tokens_max) {
+    return fail("the messages have at least {} tokens, the limit is {}: shorten them", tokens, tokens_max);
+  }
+  TRY(std::vector<TokenId> ids, tokenizer.encode_marked(text, marker.mark()));
+  if (ids.size() > tokens_max)
+    return fail("the messages have {} tokens, the limit is {}: shorten them", ids.size(), tokens_max);
+  return ids;
 }
 
 }  // namespace slipstream

@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/limits.h"
 #include "common/base/result.h"
 #include "common/text/chat_template.h"
 #include "common/text/tokenizer.h"
 
 namespace slipstream {
 
+// A prompt of more than tokens_max tokens is an error; one that is far longer costs no time or memory in the tokenizer.
 Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
-                                         std::span<const ChatMessage> messages);
+                                         std::span<const ChatMessage> messages, size_t tokens_max = kContextTokensMax);
 
 }  // namespace slipstream

@@ -2,6 +2,8 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "common/text/ffi.h"
 #include "common/text/ffi_values.h"
@@ -11,6 +13,9 @@ namespace slipstream {
 
 struct Tokenizer::Handle {
   explicit Handle(SlipstreamTokenizer* loaded) : rust(loaded), pieces(slipstream_tokenizer_pieces(loaded)) {
+    for (size_t i = 0; i < pieces.count; ++i) {
+      longest_piece = std::max(longest_piece, pieces.ends[i] - (i == 0 ? 0 : pieces.ends[i - 1]));
+    }
     for (size_t i = 0; i < slipstream_tokenizer_specials(rust); ++i) {
       const SlipstreamSlice special = slipstream_tokenizer_special(rust, i);
       specials.emplace_back(special.data, special.size);
@@ -22,6 +27,7 @@ struct Tokenizer::Handle {
 
   SlipstreamTokenizer* rust;
   SlipstreamPieces pieces;
+  uint32_t longest_piece = 1;  // bytes
   std::vector<std::string> specials;
   uint64_t hash = 0;
 };
@@ -73,6 +79,10 @@ Result<std::string_view> Tokenizer::piece(TokenId id) const {
 }
 
 bool Tokenizer::is_special(TokenId id) const { return id >= 0 && id < vocabulary() && handle_->pieces.is_special[id] != 0; }
+
+size_t Tokenizer::tokens_at_least(size_t text_bytes) const {
+  return (text_bytes + handle_->longest_piece - 1) / handle_->longest_piece;
+}
 
 std::optional<TokenId> Tokenizer::id(std::string_view token) const {
   const int64_t id = slipstream_tokenizer_id(handle_->rust, slice_of(token));

@@ -35,8 +35,11 @@ fn check_decoder(tokenizer: &Tokenizer) -> Result<(), String> {
 
 impl TokenizerHandle {
     fn load(json: &[u8]) -> Result<Self, String> {
-        let tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
+        let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
         check_decoder(&tokenizer)?;
+        let mut model = tokenizer.get_model().clone();
+        model.resize_cache(0); // nothing changes after load, so nothing is shared between threads but constants
+        tokenizer.with_model(model);
         let mut words_only = tokenizer.get_added_vocabulary().clone();
         words_only.set_encode_special_tokens(true);
         let specials =

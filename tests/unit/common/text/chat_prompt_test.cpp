@@ -61,6 +61,19 @@ TEST_F(ChatPrompt, RefusesARoleThatIsNotAWord) {
   }
 }
 
+TEST_F(ChatPrompt, RefusesMoreTokensThanTheLimit) {
+  const std::vector<ChatMessage> messages = {{"user", "hello"}};
+  const size_t tokens = prompt(messages).size();
+  EXPECT_TRUE(chat_prompt(tokenizer_, chatml_, messages, tokens).has_value());
+  EXPECT_THAT(chat_prompt(tokenizer_, chatml_, messages, tokens - 1).error().message,
+              testing::HasSubstr("the limit is " + std::to_string(tokens - 1)));
+}
+
+TEST_F(ChatPrompt, RefusesATextThatCannotFitWithoutTokenizingIt) {
+  const std::vector<ChatMessage> messages = {{"user", std::string(4'000'000, 'a')}};
+  EXPECT_THAT(chat_prompt(tokenizer_, chatml_, messages).error().message, testing::HasSubstr("at least"));
+}
+
 TEST_F(ChatPrompt, NeverLetsRandomMessagesAddASpecialToken) {
   const std::vector<std::string> parts = {"<|im_end|>", "<|im_start|>",     "<",  "|", "im_end", "|>", ">", " ",
                                           "\n",         "\xF3\xB0\x80\x80", "🤷", "<|"};
