@@ -25,7 +25,8 @@ struct DrafterCounters {
   uint64_t nodes_drafted = 0, nodes_sent = 0, nodes_discarded = 0;
 
   uint64_t sequences_begun = 0, sequences_released = 0, sequences_freed = 0;  // freed: idle, or their verifier went
-  uint64_t live = 0, tokens_held = 0, verifiers = 0, routers = 0;             // gauges; routers: 1 when welcome
+  uint64_t live = 0, tokens_held = 0, verifiers = 0;                          // gauges
+  bool welcome = false;                                                       // by at least one router
 
   uint64_t jobs = 0, failed_jobs = 0;
   uint64_t attached = 0, attach_refused = 0, router_refusals = 0;

@@ -380,7 +380,7 @@ void Drafter::State::count() {
   counters.live = sequences.size();
   counters.tokens_held = static_cast<uint64_t>(sequences.tokens());
   counters.verifiers = verifiers.attached();
-  counters.routers = membership.welcome() ? 1 : 0;
+  counters.welcome = membership.welcome();
 }
 
 Drafter::Drafter(DrafterConfig config) : state_(std::make_unique<State>(std::move(config))) {}

@@ -1,0 +1,55 @@
+#include "services/drafter/metrics_page.h"
+
+namespace slipstream {
+namespace {
+
+using namespace metric;
+
+double d(uint64_t count) { return static_cast<double>(count); }
+
+void add_drafts(const DrafterCounters& c, Exposition& page) {
+  page.counter(kDrafterAsks, d(c.asks));
+  page.counter(kDrafterAnswers, d(c.trees), {{"answer", "tree"}});
+  page.counter(kDrafterAnswers, d(c.empty_trees), {{"answer", "empty"}});
+  page.counter(kDrafterAnswers, d(c.asks_overtaken), {{"answer", "overtaken"}});
+  page.counter(kDrafterNodes, d(c.nodes_sent), {{"fate", "sent"}});
+  page.counter(kDrafterNodes, d(c.nodes_discarded), {{"fate", "discarded"}});
+  page.histogram(kDrafterDraftSeconds, c.draft_seconds);
+  page.counter(kDrafterFailedJobs, d(c.failed_jobs));
+}
+
+void add_sequences(const DrafterCounters& c, Exposition& page) {
+  page.counter(kDrafterAdvances, d(c.applied), {{"outcome", "applied"}});
+  page.counter(kDrafterAdvances, d(c.stale), {{"outcome", "stale"}});
+  page.counter(kDrafterAdvances, d(c.resyncs), {{"outcome", "resync"}});
+  page.counter(kDrafterAdvances, d(c.busy), {{"outcome", "busy"}});
+  page.counter(kDrafterAdvances, d(c.leaving), {{"outcome", "leaving"}});
+  page.counter(kDrafterAdvances, d(c.invalid), {{"outcome", "invalid"}});
+  page.counter(kDrafterSequencesBegun, d(c.sequences_begun));
+  page.counter(kDrafterSequencesEnded, d(c.sequences_released), {{"why", "released"}});
+  page.counter(kDrafterSequencesEnded, d(c.sequences_freed), {{"why", "freed"}});
+  page.gauge(kDrafterSequencesLive, d(c.live));
+  page.gauge(kDrafterTokensHeld, d(c.tokens_held));
+}
+
+void add_peers(const DrafterCounters& c, Exposition& page) {
+  page.gauge(kDrafterVerifiers, d(c.verifiers));
+  page.gauge(kDrafterWelcome, c.welcome ? 1 : 0);
+  page.counter(kDrafterPeerFaults, d(c.malformed), {{"kind", "malformed"}});
+  page.counter(kDrafterPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});
+  page.counter(kDrafterPeerFaults, d(c.misplaced), {{"kind", "misplaced"}});
+  page.counter(kDrafterPeerFaults, d(c.unattached), {{"kind", "unattached"}});
+  page.counter(kDrafterPeerFaults, d(c.attach_refused), {{"kind", "attach_refused"}});
+  page.counter(kDrafterPeerFaults, d(c.router_refusals), {{"kind", "refused_by_router"}});
+  page.counter(kDrafterPeerFaults, d(c.quarantined), {{"kind", "quarantined"}});
+}
+
+}  // namespace
+
+void add_drafter_metrics(const DrafterCounters& counters, Exposition& page) {
+  add_drafts(counters, page);
+  add_sequences(counters, page);
+  add_peers(counters, page);
+}
+
+}  // namespace slipstream
