@@ -41,8 +41,8 @@ struct Failure {
   int status = 500;  // before the first token; after it, an error event ends the stream
   std::string code;  // OpenAI's `code`: "queue_full", "context_length_exceeded", ...
   std::string message;
-  int retry_after_s = 0;  // 0: no Retry-After
-  std::string param = {};      // the field at fault, if one is
+  int retry_after_s = 0;   // 0: no Retry-After
+  std::string param = {};  // the field at fault, if one is
 };
 
 }  // namespace slipstream

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
-#include "services/router/http_api/json_fields.h"
+#include "services/router/http_api/request_fields.h"
 
 namespace slipstream {
 namespace {
@@ -71,7 +71,7 @@ bool asks_for_nothing(std::string_view name, element value) {
   return list.size() == 0;
 }
 
-Checked refuse_unbuilt(const JsonFields& fields) {
+Checked refuse_unbuilt(const RequestFields& fields) {
   for (std::string_view name : kUnbuilt) {
     const auto value = fields.find(name);
     if (!value || asks_for_nothing(name, *value)) continue;
@@ -119,7 +119,7 @@ ApiResult<ChatMessage> read_message(element message, const std::string& path) {
   if (message.get(object) != simdjson::SUCCESS) {
     return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `role` and `content`.", path)));
   }
-  const JsonFields fields(object, path + ".");
+  const RequestFields fields(object, path + ".");
   TRY(const auto role, fields.text("role"));
   const std::string_view given = role.value_or("");
   const std::string_view known = given == "developer" ? "system" : given;  // OpenAI's newer name for it
@@ -136,7 +136,7 @@ ApiResult<ChatMessage> read_message(element message, const std::string& path) {
   return ChatMessage{std::string(known), std::move(text)};
 }
 
-Checked read_messages(const JsonFields& fields, ChatRequest& request) {
+Checked read_messages(const RequestFields& fields, ChatRequest& request) {
   simdjson::dom::array messages;
   const auto found = fields.find("messages");
   if (!found || found->get(messages) != simdjson::SUCCESS || messages.size() == 0) {
@@ -150,7 +150,7 @@ Checked read_messages(const JsonFields& fields, ChatRequest& request) {
   return {};
 }
 
-Checked read_sampling(const JsonFields& fields, ChatRequest& request) {
+Checked read_sampling(const RequestFields& fields, ChatRequest& request) {
   SamplingParams& sampling = request.sampling;
   TRY(const auto temperature, fields.number("temperature", 0, static_cast<double>(kTemperatureMax)));
   sampling.temperature = static_cast<float>(temperature.value_or(1.0));
@@ -173,7 +173,7 @@ Checked read_sampling(const JsonFields& fields, ChatRequest& request) {
   return {};
 }
 
-Checked read_limits(const JsonFields& fields, ChatRequest& request) {
+Checked read_limits(const RequestFields& fields, ChatRequest& request) {
   for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
     TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
     if (most) request.output_max = static_cast<int32_t>(*most);
@@ -183,7 +183,7 @@ Checked read_limits(const JsonFields& fields, ChatRequest& request) {
   return {};
 }
 
-Checked read_stops(const JsonFields& fields, ChatRequest& request) {
+Checked read_stops(const RequestFields& fields, ChatRequest& request) {
   const auto stop = fields.find("stop");
   if (!stop) return {};
   std::string_view text;
@@ -211,7 +211,7 @@ Checked read_stops(const JsonFields& fields, ChatRequest& request) {
   return {};
 }
 
-Checked read_stream(const JsonFields& fields, ChatRequest& request) {
+Checked read_stream(const RequestFields& fields, ChatRequest& request) {
   TRY(const auto stream, fields.boolean("stream"));
   request.stream = stream.value_or(false);
   TRY(const auto options, fields.object("stream_options"));
@@ -225,7 +225,7 @@ Checked read_stream(const JsonFields& fields, ChatRequest& request) {
 }
 
 // Our own fields are ours to be strict about: a key that we do not know is a mistake.
-ApiResult<bool> read_switch(const JsonFields& fields, std::string_view name, std::string_view key, bool otherwise) {
+ApiResult<bool> read_switch(const RequestFields& fields, std::string_view name, std::string_view key, bool otherwise) {
   TRY(const auto object, fields.object(name));
   if (!object) return otherwise;
   for (const auto& field : object->object()) {
@@ -237,7 +237,7 @@ ApiResult<bool> read_switch(const JsonFields& fields, std::string_view name, std
   return value.value_or(otherwise);
 }
 
-Checked read_model(const JsonFields& fields, std::string_view served) {
+Checked read_model(const RequestFields& fields, std::string_view served) {
   TRY(const auto model, fields.text("model"));
   if (!model || *model == served) return {};
   return std::unexpected(
@@ -266,7 +266,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_vie
   simdjson::dom::object object;
   if (root.get(object) != simdjson::SUCCESS) return std::unexpected(malformed("it must be an object."));
 
-  const JsonFields fields(object);
+  const RequestFields fields(object);
   ChatRequest request;
   TRY_VOID(read_model(fields, served));
   TRY_VOID(read_messages(fields, request));

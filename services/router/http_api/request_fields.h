@@ -15,17 +15,17 @@ namespace slipstream {
 
 ApiError bad_field(std::string param, std::string message);
 
-class JsonFields {
+class RequestFields {
  public:
   // path: how errors name this object, "stream_options."; "" for the body itself.
-  explicit JsonFields(simdjson::dom::object object, std::string path = "") : object_(object), path_(std::move(path)) {}
+  explicit RequestFields(simdjson::dom::object object, std::string path = "") : object_(object), path_(std::move(path)) {}
 
   std::optional<simdjson::dom::element> find(std::string_view name) const;
   ApiResult<std::optional<bool>> boolean(std::string_view name) const;
   ApiResult<std::optional<int64_t>> integer(std::string_view name, int64_t least, int64_t most) const;
   ApiResult<std::optional<double>> number(std::string_view name, double least, double most) const;
   ApiResult<std::optional<std::string_view>> text(std::string_view name) const;
-  ApiResult<std::optional<JsonFields>> object(std::string_view name) const;
+  ApiResult<std::optional<RequestFields>> object(std::string_view name) const;
 
   std::string name(std::string_view field) const { return path_ + std::string(field); }
   const simdjson::dom::object& object() const { return object_; }

@@ -1,4 +1,4 @@
-#include "services/router/http_api/json_fields.h"
+#include "services/router/http_api/request_fields.h"
 
 #include <fmt/format.h>
 
@@ -29,20 +29,20 @@ ApiError bad_field(std::string param, std::string message) {
   return {.status = 400, .message = std::move(message), .param = std::move(param), .code = "invalid_value"};
 }
 
-ApiError JsonFields::wrong(std::string_view field, std::string_view wanted, simdjson::dom::element got) const {
+ApiError RequestFields::wrong(std::string_view field, std::string_view wanted, simdjson::dom::element got) const {
   return {.status = 400,
           .message = fmt::format("`{}` must be {}; it is {}.", name(field), wanted, kind(got)),
           .param = name(field),
           .code = "invalid_type"};
 }
 
-std::optional<simdjson::dom::element> JsonFields::find(std::string_view name) const {
+std::optional<simdjson::dom::element> RequestFields::find(std::string_view name) const {
   simdjson::dom::element element;
   if (object_.at_key(name).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
   return element;
 }
 
-ApiResult<std::optional<bool>> JsonFields::boolean(std::string_view name) const {
+ApiResult<std::optional<bool>> RequestFields::boolean(std::string_view name) const {
   const auto element = find(name);
   if (!element) return std::nullopt;
   bool value = false;
@@ -50,7 +50,7 @@ ApiResult<std::optional<bool>> JsonFields::boolean(std::string_view name) const 
   return value;
 }
 
-ApiResult<std::optional<int64_t>> JsonFields::integer(std::string_view name, int64_t least, int64_t most) const {
+ApiResult<std::optional<int64_t>> RequestFields::integer(std::string_view name, int64_t least, int64_t most) const {
   const auto element = find(name);
   if (!element) return std::nullopt;
   const auto range = fmt::format("an integer between {} and {}", least, most);
@@ -66,7 +66,7 @@ ApiResult<std::optional<int64_t>> JsonFields::integer(std::string_view name, int
   return value;
 }
 
-ApiResult<std::optional<double>> JsonFields::number(std::string_view name, double least, double most) const {
+ApiResult<std::optional<double>> RequestFields::number(std::string_view name, double least, double most) const {
   const auto element = find(name);
   if (!element) return std::nullopt;
   const auto range = fmt::format("a number between {} and {}", least, most);
@@ -79,7 +79,7 @@ ApiResult<std::optional<double>> JsonFields::number(std::string_view name, doubl
   return value;
 }
 
-ApiResult<std::optional<std::string_view>> JsonFields::text(std::string_view name) const {
+ApiResult<std::optional<std::string_view>> RequestFields::text(std::string_view name) const {
   const auto element = find(name);
   if (!element) return std::nullopt;
   std::string_view value;
@@ -87,12 +87,12 @@ ApiResult<std::optional<std::string_view>> JsonFields::text(std::string_view nam
   return value;
 }
 
-ApiResult<std::optional<JsonFields>> JsonFields::object(std::string_view name) const {
+ApiResult<std::optional<RequestFields>> RequestFields::object(std::string_view name) const {
   const auto element = find(name);
   if (!element) return std::nullopt;
   simdjson::dom::object value;
   if (element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, "an object", *element));
-  return JsonFields(value, this->name(name) + ".");
+  return RequestFields(value, this->name(name) + ".");
 }
 
 }  // namespace slipstream

@@ -1,0 +1,75 @@
+// slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them. Constructs, connects, runs.
+#include <atomic>
+
+#include "common/base/log.h"
+#include "common/config/endpoint.h"
+#include "common/config/port_file.h"
+#include "common/metrics/build_info.h"
+#include "common/metrics/server_metrics.h"
+#include "common/runtime/incarnation.h"
+#include "common/runtime/node.h"
+#include "common/runtime/node_metrics.h"
+#include "common/runtime/stop_signal.h"
+#include "common/runtime/zmq_transport.h"
+#include "services/router/metrics_page.h"
+#include "services/router/model_folder.h"
+#include "services/router/router.h"
+
+namespace slipstream {
+namespace {
+
+struct ToHttp {  // what the actor has for the clients
+  HttpApi& api;
+  void operator()(const Delivery& delivery) const { api.deliver(delivery); }
+  void operator()(const Failure& failure) const { api.fail(failure); }
+};
+using RouterNode = Node<Router, NoJob, NoJob, ToHttp>;
+
+Result<void> run(const RouterOptions& options, StopSignal& stop) {
+  TRY(ModelFolder model, read_model_folder(options));
+  TRY(const Endpoint http, parse_endpoint(options.http));
+  model.config.incarnation = random_incarnation();
+  TRY(const auto transport, ZmqTransport::open({.self = model.config.incarnation, .bind = options.bind}));
+
+  Router router(model.config);
+  RouterNode* node = nullptr;  // set before anybody can ask
+  std::atomic<const http::Server*> server = nullptr;
+  const auto page = [&] {
+    Exposition page;
+    add_build_info("router", "", page);
+    add_router_metrics(node->counters(), page);
+    add_node_metrics(node->node_counters(), page);
+    if (const http::Server* listening = server) add_server_metrics(listening->counters(), page);
+    return page.text();
+  };
+  const auto post = [&](HttpApi::ToRouter event) {
+    return std::visit([&](auto&& e) { return node->post(std::forward<decltype(e)>(e)); }, std::move(event));
+  };
+  HttpApi api(std::move(model.served), model.config.incarnation, {post, [&] { return node->counters(); }, page});
+  RouterNode loop(router, *transport, {}, ToHttp{api});
+  node = &loop;
+  const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
+  TRY(const http::Server front, http::Server::listen(http.host, http.port, handle, HttpApi::error_body));
+  server = &front;
+  const std::string address = Endpoint{http.host, front.port()}.address(), bind = transport->bound_endpoint();
+  api.listens_at(address);
+  TRY_VOID(write_port_file(options.port_file, {{"http", address}, {"bind", bind}}));
+  log_info("serving {} at http://{}/, workers connect to {}", options.served_name(), address, bind);
+  loop.run(stop.token());
+  return {};
+}
+
+}  // namespace
+}  // namespace slipstream
+
+int main(int argc, char** argv) {
+  using namespace slipstream;
+  auto parsed = parse_router_options(argc, argv);
+  if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
+  const auto& options = std::get<RouterOptions>(parsed);
+  log_start("router", log_level_from(options.log_level).value_or(LogLevel::info));
+  StopSignal stop;
+  const Result<void> ran = run(options, stop);
+  if (!ran) log_error("{}", ran.error().message);
+  return ran ? 0 : 1;
+}

@@ -1,0 +1,292 @@
+// The front over real sockets on loopback; the test stands in for the router: it takes Submits and hands back Deliveries.
+#include "services/router/http_api/http_api.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <future>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "common/http/client.h"
+
+namespace slipstream {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 10s;
+constexpr TokenId kEnd = 2;
+const std::filesystem::path kModel = std::filesystem::path(SLIPSTREAM_SOURCE_FOLDER) / "tests/unit/common/text/data";
+
+// What the front posts to the router.
+class Inbox {
+ public:
+  bool push(HttpApi::ToRouter event) {
+    std::lock_guard lock(mutex_);
+    if (full_) return false;
+    events_.push_back(std::move(event));
+    arrived_.notify_one();
+    return true;
+  }
+  template <class E>
+  E take() {
+    std::unique_lock lock(mutex_);
+    if (!arrived_.wait_for(lock, kPatience, [this] { return !events_.empty(); })) {
+      ADD_FAILURE() << "the front posted nothing";
+      return {};
+    }
+    const auto event = std::move(events_.front());
+    events_.pop_front();
+    if (const auto* wanted = std::get_if<E>(&event)) return *wanted;
+    ADD_FAILURE() << "the front posted something else";
+    return {};
+  }
+  void fill() {
+    std::lock_guard lock(mutex_);
+    full_ = true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<HttpApi::ToRouter> events_;
+  bool full_ = false;
+};
+
+struct Streamed {
+  http::Reply reply;
+  std::vector<std::string> events;
+  json operator[](size_t i) const { return json::parse(events.at(i)); }
+};
+
+class HttpApiTest : public testing::Test {
+ protected:
+  static ServedModel model() {
+    auto tokenizer = Tokenizer::load(kModel / "tokenizer.json");
+    auto chat_template = ChatTemplate::load(kModel);
+    return {.name = "demo",
+            .tokenizer = *std::move(tokenizer),
+            .chat_template = *std::move(chat_template),
+            .end_ids = {kEnd},
+            .context_max = 512,
+            .draft_nodes_max = 8};
+  }
+
+  std::future<http::Reply> post(std::string body) {
+    return std::async(std::launch::async, [this, body = std::move(body)] {
+      return http::Client("127.0.0.1", server.port(), kPatience).post("/v1/chat/completions", body).value();
+    });
+  }
+  std::future<Streamed> stream(std::string body) {
+    return std::async(std::launch::async, [this, body = std::move(body)] {
+      Streamed streamed;
+      streamed.reply = http::Client("127.0.0.1", server.port(), kPatience)
+                           .post_stream("/v1/chat/completions", body,
+                                        [&](std::string_view data) {
+                                          streamed.events.emplace_back(data);
+                                          return true;
+                                        })
+                           .value();
+      return streamed;
+    });
+  }
+  http::Reply get(std::string_view path) { return http::Client("127.0.0.1", server.port(), kPatience).get(path).value(); }
+
+  static std::string ask(std::string_view fields = R"("max_tokens":8)") {
+    return fmt::format(R"({{"messages":[{{"role":"user","content":"Hello"}}],{}}})", fields);
+  }
+  void deliver(RequestId id, std::string_view text, Finish finish = Finish::none) {
+    Delivery delivery{.request = id, .finish = finish, .report = {.steps = 2, .received = 4, .accepted = 3, .rejected = 1}};
+    delivery.ids = tokenizer().encode(text, true).value();
+    delivery.drafted.assign(delivery.ids.size(), 1);
+    api.deliver(delivery);
+  }
+  const Tokenizer& tokenizer() {
+    static const Tokenizer tokenizer = *Tokenizer::load(kModel / "tokenizer.json");
+    return tokenizer;
+  }
+
+  Inbox inbox;
+  std::atomic<uint64_t> verifiers{0};
+  HttpApi api{model(),
+              0xAB,
+              {.post = [this](HttpApi::ToRouter event) { return inbox.push(std::move(event)); },
+               .counters =
+                   [this] {
+                     RouterCounters counters;
+                     counters.verifiers = verifiers;
+                     return counters;
+                   },
+               .metrics = [] { return std::string("slipstream_build_info 1\n"); }}};
+  http::Server server = *http::Server::listen(
+      "127.0.0.1", 0,
+      [this](http::Request request, http::Exchange exchange) { api.handle(std::move(request), std::move(exchange)); },
+      HttpApi::error_body);
+};
+
+TEST_F(HttpApiTest, SubmitsWhatTheRequestAsksFor) {
+  auto reply = post(ask(R"("temperature":0,"seed":-1,"max_completion_tokens":5,"speculation":{"enabled":false})"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_FALSE(submit.prompt.empty());
+  EXPECT_EQ(submit.sampling.temperature, 0);
+  EXPECT_EQ(submit.seed, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(submit.output_max, 5);
+  EXPECT_EQ(submit.stop_ids, std::vector<TokenId>{kEnd});
+  EXPECT_FALSE(submit.speculate);
+  deliver(submit.request, "<|im_end|>", Finish::stop);
+  EXPECT_EQ(reply.get().status, 200);
+}
+
+TEST_F(HttpApiTest, LeavesTheEndIdsOutIfTheyAreToBeIgnored) {
+  auto reply = post(ask(R"("ignore_eos":true)"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_TRUE(submit.stop_ids.empty());
+  deliver(submit.request, "x", Finish::length);
+  EXPECT_EQ(json::parse(reply.get().body)["choices"][0]["finish_reason"], "length");
+}
+
+TEST_F(HttpApiTest, AnswersWholeWithUsageAndMetrics) {
+  auto reply = post(ask());
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "Hello, ");
+  deliver(submit.request, "world!<|im_end|>", Finish::stop);
+  const auto body = json::parse(reply.get().body);
+  EXPECT_EQ(body["object"], "chat.completion");
+  EXPECT_EQ(body["model"], "demo");
+  EXPECT_TRUE(body["id"].get<std::string>().starts_with("chatcmpl-"));
+  EXPECT_EQ(body["choices"][0]["message"]["content"], "Hello, world!");
+  EXPECT_EQ(body["choices"][0]["finish_reason"], "stop");
+  EXPECT_EQ(body["usage"]["prompt_tokens"], submit.prompt.size());
+  EXPECT_EQ(body["usage"]["total_tokens"], submit.prompt.size() + body["usage"]["completion_tokens"].get<size_t>());
+  EXPECT_EQ(body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 3);
+  EXPECT_EQ(body["metrics"]["speculative_decoding"]["mean_acceptance_length"], 2.5);
+  EXPECT_EQ(body["metrics"]["speculative_decoding"]["draft_acceptance_rate"], 0.75);
+  EXPECT_EQ(body["slipstream"]["seed"], submit.seed);
+  EXPECT_FALSE(body["slipstream"].contains("token_ids"));
+}
+
+TEST_F(HttpApiTest, StreamsRoleTextFinishUsageAndDone) {
+  auto streamed = stream(ask(R"("stream":true,"stream_options":{"include_usage":true})"));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "Hello");
+  deliver(submit.request, " you<|im_end|>", Finish::stop);
+  const auto got = streamed.get();
+  ASSERT_EQ(got.events.size(), 6);
+  EXPECT_EQ(got[0]["choices"][0]["delta"]["role"], "assistant");
+  EXPECT_EQ(got[1]["choices"][0]["delta"]["content"], "Hello");
+  EXPECT_TRUE(got[1]["usage"].is_null());
+  EXPECT_EQ(got[2]["choices"][0]["delta"]["content"], " you");
+  EXPECT_EQ(got[3]["choices"][0]["finish_reason"], "stop");
+  EXPECT_TRUE(got[4]["choices"].empty());
+  EXPECT_GT(got[4]["usage"]["completion_tokens"], 0);
+  EXPECT_EQ(got[4]["metrics"]["speculative_decoding"]["num_draft_tokens"], 4);
+  EXPECT_EQ(got.events[5], "[DONE]");
+}
+
+TEST_F(HttpApiTest, TellsTokensAndWhoGuessedThemOnlyWhenAsked) {
+  auto streamed = stream(ask(R"("stream":true,"slipstream":{"tokens":true})"));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "Hello<|im_end|>", Finish::stop);
+  const auto got = streamed.get();
+  const auto facts = got[1]["slipstream"];
+  EXPECT_EQ(facts["token_ids"].get<std::vector<TokenId>>(), tokenizer().encode("Hello<|im_end|>", true).value());
+  EXPECT_EQ(facts["drafted"].size(), facts["token_ids"].size());
+  std::string text;
+  for (const auto& piece : facts["pieces"]) text += piece.get<std::string>();
+  EXPECT_EQ(text, "Hello");
+}
+
+TEST_F(HttpApiTest, CutsAtAStopStringAndAbandonsTheRest) {
+  auto reply = post(ask(R"("stop":[", wor"])"));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "Hello, world! And");
+  const auto body = json::parse(reply.get().body);
+  EXPECT_EQ(body["choices"][0]["message"]["content"], "Hello");
+  EXPECT_EQ(body["choices"][0]["finish_reason"], "stop");
+  EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
+}
+
+TEST_F(HttpApiTest, AnswersAFailureBeforeTheFirstTokenWithItsStatus) {
+  auto reply = post(ask(R"("stream":true)"));
+  const auto submit = inbox.take<Submit>();
+  api.fail({.request = submit.request, .status = 503, .code = "no_verifier", .message = "nobody", .retry_after_s = 5});
+  const auto got = reply.get();
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(json::parse(got.body)["error"]["code"], "no_verifier");
+}
+
+TEST_F(HttpApiTest, EndsAStreamThatFailsMidwayWithAnErrorAndNoDone) {
+  auto streamed = stream(ask(R"("stream":true)"));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "Hello");
+  api.fail({.request = submit.request, .status = 503, .code = "no_verifier", .message = "lost"});
+  const auto got = streamed.get();
+  EXPECT_EQ(json::parse(got.events.back())["error"]["message"], "lost");
+}
+
+TEST_F(HttpApiTest, AbandonsWhenTheClientGoes) {
+  const auto request = ask(R"("stream":true)");
+  auto client = std::async(std::launch::async, [&] {
+    http::Client("127.0.0.1", server.port(), kPatience).post_stream("/v1/chat/completions", request, [](auto) {
+      return false;
+    });
+  });
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "Hello");  // the client reads one event and hangs up
+  EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
+}
+
+TEST_F(HttpApiTest, SaysTooManyWhenTheInboxIsFull) {
+  inbox.fill();
+  const auto reply = post(ask()).get();
+  EXPECT_EQ(reply.status, 429);
+  EXPECT_EQ(json::parse(reply.body)["error"]["code"], "queue_full");
+}
+
+TEST_F(HttpApiTest, RefusesMoreTextThanAnyContextHolds) {
+  const auto reply =
+      post(fmt::format(R"({{"messages":[{{"role":"user","content":"{}"}}]}})", std::string(512 * 32 + 1, 'x'))).get();
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(json::parse(reply.body)["error"]["code"], "context_length_exceeded");
+}
+
+TEST_F(HttpApiTest, ShapesEveryErrorAsOpenAiDoes) {
+  for (const auto& reply : {get("/nowhere"), get("/v1/chat/completions"), get("/v1/models/gpt-4"), post("{").get()}) {
+    const auto error = json::parse(reply.body)["error"];
+    EXPECT_GE(reply.status, 400);
+    for (const char* key : {"message", "type", "param", "code"}) EXPECT_TRUE(error.contains(key)) << reply.body;
+  }
+  EXPECT_EQ(get("/nowhere").status, 404);
+  EXPECT_EQ(get("/v1/chat/completions").status, 405);
+}
+
+TEST_F(HttpApiTest, NamesTheModelFirstInTheList) {
+  EXPECT_EQ(json::parse(get("/v1/models").body)["data"][0]["id"], "demo");
+  EXPECT_EQ(get("/v1/models/demo").status, 200);
+}
+
+TEST_F(HttpApiTest, IsHealthyAlwaysAndReadyOnlyWithAVerifier) {
+  EXPECT_EQ(get("/health").status, 200);
+  const auto unready = get("/ready");
+  EXPECT_EQ(unready.status, 503);
+  EXPECT_THAT(unready.body, HasSubstr("No verifier"));
+  verifiers = 1;
+  EXPECT_EQ(get("/ready").status, 200);
+}
+
+TEST_F(HttpApiTest, ShowsAPageWithALineToPaste) {
+  api.listens_at(fmt::format("127.0.0.1:{}", server.port()));
+  const auto page = get("/").body;
+  EXPECT_THAT(page, HasSubstr("demo"));
+  EXPECT_THAT(page, HasSubstr(fmt::format("curl -N http://127.0.0.1:{}/v1/chat/completions", server.port())));
+}
+
+}  // namespace
+}  // namespace slipstream
