@@ -23,11 +23,13 @@ typedef float LanesAnywhere __attribute__((vector_size(4 * kLanes), aligned(4), 
 SLIPSTREAM_INLINE Lanes load(const float* from) { return *reinterpret_cast<const LanesAnywhere*>(from); }
 SLIPSTREAM_INLINE void store(float* to, Lanes value) { *reinterpret_cast<LanesAnywhere*>(to) = value; }
 SLIPSTREAM_INLINE Lanes load_part(const float* from, int32_t count) {  // zero behind count
+  if (count == kLanes) return load(from);
   Lanes value = {};
   std::memcpy(&value, from, static_cast<size_t>(count) * sizeof(float));
   return value;
 }
 SLIPSTREAM_INLINE void store_part(float* to, Lanes value, int32_t count) {
+  if (count == kLanes) return store(to, value);
   std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
 }
 SLIPSTREAM_INLINE Lanes all(float value) { return Lanes{} + value; }
