@@ -1,0 +1,73 @@
+#include "common/base/log.h"
+
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+// What `write` puts on stderr.
+template <class Write>
+std::string lines_of(Write write) {
+  testing::internal::CaptureStderr();
+  write();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Log, WritesTimeLevelServiceAndMessageOnOneLine) {
+  log_start("tester", LogLevel::info);
+  EXPECT_THAT(lines_of([] { log_info("{} of {}", 1, 2); }),
+              MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\\.[0-9]{3} info    tester: 1 of 2\n"));
+}
+
+TEST(Log, LeavesOutWhatIsBelowItsLevel) {
+  log_start("tester", LogLevel::warning);
+  EXPECT_THAT(lines_of([] { log_info("quiet"); }), IsEmpty());
+  EXPECT_THAT(lines_of([] { log_warning("careful"); }), HasSubstr("warning tester: careful"));
+  EXPECT_THAT(lines_of([] { log_error("broken"); }), HasSubstr("error   tester: broken"));
+  log_start("tester", LogLevel::off);
+  EXPECT_THAT(lines_of([] { log_error("broken"); }), IsEmpty());
+  log_start("tester", LogLevel::debug);
+  EXPECT_THAT(lines_of([] { log_debug("detail"); }), HasSubstr("debug   tester: detail"));
+}
+
+TEST(Log, LetsNobodyForgeALine) {
+  log_start("tester", LogLevel::info);
+  EXPECT_THAT(lines_of([] { log_info("peer said {}", "a\nerror: b\x1b[31m"); }),
+              HasSubstr("peer said a\\x0aerror: b\\x1b[31m\n"));
+}
+
+TEST(Log, LeavesBracesInArgumentsAlone) {
+  log_start("tester", LogLevel::info);
+  EXPECT_THAT(lines_of([] { log_info("{}", "{} and %v"); }), HasSubstr(": {} and %v\n"));
+}
+
+TEST(Log, KnowsItsLevelsByName) {
+  EXPECT_EQ(log_level_from("debug"), LogLevel::debug);
+  EXPECT_EQ(log_level_from("off"), LogLevel::off);
+  EXPECT_EQ(log_level_from("loud"), std::nullopt);
+}
+
+TEST(Log, TakesLinesFromManyThreads) {
+  log_start("tester", LogLevel::info);
+  const std::string text = lines_of([] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([] {
+        for (int line = 0; line < 100; ++line) log_info("line");
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 400);
+}
+
+}  // namespace
+}  // namespace slipstream
