@@ -108,7 +108,6 @@ Result<std::vector<Entry>> read_header(std::span<const std::byte> file) {
   if (length > file.size() - kLengthBytes) {
     return fail("its header claims {} bytes, the file has {}: it is truncated, copy or download it again", length, file.size());
   }
-  if (length % 2 != 0) return fail("its data begins at an odd byte: save it again with a current safetensors");
   TRY(const JsonText json, parse_json_object(file.subspan(kLengthBytes, length), "its header"));
   const auto data = file.subspan(kLengthBytes + length);
   std::vector<Entry> entries;
@@ -196,6 +195,9 @@ Result<HostMatrix> Checkpoint::matrix(std::string_view name, int32_t rows, int32
   if (!vector && tensor->shape != std::vector<int64_t>{rows, cols}) {
     return fail("{}: tensor {} has shape {}, its config.json asks for [{}, {}]", folder_, name, shape_text(tensor->shape), rows,
                 cols);
+  }
+  if (reinterpret_cast<uintptr_t>(tensor->bytes.data()) % 2 != 0) {
+    return fail("{}: tensor {} begins at an odd byte: save it again with a current safetensors", folder_, name);
   }
   HostMatrix matrix{.name = name, .dtype = Dtype::bf16, .rows = rows, .cols = cols, .bytes = tensor->bytes};
   if (tensor->dtype == "F32") {

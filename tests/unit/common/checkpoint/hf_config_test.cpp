@@ -1,0 +1,122 @@
+#include "common/checkpoint/hf_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/common/checkpoint/folder.h"
+
+namespace slipstream {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+json good() {
+  return {{"architectures", {"LlamaForCausalLM"}},
+          {"hidden_size", 64},
+          {"intermediate_size", 128},
+          {"num_hidden_layers", 2},
+          {"num_attention_heads", 4},
+          {"num_key_value_heads", 2},
+          {"vocab_size", 100},
+          {"max_position_embeddings", 512},
+          {"rms_norm_eps", 1e-5},
+          {"eos_token_id", 2}};
+}
+
+class HfConfig : public testing::Test {
+ protected:
+  Result<LlamaConfig> read(const json& config) {
+    folder_.write("config.json", config.dump());
+    return read_llama_config(folder_.path());
+  }
+  std::string refusal(const char* field, const json& value) {
+    json config = good();
+    config[field] = value;
+    const auto result = read(config);
+    return result ? "accepted" : result.error().message;
+  }
+  Folder folder_;
+};
+
+TEST_F(HfConfig, ReadsSizesAndFillsInWhatIsUsual) {
+  const auto config = read(good());
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->hidden, 64);
+  EXPECT_EQ(config->head_size, 16);
+  EXPECT_EQ(config->kv_heads, 2);
+  EXPECT_EQ(config->rope_theta, 10000.0F);
+  EXPECT_FALSE(config->llama3.has_value());
+  EXPECT_FALSE(config->tied_embeddings);
+  EXPECT_THAT(config->eos_ids, ElementsAre(2));
+}
+
+TEST_F(HfConfig, TakesEosIdsFromTheGenerationConfigFirst) {
+  folder_.write("generation_config.json", R"({"eos_token_id": [9, 7, 9]})");
+  EXPECT_THAT(read(good())->eos_ids, ElementsAre(7, 9));
+  folder_.write("generation_config.json", "{}");
+  EXPECT_THAT(read(good())->eos_ids, ElementsAre(2));
+}
+
+TEST_F(HfConfig, ReadsLlama3ScalingInBothLayouts) {
+  const json rope = {{"rope_type", "llama3"},
+                     {"factor", 32.0},
+                     {"low_freq_factor", 1.0},
+                     {"high_freq_factor", 4.0},
+                     {"original_max_position_embeddings", 8192}};
+  json old = good();
+  old["rope_theta"] = 500000.0;
+  old["rope_scaling"] = rope;
+  json modern = good();
+  modern["rope_parameters"] = rope;
+  modern["rope_parameters"]["rope_theta"] = 500000.0;
+  for (const json& each : {old, modern}) {
+    const auto config = read(each);
+    ASSERT_TRUE(config.has_value()) << config.error().message;
+    EXPECT_EQ(config->rope_theta, 500000.0F);
+    ASSERT_TRUE(config->llama3.has_value());
+    EXPECT_EQ(config->llama3->factor, 32.0F);
+    EXPECT_EQ(config->llama3->original_context, 8192);
+  }
+}
+
+TEST_F(HfConfig, CapsTheContextAtOurOwnLimit) {
+  json config = good();
+  config["max_position_embeddings"] = 131072;
+  EXPECT_EQ(read(config)->context_max, 32768);
+}
+
+TEST_F(HfConfig, RefusesOtherArchitecturesByName) {
+  EXPECT_THAT(refusal("architectures", {"MambaForCausalLM"}), HasSubstr("architecture MambaForCausalLM is not supported yet"));
+  EXPECT_THAT(refusal("architectures", json::array()), HasSubstr("must name one"));
+  EXPECT_THAT(refusal("architectures", nullptr), HasSubstr("no field \"architectures\""));
+  EXPECT_THAT(refusal("attention_bias", true), HasSubstr("\"attention_bias\" true is not supported"));
+  EXPECT_THAT(refusal("hidden_act", "gelu"), HasSubstr("gelu is not supported"));
+  EXPECT_THAT(refusal("rope_scaling", {{"type", "yarn"}}), HasSubstr("RoPE type yarn is not supported"));
+}
+
+TEST_F(HfConfig, RefusesNumbersOutOfRange) {
+  EXPECT_THAT(refusal("hidden_size", 0), HasSubstr("\"hidden_size\" is 0, supported are 1 to"));
+  EXPECT_THAT(refusal("hidden_size", 1ull << 40), HasSubstr("supported are 1 to"));
+  EXPECT_THAT(refusal("hidden_size", "64"), HasSubstr("must be an integer"));
+  EXPECT_THAT(refusal("hidden_size", 66), HasSubstr("no multiple of"));
+  EXPECT_THAT(refusal("num_key_value_heads", 3), HasSubstr("cannot share 3 key-value heads"));
+  EXPECT_THAT(refusal("head_dim", 15), HasSubstr("odd head"));
+  EXPECT_THAT(refusal("rms_norm_eps", 0), HasSubstr("rms_norm_eps"));
+  EXPECT_THAT(refusal("eos_token_id", 100), HasSubstr("must hold ids below \"vocab_size\" 100"));
+  EXPECT_THAT(refusal("eos_token_id", json::array()), HasSubstr("lists 0 ids"));
+  EXPECT_THAT(refusal("tie_word_embeddings", 1), HasSubstr("must be true or false"));
+}
+
+TEST_F(HfConfig, SaysWhatIsWrongWithTheFileItself) {
+  EXPECT_THAT(read_llama_config(folder_.path()).error().message, HasSubstr("pass a Hugging Face model folder"));
+  folder_.write("config.json", "{\"hidden_size\":");
+  EXPECT_THAT(read_llama_config(folder_.path()).error().message, HasSubstr("no valid JSON"));
+  folder_.write("config.json", std::string(100000, '['));
+  EXPECT_THAT(read_llama_config(folder_.path()).error().message, HasSubstr("no valid JSON"));
+}
+
+}  // namespace
+}  // namespace slipstream
