@@ -60,12 +60,12 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
   Verifier verifier(config);
   VerifierNode loop(verifier, *transport, [&](StepPlan& plan) { return verify_job(target, plan); });
+  const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
   log_info("{} on {} threads, context {}, cache {} tokens, metrics at http://{}/metrics", config.numerics_id, wanted.threads,
            config.context_max, config.cache_blocks * kBlockTokens, address);
   loop.run(stop.token(), From<Drain>{{}, {"the verifier was told to stop"}});
-  http::Server(std::move(server));  // closed before the loop that its page reads
   return {};
 }
 

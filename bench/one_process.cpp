@@ -1,0 +1,104 @@
+// The actors of router, verifier and n-gram drafter in one process, linked by memory instead of sockets, behind the same HTTP
+// front: what bench/serving holds the three processes against, so that their wire has a price.
+//
+//   one_process MODEL_FOLDER THREADS PORT_FILE      serves until SIGTERM
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "common/checkpoint/fingerprint.h"
+#include "common/config/port_file.h"
+#include "common/kv/block_pool.h"
+#include "common/runtime/incarnation.h"
+#include "common/runtime/memory_transport.h"
+#include "common/runtime/node.h"
+#include "common/runtime/stop_signal.h"
+#include "services/drafter/inline_drafter.h"
+#include "services/drafter/methods/ngram.h"
+#include "services/drafter/model_folder.h"
+#include "services/router/model_folder.h"
+#include "services/router/router.h"
+#include "services/verifier/verifier.h"
+#include "services/verifier/verify_job.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int32_t kCacheTokens = 16384;  // slipstream-verifier's default
+
+struct ToHttp {
+  HttpApi& api;
+  void operator()(const Delivery& delivery) const { api.deliver(delivery); }
+  void operator()(const Failure& failure) const { api.fail(failure); }
+};
+struct Silent {
+  void operator()(const Note&) const {}
+};
+
+VerifierConfig verifier_config(const Target& target, uint64_t tokenizer) {
+  const LlamaConfig& model = target.config();
+  return {.incarnation = random_incarnation(),
+          .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
+          .numerics_id = target.numerics_id(),
+          .routers = {"memory://router"},
+          .context_max = model.context_max,
+          .cache_blocks = kCacheTokens / kBlockTokens};
+}
+
+Result<void> serve(const std::string& folder, int threads, const std::string& port_file, StopSignal& stop) {
+  MemoryHub hub;
+  TRY(ModelFolder model, read_model_folder(RouterOptions{.model = folder}));
+  TRY(Target target, Target::load(folder, {.threads = threads, .cache_blocks = kCacheTokens / kBlockTokens}));
+  TRY(const uint64_t tokenizer, hash_tokenizer(folder));
+  TRY(const Fingerprint tokens, read_token_fingerprint(folder));
+
+  model.config.incarnation = random_incarnation();
+  Router router(model.config);
+  const auto router_port = hub.open(model.config.incarnation, "memory://router");
+  Node<Router, NoJob, NoJob, ToHttp>* node = nullptr;
+  const auto post = [&](HttpApi::ToRouter event) {
+    return std::visit([&](auto&& e) { return node->post(std::forward<decltype(e)>(e)); }, std::move(event));
+  };
+  HttpApi api(std::move(model.served), model.config.incarnation,
+              {post, [&] { return node->counters(); }, [] { return std::string(); }});
+  Node<Router, NoJob, NoJob, ToHttp> router_node(router, *router_port, {}, ToHttp{api});
+  node = &router_node;
+
+  Verifier verifier(verifier_config(target, tokenizer));
+  const auto verifier_port = hub.open(random_incarnation());
+  Node<Verifier, StepPlan, Choices> verifier_node(verifier, *verifier_port,
+                                                  [&](StepPlan& plan) { return verify_job(target, plan); });
+
+  NgramMethod method;
+  InlineDrafter drafter({.incarnation = random_incarnation(),
+                         .fingerprint = tokens,
+                         .method = std::string(method.name()),
+                         .needs = method.needs(),
+                         .draft_endpoint = "memory://drafter",
+                         .routers = {"memory://router"}},
+                        method);
+  const auto drafter_port = hub.open(random_incarnation(), "memory://drafter");
+  Node<InlineDrafter, NoJob, NoJob, Silent> drafter_node(drafter, *drafter_port);
+
+  const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
+  TRY(const http::Server front, http::Server::listen("127.0.0.1", 0, handle, HttpApi::error_body));
+  TRY_VOID(write_port_file(port_file, {{"http", "127.0.0.1:" + std::to_string(front.port())}}));
+  std::jthread verifies([&] { verifier_node.run(stop.token()); });
+  std::jthread drafts([&] { drafter_node.run(stop.token()); });
+  router_node.run(stop.token());
+  return {};
+}
+
+}  // namespace
+}  // namespace slipstream
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("usage: one_process MODEL_FOLDER THREADS PORT_FILE\n", stderr);
+    return 2;
+  }
+  slipstream::StopSignal stop;
+  const auto served = slipstream::serve(argv[1], std::atoi(argv[2]), argv[3], stop);
+  if (!served) std::fprintf(stderr, "%s\n", served.error().message.c_str());
+  return served ? 0 : 1;
+}
