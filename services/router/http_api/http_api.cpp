@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,6 @@ constexpr std::string_view kModelsPath = "/v1/models";
 constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", "/ready", "/metrics", kModelsPath};
 constexpr int kRetryFullSeconds = 1;
 constexpr int kRetryNoVerifierSeconds = 5;
-// Text longer than this many bytes for each token of the context is not even tokenised: no prose comes near.
-constexpr size_t kPromptBytesPerTokenMax = 32;
 // Drawn seeds stay exact in a client that reads numbers as doubles.
 constexpr int kDrawnSeedBits = 53;
 
@@ -110,16 +109,16 @@ void HttpApi::chat(const http::Request& http_request, http::Exchange exchange) {
 ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) const {
   size_t bytes = 0;
   for (const ChatMessage& message : request.messages) bytes += message.content.size();
-  const size_t bytes_max = static_cast<size_t>(model_.context_max) * kPromptBytesPerTokenMax;
-  if (bytes > bytes_max) {
+  const size_t least = model_.tokenizer.tokens_at_least(bytes);
+  if (least > static_cast<size_t>(model_.context_max)) {  // refused before it costs time; the router knows the exact rule
     return std::unexpected(
-        ApiError{.message = fmt::format("The messages have {} bytes; for a context of {} tokens the limit is {}. "
-                                        "Shorten them.",
-                                        bytes, model_.context_max, bytes_max),
+        ApiError{.message = fmt::format("The messages are at least {} tokens; the context here is {} tokens, "
+                                        "prompt and answer together. Shorten them.",
+                                        least, model_.context_max),
                  .param = "messages",
                  .code = "context_length_exceeded"});
   }
-  auto prompt = chat_prompt(model_.tokenizer, model_.chat_template, request.messages);
+  auto prompt = chat_prompt(model_.tokenizer, model_.chat_template, request.messages, std::numeric_limits<size_t>::max());
   if (!prompt) {
     return std::unexpected(
         ApiError{.message = fmt::format("`messages` do not fit the model's chat template: {}", prompt.error().message),

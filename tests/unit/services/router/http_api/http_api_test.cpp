@@ -252,7 +252,7 @@ TEST_F(HttpApiTest, SaysTooManyWhenTheInboxIsFull) {
 
 TEST_F(HttpApiTest, RefusesMoreTextThanAnyContextHolds) {
   const auto reply =
-      post(fmt::format(R"({{"messages":[{{"role":"user","content":"{}"}}]}})", std::string(512 * 32 + 1, 'x'))).get();
+      post(fmt::format(R"({{"messages":[{{"role":"user","content":"{}"}}]}})", std::string(1'000'000, 'x'))).get();
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(json::parse(reply.body)["error"]["code"], "context_length_exceeded");
 }

@@ -1,0 +1,198 @@
+// Workers come, fall silent, leave and die.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/services/router/router_stage.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using FailoverTest = RouterTest;
+
+TEST_F(FailoverTest, WelcomesAVerifierAndSaysHowOftenToCall) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  EXPECT_EQ(stage.says<Welcome>().message, (Welcome{.router = kRouter, .heartbeat_ms = 200}));
+  EXPECT_EQ(router.counters().verifiers, 1);
+}
+
+TEST_F(FailoverTest, RefusesAWorkerOfAnotherTokenizer) {
+  Hello hello = verifier(kVerifier);
+  hello.fingerprint.tokenizer = 0xDEF;
+  stage.hears(kVerifier, hello);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("tokenizer"));
+  EXPECT_EQ(router.counters().verifiers, 0);
+  EXPECT_EQ(router.counters().workers_refused, 1);
+}
+
+TEST_F(FailoverTest, RefusesAnotherProtocolVersion) {
+  Hello hello = verifier(kVerifier);
+  hello.versions = {.oldest = kProtocolVersion + 1, .newest = kProtocolVersion + 2};
+  stage.hears(kVerifier, hello);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("protocol version"));
+}
+
+TEST_F(FailoverTest, RefusesASecondVerifierWithOtherWeights) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  Hello other = verifier(kSpare);
+  other.fingerprint.weights = 0x22;
+  stage.hears(kSpare, other);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights"));
+}
+
+TEST_F(FailoverTest, RefusesADrafterWhoseNeedsNobodyMeetsYet) {
+  Hello hello = drafter(kDrafter, "tcp://d");
+  hello.needs.features = true;
+  stage.hears(kDrafter, hello);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("hidden states"));
+}
+
+TEST_F(FailoverTest, ReplaysOnAnotherVerifierWithPromptAndEmitted) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  tokens(kVerifier, 1, 1, 0, {20, 21});
+  stage.hears(kSpare, verifier(kSpare));
+  stage.forget();
+  stage.down(kVerifier);
+  const To<Start> start = stage.says<Start>();
+  EXPECT_EQ(start.peer, kSpare);
+  EXPECT_EQ(start.message.epoch, 2);
+  EXPECT_EQ(start.message.prompt_length, 3);
+  EXPECT_THAT(start.message.tokens, ElementsAre(10, 11, 12, 20, 21));
+  EXPECT_EQ(start.message.output_max, 8);
+  tokens(kSpare, 1, 2, 2, {22});
+  EXPECT_THAT(stage.does<Delivery>().ids, ElementsAre(22));
+  EXPECT_EQ(router.counters().replays, 1);
+}
+
+TEST_F(FailoverTest, FencesTokensOfAVerifierThatWakesAfterBeingGivenUp) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  stage.hears(kSpare, verifier(kSpare));
+  lives(milliseconds(2500), {kSpare});  // kVerifier hangs
+  EXPECT_EQ(router.counters().workers_silenced, 1);
+  stage.forget();
+  tokens(kVerifier, 1, 1, 1, {99});
+  EXPECT_TRUE(stage.idle<Delivery>());
+  EXPECT_EQ(stage.says<Cancel>().message, (Cancel{sequence(1), 1}));
+  EXPECT_EQ(router.counters().verifiers, 2);  // it speaks, so it may work again
+}
+
+TEST_F(FailoverTest, NeverReplaysOnOtherNumerics) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  Hello other = verifier(kSpare);
+  other.numerics_id = "gpu-test";
+  stage.hears(kSpare, other);
+  stage.forget();
+  stage.down(kVerifier);
+  lives(milliseconds(9900), {kSpare});
+  EXPECT_TRUE(stage.silent<Start>());
+  lives(milliseconds(200), {kSpare});
+  EXPECT_EQ(stage.does<Failure>().code, "no_verifier");
+}
+
+TEST_F(FailoverTest, MovesAnUnbegunRequestToAnyNumerics) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  Hello other = verifier(kSpare);
+  other.numerics_id = "gpu-test";
+  stage.hears(kSpare, other);
+  stage.forget();
+  stage.down(kVerifier);
+  EXPECT_EQ(stage.says<Start>().peer, kSpare);
+}
+
+TEST_F(FailoverTest, FinishesItselfWhenOnlyTheFinishWasLost) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1, 2));
+  tokens(kVerifier, 1, 1, 0, {20, 21});
+  EXPECT_EQ(stage.does<Delivery>().finish, Finish::none);
+  stage.down(kVerifier);
+  EXPECT_EQ(stage.does<Delivery>().finish, Finish::length);
+}
+
+TEST_F(FailoverTest, StartsAgainAtAVerifierThatLostTheSequence) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  stage.forget();
+  lives(milliseconds(2500), {kVerifier});
+  const Start start = stage.says<Start>().message;
+  EXPECT_EQ(start.epoch, 1);
+  EXPECT_THAT(start.tokens, ElementsAre(10, 11, 12, 20));
+}
+
+TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifier) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  stage.hears(kSpare, verifier(kSpare));
+  stage.forget();
+  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id});
+  EXPECT_EQ(stage.says<Cancel>().peer, kVerifier);
+  EXPECT_EQ(stage.says<Start>().peer, kSpare);
+}
+
+TEST_F(FailoverTest, LetsALeavingVerifierFinishWhatNobodyElseCan) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id});
+  tokens(kVerifier, 1, 1, 0, {20, 2}, Finish::stop);
+  EXPECT_EQ(stage.does<Delivery>().finish, Finish::stop);
+  stage.forget();
+  stage.tell(ask(2));
+  EXPECT_TRUE(stage.silent<Start>());
+}
+
+TEST_F(FailoverTest, NewStartsCarryTheDraftersOfTheMoment) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
+  stage.tell(ask(1));
+  EXPECT_EQ(stage.says<Start>().message.drafters.size(), 1);
+  stage.down(kDrafter);
+  stage.tell(ask(2));
+  EXPECT_TRUE(stage.says<Start>().message.drafters.empty());
+}
+
+TEST_F(FailoverTest, QuarantinesAPeerAfterThreeMalformedMessages) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  for (int strike = 0; strike < kStrikesMax; ++strike) stage.garbage(kVerifier);
+  EXPECT_EQ(stage.does<Disconnect>().peer, kVerifier);
+  stage.forget();
+  stage.hears(kVerifier, verifier(kVerifier));
+  EXPECT_TRUE(stage.silent<Welcome>());
+  EXPECT_EQ(router.counters().verifiers, 0);
+}
+
+TEST_F(FailoverTest, RenewsLeasesOfAllWorkers) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.waits(milliseconds(200));
+  EXPECT_EQ(stage.says<RouterHeartbeat>().message.router, kRouter);
+}
+
+TEST_F(FailoverTest, ReportsTheFatesOfAllEpochsTogether) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.hears(kSpare, verifier(kSpare));
+  stage.tell(ask(1));
+  const Peer first = stage.says<Start>().peer;
+  Tokens got{.sequence = sequence(1), .epoch = 1, .ids = {20}, .drafted = {1}};
+  got.report = {.steps = 1, .received = 5, .accepted = 1, .rejected = 1, .unreached = 1, .held = 2};
+  stage.hears(first, got);
+  stage.down(first);
+  const Peer second = stage.says<Start>().peer;
+  got = {.sequence = sequence(1), .epoch = 2, .first_index = 1, .ids = {21}, .drafted = {1}};
+  got.report = {.steps = 1, .received = 2, .accepted = 2};
+  stage.hears(second, got);
+  stage.does<Delivery>();
+  EXPECT_EQ(stage.does<Delivery>().report,
+            (SpeculationReport{.steps = 2, .received = 5, .accepted = 3, .rejected = 1, .unreached = 1}));
+}
+
+}  // namespace
+}  // namespace slipstream
