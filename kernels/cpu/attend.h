@@ -14,7 +14,8 @@ constexpr int32_t kValueTile = 4;  // vectors of a value row at once
 
 // scores[h][0..31] = q_h k / sqrt(head_size) of one block's positions
 template <int kHeads>
-void score_block(const AttendArgs& args, const float* keys, int32_t head, float* scores, float scale) {
+void score_block(const AttendArgs& args, const float* keys, int32_t head, float* scores) {
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
   const float* query = args.query + int64_t{head} * args.head_size;
   Lanes low[kHeads] = {}, high[kHeads] = {};
   for (int32_t d = 0; d < args.head_size; ++d) {
@@ -107,11 +108,10 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
 
 template <int kHeads>
 void attend_heads(const AttendArgs& args, int32_t head) {
-  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
   const int32_t seen = args.visible + (args.ancestors != 0 ? 64 - __builtin_clzll(args.ancestors) : 0);
   for (int32_t start = 0; start < seen; start += kCacheRows) {
     const float* keys = args.cache + args.blocks[start / kCacheRows] * args.block_stride;
-    score_block<kHeads>(args, keys, head, args.scores + start, scale);
+    score_block<kHeads>(args, keys, head, args.scores + start);
   }
   float totals[kHeads];
   for (int h = 0; h < kHeads; ++h) {

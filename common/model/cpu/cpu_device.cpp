@@ -1,6 +1,7 @@
 #include "common/model/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -49,6 +50,40 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
   if (wave > original / rules.low_freq_factor) return frequency / rules.factor;
   const float blend = (original / wave - rules.low_freq_factor) / (rules.high_freq_factor - rules.low_freq_factor);
   return (1.0F - blend) * frequency / rules.factor + blend * frequency;
+}
+
+// A hash of the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id must
+// not rest on their rounding alike as well: where they differ, so do the ids.
+uint32_t probe(const Kernels& kernels) {
+  constexpr int32_t kCols = 512;
+  std::vector<float> in(kCols), out(kPanelRows);
+  std::vector<uint16_t> panels(static_cast<size_t>(panel_elements(kCols))), rounded(kCols), row(kCols);
+  uint32_t state = 1;
+  const auto next = [&state] {  // numbers of many sizes and both signs, the same everywhere
+    state = state * 1664525 + 1013904223;
+    return static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) * std::ldexp(1.0F, -static_cast<int>(state >> 28));
+  };
+  for (float& each : in) each = next();
+  for (int32_t r = 0; r < kPanelRows; ++r) {
+    for (uint16_t& each : row) each = f32_to_bf16(next());
+    pack_row(row.data(), kCols, r, panels.data());
+  }
+  LinearArgs args{.in = in.data(),
+                  .in_stride = kCols,
+                  .panels = panels.data(),
+                  .out = out.data(),
+                  .out_stride = kPanelRows,
+                  .rows = 1,
+                  .in_cols = kCols,
+                  .out_cols = kPanelRows};
+  if (kernels.to_bf16 != nullptr) {
+    kernels.to_bf16(in.data(), kCols, rounded.data());
+    args.in = rounded.data();
+  }
+  kernels.linear(args, 0, 1);
+  uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
+  for (const float each : out) hash = (hash ^ std::bit_cast<uint32_t>(each)) * 0x01000193;
+  return hash;
 }
 
 class CpuDevice final : public Device {
@@ -117,7 +152,9 @@ class CpuDevice final : public Device {
   }
 
   bool row_invariant() const override { return true; }
-  std::string numerics_id() const override { return fmt::format("cpu/{}/bf16/{}", name(path_), kKernelVersion); }
+  std::string numerics_id() const override {
+    return fmt::format("cpu/{}/bf16/{}-{:08x}", name(path_), kKernelVersion, probe(kernels(path_)));
+  }
 
  private:
   Result<void> fill_gain(std::span<const HostMatrix> stacked, CpuWeight& weight) {
