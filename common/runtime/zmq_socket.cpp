@@ -28,7 +28,10 @@ Socket::Socket(const Context& context, int type) : socket_(zmq_socket(context.ge
 }
 
 void Socket::close() {
-  if (socket_) zmq_close(std::exchange(socket_, nullptr));
+  if (!socket_) return;
+  zmq_socket_monitor(socket_, nullptr,
+                     0);  // else the I/O thread tells the end of a connection to a monitor that is gone: it blocks
+  zmq_close(std::exchange(socket_, nullptr));
 }
 
 void Socket::set(int option, int value) {
@@ -64,6 +67,7 @@ Socket Socket::monitor(const Context& context, int events) {
   const std::string name = fmt::format("inproc://monitor-{}", ++counter);
   const int rc = zmq_socket_monitor(socket_, name.c_str(), events);
   CHECK(rc == 0, "no socket monitor: {}", last_error());
+  monitored_ = true;
   Socket monitor(context, ZMQ_PAIR);
   monitor.set(ZMQ_LINGER, 0);
   const auto connected = monitor.connect(name);

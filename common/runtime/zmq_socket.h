@@ -54,9 +54,11 @@ class Socket {
   Socket() = default;
   Socket(const Context& context, int type);
   ~Socket() { close(); }
-  Socket(Socket&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  Socket(Socket&& other) noexcept
+      : socket_(std::exchange(other.socket_, nullptr)), monitored_(std::exchange(other.monitored_, false)) {}
   Socket& operator=(Socket&& other) noexcept {
     std::swap(socket_, other.socket_);
+    std::swap(monitored_, other.monitored_);
     return *this;
   }
   explicit operator bool() const { return socket_ != nullptr; }
@@ -69,7 +71,7 @@ class Socket {
 
   Result<void> bind(const std::string& endpoint);
   Result<void> connect(const std::string& endpoint);
-  // A PAIR socket that tells of these events of this socket's connections.
+  // A PAIR socket that tells of these events of this socket's connections. It must outlive this socket.
   Socket monitor(const Context& context, int events);
 
   bool receive(Message& message);  // false: none there now. Never blocks
@@ -79,6 +81,7 @@ class Socket {
 
  private:
   void* socket_ = nullptr;
+  bool monitored_ = false;
 };
 
 struct MonitorEvent {

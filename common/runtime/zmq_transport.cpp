@@ -41,7 +41,7 @@ zmq::Socket make_socket(const zmq::Context& context, int type) {
 
 // One peer that we connect to.
 struct Link {
-  zmq::Socket socket, monitor;
+  zmq::Socket monitor, socket;  // in this order: the socket ends first (zmq_socket.cpp says why)
   bool up = false;
   bool ended = false;  // the connection ended; told when all that came before has been read
 };
@@ -82,7 +82,7 @@ struct ZmqTransport::State {
   zmq::Context context;  // before the sockets: it ends after them
   FileDescriptor wakeup{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   FileDescriptor timer{timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
-  zmq::Socket router, router_monitor;
+  zmq::Socket router_monitor, router;  // in this order, as in Link
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;

@@ -259,5 +259,22 @@ TEST(Envelope, IsTwelveBytesLowestFirst) {
   EXPECT_EQ(*unpack(bytes), (Envelope{Boundary::draft, 0x0123456789ABCDEF}));
 }
 
+// An end that ZeroMQ wants to tell while we close the link must not find a monitor that nobody reads: its I/O thread, and with
+// it every other link, would wait for ever.
+TEST(ZmqTransport, KeepsItsOtherLinksWhenOneIsCutFromBothSidesAtOnce) {
+  Pair pair;
+  constexpr Peer kHostile{2};
+  for (int life = 0; life < 50; ++life) {
+    auto hostile = open(static_cast<Incarnation>(2000 + life), "tcp://127.0.0.1:0");
+    pair.client->connect(kHostile, hostile->bound_endpoint());
+    expect<PeerUp>(*pair.client);
+    std::jthread dies([&] { hostile.reset(); });
+    for (int i = 0; i < 20; ++i) pair.client->send(kHostile, {Boundary::draft, std::vector<std::byte>(60'000)});
+    pair.client->disconnect(kHostile);
+  }
+  pair.client->send(kServer, frame('z'));
+  EXPECT_EQ(expect<FrameFrom>(*pair.server).frame.bytes, frame('z').bytes);
+}
+
 }  // namespace
 }  // namespace slipstream
