@@ -35,9 +35,23 @@ std::vector<TokenTree> OracleMethod::draft(std::span<const DraftAsk> asks) {
   return trees;
 }
 
+// What it heard of a sequence may lack the last tokens, which no Advance brought; the next time it hears more.
+void OracleMethod::end(const DraftKey& key) {
+  const auto at = sequences_.find(key);
+  if (at == sequences_.end()) return;
+  const Sequence ended = std::move(at->second);
+  sequences_.erase(at);
+  const auto begins_it = [&](const KnownAnswer& answer) {
+    return answer.info == ended.info && std::ranges::mismatch(answer.tokens, ended.tokens).in1 == answer.tokens.end();
+  };
+  std::erase_if(answers_, begins_it);
+  if (answers_.size() < kAnswersMax) answers_.push_back({ended.tokens, std::nullopt, ended.info});
+}
+
 TokenTree OracleMethod::continuation(const Sequence& sequence, const StopRule& rule) const {
   const auto fits = [&](const KnownAnswer& answer) {
-    return (!answer.seed || *answer.seed == sequence.seed) && answer.tokens.size() > sequence.tokens.size() &&
+    return (!answer.seed || *answer.seed == sequence.info.seed) && (!answer.info || *answer.info == sequence.info) &&
+           answer.tokens.size() > sequence.tokens.size() &&
            std::equal(sequence.tokens.begin(), sequence.tokens.end(), answer.tokens.begin());
   };
   const auto answer = std::ranges::find_if(answers_, fits);

@@ -1,5 +1,6 @@
-// Drafts what the target will say, because it was told: each sequence whose tokens begin one of the known answers gets the rest
-// of that answer as a chain of the full budget. Of the nodes that the target reaches, all must be accepted.
+// Drafts what the target will say, because it was told, or was there when the same was asked before: each sequence whose tokens
+// begin a known answer gets the rest of that answer as a chain of the full budget. Of the nodes that the target reaches, all
+// must be accepted.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +12,12 @@
 
 namespace slipstream {
 
+inline constexpr size_t kAnswersMax = 4096;
+
 struct KnownAnswer {
-  std::vector<TokenId> tokens;   // prompt and output
-  std::optional<uint64_t> seed;  // none: whatever the seed
+  std::vector<TokenId> tokens;       // prompt and output
+  std::optional<uint64_t> seed;      // none: whatever the seed
+  std::optional<SequenceInfo> info;  // of one that it saw: only for a sequence of the same parameters
 };
 
 // A JSON list; each entry is a list of token ids, or {"tokens": [...], "seed": 7}.
@@ -24,14 +28,14 @@ class OracleMethod final : public Method {
   explicit OracleMethod(std::vector<KnownAnswer> answers) : answers_(std::move(answers)) {}
   std::string_view name() const override { return "oracle"; }
   Needs needs() const override { return {}; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override { sequences_[key] = {.seed = info.seed, .tokens = {}}; }
+  void begin(const DraftKey& key, const SequenceInfo& info) override { sequences_[key] = {.info = info, .tokens = {}}; }
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   std::vector<TokenTree> draft(std::span<const DraftAsk> asks) override;
-  void end(const DraftKey& key) override { sequences_.erase(key); }
+  void end(const DraftKey& key) override;  // remembers it
 
  private:
   struct Sequence {
-    uint64_t seed = 0;
+    SequenceInfo info;
     std::vector<TokenId> tokens;
   };
   TokenTree continuation(const Sequence& sequence, const StopRule& rule) const;

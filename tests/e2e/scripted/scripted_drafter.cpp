@@ -1,6 +1,7 @@
 // scripted_drafter --script NAME --model DIR --router tcp://HOST:PORT [--bind tcp://127.0.0.1:0] [--port-file FILE] ...
 //   random     valid random trees up to the budget                           [--seed N]
-//   oracle     the right continuation, as a chain of the full budget          --answers FILE (JSON: oracle_method.h)
+//   oracle     the right continuation, as a chain of the full budget: of what was asked before, with equal parameters, and of
+//              what a file tells                                              [--answers FILE] (JSON: oracle_method.h)
 //   useless    full useless trees, --margin-us (500) before each deadline
 //   late       the same, --margin-us after each deadline
 //   malformed  everything wrong that there is, in turn (mischief.cpp)         [--mischief NAME] [--seed N]
@@ -36,7 +37,10 @@ struct Log {
 
 Result<std::unique_ptr<Method>> make_method(const ScriptedOptions& options, int32_t vocabulary) {
   if (options.script == "oracle") {
-    TRY(auto answers, read_answers(options.answers));
+    std::vector<KnownAnswer> answers;
+    if (!options.answers.empty()) {
+      TRY(answers, read_answers(options.answers));
+    }
     return std::make_unique<OracleMethod>(std::move(answers));
   }
   if (options.script == "useless" || options.script == "late") return std::make_unique<UselessMethod>(vocabulary);

@@ -11,8 +11,6 @@ namespace slipstream {
 std::vector<std::string> ScriptedOptions::validate() const {
   Problems problems;
   problems.one_of("--script", script, {"random", "malformed", "oracle", "useless", "late"});
-  if (script == "oracle" && answers.empty())
-    problems.add("--answers is missing: the oracle reads what it knows from a JSON file");
   if (!mischief.empty() && std::ranges::find(all_mischief(), mischief, &Mischief::name) == all_mischief().end()) {
     problems.add("--mischief " + mischief + " is none of those in mischief.cpp");
   }
@@ -25,7 +23,8 @@ Parsed<ScriptedOptions> parse_scripted_options(int argc, const char* const* argv
   ScriptedOptions options;
   CommandLine line("scripted-drafter", "A drafter for tests that plays a script in place of a draft method.");
   line.option("--script", options.script, "random, malformed, oracle, useless or late");
-  line.option("--answers", options.answers, "oracle: JSON list of token lists, prompt and output together");
+  line.option("--answers", options.answers,
+              "oracle: JSON list of token lists, prompt and output together; empty: it learns by listening");
   line.option("--seed", options.seed, "random, malformed: seed of what is random");
   line.option("--margin-us", options.margin_us, "useless: so long before each deadline; late: so long after it");
   line.option("--mischief", options.mischief, "malformed: only this one, by its name in mischief.cpp");

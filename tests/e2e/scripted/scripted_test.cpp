@@ -43,7 +43,7 @@ TEST(RandomMethod, DraftsValidTreesWithSeveralChildren) {
 }
 
 TEST(OracleMethod, DraftsTheRestOfAKnownAnswer) {
-  OracleMethod method({{{1, 2, 9}, std::nullopt}, {{1, 2, 3, 4, 5, 6}, std::nullopt}});
+  OracleMethod method({{.tokens = {1, 2, 9}}, {.tokens = {1, 2, 3, 4, 5, 6}}});
   const TokenTree tree = ask(method, {1, 2, 3}, {.nodes_max = 2});
   ASSERT_EQ(tree.size(), 2);
   EXPECT_EQ(tree.nodes()[0].token, 4);
@@ -53,9 +53,18 @@ TEST(OracleMethod, DraftsTheRestOfAKnownAnswer) {
 }
 
 TEST(OracleMethod, TellsAnswersOfOnePromptApartBySeed) {
-  OracleMethod method({{{1, 2, 3}, 7}, {{1, 2, 4}, 8}});
+  OracleMethod method({{.tokens = {1, 2, 3}, .seed = 7}, {.tokens = {1, 2, 4}, .seed = 8}});
   EXPECT_EQ(ask(method, {1, 2}, {}, 8).nodes()[0].token, 4);
   EXPECT_TRUE(ask(method, {1, 2}, {}, 9).empty());
+}
+
+TEST(OracleMethod, RemembersWhatItHeard) {
+  OracleMethod method({});
+  EXPECT_TRUE(ask(method, {1, 2}, {}, 7).empty());
+  method.advance(kKey, std::vector<TokenId>{3, 4});
+  method.end(kKey);
+  EXPECT_EQ(ask(method, {1, 2}, {}, 7).size(), 2);
+  EXPECT_TRUE(ask(method, {1, 2}, {}, 8).empty());
 }
 
 TEST(OracleMethod, ReadsListsAndListsWithASeed) {
