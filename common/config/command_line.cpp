@@ -41,7 +41,10 @@ CommandLine::CommandLine(std::string service, std::string purpose) : app_(std::m
 }
 
 void CommandLine::option(const std::string& flag, std::vector<std::string>& values, const std::string& help) {
-  add(app_.add_option(flag, values, help)->allow_extra_args(false)->type_name("TEXT ...")->capture_default_str());
+  add(app_.add_option(flag, values, help)
+          ->allow_extra_args(false)
+          ->type_name("TEXT")
+          ->default_str(fmt::format("{}", fmt::join(values, ","))));
 }
 
 void CommandLine::add(CLI::Option* option) { settings_.push_back({option, option->get_single_name()}); }

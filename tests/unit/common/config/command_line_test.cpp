@@ -119,7 +119,8 @@ TEST_F(ACommandLine, ShowsEveryDefaultInItsHelp) {
   parse(parse_verifier_options, {"--help"});
   EXPECT_THAT(out_, AllOf(HasSubstr("16384"), HasSubstr("auto"), HasSubstr("127.0.0.1:0"), HasSubstr("the CPU quota, here ")));
   parse(parse_drafter_options, {"--help"});
-  EXPECT_THAT(out_, AllOf(HasSubstr("ngram"), HasSubstr("tcp://127.0.0.1:0")));
+  EXPECT_THAT(out_,
+              AllOf(HasSubstr("ngram"), HasSubstr("tcp://127.0.0.1:0"), HasSubstr("--router TEXT=tcp://127.0.0.1:7300 ")));
 }
 
 TEST_F(ACommandLine, SaysItsVersion) {

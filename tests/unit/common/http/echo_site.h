@@ -45,6 +45,8 @@ inline Response plain_error(int status, std::string_view message) {
 // "/held": the test answers. Else: "METHOD path?query type body".
 class EchoSite : public testing::Test {
  protected:
+  ~EchoSite() override { server_.reset(); }  // before what its handler refers to
+
   void start(const ServerLimits& limits = {}) {
     auto made = Server::listen(
         "127.0.0.1", 0, [this](Request request, Exchange exchange) { handle(std::move(request), std::move(exchange)); },
