@@ -54,18 +54,16 @@ class Node {
     if constexpr (kHasJob) compute_.emplace(std::move(work), [this] { transport_.wake(); });
   }
 
-  // Returns when stopped, once the job that runs then has ended (in the destructor). `last`: given to the actor then, so that
-  // it can say farewell (From<Drain>); what it sends has kFarewellLinger to leave. Call once; the transport is closed
-  // afterwards.
-  void run(std::stop_token stop, std::optional<Event> last = std::nullopt) {
-    std::stop_callback wake_up(stop, [this] { transport_.wake(); });
-    give(Woke{});
-    while (!stop.stop_requested()) {
-      if (!turn()) sleep();
-    }
-    if (last) give(*std::move(last));
-    publish();
-    transport_.close(kFarewellLinger);
+  // Returns when stopped; a job that runs then ends in the destructor. Call once; the transport is closed afterwards.
+  void run(const std::stop_token& stop) {
+    loop(stop);
+    leave();
+  }
+  // `last` is given to the actor when stopped, so that it can say farewell; what it sends has kFarewellLinger to leave.
+  void run(const std::stop_token& stop, Event last) {
+    loop(stop);
+    give(std::move(last));
+    leave();
   }
 
   // Thread-safe; false: the inbox is full (counted).
@@ -92,6 +90,19 @@ class Node {
   static constexpr bool kHears = is_one_of<E, Event>;
 
   Time now() const { return std::chrono::duration_cast<Time>(std::chrono::steady_clock::now() - began_); }
+
+  void loop(const std::stop_token& stop) {
+    std::stop_callback wake_up(stop, [this] { transport_.wake(); });
+    give(Woke{});
+    while (!stop.stop_requested()) {
+      if (!turn()) sleep();
+    }
+  }
+
+  void leave() {
+    publish();
+    transport_.close(kFarewellLinger);
+  }
 
   // Everything that is ready, each source in its turn and none for ever. False: nothing was.
   bool turn() {

@@ -67,7 +67,6 @@ Socket Socket::monitor(const Context& context, int events) {
   const std::string name = fmt::format("inproc://monitor-{}", ++counter);
   const int rc = zmq_socket_monitor(socket_, name.c_str(), events);
   CHECK(rc == 0, "no socket monitor: {}", last_error());
-  monitored_ = true;
   Socket monitor(context, ZMQ_PAIR);
   monitor.set(ZMQ_LINGER, 0);
   const auto connected = monitor.connect(name);

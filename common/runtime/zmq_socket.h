@@ -54,11 +54,9 @@ class Socket {
   Socket() = default;
   Socket(const Context& context, int type);
   ~Socket() { close(); }
-  Socket(Socket&& other) noexcept
-      : socket_(std::exchange(other.socket_, nullptr)), monitored_(std::exchange(other.monitored_, false)) {}
+  Socket(Socket&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
   Socket& operator=(Socket&& other) noexcept {
     std::swap(socket_, other.socket_);
-    std::swap(monitored_, other.monitored_);
     return *this;
   }
   explicit operator bool() const { return socket_ != nullptr; }
@@ -81,7 +79,6 @@ class Socket {
 
  private:
   void* socket_ = nullptr;
-  bool monitored_ = false;
 };
 
 struct MonitorEvent {
