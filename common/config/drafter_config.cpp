@@ -10,7 +10,7 @@ std::vector<std::string> DrafterOptions::validate() const {
   problems.one_of("--method", method, {"ngram"});
   problems.folder("--model", model);
   problems.connect("--router", router);
-  problems.bind("--bind", bind);
+  problems.tcp_bind("--bind", bind);
   problems.bind("--metrics", metrics);
   problems.log_level(log_level);
   return problems.take();

@@ -23,6 +23,13 @@ void Problems::bind(std::string_view flag, const std::string& address) {
   }
 }
 
+void Problems::tcp_bind(std::string_view flag, const std::string& endpoint) {
+  if (!endpoint.starts_with("tcp://")) {
+    return add(fmt::format("{} {} has no tcp:// before it; write tcp://127.0.0.1:PORT", flag, endpoint));
+  }
+  bind(flag, endpoint);
+}
+
 void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints) {
   if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
   for (const std::string& text : endpoints) {
@@ -31,6 +38,11 @@ void Problems::connect(std::string_view flag, const std::vector<std::string>& en
       add(fmt::format("{}: {}", flag, endpoint.error().message));
     } else if (!text.starts_with("tcp://") || endpoint->port == 0) {
       add(fmt::format("{} {} cannot be connected to; write tcp://host:port with the port it listens on", flag, text));
+    } else if (!endpoint->loopback()) {
+      add(fmt::format(
+          "{} {} is beyond this machine, and this version has no keys: messages would travel in clear; use a tunnel to "
+          "tcp://127.0.0.1:PORT",
+          flag, text));
     }
   }
 }

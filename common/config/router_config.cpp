@@ -18,7 +18,7 @@ std::string RouterOptions::served_name() const {
 std::vector<std::string> RouterOptions::validate() const {
   Problems problems;
   problems.bind("--http", http);
-  problems.bind("--bind", bind);
+  problems.tcp_bind("--bind", bind);
   problems.folder("--model", model);
   if (served_name().empty() || served_name().size() > kTextBytesMax) {
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));

@@ -41,6 +41,8 @@ TEST_F(Options, BindOnLoopbackOnly) {
   auto router = good<RouterOptions>();
   router.bind = "tcp://0.0.0.0:7300";
   EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--bind tcp://0.0.0.0:7300")));
+  router.bind = "127.0.0.1:7300";
+  EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("no tcp://")));
   auto verifier = good<VerifierOptions>();
   verifier.metrics = "10.0.0.1:9000";
   EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--metrics 10.0.0.1:9000")));
@@ -52,6 +54,8 @@ TEST_F(Options, NeedARouterThatCanBeConnectedTo) {
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("--router names no endpoint")));
   options.router = {"tcp://127.0.0.1:*"};
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("cannot be connected to")));
+  options.router = {"tcp://10.0.0.1:7300"};
+  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("beyond this machine")));
   options.router = {"127.0.0.1:7300"};
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("tcp://host:port")));
 }
