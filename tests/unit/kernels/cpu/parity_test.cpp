@@ -141,6 +141,15 @@ TEST_P(Parity, SiluGateOverTheWholeRangeOfFloats) {
 struct AttendCase {
   int32_t heads, head_size, visible;
   uint64_t ancestors;
+
+  std::vector<int32_t> positions() const {
+    std::vector<int32_t> seen;
+    for (int32_t p = 0; p < visible; ++p) seen.push_back(p);
+    for (int32_t j = 0; j < 64; ++j) {
+      if ((ancestors >> j & 1) != 0) seen.push_back(visible + j);
+    }
+    return seen;
+  }
 };
 
 TEST_P(Parity, Attend) {
@@ -156,11 +165,7 @@ TEST_P(Parity, Attend) {
     const int64_t stride = (size + kLanes - 1) / kLanes * kLanes, block = kCacheRows * (size + stride);
     auto cache = normal(at(kBlocks * block), 1);
     const auto query = normal(at(int64_t{heads} * size), 2);
-    std::vector<int32_t> positions;
-    for (int32_t p = 0; p < visible; ++p) positions.push_back(p);
-    for (int32_t j = 0; j < 64; ++j) {
-      if ((ancestors >> j & 1) != 0) positions.push_back(visible + j);
-    }
+    const std::vector<int32_t> positions = AttendCase{heads, size, visible, ancestors}.positions();
     // What the row does not see may hold anything.
     std::vector<bool> seen(at(kBlocks * kCacheRows));
     for (const int32_t p : positions) seen[at(p)] = true;
