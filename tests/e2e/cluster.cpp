@@ -114,7 +114,8 @@ void Cluster::start_all(const std::string& drafter) {
   if (drafter == "ngram")
     start_drafter();
   else if (drafter != "none")
-    start_scripted(drafter);
+    start_scripted(drafter, drafter == "oracle" ? Flags{"--answers", (folder_ / "answers.json").string()} : Flags{});
+  wait_ports("verifier");
   wait_ready();
   if (drafter != "none") wait_drafter();
 }
@@ -151,7 +152,7 @@ void Cluster::wait_drafter() {
   });
 }
 
-void Cluster::wait(const std::string& what, const std::function<bool()>& condition) {
+void Cluster::wait(const std::string& what, const std::function<bool()>& condition) const {
   const auto deadline = std::chrono::steady_clock::now() + kWaitMax;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("waited in vain for " + what + logs());
@@ -182,6 +183,16 @@ std::string Cluster::metrics_page(const std::string& service) const {
 }
 
 Samples Cluster::metrics(const std::string& service) const { return Samples(metrics_page(service)); }
+
+Samples Cluster::settled_verifier() const {
+  wait("the verifier to settle", [this] {
+    const Samples now = metrics("verifier");
+    const double started = now.sum(metric::kVerifierSequencesStarted.name);
+    return started > 0 && now.sum(metric::kVerifierSequencesEnded.name) == started &&
+           started >= metrics("router").sum(metric::kRouterSubmitted.name);
+  });
+  return metrics("verifier");
+}
 
 Answer Cluster::ask(const Question& question, const std::function<void(const Piece&)>& piece) {
   http::Client router = client();

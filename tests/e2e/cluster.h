@@ -51,7 +51,7 @@ class Cluster {
   void wait_ports(const std::string& service);  // until it has bound
   void wait_ready();                            // until the router can answer
   void wait_drafter();                          // until a drafter has joined
-  void wait(const std::string& what, const std::function<bool()>& condition);
+  void wait(const std::string& what, const std::function<bool()>& condition) const;
 
   void kill(const std::string& service, int signal);  // and waits for its end
   Process& process(const std::string& service) { return processes_.at(service); }
@@ -61,6 +61,7 @@ class Cluster {
   http::Client client() const;  // to the router
   const std::string& model_name();
   Samples metrics(const std::string& service) const;
+  Samples settled_verifier() const;  // its metrics once it works on nothing any more
   std::string metrics_page(const std::string& service) const;
   // A question's answer; throws where there is none.
   Answer ask(const Question& question, const std::function<void(const Piece&)>& piece = [](const Piece&) {});

@@ -39,7 +39,7 @@ void expect_all_accepted(const std::vector<Question>& asked) {
   const std::vector<Answer> drafted = cluster.ask_all(asked, 2);
   for (size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids) << asked[i].text;
 
-  const NodeFates fates(cluster.metrics("verifier"));
+  const NodeFates fates(cluster.settled_verifier());
   fmt::print("{} nodes received, {} accepted, {} rejected: acceptance of reached nodes {:.3f}\n", fates.received,
              fates.accepted, fates.rejected, fates.accepted / (fates.accepted + fates.rejected));
   EXPECT_GT(fates.accepted, 100);
@@ -56,11 +56,13 @@ TEST_P(Fates, AddUpToWhatWasReceived) {
   Cluster cluster(tiny_model());
   cluster.start_all(GetParam());
   cluster.ask_all(questions(1.0F, 1.0F), 3);
-  const NodeFates fates(cluster.metrics("verifier"));
+  const NodeFates fates(cluster.settled_verifier());
   fmt::print("{}: received {}, accepted {}, rejected {}, unreached {}, trimmed {}, late {}, stale {}, invalid {}, held {}\n",
              GetParam(), fates.received, fates.accepted, fates.rejected, fates.unreached, fates.trimmed, fates.late,
              fates.stale, fates.invalid, fates.held);
-  EXPECT_GT(fates.received, 0);
+  if (std::string(GetParam()) != "malformed") {  // of its mischief, few pieces are nodes at all
+    EXPECT_GT(fates.received, 0);
+  }
   EXPECT_EQ(fates.accounted(), fates.received);
 }
 

@@ -87,7 +87,7 @@ std::vector<Triple> draws_with(const std::string& drafter, size_t count, const s
   if (drafter == "oracle") write_answers(cluster.folder() / "answers.json", known_answers(known));
   cluster.start_all(drafter);
   std::vector<Triple> triples = draw_all(cluster, count);
-  const NodeFates fates(cluster.metrics("verifier"));
+  const NodeFates fates(cluster.settled_verifier());
   fmt::print("{}: {} draws, {} draft nodes received, {} accepted, {} rejected\n", drafter, count, fates.received,
              fates.accepted, fates.rejected);
   return triples;

@@ -20,7 +20,7 @@ Arm answers_with(const std::string& drafter, const std::vector<Question>& questi
   cluster.start_all(drafter);
   Arm arm;
   arm.answers = cluster.ask_all(questions, kConnections);
-  arm.verifier = cluster.metrics("verifier");
+  arm.verifier = cluster.settled_verifier();
   return arm;
 }
 

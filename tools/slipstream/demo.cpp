@@ -19,12 +19,11 @@ constexpr size_t kKillAfterTokens = 32;
 constexpr std::chrono::seconds kBackMax{20};  // for the drafter to join again
 
 constexpr std::string_view kEdit =
-    "Repeat this paragraph word for word, but change every \"ferry\" to \"train\":\n\n"
-    "The morning ferry leaves the harbour at seven. Most of the people on the ferry know each other by name, and the captain "
-    "of the "
-    "ferry knows them all. In winter the ferry is often late, because ice forms in the harbour, and then the people wait in "
-    "the small "
-    "cafe by the water until the ferry comes.";
+    "Proofread this paragraph and write it out again: The morning ferry leaves the harbour at seven. Most of the people on the "
+    "ferry "
+    "know each other by name and the captain of the ferry knows them all. In winter the ferry is often late because ice forms "
+    "in the "
+    "harbour and then the people wait in the small cafe by the water until the ferry comes.";
 constexpr std::string_view kStory = "Tell me a short story about a lighthouse keeper who finds a letter in a bottle.";
 
 // What the supervisor says while an answer streams waits until the line is free.
@@ -141,7 +140,8 @@ Result<bool> demo(DemoOptions options, StopSignal& stop) {
                                                              {"edit a text", std::string(kEdit)}};
   if (!options.ask.empty()) questions = {{"your question", options.ask}};
   TRY(const bool same, Demo(*fleet, stop, remarks, Palette::of_terminal(options.plain)).run(questions));
-  const std::string command = std::filesystem::proximate(this_program()).string();
+  const std::filesystem::path near = std::filesystem::proximate(this_program());
+  const std::string command = near.string().starts_with("..") ? this_program().string() : near.string();
   fmt::print(
       "\nNext:\n"
       "  make demo ASK='Write a haiku about rivers.'\n"
