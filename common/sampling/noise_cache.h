@@ -10,7 +10,8 @@
 
 namespace slipstream {
 
-inline constexpr int kNoiseRowsKept = 16;  // positions; one byte a token each
+// Positions, one byte a token each: the trees of about a dozen sequences, so that what one step made the next one finds.
+inline constexpr int kNoiseRowsKept = 128;
 
 class NoiseCache {
  public:
