@@ -49,7 +49,7 @@ void expect_same_words(const std::vector<Question>& questions) {
   }
 }
 
-TEST(SameWords, OfThirtyTwoPromptsByTurnsGreedyAndSampled) { expect_same_words(by_turns(committed_prompts(32), 24)); }
+TEST(SameWords, OfThirtyTwoPromptsByTurnsGreedyAndSampled) { expect_same_words(by_turns(committed_prompts(32), 32)); }
 
 TEST(SameWordsLong, OfSixtyFourPromptsBothWays) { expect_same_words(both_ways(shared_prompts(64), 128)); }
 

@@ -1,6 +1,7 @@
 #include "tests/e2e/samples.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -26,8 +27,33 @@ double Samples::sum(std::string_view name, const std::vector<std::string>& label
   return total;
 }
 
-bool Samples::has(std::string_view name) const {
-  return std::ranges::any_of(samples_, [&](const Sample& sample) { return sample.name == name; });
+double Samples::quantile(std::string_view name, double q) const {
+  std::vector<std::pair<double, double>> buckets;  // upper bound, count up to it
+  for (const Sample& sample : samples_) {
+    const size_t le = sample.labels.find("le=\"");
+    if (sample.name != std::string(name) + "_bucket" || le == std::string::npos) continue;
+    buckets.emplace_back(std::strtod(sample.labels.c_str() + le + 4, nullptr), sample.value);  // "+Inf" is read as infinity
+  }
+  std::ranges::sort(buckets);
+  if (buckets.empty()) return 0;
+  const double wanted = q * buckets.back().second;
+  double below = 0, bound = 0;
+  for (const auto& [upper, count] : buckets) {
+    if (count >= wanted && count > below && upper < HUGE_VAL)
+      return bound + (upper - bound) * (wanted - below) / (count - below);
+    if (upper < HUGE_VAL) bound = upper;
+    below = count;
+  }
+  return bound;
+}
+
+std::string Samples::label(std::string_view name, const std::string& label) const {
+  const auto found = std::ranges::find(samples_, name, &Sample::name);
+  if (found == samples_.end()) return "";
+  const size_t begin = found->labels.find(label + "=\"");
+  if (begin == std::string::npos) return "";
+  const size_t value = begin + label.size() + 2;
+  return found->labels.substr(value, found->labels.find('"', value) - value);
 }
 
 }  // namespace slipstream::e2e
