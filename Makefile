@@ -12,7 +12,7 @@ help:
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            what takes longer: tests under asan, ubsan and tsan, and the ones marked 'check'"
-	@echo "make bench            what choosing a token, a verify step and a message cost here (bench/)"
+	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
@@ -46,6 +46,7 @@ bench: build
 	build/release/bench/choose_bench
 	build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/round_trip
+	build/release/bench/serving
 
 format:
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i

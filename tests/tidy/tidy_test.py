@@ -59,11 +59,11 @@ class Tidy(unittest.TestCase):
 
     def test_names_a_metric_without_a_row(self):
         path = "common/metrics/names.h"
-        text = TREE[path].text + 'inline constexpr MetricName kPlanted{"slipstream_planted_total", "x"};\n'
+        text = TREE[path].text + 'inline constexpr MetricName kPlantedByTidy{"slipstream_planted_total", "x"};\n'
         tree = {**TREE, path: sources.Source(path, text)}
         found = [message for _, _, message in rules.metrics_are_documented(tree)]
         self.assertTrue(any("slipstream_planted_total has no row" in message for message in found), found)
-        self.assertTrue(any("slipstream_planted_total (kPlanted) is exported by nobody" in message for message in found), found)
+        self.assertTrue(any("slipstream_planted_total (kPlantedByTidy) is exported by nobody" in message for message in found), found)
 
     def test_measures_functions_by_their_braces(self):
         body = "  if (x) {\n    f();\n  }\n" * 20
