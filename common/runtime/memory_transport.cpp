@@ -63,7 +63,7 @@ class MemoryTransport final : public Transport {
     const auto ready = [this] { return port_.woken || !port_.events.empty(); };
     if (wait.count() > 0 && !ready()) port_.changed.wait_for(lock, wait, ready);
     if (port_.events.empty()) {
-      port_.woken = false;
+      if (wait.count() > 0) port_.woken = false;
       return std::nullopt;
     }
     TransportEvent event = std::move(port_.events.front());

@@ -51,7 +51,9 @@ class Transport {
   // The next event; waits at most `wait` for one, or until wake(). A peer that we connect to is up when the link stands; one
   // that connected to us when its first frame came, and down when its connection ends.
   virtual std::optional<TransportEvent> next(std::chrono::microseconds wait) = 0;
-  virtual void wake() = 0;                                   // thread-safe: makes next() return early, once
+  // Thread-safe. The next() that waits, or else the next one that would, returns early, once. A look without waiting does not
+  // use it up: what was posted before the wake may have been missed by the turn that looks.
+  virtual void wake() = 0;
   virtual void close(std::chrono::milliseconds linger) = 0;  // the last call: what was sent has this long to leave
   virtual const TransportCounters& counters() const = 0;
 };

@@ -214,8 +214,8 @@ void ZmqTransport::State::build_items() {
   }
 }
 
-// Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is there. True: somebody called
-// wake().
+// Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is there. True: it was to wait,
+// and somebody called wake().
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   if (wait.count() > 0) {
     const itimerspec spec{.it_value = {.tv_sec = wait.count() / 1'000'000, .tv_nsec = wait.count() % 1'000'000 * 1000}};
@@ -225,7 +225,7 @@ bool ZmqTransport::State::look(std::chrono::microseconds wait) {
     CHECK(zmq_errno() == EINTR, "polling failed: {}", zmq::last_error());
     return false;
   }
-  const bool woken = items[0].revents != 0;
+  const bool woken = wait.count() > 0 && items[0].revents != 0;
   if (woken) wakeup.clear();
   if (items[1].revents != 0) timer.clear();
   if (router) read_router();

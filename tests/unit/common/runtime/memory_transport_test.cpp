@@ -84,6 +84,17 @@ TEST(MemoryTransport, WakesASleeper) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, kLong);
 }
 
+TEST(MemoryTransport, KeepsAWakeUpForTheSleepAfterALook) {
+  MemoryHub hub;
+  auto transport = hub.open(1);
+  transport->wake();
+  EXPECT_FALSE(transport->next(std::chrono::microseconds(0)));
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(transport->next(kLong));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kLong);
+  EXPECT_FALSE(transport->next(std::chrono::microseconds(1)));
+}
+
 TEST(MemoryTransport, RefusesAFrameOverTheLimitOfItsBoundary) {
   MemoryHub hub;
   auto server = hub.open(1, "memory://server");

@@ -150,6 +150,16 @@ TEST(ZmqTransport, WakesASleeper) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, kLong);
 }
 
+TEST(ZmqTransport, KeepsAWakeUpForTheSleepAfterALook) {
+  auto transport = open(kClientLife);
+  transport->wake();
+  EXPECT_FALSE(transport->next(std::chrono::microseconds(0)));
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(transport->next(kLong));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kLong);
+  EXPECT_FALSE(transport->next(std::chrono::microseconds(1)));
+}
+
 TEST(ZmqTransport, WaitsNoLessThanAsked) {
   auto transport = open(kClientLife);
   const auto began = std::chrono::steady_clock::now();
