@@ -5,7 +5,9 @@
 namespace slipstream {
 namespace {
 
-constexpr int kPausesPerLook = 32;  // between two looks at the clock
+constexpr int kPausesPerLook = 32;            // between two looks at the clock
+constexpr uint64_t kRangeBits = 0xFFFF'FFFF;  // of a ticket
+constexpr uint64_t kClosed = kRangeBits;      // a range beyond every loop's end
 
 void pause() {
 #ifdef __x86_64__
@@ -42,10 +44,12 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* context) {
   const uint32_t loop = loops_.load(std::memory_order_relaxed) + 1;
   const int32_t ranges = (count + grain - 1) / grain;
-  count_.store(count, std::memory_order_relaxed);
-  grain_.store(grain, std::memory_order_relaxed);
-  call_.store(call, std::memory_order_relaxed);
-  context_.store(context, std::memory_order_relaxed);
+  // From here on a worker still at the end of the last loop fails its claim, whatever it has read of the fields by then.
+  ticket_.store(uint64_t{loop} << 32 | kClosed, std::memory_order_relaxed);
+  count_.store(count, std::memory_order_release);
+  grain_.store(grain, std::memory_order_release);
+  call_.store(call, std::memory_order_release);
+  context_.store(context, std::memory_order_release);
   done_.store(0, std::memory_order_relaxed);
   ticket_.store(uint64_t{loop} << 32, std::memory_order_release);
   loops_.store(loop);
@@ -59,10 +63,10 @@ bool ThreadPool::work_on(uint32_t loop, int thread) {
   bool worked = false;
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (ticket >> 32 == loop) {
-    const int32_t count = count_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
-    const Call call = call_.load(std::memory_order_relaxed);
-    const void* context = context_.load(std::memory_order_relaxed);
-    const int64_t begin = static_cast<int64_t>(ticket & 0xFFFFFFFF) * grain;
+    const int32_t count = count_.load(std::memory_order_acquire), grain = grain_.load(std::memory_order_acquire);
+    const Call call = call_.load(std::memory_order_acquire);
+    const void* context = context_.load(std::memory_order_acquire);
+    const int64_t begin = static_cast<int64_t>(ticket & kRangeBits) * grain;
     if (begin >= count) break;
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     const int64_t end = begin + grain < count ? begin + grain : count;

@@ -44,9 +44,9 @@ class ThreadPool {
   void serve(int thread);
   bool work_on(uint32_t loop, int thread);  // takes ranges until none is left; false: there was none
 
-  // A loop is published by its number in the upper half of ticket_, its next range in the lower. A thread reads the fields,
-  // then claims a range by compare-exchange on the whole ticket: if that succeeds, the loop was still that one, and the fields
-  // stay until the range is reported done.
+  // A loop is published by its number in the upper half of ticket_, its next range in the lower. A thread reads ticket and
+  // fields, then claims a range by compare-exchange on the whole ticket. The ticket is closed before the fields change and
+  // opened after (a sequence lock): if the claim succeeds, the fields read are this loop's, and stay until its range is done.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<int32_t> count_{0}, grain_{1};
   std::atomic<Call> call_{nullptr};

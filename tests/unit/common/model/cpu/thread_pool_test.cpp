@@ -1,5 +1,6 @@
 #include "common/model/cpu/thread_pool.h"
 
+#include <array>
 #include <ctime>
 
 #include <gmock/gmock.h>
@@ -19,6 +20,17 @@ TEST(ThreadPool, CoversEveryIndexOnceOverManyShortLoops) {
       });
     }
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(times[static_cast<size_t>(i)], 2 * (1000 - i)) << threads << " threads";
+  }
+}
+
+// A worker that finds the end of a short loop must not take the longer one that is being set up for a continuation of it.
+TEST(ThreadPool, KeepsALoopApartFromTheNext) {
+  ThreadPool pool(3);
+  std::array<std::atomic<int>, 64> times{};
+  for (int loop = 0; loop < 400'000; ++loop) {
+    const int32_t count = loop % 2 == 0 ? 2 : 64;
+    pool.run(count, 1, [&](int32_t begin, int32_t, int) { ++times[static_cast<size_t>(begin)]; });
+    for (int32_t i = 0; i < count; ++i) ASSERT_EQ(times[static_cast<size_t>(i)].exchange(0), 1) << "loop " << loop << ", " << i;
   }
 }
 
