@@ -40,7 +40,7 @@ check: build check-dev check-tsan
 check-dev check-tsan: check-%: setup
 	@$(quietly) configure-$* cmake --preset $*
 	@$(quietly) build-$* cmake --build --preset $*
-	@ctest --preset $* -j2 -L unit
+	@ctest --preset $* -j2 -L 'unit|e2e-tiny'
 
 bench: build
 	build/release/bench/choose_bench

@@ -74,6 +74,7 @@ Cluster::Cluster(std::filesystem::path model) : folder_(fresh_folder()), model_(
 Cluster::~Cluster() {
   for (auto& [service, process] : processes_) process.signal(SIGKILL);
   processes_.clear();
+  for (const char* service : {"router", "verifier", "drafter"}) check_log(service);
   if (testing::Test::HasFailure()) {
     fmt::print("the logs stay in {}\n", folder_.string());
   } else {
@@ -121,9 +122,9 @@ void Cluster::start_all(const std::string& drafter) {
 }
 
 void Cluster::start(const std::string& service, const std::filesystem::path& program, Flags flags) {
+  if (processes_.erase(service) > 0) check_log(service);
   std::filesystem::remove(file(service, ".ports"));
   flags.insert(flags.end(), {"--model", model_.string(), "--port-file", file(service, ".ports").string()});
-  processes_.erase(service);
   processes_.emplace(service, take(Process::start({program, std::move(flags), {}, file(service, ".log")}), service));
 }
 
@@ -230,6 +231,20 @@ std::vector<Answer> Cluster::ask_all(const std::vector<Question>& questions, int
 
 std::filesystem::path Cluster::file(const std::string& service, const char* suffix) const {
   return folder_ / (service + suffix);
+}
+
+// A build with sanitizers tells of its findings there; the process may have gone on, or its end been expected.
+void Cluster::check_log(const std::string& service) const {
+  std::ifstream log(file(service, ".log"));
+  for (std::string line; std::getline(log, line);) {
+    for (const char* finding : {"ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer", "runtime error:"}) {
+      if (line.find(finding) == std::string::npos) continue;
+      std::ostringstream rest;
+      rest << log.rdbuf();
+      ADD_FAILURE() << service << ": " << line << "\n" << rest.str();
+      return;
+    }
+  }
 }
 
 std::string Cluster::logs() const {

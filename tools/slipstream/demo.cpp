@@ -65,7 +65,7 @@ class Demo {
       comparisons.push_back({name, std::move(drafted), {}});
       if (kill) TRY_VOID(drafter_joins());
     }
-    fmt::print("\n{}\n", palette_.aside("The same questions again, plainly: no drafts."));
+    fmt::print("{}\n", palette_.aside("The same questions again, plainly: no drafts."));
     for (size_t i = 0; i < questions.size(); ++i) {
       TRY(comparisons[i].plain, ask(client_, model_, question(questions[i].second, false), [](const Piece&) {}));
     }
