@@ -15,7 +15,7 @@ void DraftGuard::drafted_step(int verified_nodes, int accepted_nodes, bool late)
     return;
   }
   const bool failed = late || verified_nodes > 0;
-  if (failed && ++failures_ >= kFailuresBeforeBackoff) {
+  if (failed && ++failures_ >= failures_max_) {
     gap_ = gap_ == 0 ? kFirstGapSteps : std::min(2 * gap_, kProbeGapSteps);
   }
   plain_steps_left_ = gap_;

@@ -98,8 +98,10 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   unpark(sequence);
   if (sequence.draft.answered) return;
   const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
-  if (!worth || pick(sequence) == nullptr) return;
-  if (!sequence.guard.wants_draft()) {
+  if (!worth) return;
+  const DrafterLink* link = pick(sequence);
+  if (link == nullptr) return;
+  if (!sequence.guard.wants_draft() || !link->guard.wants_draft()) {
     ++counters_.backed_off_rounds;
     return;
   }
@@ -130,6 +132,19 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
     held += chunk.size();
   } while (held < all.size());
   sequence.drafter_holds = static_cast<int32_t>(held);
+}
+
+void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
+  const bool late = sequence.draft.asked && !sequence.draft.answered;
+  counters_.missed_deadlines += late ? 1 : 0;
+  const auto tell = [&](DraftGuard& guard) {
+    if (sequence.draft.asked)
+      guard.drafted_step(verified_nodes, accepted_nodes, late);
+    else
+      guard.plain_step();
+  };
+  tell(sequence.guard);
+  if (DrafterLink* link = find(sequence.drafter)) tell(link->guard);
 }
 
 void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate,

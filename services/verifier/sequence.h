@@ -69,7 +69,7 @@ struct VerifierSequence {
   Peer drafter;                // id 0: none
   int32_t drafter_holds = 0;   // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
-  DraftGuard guard;
+  DraftGuard guard{kSequenceFailuresMax};
   Time round_began{};
 
   // Delivery.

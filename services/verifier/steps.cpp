@@ -89,19 +89,13 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
 
 void Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now,
                               Effects& effects) {
-  const bool asked = sequence.draft.asked;
-  const bool missed = asked && !sequence.draft.answered;
   const auto chosen =
       std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), static_cast<size_t>(lane.tree.size()) + 1);
   const Settled settled = settle(sequence, lane, chosen, counters);
   if (sequence.finish == Finish::error) ++counters.non_finite_rows;
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
-  counters.missed_deadlines += missed ? 1 : 0;
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
-  if (asked)
-    sequence.guard.drafted_step(lane.tree.size(), settled.accepted_nodes, missed);
-  else
-    sequence.guard.plain_step();
+  drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
   deliver(sequence, sequence.output() - settled.emitted, now, effects);
   if (sequence.running()) {
     drafting.begin_round(sequence, now, effects);

@@ -28,38 +28,38 @@ std::string run(DraftGuard& guard, int steps, Useless drafter) {
   return log;
 }
 
-TEST(DraftGuard, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftGuard().wants_draft()); }
+TEST(DraftGuard, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftGuard(kSequenceFailuresMax).wants_draft()); }
 
 TEST(DraftGuard, BacksOffExponentiallyAfterTwoFailures) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   EXPECT_EQ(run(guard, 32, {}), "dd....d........d................");
 }
 
 TEST(DraftGuard, ProbesAtMostOneStepInFiftyInTheEnd) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   run(guard, 200, {});
   const std::string log = run(guard, 6500, {});
   EXPECT_EQ(std::ranges::count(log, 'd'), 100);
 }
 
 TEST(DraftGuard, CountsLateTreesAsFailures) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   EXPECT_EQ(run(guard, 7, {.verified = 0, .late = true}), "dd....d");
 }
 
 TEST(DraftGuard, DoesNotBackOffFromTimelyEmptyTrees) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   EXPECT_EQ(run(guard, 7, {.verified = 0}), "ddddddd");
 }
 
 TEST(DraftGuard, KeepsItsGapOnTimelyEmptyTrees) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   run(guard, 6, {});
   EXPECT_EQ(run(guard, 10, {.verified = 0}), "d....d....");
 }
 
 TEST(DraftGuard, OneFailureBetweenSuccessesIsForgiven) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   for (int i = 0; i < 10; ++i) {
     guard.drafted_step(4, 0, false);
     EXPECT_TRUE(guard.wants_draft());
@@ -69,7 +69,7 @@ TEST(DraftGuard, OneFailureBetweenSuccessesIsForgiven) {
 }
 
 TEST(DraftGuard, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   run(guard, 1000, {});
   while (!guard.wants_draft()) guard.plain_step();
   for (int i = 0; i < 5; ++i) {
@@ -80,7 +80,7 @@ TEST(DraftGuard, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
 }
 
 TEST(DraftGuard, ADrafterThatIsRightNowAndThenStaysRare) {
-  DraftGuard guard;
+  DraftGuard guard(kSequenceFailuresMax);
   run(guard, 1000, {});
   while (!guard.wants_draft()) guard.plain_step();
   guard.drafted_step(8, 1, false);
