@@ -31,9 +31,6 @@ struct ToHttp {
   void operator()(const Delivery& delivery) const { api.deliver(delivery); }
   void operator()(const Failure& failure) const { api.fail(failure); }
 };
-struct Silent {
-  void operator()(const Note&) const {}
-};
 
 VerifierConfig verifier_config(const Target& target, uint64_t tokenizer) {
   const LlamaConfig& model = target.config();
@@ -78,7 +75,7 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
                          .routers = {"memory://router"}},
                         method);
   const auto drafter_port = hub.open(random_incarnation(), "memory://drafter");
-  Node<InlineDrafter, NoJob, NoJob, Silent> drafter_node(drafter, *drafter_port);
+  Node<InlineDrafter> drafter_node(drafter, *drafter_port);
 
   const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
   TRY(const http::Server front, http::Server::listen("127.0.0.1", 0, handle, HttpApi::error_body));

@@ -64,6 +64,9 @@ template <class J>
 struct Run {  // at most one in flight
   J job;
 };
+struct Note {  // for the log: what an operator should know, as a sentence
+  std::string text;
+};
 
 template <class A>
 concept Actor = requires(A actor, typename A::Event event, Time now, std::vector<typename A::Effect>& effects) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "common/actor/actor.h"
 #include "common/messages/control.h"
 
@@ -25,7 +27,7 @@ class Membership {
   bool owns(Peer peer) const { return peer.id >= 1 && peer.id <= links_.size(); }
   bool welcome() const { return std::ranges::any_of(links_, &Link::welcome); }  // by at least one router
 
-  // effects: any vector whose variant holds Connect, To<Hello>, To<WorkerHeartbeat> and To<Leaving>.
+  // effects: any vector whose variant holds Connect, To<Hello>, To<WorkerHeartbeat>, To<Leaving> and Note.
   void connect(auto& effects) {
     for (const Link& link : links_) effects.push_back(Connect{link.peer, link.endpoint});
   }
@@ -33,18 +35,27 @@ class Membership {
   void up(Peer peer, Time now) {
     if (Link* link = find(peer)) *link = {.peer = peer, .endpoint = link->endpoint, .up = true, .next = now};
   }
-  void down(Peer peer) {
-    if (Link* link = find(peer)) link->up = link->welcome = false;
+  void down(Peer peer, auto& effects) {
+    Link* link = find(peer);
+    if (link == nullptr) return;
+    if (link->welcome) effects.push_back(Note{fmt::format("lost the router at {}", link->endpoint)});
+    link->up = link->welcome = false;
   }
-  void take(const From<Welcome>& event, Time now) {
+  void take(const From<Welcome>& event, Time now, auto& effects) {
     Link* link = find(event.peer);
     if (link == nullptr || !self_.versions.includes(event.message.version)) return;
-    link->welcome = true;
+    if (!std::exchange(link->welcome, true)) effects.push_back(Note{fmt::format("joined the router at {}", link->endpoint)});
+    link->refusal.clear();
     link->heartbeat = std::chrono::milliseconds(std::max(event.message.heartbeat_ms, 1U));
     link->next = now;
   }
-  void take(const From<Refuse>& event) {
-    if (Link* link = find(event.peer)) link->welcome = false;
+  // The reason is told once, not at each repeated Hello.
+  void take(const From<Refuse>& event, auto& effects) {
+    Link* link = find(event.peer);
+    if (link == nullptr) return;
+    link->welcome = false;
+    if (std::exchange(link->refusal, event.message.reason) == event.message.reason) return;
+    effects.push_back(Note{fmt::format("the router at {} refuses this process: {}", link->endpoint, link->refusal)});
   }
 
   // Sends what is due: Hello where not welcome yet, a heartbeat where welcome.
@@ -79,8 +90,9 @@ class Membership {
     std::string endpoint;
     bool up = false;
     bool welcome = false;
-    Time heartbeat{};  // interval
-    Time next{};       // the next Hello or heartbeat
+    std::string refusal;  // the last, if refused
+    Time heartbeat{};     // interval
+    Time next{};          // the next Hello or heartbeat
   };
   Link* find(Peer peer) { return owns(peer) ? &links_[peer.id - 1] : nullptr; }
 

@@ -15,6 +15,7 @@
 #include "common/actor/actor.h"
 #include "common/base/bounded_queue.h"
 #include "common/base/limits.h"
+#include "common/base/log.h"
 #include "common/runtime/compute_thread.h"
 #include "common/runtime/published.h"
 #include "common/runtime/transport.h"
@@ -36,8 +37,8 @@ inline constexpr std::chrono::milliseconds kPublishInterval{100};  // at the lat
 inline constexpr std::chrono::milliseconds kSleepMax{1000};        // no alarm set: look around this often
 inline constexpr std::chrono::milliseconds kFarewellLinger{1000};  // what was sent last has this long to leave
 
-// Local: a callable that takes each effect which is neither a message, a link, a job nor the alarm (the router's deliveries).
-// struct NoLocal {} where there is none. J, R: the job of the actor's Run<J> effect; NoJob where it has none.
+// Local: a callable that takes each effect which is neither a message, a link, a job, a note nor the alarm (the router's
+// deliveries). struct NoLocal {} where there is none. J, R: the job of the actor's Run<J> effect; NoJob where it has none.
 struct NoLocal {};
 struct NoJob {};
 
@@ -214,6 +215,7 @@ class Node {
     static_assert(kHasJob);
     compute_->submit(std::move(run.job));
   }
+  void perform(Note& note) { log_info("{}", note.text); }
   template <class E>
   void perform(E& effect) {
     local_(std::move(effect));

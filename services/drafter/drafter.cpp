@@ -118,18 +118,17 @@ void Drafter::State::take(PeerUp event, Time now, Effects&) {
   if (membership.owns(event.peer)) membership.up(event.peer, now);
 }
 
-void Drafter::State::take(PeerDown event, Time, Effects&) {
-  if (membership.owns(event.peer)) return membership.down(event.peer);
+void Drafter::State::take(PeerDown event, Time, Effects& effects) {
+  if (membership.owns(event.peer)) return membership.down(event.peer, effects);
   free(sequences.of(event.peer));  // it stays attached: the same life may come back, and a Resync fills it in again
 }
 
-void Drafter::State::take(const From<Welcome>& event, Time now, Effects&) { membership.take(event, now); }
+void Drafter::State::take(const From<Welcome>& event, Time now, Effects& effects) { membership.take(event, now, effects); }
 
 void Drafter::State::take(const From<Refuse>& event, Time, Effects& effects) {
   if (!membership.owns(event.peer)) return;
-  membership.take(event);
   ++counters.router_refusals;
-  effects.push_back(Note{fmt::format("the router refused this drafter: {}", event.message.reason)});
+  membership.take(event, effects);
 }
 
 void Drafter::State::take(const From<Drain>& event, Time, Effects& effects) {

@@ -22,10 +22,6 @@ struct DrafterConfig {
   std::vector<std::string> routers;  // endpoints, connected to at the first event
 };
 
-struct Note {  // for the log: what an operator should know, as a sentence
-  std::string text;
-};
-
 using DrafterEvent =
     std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>,
                  From<Attach>, From<Advance>, From<Features>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;

@@ -21,8 +21,7 @@
 namespace slipstream {
 namespace {
 
-constexpr auto kLog = [](const Note& note) { log_info("{}", note.text); };
-using DrafterNode = Node<InlineDrafter, NoJob, NoJob, decltype(kLog)>;
+using DrafterNode = Node<InlineDrafter>;
 
 Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
@@ -53,7 +52,7 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
   config.draft_endpoint = transport->bound_endpoint();
   InlineDrafter drafter(config, method);
-  DrafterNode loop(drafter, *transport, {}, kLog);
+  DrafterNode loop(drafter, *transport);
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", config.draft_endpoint}, {"metrics", address}}));

@@ -2,15 +2,22 @@
 #include <algorithm>
 #include <ranges>
 
+#include <fmt/format.h>
+
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 
 namespace slipstream {
 namespace {
 
-constexpr size_t kPeersWithStrikesMax = 1024;
+constexpr size_t kPeersRememberedMax = 1024;
 
 Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
+
+std::string name_of(const Hello& hello) {
+  return fmt::format("{} {:016x}", hello.role == Role::verifier ? "verifier" : "drafter", hello.incarnation);
+}
+std::string name_of(const Worker& worker) { return name_of(worker.hello); }
 
 }  // namespace
 
@@ -25,37 +32,54 @@ bool Router::State::admits(const Event& event) {
   if (const auto at = strikes.find(*peer); at != strikes.end() && at->second >= kStrikesMax) return false;
   if (Worker* worker = workers.find(*peer)) {  // whatever it says, it lives
     worker->heard = now;
-    if (std::exchange(worker->silent, false)) workers_changed = true;
+    if (std::exchange(worker->silent, false)) {
+      workers_changed = true;
+      note(fmt::format("{} is heard again", name_of(*worker)));
+    }
   }
   return true;
 }
 
 void Router::State::handle(const Malformed& malformed) {
   ++counters.malformed;
-  if (strikes.size() >= kPeersWithStrikesMax && !strikes.contains(malformed.peer)) strikes.clear();
+  if (strikes.size() >= kPeersRememberedMax && !strikes.contains(malformed.peer)) strikes.clear();
   if (++strikes[malformed.peer] != kStrikesMax) return;
   ++counters.quarantined;
+  note(fmt::format("cut off peer {:016x} after {} malformed messages, the last: {}", malformed.peer.id, kStrikesMax,
+                   malformed.why));
   effects->push_back(Disconnect{malformed.peer});
   lose_worker(malformed.peer);
 }
 
 void Router::State::handle(const PeerDown& down) {
   strikes.erase(down.peer);
+  refusals.erase(down.peer);
   lose_worker(down.peer);
 }
 
 void Router::State::handle(From<Hello>&& from) {
   const Worker* known = workers.find(from.peer);
   if (known != nullptr && known->hello.incarnation != from.message.incarnation) lose_worker(from.peer);
+  const bool joins = workers.find(from.peer) == nullptr;
+  const std::string name = name_of(from.message);
   if (auto welcome = workers.welcome(from.peer, std::move(from.message), now); !welcome) {
     ++counters.workers_refused;
-    send(from.peer, Refuse{std::move(welcome.error().message)});
+    refuse(from.peer, name, std::move(welcome.error().message));
     lose_worker(from.peer);
     return;
   }
   workers_changed = true;
+  refusals.erase(from.peer);
+  if (joins) note(fmt::format("{} joined", name));
   send(from.peer, Welcome{kProtocolVersion, config.incarnation, config.heartbeat_ms});
   assign_waiting();
+}
+
+void Router::State::refuse(Peer peer, const std::string& name, std::string reason) {
+  if (refusals.size() >= kPeersRememberedMax && !refusals.contains(peer)) refusals.clear();
+  if (refusals[peer] != reason) note(fmt::format("refused {}: {}", name, reason));
+  refusals[peer] = reason;
+  send(peer, Refuse{std::move(reason)});
 }
 
 void Router::State::handle(const From<WorkerHeartbeat>& from) {
@@ -76,7 +100,7 @@ void Router::State::handle(const From<Leaving>& from) {
     ++counters.strangers;
     return;
   }
-  worker->leaving = true;
+  if (!std::exchange(worker->leaving, true)) note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
   workers_changed = true;
   for (auto& [id, request] : requests) {
     if (request.phase == LiveRequest::Phase::waiting || request.verifier != from.peer) continue;
@@ -90,6 +114,9 @@ void Router::State::handle(const From<Leaving>& from) {
 void Router::State::lose_worker(Peer peer) {
   Worker* worker = workers.find(peer);
   if (worker == nullptr) return;
+  const int32_t stranded = worker->assigned;
+  note(fmt::format("{} is gone{}", name_of(*worker),
+                   stranded > 0 ? fmt::format(", {} requests go on elsewhere", stranded) : ""));
   worker->leaving = true;  // nothing of what is stranded may come back to it
   ++counters.workers_lost;
   workers_changed = true;
@@ -123,6 +150,7 @@ void Router::State::handle(const Woke&) {
 void Router::State::look_at_workers() {
   for (Peer peer : workers.find_silent(now)) {
     ++counters.workers_silenced;
+    note(fmt::format("{} has been silent for {} ms", name_of(workers.all().at(peer)), config.worker_silent_ms));
     workers_changed = true;
     strand(peer);
   }

@@ -20,7 +20,7 @@ class Router {
   using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, From<Hello>, From<WorkerHeartbeat>,
                              From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>>;
   using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>, To<Ack>,
-                              To<Cancel>, Delivery, Failure>;
+                              To<Cancel>, Delivery, Failure, Note>;
 
   explicit Router(RouterConfig config);
   ~Router();

@@ -47,6 +47,7 @@ struct Router::State {
   void handle(const From<Leaving>& from);
   void handle(const From<Unknown>&) { ++counters.unknown_tags; }
   bool admits(const Event& event);  // false: from a quarantined peer
+  void refuse(Peer peer, const std::string& name, std::string reason);
   void lose_worker(Peer peer);
   void strand(Peer peer);  // its requests go back to the queue
   void look_at_workers();
@@ -55,6 +56,7 @@ struct Router::State {
   void set_alarm();
   void publish();
 
+  void note(std::string text) { effects->push_back(Note{std::move(text)}); }
   template <class M>
   void send(Peer peer, M message) {
     effects->push_back(To<M>{peer, std::move(message)});
@@ -66,6 +68,7 @@ struct Router::State {
   Admission admission{config};
   std::map<RequestId, LiveRequest> requests;
   std::map<Peer, int> strikes;
+  std::map<Peer, std::string> refusals;  // the last reason told to each peer: the log has it once
   Time next_heartbeat{};
   std::optional<Time> alarm;
   bool workers_changed = true;  // since the newest facts

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace slipstream {
 namespace {
 
@@ -50,20 +52,27 @@ void Drafting::introduce(const VerifierSequence& sequence, const Sequences& sequ
 }
 
 void Drafting::up(Peer peer, Effects& effects) {
+  if (DrafterLink* link = find(peer)) link->asked = true;
   effects.push_back(To<Attach>{peer, {.verifier = config_.incarnation, .fingerprint = config_.fingerprint}});
 }
 
-void Drafting::down(Peer peer) {
-  if (DrafterLink* link = find(peer)) link->attached = false;
+void Drafting::down(Peer peer, Effects& effects) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr || !std::exchange(link->attached, false)) return;
+  effects.push_back(Note{fmt::format("lost the drafter at {}", link->endpoint)});
 }
 
-void Drafting::attached(Peer peer, const Attached& message, Sequences& sequences) {
+void Drafting::attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects) {
   DrafterLink* link = find(peer);
-  if (link == nullptr || link->quarantined) return;
+  if (link == nullptr || link->quarantined || !std::exchange(link->asked, false)) return;
   const bool fits = message.refusal.empty() && VersionRange{}.includes(message.version) &&
                     message.fingerprint.same_tokens(config_.fingerprint) && !message.needs.features &&
                     !message.needs.probabilities;
   link->attached = fits;
+  effects.push_back(Note{fits
+                             ? fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)
+                             : fmt::format("the drafter at {} does not fit: {}", link->endpoint,
+                                           message.refusal.empty() ? "other tokens, version or needs" : message.refusal)});
   if (!fits || std::exchange(link->incarnation, message.drafter) == message.drafter) return;
   for (const auto& sequence : sequences) {  // another life: it knows nothing of us
     if (sequence->drafter == peer) holds(*sequence, 0);
@@ -76,6 +85,8 @@ void Drafting::strike(Peer peer, Effects& effects) {
   link->quarantined = true;
   link->attached = false;
   ++counters_.quarantined;
+  effects.push_back(Note{
+      fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax)});
   effects.push_back(Disconnect{peer});
 }
 

@@ -17,6 +17,7 @@ inline constexpr int kDrafterLinksMax = 64;
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
+  bool asked = false;           // an Attach is unanswered
   bool attached = false;        // checked each other, and up
   bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
   Incarnation incarnation = 0;  // as of the last Attached
@@ -38,8 +39,8 @@ class Drafting {
   bool owns(Peer peer) const;
 
   void up(Peer peer, Effects& effects);
-  void down(Peer peer);
-  void attached(Peer peer, const Attached& message, Sequences& sequences);
+  void down(Peer peer, Effects& effects);
+  void attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects);
   void strike(Peer peer, Effects& effects);  // a malformed message or an impossible tree
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.

@@ -29,6 +29,6 @@ using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welco
                                    From<Drain>, From<Start>, From<Ack>, From<Cancel>, From<Attached>, From<Tree>, From<Resync>,
                                    From<Unknown>, Ran<StepPlan, Choices>>;
 using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<StepPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
-                                    To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>>;
+                                    To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note>;
 
 }  // namespace slipstream

@@ -43,9 +43,9 @@ void Verifier::State::take(PeerUp event, Time now, Effects& effects) {
     drafting.up(event.peer, effects);
 }
 
-void Verifier::State::take(PeerDown event, Time, Effects&) {
-  membership.down(event.peer);  // the router's sequences live until their lease ends: it may come back
-  drafting.down(event.peer);
+void Verifier::State::take(PeerDown event, Time, Effects& effects) {
+  membership.down(event.peer, effects);  // the router's sequences live until their lease ends: it may come back
+  drafting.down(event.peer, effects);
 }
 
 void Verifier::State::take(const Malformed& event, Time, Effects& effects) {
@@ -53,8 +53,8 @@ void Verifier::State::take(const Malformed& event, Time, Effects& effects) {
   drafting.strike(event.peer, effects);
 }
 
-void Verifier::State::take(const From<Welcome>& event, Time now, Effects&) { membership.take(event, now); }
-void Verifier::State::take(const From<Refuse>& event, Time, Effects&) { membership.take(event); }
+void Verifier::State::take(const From<Welcome>& event, Time now, Effects& effects) { membership.take(event, now, effects); }
+void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { membership.take(event, effects); }
 
 void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {
   for (const auto& sequence : sequences) {
@@ -69,8 +69,8 @@ void Verifier::State::take(const From<Drain>& event, Time, Effects& effects) {
 
 void Verifier::State::take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
 
-void Verifier::State::take(const From<Attached>& event, Time, Effects&) {
-  drafting.attached(event.peer, event.message, sequences);
+void Verifier::State::take(const From<Attached>& event, Time, Effects& effects) {
+  drafting.attached(event.peer, event.message, sequences, effects);
 }
 
 void Verifier::State::take(From<Tree> event, Time, Effects& effects) {

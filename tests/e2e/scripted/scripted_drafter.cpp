@@ -31,10 +31,6 @@
 namespace slipstream {
 namespace {
 
-struct Log {
-  void operator()(const Note& note) const { log_info("{}", note.text); }
-};
-
 Result<std::unique_ptr<Method>> make_method(const ScriptedOptions& options, int32_t vocabulary) {
   if (options.script == "oracle") {
     std::vector<KnownAnswer> answers;
@@ -70,12 +66,12 @@ Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Me
   if (options.script == "useless" || options.script == "late") {
     const Time margin(options.margin_us);
     DelayedDrafter drafter(config, options.script == "late" ? margin : -margin);
-    Node<DelayedDrafter, DraftPlan, Drafts, Log>(drafter, *transport, [&](DraftPlan& plan) {
+    Node<DelayedDrafter, DraftPlan, Drafts>(drafter, *transport, [&](DraftPlan& plan) {
       return run_draft(method, plan);
     }).run(stop, farewell());
   } else {
     InlineDrafter drafter(config, method);
-    Node<InlineDrafter, NoJob, NoJob, Log>(drafter, *transport).run(stop, farewell());
+    Node<InlineDrafter>(drafter, *transport).run(stop, farewell());
   }
   return {};
 }
@@ -91,7 +87,7 @@ Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig conf
   HostileTransport transport(*raw, plot, [&] { life.request_stop(); });
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
-  Node<InlineDrafter, NoJob, NoJob, Log>(drafter, transport).run(life.get_token(), farewell());
+  Node<InlineDrafter>(drafter, transport).run(life.get_token(), farewell());
   log_info("{} pieces of mischief so far", plot.next_mischief);
   return {};
 }
