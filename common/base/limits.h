@@ -35,6 +35,11 @@ inline constexpr int kRequestsWaitingMax = 256;  // admitted but not yet on a ve
 inline constexpr int kSequencesPerVerifierMax = 64;
 inline constexpr int kSequencesPerDrafterMax = 1024;
 
+// Times that a message may ask for.
+inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // waiting longer than a second for a tree helps nobody
+inline constexpr uint32_t kLeaseMsMin = 500;           // several heartbeats must fit
+inline constexpr uint32_t kLeaseMsMax = 600'000;
+
 // One verify step.
 inline constexpr int kStepRowsMax = 256;
 

@@ -40,7 +40,8 @@ Result<void> valid(const Fingerprint& fingerprint) {
 Result<void> valid(const Tuning& tuning) {
   TRY_VOID(within("Tuning.threshold", tuning.threshold, 0.0F, 1.0F));
   TRY_VOID(within<int>("Tuning.nodesMax", tuning.nodes_max, 0, kTreeNodesMax));
-  return within<int>("Tuning.depthMax", tuning.depth_max, 0, kTreeDepthMax);
+  TRY_VOID(within<int>("Tuning.depthMax", tuning.depth_max, 0, kTreeDepthMax));
+  return within<uint32_t>("Tuning.deadlineUs", tuning.deadline_us, 0, kDeadlineUsMax);
 }
 
 Result<void> valid(const SamplingParams& sampling) {
@@ -77,6 +78,7 @@ Result<void> valid(const Start& start) {
   TRY_VOID(within("Start.promptLength", start.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
   TRY_VOID(valid(start.sampling));
   TRY_VOID(count("Start.outputMax", start.output_max));
+  TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
   TRY_VOID(tokens("Start.stopIds", start.stop_ids, kStopIdsMax));
   TRY_VOID(entries("Start.drafters", start.drafters.size(), kDraftersPerSequenceMax));
   for (const DrafterRef& drafter : start.drafters) TRY_VOID(bytes("DrafterRef.endpoint", drafter.endpoint));

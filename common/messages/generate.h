@@ -28,13 +28,14 @@ struct Start {
   std::vector<TokenId> stop_ids;     // emitting one ends the sequence; it is sent, then Finish::stop
   std::vector<DrafterRef> drafters;  // empty: plain decoding
   Tuning tuning;
-  uint32_t lease_ms = 0;  // without a RouterHeartbeat for this long the sequence is freed
+  uint32_t lease_ms = 10'000;  // without a RouterHeartbeat for this long the sequence is freed
   bool operator==(const Start&) const = default;
 };
 struct Ack {
   SequenceId sequence;
   Epoch epoch = 0;
   int32_t next_index = 0;  // output index expected next; below what was sent: send again from there
+  bool finished = false;   // the finish came too: forget the sequence
   bool operator==(const Ack&) const = default;
 };
 struct Cancel {

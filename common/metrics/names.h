@@ -60,6 +60,8 @@ inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed
 inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, choosing included."};
 inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",
                                                      "A round's time that is not the forward pass: draft wait, loop, wire."};
+inline constexpr MetricName kVerifierDraftWaitSeconds{"slipstream_verifier_draft_wait_seconds_total",
+                                                      "Time that steps stood ready and waited for drafts."};
 inline constexpr MetricName kVerifierStepRows{"slipstream_verifier_step_rows_total", "Rows computed in all steps."};
 inline constexpr MetricName kVerifierStepFaults{"slipstream_verifier_step_faults_total",
                                                 "Steps that failed, sequences ended by logits that are not finite."};

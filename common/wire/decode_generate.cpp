@@ -30,7 +30,10 @@ Result<GenerateMessage> read(schema::Start::Reader from) {
 }
 
 Result<GenerateMessage> read(schema::Ack::Reader from) {
-  return Ack{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .next_index = from.getNextIndex()};
+  return Ack{.sequence = read(from.getSequence()),
+             .epoch = from.getEpoch(),
+             .next_index = from.getNextIndex(),
+             .finished = from.getFinished()};
 }
 
 Result<GenerateMessage> read(schema::Cancel::Reader from) {

@@ -35,6 +35,7 @@ void write(Top top, const Ack& ack) {
   write(to.initSequence(), ack.sequence);
   to.setEpoch(ack.epoch);
   to.setNextIndex(ack.next_index);
+  to.setFinished(ack.finished);
 }
 
 void write(Top top, const Cancel& cancel) {

@@ -172,7 +172,7 @@ void Router::State::handle(const From<Tokens>& from) {
     return;
   }
   if (taken.arrival == Stream::Arrival::gap) ++counters.gaps;
-  acknowledge(*request, taken.arrival == Stream::Arrival::fresh);
+  acknowledge(*request, taken.arrival == Stream::Arrival::fresh, taken.finish != Finish::none);
   if (taken.arrival != Stream::Arrival::fresh) return;
   if (taken.finish != Finish::error && taken.finish != Finish::cancelled) return deliver(*request, std::move(taken));
 
@@ -189,12 +189,12 @@ void Router::State::handle(const From<Tokens>& from) {
 }
 
 // An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those are paced.
-void Router::State::acknowledge(LiveRequest& request, bool fresh) {
+void Router::State::acknowledge(LiveRequest& request, bool fresh, bool finished) {
   if (!fresh) {
     if (now < request.acked_again + std::chrono::milliseconds(config.ack_repeat_ms)) return;
     request.acked_again = now;
   }
-  send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index()});
+  send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index(), finished});
 }
 
 void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {

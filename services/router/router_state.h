@@ -26,7 +26,7 @@ struct Router::State {
   void assign_waiting();
   void start(LiveRequest& request, Peer verifier);
   void send_start(LiveRequest& request);
-  void acknowledge(LiveRequest& request, bool fresh);
+  void acknowledge(LiveRequest& request, bool fresh, bool finished);
   void deliver(LiveRequest& request, Stream::Taken taken);
   bool finish_if_complete(LiveRequest& request);
   void fail(LiveRequest& request, Failure failure);

@@ -106,14 +106,13 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   ++sequence.round;
   sequence.draft = {};
   sequence.round_began = now;
-  unpark(sequence);
-  if (sequence.draft.answered) return;
   const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
-  if (!worth) return;
-  const DrafterLink* link = pick(sequence);
-  if (link == nullptr) return;
-  if (!sequence.guard.wants_draft() || !link->guard.wants_draft()) {
-    ++counters_.backed_off_rounds;
+  const DrafterLink* link = worth ? pick(sequence) : nullptr;
+  const bool wanted = link != nullptr && sequence.guard.wants_draft() && link->guard.wants_draft();
+  unpark(sequence, wanted);
+  if (sequence.draft.answered) return;
+  if (!wanted) {
+    counters_.backed_off_rounds += link != nullptr ? 1 : 0;
     return;
   }
   sequence.draft.asked = true;
@@ -185,7 +184,7 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
         !sequence->draft.asked || sequence->draft.answered) {
       return stale();
     }
-    if (sequence->in_step) return late();
+    if (sequence->root_in_step) return late();
   }
   Result<TokenTree> tree = TokenTree::make(message.nodes, config_.fingerprint.vocabulary);
   if (!tree) {
@@ -207,11 +206,12 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
   sequence->draft.answered = true;
 }
 
-// A tree that was ahead of us becomes this round's if the commit reached exactly its base; one that we passed is stale.
-void Drafting::unpark(VerifierSequence& sequence) {
+// A tree that was ahead of us becomes this round's if the commit reached exactly its base and the guards want a draft; one that
+// we passed is stale.
+void Drafting::unpark(VerifierSequence& sequence, bool wanted) {
   if (!sequence.parked || sequence.parked->fence.base_length > static_cast<int32_t>(sequence.tokens.size())) return;
   const Tree parked = *std::exchange(sequence.parked, std::nullopt);
-  if (parked.fence.base_length == static_cast<int32_t>(sequence.tokens.size()) &&
+  if (wanted && parked.fence.base_length == static_cast<int32_t>(sequence.tokens.size()) &&
       parked.fence.prefix_hash == sequence.hash.value()) {
     sequence.draft.asked = sequence.draft.answered = true;
     sequence.draft.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // was valid when it came

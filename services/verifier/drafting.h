@@ -59,7 +59,7 @@ class Drafting {
   DrafterLink* pick(VerifierSequence& sequence);
   void advance(VerifierSequence& sequence, Effects& effects);
   void drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate, uint64_t VerifierCounters::* total);
-  void unpark(VerifierSequence& sequence);
+  void unpark(VerifierSequence& sequence, bool wanted);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;

@@ -18,17 +18,18 @@ class Gathering {
   void add(VerifierSequence& sequence, int32_t rows_max, int nodes_max) {
     const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
     const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
-    Lane lane{.id = sequence.id, .epoch = sequence.epoch, .decodes = decodes, .prompt_rows = prompt_rows, .tree = {}};
+    Lane lane{.life = sequence.life, .decodes = decodes, .prompt_rows = prompt_rows, .tree = {}};
     if (decodes) {
       lane.tree = std::exchange(sequence.draft.tree, {});
       trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree)}));
     }
     const int32_t before_tree = sequence.cached + prompt_rows + (decodes ? 1 : 0);
-    if (!reserve_(sequence, before_tree + lane.tree.size())) {
+    if (!reserve_(sequence, before_tree + lane.tree.size(), false)) {  // a guess evicts nobody
       trim(sequence, lane.tree, 0);
-      if (!reserve_(sequence, before_tree)) return;
+      if (!reserve_(sequence, before_tree, true)) return;
     }
     sequence.in_step = true;
+    sequence.root_in_step = decodes;
     add_rows(sequence, lane);
     lanes_.push_back(std::move(lane));
   }

@@ -15,8 +15,7 @@ inline constexpr int kPromptRowsKept = 64;
 
 // One sequence's part of a step, to settle it by.
 struct Lane {
-  SequenceId id;
-  Epoch epoch = 0;
+  uint64_t life = 0;     // of the sequence
   bool decodes = false;  // has its root in the step; else a chunk of its prompt only
   int32_t prompt_rows = 0;
   int first_wanted = 0;  // decodes: index of the root's choice in Choices::chosen; the tree's follow
@@ -32,8 +31,8 @@ struct GatherLimits {
 // Cache blocks that a sequence of that many tokens can need: its context and a tree behind it.
 constexpr int32_t blocks_of_a_sequence(int32_t tokens) { return (tokens + kTreeNodesMax + kBlockTokens) / kBlockTokens; }
 
-// Makes room in the cache for that many positions of a sequence; false: none to be had now, the sequence sits out.
-using Reserve = std::function<bool(VerifierSequence&, int32_t positions)>;
+// Makes room in the cache for that many positions of a sequence; evict: taking it from others if need be. False: there is none.
+using Reserve = std::function<bool(VerifierSequence&, int32_t positions, bool evict)>;
 
 // Fills `plan` (cleared) and gives the lanes in the order of its sequences. Takes each tree and the pending moves from its
 // sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.

@@ -35,6 +35,7 @@ struct VerifierSequence {
   explicit VerifierSequence(BlockPool& pool) : table(pool) {}
 
   // Constant after Start.
+  uint64_t life = 0;  // of all sequences that this verifier ever had: a step's result is for one life only
   SequenceId id;
   Epoch epoch = 0;
   Peer router;
@@ -74,10 +75,10 @@ struct VerifierSequence {
 
   // Delivery.
   int32_t acked = 0;  // output tokens the router has
-  bool finish_acked = false;
   Time resend_at{};
   Time lease_ends{};
-  bool in_step = false;
+  bool in_step = false;       // has rows in the step that runs
+  bool root_in_step = false;  // the root's among them: too late for this round's tree
 
   int32_t output() const { return static_cast<int32_t>(tokens.size()) - prompt_length; }
   int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }  // its position

@@ -17,6 +17,12 @@ VerifierSequence* Verifier::State::find(SequenceId id, Epoch epoch) {
   return at == sequences.end() || (*at)->epoch != epoch ? nullptr : at->get();
 }
 
+// Null: it ended while the step ran; another of its name is not meant.
+VerifierSequence* Verifier::State::find(const Lane& lane) {
+  const auto at = std::ranges::find(sequences, lane.life, [](const auto& sequence) { return sequence->life; });
+  return at == sequences.end() ? nullptr : at->get();
+}
+
 void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
   Start& start = event.message;
   const auto same = std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->id == start.sequence; });
@@ -50,6 +56,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
   ++counters.sequences_started;
   counters.prompt_tokens += static_cast<uint64_t>(start.prompt_length);
   auto sequence = std::make_unique<VerifierSequence>(pool);
+  sequence->life = ++lives;
   sequence->id = start.sequence;
   sequence->epoch = start.epoch;
   sequence->router = router;
@@ -88,7 +95,7 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
   const bool repeats = next == sequence->acked && next < sequence->output();  // a gap: it misses what comes after
   sequence->acked = next;
   sequence->resend_at = now + kResendInterval;
-  if (next == sequence->output() && !sequence->running()) {
+  if (event.message.finished && !sequence->running()) {
     ++counters.sequences_delivered;
     return end(*sequence, effects);
   }

@@ -14,10 +14,11 @@ bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now
          sequence.prompt_rows_left() < config.step_rows_max;
 }
 
-// Room for that many positions, if need be by taking the blocks of the youngest sequence, if it is younger than this one and
-// not in this step: it will compute its tokens anew (row invariance: to the same bits) when there is room again.
-bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions) {
+// Room for that many positions; evict: if need be by taking the blocks of the youngest sequence, if it is younger than this one
+// and not in this step: it will compute its tokens anew (row invariance: to the same bits) when there is room again.
+bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions, bool evict) {
   while (!sequence.table.reserve(positions)) {
+    if (!evict) return false;
     const auto self =
         std::ranges::find(sequences.rbegin(), sequences.rend(), &sequence, &std::unique_ptr<VerifierSequence>::get);
     const auto victim = std::find_if(sequences.rbegin(), self,
@@ -31,21 +32,29 @@ bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions) {
   return true;
 }
 
-// Starts a step when a sequence is ready, unless another's tree is due: that wait ends at its deadline, a few milliseconds off.
+// Starts a step when a sequence is ready, unless another's tree is due and waiting pays: that wait ends at the tree's deadline,
+// a few milliseconds off.
 void Verifier::State::start_step(Time now, Effects& effects) {
   if (computing) return;
   std::vector<VerifierSequence*> ready;
+  bool due = false;
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
-    if (waits_for_draft(*sequence, now)) return;
+    due = due || waits_for_draft(*sequence, now);
     ready.push_back(sequence.get());
   }
-  if (ready.empty()) return;
+  if (ready.empty()) return waits_since.reset();
+  if (due && wait_budget.allows()) {
+    if (!waits_since) waits_since = now;
+    return;
+  }
+  waited = now - std::exchange(waits_since, std::nullopt).value_or(now);
   const GatherLimits limits{.rows_max = config.step_rows_max,
                             .blocks_max = blocks_of_a_sequence(config.context_max),
                             .context_max = config.context_max};
   lanes = gather(
-      ready, limits, [this](VerifierSequence& sequence, int32_t positions) { return reserve(sequence, positions); }, plan,
+      ready, limits,
+      [this](VerifierSequence& sequence, int32_t positions, bool evict) { return reserve(sequence, positions, evict); }, plan,
       counters.trimmed);
   CHECK(!lanes.empty(), "{} sequences are ready and none fits the cache", ready.size());
   computing = true;
@@ -63,13 +72,14 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
   } else {
     ++counters.failed_steps;
   }
+  int accepted = 0, decoding = 0;
   for (Lane& lane : std::exchange(lanes, {})) {
-    VerifierSequence* sequence = find(lane.id, lane.epoch);
+    VerifierSequence* sequence = find(lane);
     if (sequence == nullptr) {  // ended while the step ran
       counters.stale += static_cast<uint64_t>(lane.tree.size());
       continue;
     }
-    sequence->in_step = false;
+    sequence->in_step = sequence->root_in_step = false;
     if (!event.result) {
       sequence->finish = Finish::error;
       sequence->finish_reason = event.result.error().message;
@@ -77,18 +87,22 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
       sequence->report.stale += static_cast<uint32_t>(lane.tree.size());
       counters.stale += static_cast<uint64_t>(lane.tree.size());
       deliver(*sequence, sequence->acked, now, effects);
+      stop(*sequence, effects);
       continue;
     }
     if (!lane.decodes) {
       sequence->cached += lane.prompt_rows;
       continue;
     }
-    decoded(*sequence, lane, *event.result, now, effects);
+    ++decoding;
+    accepted += decoded(*sequence, lane, *event.result, now, effects);
   }
+  counters.waited_seconds += static_cast<double>(waited.count()) * 1e-6;
+  if (event.result) wait_budget.step(waited, Time(event.result->forward_us), decoding > 0 ? double(accepted) / decoding : 0);
 }
 
-void Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now,
-                              Effects& effects) {
+// How many nodes of its tree were accepted.
+int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects) {
   const auto chosen =
       std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), static_cast<size_t>(lane.tree.size()) + 1);
   const Settled settled = settle(sequence, lane, chosen, counters);
@@ -97,13 +111,17 @@ void Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, cons
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
   drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
   deliver(sequence, sequence.output() - settled.emitted, now, effects);
-  if (sequence.running()) {
+  if (sequence.running())
     drafting.begin_round(sequence, now, effects);
-  } else {
-    drafting.release(sequence, effects);
-    sequence.table.shrink(0);
-    sequence.moves.clear();
-  }
+  else
+    stop(sequence, effects);
+  return settled.accepted_nodes;
+}
+
+void Verifier::State::stop(VerifierSequence& sequence, Effects& effects) {
+  drafting.release(sequence, effects);
+  sequence.table.shrink(0);
+  sequence.moves.clear();
 }
 
 }  // namespace slipstream

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/actor/sender.h"
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
@@ -30,6 +31,13 @@ Verifier::State::State(VerifierConfig given)
       pool(config.cache_blocks),
       membership(self(config), config.routers),
       drafting(config, counters, kFirstDrafterPeer) {}
+
+// Routers speak control and generate, drafters draft, each over its own links.
+bool Verifier::State::admits(const Event& event) const {
+  const auto sender = sender_of(event);
+  if (!sender || sender->peer == Peer{}) return true;
+  return sender->boundary == Boundary::draft ? drafting.owns(sender->peer) : membership.owns(sender->peer);
+}
 
 void Verifier::State::take(Woke, Time, Effects& effects) {
   alarm.reset();
@@ -127,7 +135,7 @@ void Verifier::State::count() {
   counters.held = 0;
   for (const auto& sequence : sequences) counters.held += sequence->report.held;
   for (const Lane& lane : lanes) {
-    if (find(lane.id, lane.epoch) == nullptr) counters.held += static_cast<uint64_t>(lane.tree.size());
+    if (find(lane) == nullptr) counters.held += static_cast<uint64_t>(lane.tree.size());
   }
   counters.welcome = membership.welcome();
 }
@@ -136,7 +144,11 @@ Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::
 Verifier::~Verifier() = default;
 
 void Verifier::on(Event event, Time now, std::vector<Effect>& effects) {
-  std::visit([&](auto&& heard) { state_->take(std::forward<decltype(heard)>(heard), now, effects); }, std::move(event));
+  if (state_->admits(event)) {
+    std::visit([&](auto&& heard) { state_->take(std::forward<decltype(heard)>(heard), now, effects); }, std::move(event));
+  } else {
+    state_->take(Malformed{sender_of(event)->peer, "a message that is another role's to send"}, now, effects);
+  }
   state_->keep_time(now, effects);
   state_->start_step(now, effects);
   state_->set_alarm(now, effects);

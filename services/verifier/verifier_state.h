@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/actor/membership.h"
+#include "common/speculation/wait_budget.h"
 #include "services/verifier/drafting.h"
 #include "services/verifier/gather.h"
 #include "services/verifier/verifier.h"
@@ -42,13 +43,16 @@ struct Verifier::State {
   void set_alarm(Time now, Effects& effects);
   void count();
 
+  bool admits(const Event& event) const;
   VerifierSequence* find(SequenceId id, Epoch epoch);
+  VerifierSequence* find(const Lane& lane);
   void admit(Peer router, Start start, Time now, Effects& effects);
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it
   bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
-  bool reserve(VerifierSequence& sequence, int32_t positions);
+  bool reserve(VerifierSequence& sequence, int32_t positions, bool evict);
   void deliver(VerifierSequence& sequence, int32_t from, Time now, Effects& effects);
-  void decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
+  int decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
+  void stop(VerifierSequence& sequence, Effects& effects);  // finished: holds its tokens until they are acked, nothing else
 
   VerifierConfig config;
   VerifierCounters counters;
@@ -56,12 +60,16 @@ struct Verifier::State {
   std::vector<std::unique_ptr<VerifierSequence>> sequences;  // oldest first
   Membership membership;
   Drafting drafting;
+  uint64_t lives = 0;
   bool born = false;
   bool draining = false;
 
   // The step in flight, if any.
   bool computing = false;
   std::vector<Lane> lanes;
+  std::optional<Time> waits_since;  // a step stands ready, but a tree is due
+  Time waited{};                    // by the step in flight
+  WaitBudget wait_budget;
   Time window_began{};  // of the busy share
   Time window_busy{};   // computing within it
   float busy = 0;       // of the last whole window

@@ -44,6 +44,7 @@ struct Ack {
   sequence @0 :SequenceId;
   epoch @1 :UInt32;
   nextIndex @2 :Int32;
+  finished @3 :Bool;
 }
 
 struct Cancel {

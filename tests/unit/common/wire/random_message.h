@@ -37,7 +37,7 @@ class RandomMessage {
       case 0:
         return start();
       case 1:
-        return Ack{sequence(), u32(), length()};
+        return Ack{sequence(), u32(), length(), coin()};
       case 2:
         return Cancel{sequence(), u32()};
       case 3:
@@ -96,8 +96,12 @@ class RandomMessage {
   Fence fence() { return {sequence(), u32(), u32(), length(), u64()}; }
   SamplingParams sampling() { return {coin() ? 0.0F : kTemperatureMin + unit(), below(1000), 1.0F - unit() / 2, unit() / 2}; }
   Tuning tuning() {
-    return {u32(), unit(), static_cast<uint16_t>(below(kTreeNodesMax + 1)), static_cast<uint16_t>(below(kTreeDepthMax + 1)),
-            u32(), text()};
+    return {u32(),
+            unit(),
+            static_cast<uint16_t>(below(kTreeNodesMax + 1)),
+            static_cast<uint16_t>(below(kTreeDepthMax + 1)),
+            static_cast<uint32_t>(below(kDeadlineUsMax + 1)),
+            text()};
   }
 
   Hello hello() {
@@ -121,7 +125,7 @@ class RandomMessage {
     start.stop_ids = ids(kStopIdsMax);
     for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) start.drafters.push_back({u64(), text()});
     start.tuning = tuning();
-    start.lease_ms = u32();
+    start.lease_ms = kLeaseMsMin + static_cast<uint32_t>(below(kLeaseMsMax - kLeaseMsMin));
     return start;
   }
   Tokens tokens() {

@@ -37,6 +37,14 @@ TEST_F(DrafterLinks, HeartbeatsAsOftenAsTheRouterAsks) {
   EXPECT_FALSE(stage.silent<WorkerHeartbeat>());
 }
 
+TEST_F(DrafterLinks, TakesNoOrdersFromAVerifier) {
+  stage.up(kRouter);
+  stage.says<Hello>();
+  for (int i = 0; i < kStrikesMax; ++i) stage.hears(kVerifier, Drain{"hostile"});
+  EXPECT_TRUE(stage.silent<Leaving>());
+  EXPECT_EQ(drafter.counters().quarantined, 1u);
+}
+
 TEST_F(DrafterLinks, ReportsTheShareOfTimeThatItComputed) {
   stage.up(kRouter);
   stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 1});

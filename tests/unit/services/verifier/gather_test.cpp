@@ -30,7 +30,7 @@ class GatherTest : public testing::Test {
   std::vector<Lane> gathered() {
     return gather(
         ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300},
-        [](VerifierSequence& sequence, int32_t positions) { return sequence.table.reserve(positions); }, plan, trimmed);
+        [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }, plan, trimmed);
   }
 
   BlockPool pool{32};

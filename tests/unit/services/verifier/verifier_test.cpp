@@ -2,112 +2,12 @@
 
 #include <map>
 
-#include <gtest/gtest.h>
-
-#include "common/base/prefix_hash.h"
-#include "tests/stage/stage.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr Peer kRouter{1};
-constexpr Peer kDrafter{1000};  // the first that a verifier links to
-constexpr TokenId kStop = 9;
-
-VerifierConfig config() {
-  return {.incarnation = 5,
-          .fingerprint = {.tokenizer = 7, .vocabulary = 100, .special_ids = {kStop}, .weights = 1},
-          .numerics_id = "test",
-          .metrics_endpoint = {},
-          .routers = {"tcp://router"},
-          .context_max = 1000,
-          .cache_blocks = 64};
-}
-
-uint64_t hash_of(std::vector<TokenId> tokens) {
-  PrefixHash hash;
-  hash.add(tokens);
-  return hash.value();
-}
-
-// A verifier whose model is a rule in the test: the token after t is t + 1.
-class VerifierTest : public testing::Test {
- protected:
-  VerifierTest() : verifier(config()), stage(verifier) {
-    stage.up(kRouter);
-    stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 100000});
-  }
-
-  static Start start(std::vector<DrafterRef> drafters = {}) {
-    return {.sequence = {3, 1},
-            .epoch = 1,
-            .prompt_length = 3,
-            .tokens = {10, 11, 12},
-            .sampling = {.temperature = 0},
-            .rule = Rule::greedy,
-            .output_max = 20,
-            .stop_ids = {kStop},
-            .drafters = std::move(drafters),
-            .tuning = {.deadline_us = 3000},
-            .lease_ms = 1000};
-  }
-
-  void attach() {
-    stage.up(kDrafter);
-    stage.says<Attach>();
-    stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
-  }
-
-  // Meets a drafter with a first sequence, so that the next one finds it attached; leaves nothing behind.
-  void meet_drafter() {
-    stage.hears(kRouter, start({{77, "tcp://drafter"}}));
-    attach();
-    runs();
-    choose();
-    stage.hears(kRouter, Cancel{{3, 1}, 1});
-    if (!stage.rests()) {
-      runs();
-      choose();
-    }
-    stage.forget();
-  }
-
-  Start second() {
-    Start second = start({{77, "tcp://drafter"}});
-    second.sequence.counter = 2;
-    return second;
-  }
-
-  Tree tree(std::vector<TreeNode> nodes, const To<Advance>& advance) {
-    std::vector<TokenId> held(advance.message.tokens);
-    Fence fence = advance.message.fence;
-    PrefixHash hash(fence.prefix_hash);
-    hash.add(held);
-    fence.base_length += static_cast<int32_t>(held.size());
-    fence.prefix_hash = hash.value();
-    return {.fence = fence, .nodes = std::move(nodes)};
-  }
-
-  // The running job's answer by the rule.
-  void choose() {
-    ASSERT_TRUE(stage.running());
-    Choices choices;
-    for (int32_t row : plan->wanted) choices.chosen.push_back(plan->token[static_cast<size_t>(row)] + 1);
-    stage.finishes(std::move(choices));
-  }
-  StepPlan& runs() { return *(plan = &stage.runs()); }
-  std::vector<int> fail(uint64_t sequence, int steps);
-  uint64_t fates() const {
-    const VerifierCounters& c = verifier.counters();
-    return c.accepted + c.rejected + c.unreached + c.trimmed + c.late + c.stale + c.invalid + c.held;
-  }
-
-  Verifier verifier;
-  Stage<Verifier> stage;
-  StepPlan* plan = nullptr;
-};
+using VerifierTest = VerifierStage;
 
 TEST_F(VerifierTest, SaysHelloAndHeartbeats) {
   EXPECT_EQ(stage.says<Hello>().message.incarnation, 5U);
@@ -232,7 +132,7 @@ TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
   EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::length);
   stage.waits(250ms);
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});  // again
-  stage.hears(kRouter, Ack{start.sequence, 1, 1});
+  stage.hears(kRouter, Ack{start.sequence, 1, 1, true});
   stage.forget();
   stage.waits(250ms);
   EXPECT_TRUE(stage.silent<Tokens>());
@@ -315,43 +215,53 @@ TEST_F(VerifierTest, AnswersAResyncWithEverythingTheDrafterLacks) {
   EXPECT_TRUE(stage.silent<Advance>());  // once a round
 }
 
-// The model says 1 for ever, the drafter guesses 99. The steps of this sequence for which a draft was asked.
-std::vector<int> VerifierTest::fail(uint64_t sequence, int steps) {
-  Start start = second();
-  start.sequence.counter = sequence;
-  start.output_max = steps;
-  start.tokens = {1, 1, 1};
+TEST_F(VerifierTest, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {
+  const Start start = this->start();
   stage.hears(kRouter, start);
-  std::vector<int> asked;
-  for (int step = 0; step < steps; ++step) {
-    if (!stage.silent<Advance>()) {
-      asked.push_back(step);
-      stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
-    }
-    const StepPlan& plan = stage.runs();
-    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
-    stage.hears(kRouter, Ack{start.sequence, 1, step + 1});
-    stage.hears(kRouter, RouterHeartbeat{.router = 3});
-  }
-  return asked;
+  runs();
+  choose();
+  runs();
+  stage.finishes(Choices{.chosen = {-1}});
+  stage.forget();
+  stage.hears(kRouter, Ack{start.sequence, 1, 1});  // of the first token; the error is lost
+  stage.waits(250ms);
+  EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::error);
+  stage.hears(kRouter, Ack{start.sequence, 1, 1, true});
+  EXPECT_EQ(verifier.counters().live, 0U);
 }
 
-TEST_F(VerifierTest, AsksAFailingDrafterAtMostOnceInFiftySteps) {
-  meet_drafter();
-  const std::vector<int> asked = fail(2, 800);
-  const auto late = std::ranges::count_if(asked, [](int step) { return step >= 400; });
-  EXPECT_LE(late, 400 / 50);
-  EXPECT_GE(late, 1);
-  EXPECT_EQ(verifier.counters().received, fates());
+TEST_F(VerifierTest, FreesTheCacheOfASequenceWhoseStepFailed) {
+  VerifierConfig tight = config();
+  tight.cache_blocks = 6;
+  Verifier small(tight);
+  Stage<Verifier> stage(small);
+  stage.up(kRouter);
+  Start first = start();
+  first.tokens.assign(100, 10);
+  first.prompt_length = 100;
+  Start next = first;
+  next.sequence.counter = 2;
+  stage.hears(kRouter, first);
+  stage.runs();
+  stage.hears(kRouter, next);
+  stage.finishes(slipstream::fail("the device is lost"));
+  EXPECT_EQ(stage.says<Tokens>().message.reason, "the device is lost");
+  EXPECT_EQ(stage.runs().rows(), 100);
 }
 
-TEST_F(VerifierTest, AsksADrafterThatFailedForAllNoMoreForEachNewSequence) {
-  meet_drafter();
-  fail(2, 400);
-  size_t asked = 0;
-  for (uint64_t sequence = 3; sequence < 43; ++sequence) asked += fail(sequence, 20).size();
-  EXPECT_LE(asked, 40 * 20 / 50U);
-  EXPECT_GE(asked, 1U);
+// A Cancel and the same Start again while a step runs: its result belongs to the life that has ended.
+TEST_F(VerifierTest, GivesAStepsResultToTheLifeItWasComputedFor) {
+  Start start = this->start();
+  start.tokens.assign(600, 10);
+  start.prompt_length = 600;
+  start.output_max = 20;
+  stage.hears(kRouter, start);
+  const size_t chunk = runs().token.size();
+  stage.hears(kRouter, Cancel{start.sequence, 1});
+  stage.hears(kRouter, start);
+  stage.finishes(Choices{});
+  EXPECT_EQ(runs().position.front(), 0);
+  EXPECT_EQ(plan->token.size(), chunk);
 }
 
 }  // namespace

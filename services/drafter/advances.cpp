@@ -1,0 +1,162 @@
+// What verifiers ask, sequence by sequence, and what they are answered: a tree, none with a reason, or a Resync.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "services/drafter/drafter_state.h"
+
+namespace slipstream {
+namespace {
+
+StopRule rule_of(const Tuning& tuning) {
+  return {.nodes_max = std::min<int>(tuning.nodes_max, kTreeNodesMax),
+          .depth_max = std::min<int>(tuning.depth_max, kTreeDepthMax),
+          .threshold = tuning.threshold};
+}
+
+}  // namespace
+
+bool Drafter::State::possible(const Advance& advance) const {
+  const auto known = [&](TokenId token) { return 0 <= token && token < config.fingerprint.vocabulary; };
+  const int64_t after = int64_t{advance.fence.base_length} + static_cast<int64_t>(advance.tokens.size());
+  return advance.fence.base_length >= 0 && after <= kContextTokensMax && std::ranges::all_of(advance.tokens, known);
+}
+
+bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) const {
+  if (held == nullptr && sequences.size() >= static_cast<size_t>(kSequencesPerDrafterMax)) return false;
+  return sequences.tokens() + static_cast<int64_t>(advance.tokens.size()) <= kDrafterTokensMax;
+}
+
+void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
+  VerifierPeer* met = meet_attached(event.peer, now);
+  if (met == nullptr) return;
+  ++counters.advances;
+  const Advance& advance = event.message;
+  if (!possible(advance)) {
+    ++counters.invalid;
+    return strike(event.peer, *met, effects, "an Advance with tokens outside the vocabulary or the context limit");
+  }
+  if (leaving) {
+    ++counters.leaving;
+    return send_empty(event.peer, advance, NoNodes::leaving, effects);
+  }
+  const DraftKey key{event.peer, advance.fence.sequence};
+  const HeldSequence* held = sequences.find(key);
+  switch (const Fit how = fit(held, advance)) {
+    case Fit::stale:
+      ++counters.stale;
+      return;
+    case Fit::begin:
+    case Fit::extend:
+      if (has_room(held, advance)) return apply(key, std::move(event.message), how, now);
+      ++counters.busy;
+      return send_empty(event.peer, advance, NoNodes::busy, effects);
+    case Fit::gap:
+      overtake(key);
+      return resync(key, advance, held->length, effects);
+    case Fit::mismatch:
+      if (held == nullptr && !has_room(held, advance)) {
+        ++counters.busy;
+        return send_empty(event.peer, advance, NoNodes::busy, effects);
+      }
+      free(held == nullptr ? std::vector<DraftKey>{} : std::vector{key});
+      return resync(key, advance, 0, effects);
+  }
+}
+
+void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time now) {
+  ++counters.applied;
+  const HeldSequence& held = sequences.apply(key, advance, fit, now);
+  if (fit == Fit::begin) {
+    ++counters.sequences_begun;
+    queue.begin(key, *advance.info);
+  }
+  queue.extend(key, std::move(advance.tokens));
+  overtake(key);
+  if (!advance.draft) return;
+  ++counters.asks;
+  const Fence fence{.sequence = key.sequence,
+                    .epoch = held.epoch,
+                    .round = held.round,
+                    .base_length = held.length,
+                    .prefix_hash = held.hash.value()};
+  queue.ask(key, rule_of(advance.tuning), {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
+}
+
+void Drafter::State::overtake(const DraftKey& key) { counters.asks_overtaken += queue.withdraw(key); }
+
+void Drafter::State::resync(const DraftKey& key, const Advance& advance, int32_t held, Effects& effects) {
+  ++counters.resyncs;
+  effects.push_back(To<Resync>{key.verifier, {key.sequence, advance.fence.epoch, advance.fence.round, held}});
+}
+
+void Drafter::State::send_empty(Peer peer, const Advance& advance, NoNodes reason, Effects& effects) {
+  if (!advance.draft) return;
+  ++counters.asks;
+  ++counters.empty_trees;
+  effects.push_back(To<Tree>{
+      peer, {.fence = fence_after(advance), .tuning_version = advance.tuning.version, .nodes = {}, .no_nodes = reason}});
+}
+
+void Drafter::State::take(const From<Release>& event, Time now, Effects&) {
+  if (meet_attached(event.peer, now) == nullptr) return;
+  const DraftKey key{event.peer, event.message.sequence};
+  const HeldSequence* held = sequences.find(key);
+  if (held == nullptr || event.message.epoch < held->epoch) return;
+  erase(key);
+  ++counters.sequences_released;
+}
+
+bool Drafter::State::erase(const DraftKey& key) {
+  if (!sequences.erase(key)) return false;
+  overtake(key);
+  queue.end(key);
+  return true;
+}
+
+void Drafter::State::free(const std::vector<DraftKey>& keys) {
+  for (const DraftKey& key : keys) counters.sequences_freed += erase(key);
+}
+
+void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
+  ++counters.jobs;
+  if (!event.result) {
+    ++counters.failed_jobs;
+    effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message)});
+  } else {
+    busy += Time(event.result->draft_us);
+    if (!event.job.asks.empty()) counters.draft_seconds.observe(event.result->draft_us * 1e-6);
+  }
+  const uint32_t draft_us = event.result ? event.result->draft_us : 0;
+  for (size_t i = 0; i < event.job.asks.size(); ++i) {
+    const TokenTree* tree = event.result ? &event.result->trees[i] : nullptr;
+    answer(event.job.asks[i], std::move(event.job.answers[i]), tree, draft_us, effects);
+  }
+  queue.finished(std::move(event.job));
+}
+
+// tree: null when the job failed.
+void Drafter::State::answer(const DraftAsk& ask, Tree answer, const TokenTree* tree, uint32_t draft_us, Effects& effects) {
+  const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());
+  counters.nodes_drafted += nodes;
+  const HeldSequence* held = sequences.find(ask.key);
+  const Fence& fence = answer.fence;
+  if (held == nullptr || held->epoch != fence.epoch || held->round != fence.round || held->length != fence.base_length) {
+    ++counters.asks_overtaken;
+    counters.nodes_discarded += nodes;
+    return;
+  }
+  if (nodes > 0) {
+    answer.nodes.assign(tree->nodes().begin(), tree->nodes().end());
+    counters.nodes_sent += nodes;
+    ++counters.trees;
+  } else {
+    answer.no_nodes = tree == nullptr ? NoNodes::busy : NoNodes::below_threshold;
+    ++counters.empty_trees;
+  }
+  answer.draft_us = draft_us;
+  effects.push_back(To<Tree>{ask.key.verifier, std::move(answer)});
+}
+
+}  // namespace slipstream

@@ -1,0 +1,89 @@
+// Verifiers come, are checked, misbehave and go.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "services/drafter/drafter_state.h"
+
+namespace slipstream {
+namespace {
+
+// A sentence, or nothing if the two may work together.
+std::string why_not(const Attach& attach, const Fingerprint& ours) {
+  if (!attach.versions.includes(kProtocolVersion)) {
+    return fmt::format("this drafter speaks protocol version {}, the verifier {} to {}: install the same release on both",
+                       kProtocolVersion, attach.versions.oldest, attach.versions.newest);
+  }
+  if (!attach.fingerprint.same_tokens(ours)) {
+    return fmt::format(
+        "tokenizers differ (drafter {:016x} with {} ids, verifier {:016x} with {}): start the drafter with the verifier's "
+        "model "
+        "folder",
+        ours.tokenizer, ours.vocabulary, attach.fingerprint.tokenizer, attach.fingerprint.vocabulary);
+  }
+  return {};
+}
+
+}  // namespace
+
+VerifierPeer* Drafter::State::meet(Peer peer, Time now) {
+  if (membership.owns(peer)) {
+    ++counters.misplaced;
+    return nullptr;
+  }
+  std::optional<Peer> evicted;
+  VerifierPeer& met = verifiers.meet(peer, now, evicted);
+  if (evicted) free(sequences.of(*evicted));
+  return met.quarantined() ? nullptr : &met;
+}
+
+VerifierPeer* Drafter::State::meet_attached(Peer peer, Time now) {
+  VerifierPeer* met = meet(peer, now);
+  if (met == nullptr || met->attached) return met;
+  ++counters.unattached;
+  return nullptr;
+}
+
+void Drafter::State::strike(Peer peer, VerifierPeer& from, Effects& effects, const std::string& why) {
+  ++from.strikes;
+  if (!from.quarantined()) return;
+  from.attached = false;
+  ++counters.quarantined;
+  free(sequences.of(peer));
+  effects.push_back(Disconnect{peer});
+  effects.push_back(
+      Note{fmt::format("ignoring verifier {:016x} after {} malformed messages, the last: {}", peer.id, kStrikesMax, why)});
+}
+
+void Drafter::State::take(const Malformed& event, Time now, Effects& effects) {
+  ++counters.malformed;
+  if (membership.owns(event.peer)) return;
+  if (VerifierPeer* met = meet(event.peer, now)) strike(event.peer, *met, effects, event.why);
+}
+
+void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects) {
+  VerifierPeer* met = meet(event.peer, now);
+  if (met == nullptr) return;
+  std::string refusal = leaving ? "this drafter is leaving: use another" : why_not(event.message, config.fingerprint);
+  met->attached = refusal.empty();
+  if (met->attached) {
+    ++counters.attached;
+  } else {
+    ++counters.attach_refused;
+    free(sequences.of(event.peer));
+    effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal)});
+  }
+  effects.push_back(To<Attached>{event.peer,
+                                 {.drafter = config.incarnation,
+                                  .fingerprint = config.fingerprint,
+                                  .method = config.method,
+                                  .needs = config.needs,
+                                  .refusal = std::move(refusal)}});
+}
+
+void Drafter::State::take(const From<Features>& event, Time now, Effects& effects) {
+  ++counters.misplaced;  // no method of this release needs them, so nobody was told to send them
+  if (VerifierPeer* met = meet_attached(event.peer, now)) strike(event.peer, *met, effects, "features that nobody asked for");
+}
+
+}  // namespace slipstream

@@ -1,0 +1,132 @@
+// A verifier on its stage, with one router and one drafter.
+#pragma once
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/base/prefix_hash.h"
+#include "services/verifier/verifier.h"
+#include "tests/stage/stage.h"
+
+namespace slipstream {
+
+using namespace std::chrono_literals;
+
+constexpr Peer kRouter{1};
+constexpr Peer kDrafter{1000};  // the first that a verifier links to
+constexpr TokenId kStop = 9;
+
+inline VerifierConfig config() {
+  return {.incarnation = 5,
+          .fingerprint = {.tokenizer = 7, .vocabulary = 100, .special_ids = {kStop}, .weights = 1},
+          .numerics_id = "test",
+          .metrics_endpoint = {},
+          .routers = {"tcp://router"},
+          .context_max = 1000,
+          .cache_blocks = 64};
+}
+
+inline uint64_t hash_of(std::vector<TokenId> tokens) {
+  PrefixHash hash;
+  hash.add(tokens);
+  return hash.value();
+}
+
+// A verifier whose model is a rule in the test: the token after t is t + 1.
+class VerifierStage : public testing::Test {
+ protected:
+  explicit VerifierStage(VerifierConfig given = config()) : verifier(std::move(given)), stage(verifier) {
+    stage.up(kRouter);
+    stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 100000});
+  }
+
+  static Start start(std::vector<DrafterRef> drafters = {}) {
+    return {.sequence = {3, 1},
+            .epoch = 1,
+            .prompt_length = 3,
+            .tokens = {10, 11, 12},
+            .sampling = {.temperature = 0},
+            .rule = Rule::greedy,
+            .output_max = 20,
+            .stop_ids = {kStop},
+            .drafters = std::move(drafters),
+            .tuning = {.deadline_us = 3000},
+            .lease_ms = 1000};
+  }
+
+  void attach() {
+    stage.up(kDrafter);
+    stage.says<Attach>();
+    stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
+  }
+
+  // Meets a drafter with a first sequence, so that the next one finds it attached; leaves nothing behind.
+  void meet_drafter() {
+    stage.hears(kRouter, start({{77, "tcp://drafter"}}));
+    attach();
+    runs();
+    choose();
+    stage.hears(kRouter, Cancel{{3, 1}, 1});
+    if (!stage.rests()) {
+      runs();
+      choose();
+    }
+    stage.forget();
+  }
+
+  Start second() {
+    Start second = start({{77, "tcp://drafter"}});
+    second.sequence.counter = 2;
+    return second;
+  }
+
+  Tree tree(std::vector<TreeNode> nodes, const To<Advance>& advance) {
+    std::vector<TokenId> held(advance.message.tokens);
+    Fence fence = advance.message.fence;
+    PrefixHash hash(fence.prefix_hash);
+    hash.add(held);
+    fence.base_length += static_cast<int32_t>(held.size());
+    fence.prefix_hash = hash.value();
+    return {.fence = fence, .nodes = std::move(nodes)};
+  }
+
+  // The running job's answer by the rule.
+  void choose() {
+    ASSERT_TRUE(stage.running());
+    Choices choices;
+    for (int32_t row : plan->wanted) choices.chosen.push_back(plan->token[static_cast<size_t>(row)] + 1);
+    stage.finishes(std::move(choices));
+  }
+  StepPlan& runs() { return *(plan = &stage.runs()); }
+  // The model says 1 for ever, the drafter guesses 99. The steps of this sequence for which a draft was asked.
+  std::vector<int> fail(uint64_t sequence, int steps) {
+    Start start = second();
+    start.sequence.counter = sequence;
+    start.output_max = steps;
+    start.tokens = {1, 1, 1};
+    stage.hears(kRouter, start);
+    std::vector<int> asked;
+    for (int step = 0; step < steps; ++step) {
+      if (!stage.silent<Advance>()) {
+        asked.push_back(step);
+        stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
+      }
+      const StepPlan& plan = stage.runs();
+      stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+      stage.hears(kRouter, Ack{start.sequence, 1, step + 1});
+      stage.hears(kRouter, RouterHeartbeat{.router = 3});
+    }
+    return asked;
+  }
+  uint64_t fates() const {
+    const VerifierCounters& c = verifier.counters();
+    return c.accepted + c.rejected + c.unreached + c.trimmed + c.late + c.stale + c.invalid + c.held;
+  }
+
+  Verifier verifier;
+  Stage<Verifier> stage;
+  StepPlan* plan = nullptr;
+};
+
+}  // namespace slipstream
