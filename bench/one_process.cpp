@@ -13,6 +13,7 @@
 #include "common/runtime/memory_transport.h"
 #include "common/runtime/node.h"
 #include "common/runtime/stop_signal.h"
+#include "common/runtime/task_thread.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/methods/ngram.h"
 #include "services/drafter/model_folder.h"
@@ -53,13 +54,19 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   Router router(model.config);
   const auto router_port = hub.open(model.config.incarnation, "memory://router");
   Node<Router, NoJob, NoJob, ToHttp>* node = nullptr;
+  TaskThread* text = nullptr;
   const auto post = [&](HttpApi::ToRouter event) {
     return std::visit([&](auto&& e) { return node->post(std::forward<decltype(e)>(e)); }, std::move(event));
   };
   HttpApi api(std::move(model.served), model.config.incarnation,
-              {post, [&] { return node->counters(); }, [] { return std::string(); }});
+              {.post = post,
+               .later = [&](TaskThread::Task chat) { return text->post(std::move(chat)); },
+               .counters = [&] { return node->counters(); },
+               .metrics = [] { return std::string(); }});
   Node<Router, NoJob, NoJob, ToHttp> router_node(router, *router_port, {}, ToHttp{api});
   node = &router_node;
+  TaskThread text_thread(kInboxEventsMax);  // declared so that it closes before the loop that its tasks post to
+  text = &text_thread;
 
   Verifier verifier(verifier_config(target, tokenizer));
   const auto verifier_port = hub.open(random_incarnation());

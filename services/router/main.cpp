@@ -10,6 +10,7 @@
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
 #include "common/runtime/stop_signal.h"
+#include "common/runtime/task_thread.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/router/metrics_page.h"
 #include "services/router/model_folder.h"
@@ -30,9 +31,9 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   TRY(const Endpoint http, parse_endpoint(options.http));
   model.config.incarnation = random_incarnation();
   TRY(const auto transport, ZmqTransport::open({.self = model.config.incarnation, .bind = options.bind}));
-
   Router router(model.config);
-  RouterNode* node = nullptr;  // set before anybody can ask
+  RouterNode* node = nullptr;  // set, like text, before anybody can ask
+  TaskThread* text = nullptr;
   std::atomic<const http::Server*> server = nullptr;
   const auto page = [&] {
     Exposition page;
@@ -45,9 +46,12 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   const auto post = [&](HttpApi::ToRouter event) {
     return std::visit([&](auto&& e) { return node->post(std::forward<decltype(e)>(e)); }, std::move(event));
   };
-  HttpApi api(std::move(model.served), model.config.incarnation, {post, [&] { return node->counters(); }, page});
+  const auto later = [&](TaskThread::Task chat) { return text->post(std::move(chat)); };
+  HttpApi api(std::move(model.served), model.config.incarnation, {post, later, [&] { return node->counters(); }, page});
   RouterNode loop(router, *transport, {}, ToHttp{api});
   node = &loop;
+  TaskThread text_thread(kInboxEventsMax);  // declared so that it closes before the loop that its tasks post to
+  text = &text_thread;
   const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
   TRY(const http::Server front, http::Server::listen(http.host, http.port, handle, HttpApi::error_body));
   server = &front;

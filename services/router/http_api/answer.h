@@ -1,5 +1,4 @@
-// One answer in the making: tokens in, text out, to one HTTP exchange. Made on the server's thread, then used by the loop's
-// only.
+// One answer in the making: tokens in, text out, to one HTTP exchange. Made on the text thread, then used by the loop's only.
 #pragma once
 
 #include <optional>

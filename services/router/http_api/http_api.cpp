@@ -72,14 +72,15 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));
   } else if (request.path == kChatPath) {
-    chat(request, std::move(exchange));
+    auto chats = [this, body = std::move(request.body), exchange] { chat(body, exchange); };
+    if (!ports_.later(std::move(chats))) exchange.send(error_response(queue_full()));
   } else {
     exchange.send(get(request.path));
   }
 }
 
-void HttpApi::chat(const http::Request& http_request, http::Exchange exchange) {
-  const auto request = parse_chat_request(http_request.body, model_.name);
+void HttpApi::chat(std::string_view body, http::Exchange exchange) {
+  const auto request = parse_chat_request(body, model_.name);
   if (!request) return exchange.send(error_response(request.error()));
   auto prompt = tokenise(*request);
   if (!prompt) return exchange.send(error_response(prompt.error()));
@@ -96,14 +97,14 @@ void HttpApi::chat(const http::Request& http_request, http::Exchange exchange) {
     std::lock_guard lock(mutex_);
     answers_.emplace(id, std::move(answer));
   }
-  exchange.on_gone([this, id] {
+  if (!ports_.post(submit_of(*request, *std::move(prompt), seed))) {
+    forget(id);
+    return exchange.send(error_response(queue_full()));
+  }
+  exchange.on_gone([this, id] {  // even if it went long ago; only now, so that the Abandon comes behind the Submit
     forget(id);
     ports_.post(Abandon{id});  // if it finds no room, deliver() says it again
   });
-  if (!ports_.post(submit_of(*request, *std::move(prompt), seed))) {
-    forget(id);
-    exchange.send(error_response(queue_full()));
-  }
 }
 
 ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) const {

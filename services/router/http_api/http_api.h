@@ -1,7 +1,8 @@
 // The OpenAI-shaped front: POST /v1/chat/completions, GET /v1/models, /health, /ready, /metrics, and a page for people at /.
 //
-// Threads: handle() runs on the server's thread: it parses, tokenises and posts a Submit. deliver() and fail() run on the
-// loop's thread: they turn tokens into text and write it. The two meet in a table of live answers, locked only to look one up.
+// Threads: handle() runs on the server's thread, which carries every stream and so must not be held: it answers what is quick
+// and gives a chat to the text thread (Ports::later), which parses, tokenises and posts a Submit. deliver() and fail() run on
+// the loop's thread: they turn tokens into text and write it. They meet in a table of live answers, locked only to look one up.
 #pragma once
 
 #include <functional>
@@ -34,9 +35,10 @@ class HttpApi {
  public:
   using ToRouter = std::variant<Submit, Abandon>;
   struct Ports {
-    std::function<bool(ToRouter)> post;        // thread-safe; false: the inbox is full
-    std::function<RouterCounters()> counters;  // thread-safe
-    std::function<std::string()> metrics;      // the page /metrics; on the server's thread
+    std::function<bool(ToRouter)> post;                // thread-safe; false: the inbox is full
+    std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
+    std::function<RouterCounters()> counters;          // thread-safe
+    std::function<std::string()> metrics;              // the page /metrics; on the server's thread
   };
 
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
@@ -50,11 +52,10 @@ class HttpApi {
   void fail(const Failure& failure);
 
  private:
-  void chat(const http::Request& request, http::Exchange exchange);
+  void chat(std::string_view body, http::Exchange exchange);
   ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
   Submit submit_of(const ChatRequest& request, std::vector<TokenId> prompt, int64_t seed);
   http::Response get(std::string_view path) const;
-  http::Response models() const;
   http::Response ready() const;
 
   std::shared_ptr<Answer> find(RequestId id);
@@ -66,7 +67,7 @@ class HttpApi {
   const int64_t created_;  // Unix seconds
   const Ports ports_;
 
-  // The server's thread only.
+  // The text thread only.
   RequestId newest_ = 0;
   std::mt19937_64 seeds_{std::random_device{}()};
 

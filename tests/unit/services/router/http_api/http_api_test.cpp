@@ -6,6 +6,8 @@
 #include <deque>
 #include <filesystem>
 #include <future>
+#include <semaphore>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,6 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/http/client.h"
+#include "common/runtime/task_thread.h"
+#include "tests/unit/common/http/wire_client.h"
 
 namespace slipstream {
 namespace {
@@ -113,11 +117,39 @@ class HttpApiTest : public testing::Test {
     return tokenizer;
   }
 
+  // Keeps the text thread until release(), at the latest until it dies.
+  class HeldText {
+   public:
+    explicit HeldText(TaskThread& text) {
+      EXPECT_TRUE(text.post([this, released = release_.get_future().share()] {
+        held_.set_value();
+        released.wait();
+      }));
+      held_.get_future().wait();
+    }
+    ~HeldText() { release(); }
+    void release() {
+      if (!std::exchange(let_go_, true)) release_.set_value();
+    }
+
+   private:
+    std::promise<void> held_, release_;
+    bool let_go_ = false;
+  };
+  void awaits_chat() { EXPECT_TRUE(chats.try_acquire_for(kPatience)) << "no chat reached the text thread's queue"; }
+
   Inbox inbox;
   std::atomic<uint64_t> verifiers{0};
+  std::counting_semaphore<> chats{0};  // given to the text thread
   HttpApi api{model(),
               0xAB,
               {.post = [this](HttpApi::ToRouter event) { return inbox.push(std::move(event)); },
+               .later =
+                   [this](TaskThread::Task chat) {
+                     const bool posted = text.post(std::move(chat));
+                     chats.release();
+                     return posted;
+                   },
                .counters =
                    [this] {
                      RouterCounters counters;
@@ -125,6 +157,7 @@ class HttpApiTest : public testing::Test {
                      return counters;
                    },
                .metrics = [] { return std::string("slipstream_build_info 1\n"); }}};
+  TaskThread text{2};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,
       [this](http::Request request, http::Exchange exchange) { api.handle(std::move(request), std::move(exchange)); },
@@ -248,6 +281,42 @@ TEST_F(HttpApiTest, SaysTooManyWhenTheInboxIsFull) {
   const auto reply = post(ask()).get();
   EXPECT_EQ(reply.status, 429);
   EXPECT_EQ(json::parse(reply.body)["error"]["code"], "queue_full");
+}
+
+TEST_F(HttpApiTest, AnswersOthersWhileAChatIsTokenised) {
+  HeldText held(text);
+  auto reply = post(ask());
+  awaits_chat();
+  EXPECT_EQ(get("/health").status, 200);
+  held.release();
+  deliver(inbox.take<Submit>().request, "Hello<|im_end|>", Finish::stop);
+  EXPECT_EQ(reply.get().status, 200);
+}
+
+TEST_F(HttpApiTest, SaysTooManyWhenNoMoreChatsMayWaitToBeTokenised) {
+  HeldText held(text);
+  auto first = post(ask()), second = post(ask());
+  awaits_chat();
+  awaits_chat();
+  const auto third = post(ask()).get();
+  EXPECT_EQ(third.status, 429);
+  EXPECT_EQ(json::parse(third.body)["error"]["code"], "queue_full");
+  held.release();
+  for (int chat = 0; chat < 2; ++chat) deliver(inbox.take<Submit>().request, "Hello<|im_end|>", Finish::stop);
+  EXPECT_EQ(first.get().status, 200);
+  EXPECT_EQ(second.get().status, 200);
+}
+
+TEST_F(HttpApiTest, AbandonsAChatWhoseClientWentBeforeItWasTokenised) {
+  HeldText held(text);
+  WireClient client(server.port());
+  const std::string body = ask();
+  client.send(fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", body.size(), body));
+  awaits_chat();
+  client.reset();
+  held.release();
+  const auto submit = inbox.take<Submit>();
+  EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
 }
 
 TEST_F(HttpApiTest, RefusesMoreTextThanAnyContextHolds) {
