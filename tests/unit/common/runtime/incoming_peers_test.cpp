@@ -54,6 +54,25 @@ TEST_F(IncomingPeersTest, AConnectionThatEndedBeforeItsFirstFrameWasReadEndsToo)
   EXPECT_EQ(told(events_), "up 5, down 5");
 }
 
+TEST_F(IncomingPeersTest, AFileDescriptorUsedAgainBeforeItsFirstFrameWasReadIsItsLatestSenders) {
+  peers_.accepted(7, events_);
+  peers_.disconnected(7);
+  peers_.accepted(7, events_);
+  peers_.sender("c1", 7, kAlice, events_);  // sent before its end
+  peers_.sender("c2", 7, kBob, events_);
+  EXPECT_EQ(told(events_), "up 5, down 5, up 6");
+  peers_.disconnected(7);
+  peers_.settle(events_);
+  EXPECT_EQ(told(events_), "down 6");
+}
+
+TEST_F(IncomingPeersTest, OfTwoOnOneFileDescriptorTheLivingIsTheOneThatGoesOnSpeaking) {
+  peers_.sender("c2", 7, kBob, events_);
+  peers_.sender("c1", 7, kAlice, events_);  // sent before its end, read late
+  EXPECT_TRUE(peers_.sender("c2", 7, kBob, events_));
+  EXPECT_EQ(told(events_), "up 6, down 6, up 5, down 5, up 6");
+}
+
 TEST_F(IncomingPeersTest, TheNewestConnectionOfAPeerCounts) {
   peers_.sender("c1", 12, kAlice, events_);
   peers_.sender("c2", 13, kAlice, events_);
