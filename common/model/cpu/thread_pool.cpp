@@ -1,5 +1,8 @@
 #include "common/model/cpu/thread_pool.h"
 
+#include <string>
+#include <system_error>
+
 #include "common/base/check.h"
 
 namespace slipstream {
@@ -32,7 +35,15 @@ bool spin(const Ready& ready) {
 
 ThreadPool::ThreadPool(int threads) {
   CHECK(threads >= 1 && threads <= kComputeThreadsMax, "{} compute threads", threads);
-  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+  std::string refused;  // why; thrown on, it would have the workers that there are joined before anybody stopped them
+  try {
+    for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+  } catch (const std::system_error& error) {
+    refused = error.what();
+  }
+  CHECK(refused.empty(),
+        "there are only {} of {} compute threads ({}); give fewer with --threads, or raise the limit of processes (ulimit -u)",
+        this->threads(), threads, refused);
 }
 
 ThreadPool::~ThreadPool() {

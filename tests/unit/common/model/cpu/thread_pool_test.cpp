@@ -3,6 +3,8 @@
 #include <array>
 #include <ctime>
 
+#include <pthread.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,6 +44,17 @@ TEST(ThreadPool, WakesSleepingWorkers) {
     pool.run(100, 1, [&](int32_t begin, int32_t, int) { sum += begin; });
     EXPECT_EQ(sum, 4950);
   }
+}
+
+TEST(ThreadPoolDeathTest, SaysWhatToDoWhenThereAreNoThreadsLeft) {
+  const auto without_memory_for_stacks = [] {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size_t{1} << 62);
+    pthread_setattr_default_np(&attributes);
+    ThreadPool pool(2);
+  };
+  EXPECT_DEATH(without_memory_for_stacks(), "1 of 2 compute threads .* fewer with --threads");
 }
 
 TEST(ThreadPool, BurnsNoCoreWhenIdle) {
