@@ -36,6 +36,14 @@ std::vector<std::string> environment_with(std::vector<std::string> own) {
   return own;
 }
 
+// Whoever started this process may have it ignore SIGCHLD (`trap '' CHLD`): the kernel would then reap its children, and nobody
+// could tell how they ended.
+void reap_children_ourselves() {
+  struct sigaction now{};
+  sigaction(SIGCHLD, nullptr, &now);
+  if (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT) != 0) ::signal(SIGCHLD, SIG_DFL);
+}
+
 // After fork, in the child: only calls that are safe there. Never returns; reports what failed through `report`.
 [[noreturn]] void become(const char* program, char** arguments, char** environment, int log, pid_t parent, int report) {
   setpgid(0, 0);  // a Ctrl-C in the terminal reaches the supervisor alone, which then ends its children in order
@@ -56,6 +64,7 @@ std::vector<std::string> environment_with(std::vector<std::string> own) {
 }  // namespace
 
 std::string Exit::words() const {
+  if (status == kStatusUnknown) return "ended, and somebody else was told how";
   if (signal != 0) return fmt::format("was killed by signal {} ({})", signal, strsignal(signal));
   return fmt::format("exited with status {}", status);
 }
@@ -74,6 +83,7 @@ Result<Process> Process::start(const Command& command) {
   std::vector<std::string> settings = environment_with(command.environment);
   std::vector<char*> environment = pointers(settings);
 
+  reap_children_ourselves();
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) become(command.program.c_str(), arguments.data(), environment.data(), log, parent, report[1]);
@@ -109,21 +119,30 @@ Process::~Process() { finish(); }
 
 void Process::finish() {
   if (pid_ > 0 && !exit_) {
-    kill(pid_, SIGKILL);
+    signal(SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   if (descriptor_ >= 0) close(descriptor_);
 }
 
+// By the pidfd: the pid may be another process's by now, if somebody else reaped ours.
 void Process::signal(int number) const {
-  if (pid_ > 0 && !exit_) kill(pid_, number);
+  if (pid_ <= 0 || exit_) return;
+  if (descriptor_ < 0) {
+    kill(pid_, number);
+  } else {
+    syscall(SYS_pidfd_send_signal, descriptor_, number, nullptr, 0);
+  }
 }
 
 std::optional<Exit> Process::ended() {
   if (exit_ || pid_ <= 0) return exit_;
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) == pid_) {
+  const pid_t reaped = waitpid(pid_, &status, WNOHANG);
+  if (reaped == pid_) {
     exit_ = WIFSIGNALED(status) ? Exit{0, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};
+  } else if (reaped < 0 && errno == ECHILD) {
+    exit_ = Exit{kStatusUnknown, 0};
   }
   return exit_;
 }

@@ -22,9 +22,11 @@ struct Command {
   std::filesystem::path log;             // standard output and error are appended here
 };
 
+inline constexpr int kStatusUnknown = -1;  // it ended, but somebody else reaped it
+
 // How a process ended.
 struct Exit {
-  int status = 0;  // exit status; meaningless if `signal` is not 0
+  int status = 0;  // exit status, or kStatusUnknown; meaningless if `signal` is not 0
   int signal = 0;
   std::string words() const;  // "exited with status 2", "was killed by signal 9 (Killed)"
 };

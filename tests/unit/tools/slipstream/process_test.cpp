@@ -1,5 +1,6 @@
 #include "tools/slipstream/process.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -56,6 +57,27 @@ TEST_F(ProcessTest, PutsItsOwnEnvironmentFirst) {
   auto process = Process::start(command);
   ASSERT_TRUE(process && process->wait(kLong));
   EXPECT_EQ(logged(), "inner\n");
+}
+
+// As after `trap '' CHLD; exec slipstream serve`: the kernel would reap the children itself.
+TEST_F(ProcessTest, TellsHowAProcessEndedThoughItsOwnParentIgnoresChildren) {
+  ::signal(SIGCHLD, SIG_IGN);
+  auto process = Process::start({"/bin/true", {}, {}, log_});
+  ASSERT_TRUE(process);
+  const auto exit = process->wait(kLong);
+  ::signal(SIGCHLD, SIG_DFL);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->words(), "exited with status 0");
+}
+
+TEST_F(ProcessTest, HasEndedThoughSomebodyElseReapedIt) {
+  auto process = Process::start(shell("exit 3"));
+  ASSERT_TRUE(process);
+  ASSERT_EQ(::waitpid(process->pid(), nullptr, 0), process->pid());
+  process->signal(SIGKILL);  // reaches nobody
+  const auto exit = process->wait(kLong);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->words(), "ended, and somebody else was told how");
 }
 
 TEST_F(ProcessTest, LeavesNothingBehind) {
