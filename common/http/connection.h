@@ -1,7 +1,9 @@
 // One client's connection: a loop of request and answer. All on the server's thread, except unsent(). The operations it waits
 // for keep it alive; once closed it is an empty shell that an Exchange may still hold.
 //
-// One read is always under way, whatever the phase: that is how a client's leaving is seen while an answer is pending.
+// A read is under way in every phase: that is how a client's leaving is seen while an answer is pending. The exception: once
+// kHttpPipelinedBytesMax bytes of later requests wait, no more are read until the answer is out. A client that leaves then is
+// seen when a write fails, or after the answer.
 //
 //   idle -> head -> body -> answering -> idle ... -> lingering (our last words are out, the client's rest is thrown away) ->
 //   closed
@@ -28,6 +30,7 @@ namespace slipstream::http {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Site> site);
+  ~Connection() { close(); }  // the site must never be left with a pointer to it
 
   void start();
   void refuse(int status,

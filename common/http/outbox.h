@@ -23,7 +23,8 @@ class Outbox {
 
   void put(std::string_view bytes);
   void flush(std::shared_ptr<void> owner);  // the owner of this and of the socket stays alive until the bytes are out
-  void cancel();                            // after the socket was closed: nothing is called any more
+  bool idle() const { return !writing_ && waiting_.empty(); }  // all is out already: no on_end is to come
+  void cancel();                                               // after the socket was closed: nothing is called any more
 
   // Bytes that the socket has not taken yet. Thread-safe; Exchange::write adds to it before the bytes reach put().
   std::atomic<size_t>& unsent() { return unsent_; }

@@ -64,6 +64,14 @@ class EchoSite : public testing::Test {
     held_.pop_front();
     return exchange;
   }
+  // Returns when the server's thread has done what was on its way when this was called: it answers another client after that.
+  void fence() {
+    auto other = client();
+    for (int i = 0; i < 10; ++i) {
+      other.send("GET /fence HTTP/1.1\r\nHost: h\r\n\r\n");
+      other.answer();
+    }
+  }
   // Waits for a counter to reach a value: a request that is answered by a fence after it on the server's thread.
   template <class Done>
   bool eventually(Done done) {

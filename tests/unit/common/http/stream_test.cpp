@@ -85,6 +85,50 @@ TEST_F(HttpStream, EndsWithTheConnectionForHttp10) {
   EXPECT_THAT(wire.all(), AllOf(EndsWith("\r\n\r\none two"), Not(HasSubstr("chunked"))));
 }
 
+TEST_F(HttpStream, EndsWithTheConnectionForHttp10ThoughNothingIsLeftToSend) {
+  start();
+  auto wire = client();
+  wire.send("GET /held HTTP/1.0\r\n\r\n");
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  exchange.write("one");
+  EXPECT_THAT(wire.until("one"), EndsWith("\r\n\r\none"));
+  fence();  // the server knows that it is sent
+  exchange.end();
+  EXPECT_THAT(wire.all(), IsEmpty());
+}
+
+TEST_F(HttpStream, EndsForHttp10WhateverTheClientHasSentOnTop) {
+  start();
+  {
+    auto wire = client();
+    wire.send("GET /held HTTP/1.0\r\n\r\n" + std::string(100'000, 'x'));  // beyond kHttpPipelinedBytesMax
+    Exchange exchange = held();
+    exchange.begin_stream("text/plain");
+    exchange.write("one");
+    EXPECT_THAT(wire.until("one"), EndsWith("one"));
+    fence();
+    exchange.end();
+    EXPECT_THAT(wire.all(), IsEmpty());
+  }
+  EXPECT_TRUE(eventually([](const ServerCounters& counters) { return counters.connections == 0; }));
+  server_.reset();
+}
+
+TEST_F(HttpStream, ForHeadLeavesTheConnectionToTheNextRequest) {
+  start();
+  auto wire = client();
+  wire.send("HEAD /held HTTP/1.1\r\nHost: h\r\n\r\n");
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  EXPECT_THAT(wire.until("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  exchange.write("unseen");
+  fence();
+  exchange.end();
+  wire.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(wire.answer(), EndsWith("GET /next?  "));
+}
+
 TEST_F(HttpStream, HasNoBodyForHead) {
   start();
   auto wire = client();

@@ -11,6 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+
+#include <gtest/gtest.h>
+
 #include "common/base/check.h"
 
 namespace slipstream {
@@ -80,6 +84,7 @@ class WireClient {
   bool receive() {
     char bytes[65536];
     const ssize_t n = ::recv(socket_, bytes, sizeof bytes, 0);
+    if (n < 0 && errno == EAGAIN) ADD_FAILURE() << "the server neither sent nor closed within " << kPatience.tv_sec << " s";
     if (n <= 0) return false;
     held_.append(bytes, static_cast<size_t>(n));
     return true;
