@@ -24,7 +24,7 @@ struct Fingerprint {
   uint64_t tokenizer = 0;            // hash of tokenizer.json's bytes
   int32_t vocabulary = 0;            // rows of the logits
   std::vector<TokenId> special_ids;  // end-of-sequence ids, ascending
-  uint64_t weights = 0;              // hash of all weight bytes; 0: no weights (n-gram)
+  uint64_t weights = 0;              // hash of weights and settings (WIRE.md); 0: no weights (n-gram)
   bool same_tokens(const Fingerprint& other) const {
     return tokenizer == other.tokenizer && vocabulary == other.vocabulary && special_ids == other.special_ids;
   }

@@ -33,7 +33,7 @@ Result<Target> Target::load(const std::filesystem::path& folder, const TargetOpt
   auto state = std::make_unique<State>();
   TRY(state->config, read_llama_config(folder));
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
-  TRY(state->weights_hash, hash_weights(folder));
+  TRY(state->weights_hash, hash_weights(folder, state->config));
   TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path}));
   const ModelLimits limits{.rows_max = options.rows_max, .cache_blocks = options.cache_blocks};
   TRY(state->model, Llama::load(checkpoint, state->config, *state->device, limits));

@@ -1,5 +1,8 @@
 #include "common/checkpoint/fingerprint.h"
 
+#include <set>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +10,20 @@
 
 namespace slipstream {
 namespace {
+
+// Of a folder with one and the same weight file and this config.json; `also`: fields beside those that every config has.
+uint64_t hash_with(const std::string& also) {
+  const Folder folder;
+  folder.write("model.safetensors", "weights");
+  folder.write("config.json", R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 128,
+                                  "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100)" +
+                                  also + "}");
+  const auto config = read_llama_config(folder.path());
+  EXPECT_TRUE(config.has_value()) << config.error().message;
+  return hash_weights(folder.path(), config.value()).value();
+}
+
+constexpr const char* kPlain = R"(, "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "eos_token_id": 2)";
 
 TEST(Fingerprint, IsXxh3OfTheBytes) {
   Folder folder;
@@ -17,9 +34,9 @@ TEST(Fingerprint, IsXxh3OfTheBytes) {
 TEST(Fingerprint, ChangesWithTheBytes) {
   Folder folder;
   folder.write("model.safetensors", "weights");
-  const uint64_t before = hash_weights(folder.path()).value();
+  const uint64_t before = hash_weights(folder.path(), LlamaConfig{}).value();
   folder.write("model.safetensors", "weightz");
-  EXPECT_NE(hash_weights(folder.path()).value(), before);
+  EXPECT_NE(hash_weights(folder.path(), LlamaConfig{}).value(), before);
 }
 
 TEST(Fingerprint, OfShardsIsThatOfTheirBytesByName) {
@@ -27,9 +44,35 @@ TEST(Fingerprint, OfShardsIsThatOfTheirBytesByName) {
   folder.write("b.safetensors", "two");
   folder.write("a.safetensors", "one");
   folder.write("model.safetensors.index.json", R"({"weight_map":{"x":"b.safetensors","y":"a.safetensors"}})");
-  const uint64_t shards = hash_weights(folder.path()).value();
+  const uint64_t shards = hash_weights(folder.path(), LlamaConfig{}).value();
   folder.write("model.safetensors", "onetwo");
-  EXPECT_EQ(hash_weights(folder.path()).value(), shards);
+  EXPECT_EQ(hash_weights(folder.path(), LlamaConfig{}).value(), shards);
+}
+
+TEST(Fingerprint, ChangesWithWhatTheConfigMakesOfTheWeights) {
+  std::set<uint64_t> hashes{hash_with(kPlain)};
+  const std::string rope = R"("rope_type": "llama3", "low_freq_factor": 1, "high_freq_factor": 4, )";
+  const std::string changes[] = {
+      R"(, "rope_theta": 500000)",
+      R"(, "tie_word_embeddings": true)",
+      R"(, "num_key_value_heads": 2)",
+      R"(, "head_dim": 32)",
+      R"(, "rope_scaling": {)" + rope + R"("factor": 8, "original_max_position_embeddings": 512})",
+      R"(, "rope_scaling": {)" + rope + R"("factor": 4, "original_max_position_embeddings": 512})",
+      R"(, "rope_scaling": {)" + rope + R"("factor": 8, "original_max_position_embeddings": 256})",
+  };
+  for (const std::string& change : changes) EXPECT_TRUE(hashes.insert(hash_with(kPlain + change)).second) << change;
+  EXPECT_TRUE(hashes.insert(hash_with(R"(, "max_position_embeddings": 512, "rms_norm_eps": 1e-6, "eos_token_id": 2)")).second);
+}
+
+TEST(Fingerprint, IsThatOfTheSameConfigInOtherWords) {
+  const uint64_t plain = hash_with(kPlain);
+  EXPECT_EQ(hash_with(R"(, "eos_token_id": 2, "rms_norm_eps": 0.00001, "max_position_embeddings": 512)"), plain);
+  EXPECT_EQ(hash_with(std::string(kPlain) + R"(, "rope_theta": 10000.0, "torch_dtype": "bfloat16")"), plain);
+}
+
+TEST(Fingerprint, IgnoresWhatChangesNoLogit) {
+  EXPECT_EQ(hash_with(R"(, "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "eos_token_id": [2, 3])"), hash_with(kPlain));
 }
 
 TEST(Fingerprint, NamesTheFileThatIsMissing) {

@@ -49,6 +49,15 @@ TEST(Target, NamesWhatGivesEqualBits) {
   EXPECT_NE(target->weights_hash(), 0u);
 }
 
+TEST(Target, HashesWhatTheConfigMakesOfTheWeights) {
+  const Folder theta("theta");
+  theta.replace("config.json", "\"rope_theta\": 10000.0", "\"rope_theta\": 20000.0");
+  const auto ours = Target::load(test_data("tiny-llama"), {.cache_blocks = 4}),
+             other = Target::load(theta.path(), {.cache_blocks = 4});
+  ASSERT_TRUE(ours.has_value() && other.has_value());
+  EXPECT_NE(ours->weights_hash(), other->weights_hash());
+}
+
 TEST(Target, SaysWhatAnIncompleteFolderLacks) {
   Folder folder("incomplete");
   std::filesystem::remove(folder.path() / "model.safetensors");
