@@ -109,6 +109,21 @@ Parcels a_verifiers_message(Tree tree, MischiefContext& context) {
 Parcels a_workers_message(Tree, MischiefContext& context) {
   return raw(context, wire::encode(ControlMessage(Leaving{.incarnation = 1, .reason = "no reason"})), Boundary::control);
 }
+Parcels a_routers_drain(Tree, MischiefContext& context) {
+  return raw(context, wire::encode(ControlMessage(Drain{"no reason"})), Boundary::control);
+}
+Parcels a_routers_cancel(Tree tree, MischiefContext& context) {
+  return raw(context, wire::encode(GenerateMessage(Cancel{tree.fence.sequence, tree.fence.epoch})), Boundary::generate);
+}
+Parcels a_routers_start(Tree tree, MischiefContext& context) {  // of the very sequence, in a newer epoch
+  const Start theft{.sequence = tree.fence.sequence,
+                    .epoch = tree.fence.epoch + 1,
+                    .prompt_length = 1,
+                    .tokens = {1},
+                    .sampling = {.temperature = 0},
+                    .output_max = 8};
+  return raw(context, wire::encode(GenerateMessage(theft)), Boundary::generate);
+}
 Parcels resync_from_nowhere(Tree tree, MischiefContext& context) {
   const Fence& fence = tree.fence;
   return raw(context, wire::encode(DraftMessage(Resync{fence.sequence, fence.epoch, fence.round, kContextTokensMax})));
@@ -254,6 +269,9 @@ constexpr Mischief kMischief[] = {
     SLIPSTREAM_NAMED(no_boundary),
     SLIPSTREAM_NAMED(a_verifiers_message),
     SLIPSTREAM_NAMED(a_workers_message),
+    SLIPSTREAM_NAMED(a_routers_drain),
+    SLIPSTREAM_NAMED(a_routers_cancel),
+    SLIPSTREAM_NAMED(a_routers_start),
     SLIPSTREAM_NAMED(resync_from_nowhere),
     SLIPSTREAM_NAMED(resync_of_less_than_nothing),
     SLIPSTREAM_NAMED(its_own_parent),
