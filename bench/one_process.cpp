@@ -19,6 +19,7 @@
 #include "services/drafter/model_folder.h"
 #include "services/router/model_folder.h"
 #include "services/router/router.h"
+#include "services/verifier/admission.h"
 #include "services/verifier/verifier.h"
 #include "services/verifier/verify_job.h"
 
@@ -39,7 +40,7 @@ VerifierConfig verifier_config(const Target& target, uint64_t tokenizer) {
           .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
           .numerics_id = target.numerics_id(),
           .routers = {"memory://router"},
-          .context_max = model.context_max,
+          .context_max = context_that_fits(model.context_max, kCacheTokens / kBlockTokens),
           .cache_blocks = kCacheTokens / kBlockTokens};
 }
 

@@ -8,6 +8,10 @@
 
 namespace slipstream {
 
+int32_t context_that_fits(int32_t context_max, int32_t cache_blocks) {
+  return std::clamp(cache_blocks * kBlockTokens - kTreeNodesMax - 1, 0, context_max);
+}
+
 std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& config) {
   const auto never = [](std::string reason) { return NotAdmitted{.reason = std::move(reason), .retry = false}; };
   const auto length = static_cast<int32_t>(start.tokens.size());
@@ -16,13 +20,9 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
     return never("the prompt is empty or longer than the tokens sent");
   if (!std::ranges::all_of(start.tokens, known)) return never("a token id lies outside the model's vocabulary");
   if (start.output_max < 1 || length - start.prompt_length >= start.output_max) return never("nothing is left to generate");
-  if (start.output_max > config.context_max - start.prompt_length) {
-    return never(fmt::format("prompt and output together exceed the context of {} tokens", config.context_max));
-  }
-  const int32_t cache_tokens = config.cache_blocks * kBlockTokens;
-  if (start.prompt_length + start.output_max + kTreeNodesMax + 1 > cache_tokens) {
-    return never(fmt::format(
-        "the cache of {} tokens cannot hold this sequence; start the verifier with a larger --cache-tokens", cache_tokens));
+  const int32_t context = context_that_fits(config.context_max, config.cache_blocks);
+  if (start.output_max > context - start.prompt_length) {
+    return never(fmt::format("prompt and output together exceed the context of {} tokens", context));
   }
   if ((start.sampling.temperature == 0) != (start.rule == Rule::greedy)) {
     return never("the greedy rule goes with temperature 0, coupled with any other");

@@ -16,6 +16,7 @@
 #include "common/runtime/node_metrics.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
+#include "services/verifier/admission.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
 #include "services/verifier/verify_job.h"
@@ -49,22 +50,22 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-verifier", page, ready}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
 
-  VerifierConfig config{.incarnation = random_incarnation(),
-                        .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
-                        .numerics_id = target.numerics_id(),
-                        .metrics_endpoint = "http://" + address + "/metrics",
-                        .routers = options.router,
-                        .context_max = model.context_max,
-                        .cache_blocks = wanted.cache_blocks};
-  if (options.context_max > 0) config.context_max = std::min(config.context_max, static_cast<int32_t>(options.context_max));
+  const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;
+  const VerifierConfig config{.incarnation = random_incarnation(),
+                              .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
+                              .numerics_id = target.numerics_id(),
+                              .metrics_endpoint = "http://" + address + "/metrics",
+                              .routers = options.router,
+                              .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
+                              .cache_blocks = wanted.cache_blocks};
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
   Verifier verifier(config);
   VerifierNode loop(verifier, *transport, [&](StepPlan& plan) { return verify_job(target, plan); });
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  log_info("{} on {} threads, context {}, cache {} tokens, metrics at http://{}/metrics", config.numerics_id, wanted.threads,
-           config.context_max, config.cache_blocks * kBlockTokens, address);
+  log_info("{} on {} threads, context {} (the model's: {}), cache {} tokens, metrics at http://{}/metrics", config.numerics_id,
+           wanted.threads, config.context_max, model.context_max, config.cache_blocks * kBlockTokens, address);
   loop.run(stop.token(), From<Drain>{{}, {"the verifier was told to stop"}});
   return {};
 }

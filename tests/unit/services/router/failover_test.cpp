@@ -10,6 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+constexpr Peer kThird{0x8000000000000004};
+
 using FailoverTest = RouterTest;
 
 TEST_F(FailoverTest, WelcomesAVerifierAndSaysHowOftenToCall) {
@@ -95,6 +97,32 @@ TEST_F(FailoverTest, NeverReplaysOnOtherNumerics) {
   EXPECT_TRUE(stage.silent<Start>());
   lives(milliseconds(200), {kSpare});
   EXPECT_EQ(stage.does<Failure>().code, "no_verifier");
+}
+
+TEST_F(FailoverTest, ReplaysWhereTheContextHoldsWhatWasPromised) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1, 0));
+  tokens(kVerifier, 1, 1, 0, {20});  // from here on 61 tokens are promised
+  Hello small = verifier(kSpare);
+  small.context_max = 40;
+  stage.hears(kSpare, small);
+  stage.hears(kThird, verifier(kThird));
+  stage.forget();
+  stage.down(kVerifier);
+  const To<Start> start = stage.says<Start>();
+  EXPECT_EQ(start.peer, kThird);
+  EXPECT_EQ(start.message.output_max, 61);
+}
+
+TEST_F(FailoverTest, PromisesAnUnbegunRequestAnewFromTheNextVerifiersContext) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1, 0));
+  Hello small = verifier(kSpare);
+  small.context_max = 40;
+  stage.hears(kSpare, small);
+  stage.forget();
+  stage.down(kVerifier);
+  EXPECT_EQ(stage.says<Start>().message.output_max, 37);
 }
 
 TEST_F(FailoverTest, MovesAnUnbegunRequestToAnyNumerics) {

@@ -49,6 +49,25 @@ TEST_F(RouterTest, FillsAnOpenOutputLimitFromTheContext) {
   EXPECT_EQ(stage.says<Start>().message.output_max, 61);
 }
 
+TEST_F(RouterTest, FillsAnOpenOutputLimitFromWhatTheVerifierOffersIfThatIsLess) {
+  Hello small = verifier(kVerifier);
+  small.context_max = 40;  // its cache holds no more, the model could do 64
+  stage.hears(kVerifier, small);
+  stage.tell(ask(1, 0));
+  EXPECT_EQ(stage.says<Start>().message.output_max, 37);
+}
+
+TEST_F(RouterTest, GivesALongRequestToTheVerifierWhoseContextHoldsIt) {
+  Hello small = verifier(kVerifier);
+  small.context_max = 40;
+  stage.hears(kVerifier, small);
+  stage.hears(kSpare, verifier(kSpare));
+  for (RequestId id : {1, 2}) {
+    stage.tell(ask(id, 38));
+    EXPECT_EQ(stage.says<Start>().peer, kSpare);
+  }
+}
+
 TEST_F(RouterTest, RepeatsAStartUntilItIsAnswered) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

@@ -1,0 +1,85 @@
+#include "services/verifier/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/kv/block_pool.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int32_t kSmallCacheBlocks = 8;
+
+VerifierConfig small_cache() {
+  VerifierConfig small = config();
+  small.cache_blocks = kSmallCacheBlocks;
+  small.context_max = context_that_fits(config().context_max, kSmallCacheBlocks);
+  return small;
+}
+
+class SmallCacheTest : public VerifierStage {
+ protected:
+  SmallCacheTest() : VerifierStage(small_cache()) {}
+  // What a router asks for whose client named no max_tokens.
+  static Start all_that_is_left() {
+    Start all = start();
+    all.output_max = small_cache().context_max - all.prompt_length;
+    return all;
+  }
+};
+
+TEST(ContextThatFits, IsTheWholeContextIfTheCacheHoldsIt) {
+  EXPECT_EQ(context_that_fits(1000, 34), 1000);
+  EXPECT_EQ(context_that_fits(32768, 2048), 32768);
+}
+
+TEST(ContextThatFits, LeavesRoomInTheCacheForTheTreeOfTheLastStep) {
+  EXPECT_EQ(context_that_fits(32768, 512), 512 * kBlockTokens - kTreeNodesMax - 1);
+  EXPECT_EQ(context_that_fits(1000, 33), 33 * kBlockTokens - kTreeNodesMax - 1);
+}
+
+TEST(ContextThatFits, IsNothingInACacheThatHoldsNoMoreThanATree) { EXPECT_EQ(context_that_fits(1000, 1), 0); }
+
+TEST_F(SmallCacheTest, AnswersToTheEndOfTheContextThatItOffers) {
+  EXPECT_EQ(stage.says<Hello>().message.context_max, small_cache().context_max);
+  const Start all = all_that_is_left();
+  stage.hears(kRouter, all);
+  stage.says<Accepted>();
+  Finish finish = Finish::none;
+  int32_t emitted = 0;
+  while (finish == Finish::none && !stage.rests()) {
+    const StepPlan& plan = stage.runs();
+    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+    const Tokens tokens = stage.says<Tokens>().message;
+    emitted = tokens.first_index + static_cast<int32_t>(tokens.ids.size());
+    finish = tokens.finish;
+    stage.hears(kRouter, Ack{all.sequence, 1, emitted});
+  }
+  EXPECT_EQ(finish, Finish::length);
+  EXPECT_EQ(emitted, all.output_max);
+}
+
+TEST_F(SmallCacheTest, RefusesOneTokenMoreThanItOffers) {
+  Start more = all_that_is_left();
+  ++more.output_max;
+  stage.hears(kRouter, more);
+  const Refused refused = stage.says<Refused>().message;
+  EXPECT_FALSE(refused.retry);
+  EXPECT_THAT(refused.reason, HasSubstr("exceed the context of 192 tokens"));
+}
+
+TEST(Admission, NeverAdmitsWhatTheCacheCannotHold) {
+  VerifierConfig careless = config();
+  careless.cache_blocks = kSmallCacheBlocks;  // but the whole context is offered
+  Start start{
+      .prompt_length = 3, .tokens = {10, 11, 12}, .sampling = {.temperature = 0}, .rule = Rule::greedy, .output_max = 190};
+  EXPECT_TRUE(why_not(start, careless).has_value());
+  start.output_max = 189;
+  EXPECT_FALSE(why_not(start, careless).has_value());
+}
+
+}  // namespace
+}  // namespace slipstream
