@@ -1,30 +1,29 @@
-// Promise 2, "never slower for long": drafts that keep failing fall to zero nodes and are probed for again at exponentially
-// growing gaps, at most one step in kProbeGapSteps in the end. A draft that helps is followed by the next one at once, but only
-// halves the gap: a drafter that is right now and then stays rare, one that turned good is back in a few steps. A tree that
-// came in time and empty says neither. Pure; counts steps, not time.
-//
-// One guards each sequence (the text may not suit the drafter), one each drafter over the steps of all its sequences (nothing
-// may suit it): a draft is asked for where both want one.
+// Promise 2, "never slower for long", for one sequence. What it bets on a draft grows with what drafts have won: trees begin at
+// kFirstNodes, which cost a step next to nothing, double while enough of them is accepted, and halve when nothing is. Drafts
+// that keep failing fall to zero nodes and are probed for again at exponentially growing gaps, at most one step in
+// kProbeGapSteps in the end. A draft that helps is followed by the next one at once, but only halves the gap: a drafter that is
+// right now and then stays rare, one that turned good is back in a few steps. A tree that came in time and empty says neither.
+// Pure; counts steps, not time (that is wait_budget.h).
 #pragma once
 
 namespace slipstream {
 
-// Trees in a row that were late or had no node accepted.
-inline constexpr int kSequenceFailuresMax = 2;
-inline constexpr int kDrafterFailuresMax = 8;
+inline constexpr int kFirstNodes = 3;
+inline constexpr int kFailuresBeforeBackoff = 2;  // trees in a row that were late or had no node accepted
 inline constexpr int kFirstGapSteps = 4;
 inline constexpr int kProbeGapSteps = 64;  // the gap never grows past this
+inline constexpr int kGrowthShare = 4;     // a tree of which one node in so many is accepted may double
 
 class DraftGuard {
  public:
-  explicit DraftGuard(int failures_max) : failures_max_(failures_max) {}
   bool wants_draft() const { return plain_steps_left_ == 0; }  // for the step about to be gathered
+  int nodes_max() const { return nodes_; }                     // of its tree
   void plain_step();                                           // a step ran with no draft asked for
   // A step ran for which a draft was asked. A tree that came late or not at all counts as verified = 0, late = true.
   void drafted_step(int verified_nodes, int accepted_nodes, bool late);
 
  private:
-  int failures_max_;
+  int nodes_ = kFirstNodes;
   int failures_ = 0;  // in a row
   int gap_ = 0;       // steps between probes now; 0: not backing off
   int plain_steps_left_ = 0;

@@ -107,12 +107,12 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.draft = {};
   sequence.round_began = now;
   const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
-  const DrafterLink* link = worth ? pick(sequence) : nullptr;
-  const bool wanted = link != nullptr && sequence.guard.wants_draft() && link->guard.wants_draft();
+  const bool possible = worth && pick(sequence) != nullptr;
+  const bool wanted = possible && sequence.guard.wants_draft();
   unpark(sequence, wanted);
   if (sequence.draft.answered) return;
   if (!wanted) {
-    counters_.backed_off_rounds += link != nullptr ? 1 : 0;
+    counters_.backed_off_rounds += possible ? 1 : 0;
     return;
   }
   sequence.draft.asked = true;
@@ -136,6 +136,7 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
                     .draft = held + chunk.size() == all.size(),
                     .tuning = sequence.tuning,
                     .info = std::nullopt};
+    message.tuning.nodes_max = static_cast<uint16_t>(sequence.nodes_max());
     if (held == 0) message.info = info_of(sequence);
     effects.push_back(To<Advance>{sequence.drafter, std::move(message)});
     hash.add(chunk);
@@ -147,14 +148,10 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && !sequence.draft.answered;
   counters_.missed_deadlines += late ? 1 : 0;
-  const auto tell = [&](DraftGuard& guard) {
-    if (sequence.draft.asked)
-      guard.drafted_step(verified_nodes, accepted_nodes, late);
-    else
-      guard.plain_step();
-  };
-  tell(sequence.guard);
-  if (DrafterLink* link = find(sequence.drafter)) tell(link->guard);
+  if (sequence.draft.asked)
+    sequence.guard.drafted_step(verified_nodes, accepted_nodes, late);
+  else
+    sequence.guard.plain_step();
 }
 
 void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate,
@@ -206,7 +203,7 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
   sequence->draft.answered = true;
 }
 
-// A tree that was ahead of us becomes this round's if the commit reached exactly its base and the guards want a draft; one that
+// A tree that was ahead of us becomes this round's if the commit reached exactly its base and the guard wants a draft; one that
 // we passed is stale.
 void Drafting::unpark(VerifierSequence& sequence, bool wanted) {
   if (!sequence.parked || sequence.parked->fence.base_length > static_cast<int32_t>(sequence.tokens.size())) return;

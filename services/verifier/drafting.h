@@ -22,7 +22,6 @@ struct DrafterLink {
   bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
   Incarnation incarnation = 0;  // as of the last Attached
   int strikes = 0;
-  DraftGuard guard{kDrafterFailuresMax};  // over all sequences
 };
 
 class Drafting {
@@ -45,7 +44,7 @@ class Drafting {
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
-  // A step of the sequence settled: what its draft was worth, for the guards.
+  // A step of the sequence settled: what its draft was worth, for the guard.
   void settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
   // sequence: the one the message names, or nullptr if there is none of that id and epoch.
   void tree(Peer peer, Tree message, VerifierSequence* sequence, Effects& effects);

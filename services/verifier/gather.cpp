@@ -45,7 +45,7 @@ class Gathering {
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
     int depth = 0;
     for (int node = 0; node < tree.size(); ++node) depth = std::max(depth, tree.depth(node));
-    return sequence.root() + depth < limits_.context_max ? sequence.tuning.nodes_max : 0;
+    return sequence.root() + depth < limits_.context_max ? sequence.nodes_max() : 0;
   }
 
   void trim(VerifierSequence& sequence, TokenTree& tree, int budget) {

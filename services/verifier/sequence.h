@@ -7,6 +7,7 @@
 //   3. drafted.size() == tokens.size() - prompt_length; hash covers exactly `tokens`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -70,7 +71,7 @@ struct VerifierSequence {
   Peer drafter;                // id 0: none
   int32_t drafter_holds = 0;   // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
-  DraftGuard guard{kSequenceFailuresMax};
+  DraftGuard guard;
   Time round_began{};
 
   // Delivery.
@@ -81,8 +82,9 @@ struct VerifierSequence {
   bool root_in_step = false;  // the root's among them: too late for this round's tree
 
   int32_t output() const { return static_cast<int32_t>(tokens.size()) - prompt_length; }
-  int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }  // its position
-  int32_t prompt_rows_left() const { return root() - cached; }              // rows to compute before the root's
+  int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }              // its position
+  int32_t prompt_rows_left() const { return root() - cached; }                          // rows to compute before the root's
+  int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
 };
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/limits.h"
+
 namespace slipstream {
 namespace {
 
@@ -28,38 +30,54 @@ std::string run(DraftGuard& guard, int steps, Useless drafter) {
   return log;
 }
 
-TEST(DraftGuard, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftGuard(kSequenceFailuresMax).wants_draft()); }
+TEST(DraftGuard, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftGuard().wants_draft()); }
+
+TEST(DraftGuard, BetsMoreAsMoreIsAcceptedAndLessWhenNothingIs) {
+  DraftGuard guard;
+  EXPECT_EQ(guard.nodes_max(), kFirstNodes);
+  guard.drafted_step(3, 3, false);
+  guard.drafted_step(6, 2, false);
+  EXPECT_EQ(guard.nodes_max(), 12);
+  guard.drafted_step(12, 2, false);  // too little to double, too much to halve
+  EXPECT_EQ(guard.nodes_max(), 12);
+  guard.drafted_step(12, 0, false);
+  EXPECT_EQ(guard.nodes_max(), 6);
+  for (int step = 0; step < 10; ++step) guard.drafted_step(6, 0, false);
+  EXPECT_EQ(guard.nodes_max(), kFirstNodes);
+  for (int step = 0; step < 10; ++step) guard.drafted_step(guard.nodes_max(), guard.nodes_max(), false);
+  EXPECT_EQ(guard.nodes_max(), kTreeNodesMax);
+}
 
 TEST(DraftGuard, BacksOffExponentiallyAfterTwoFailures) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   EXPECT_EQ(run(guard, 32, {}), "dd....d........d................");
 }
 
 TEST(DraftGuard, ProbesAtMostOneStepInFiftyInTheEnd) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   run(guard, 200, {});
   const std::string log = run(guard, 6500, {});
   EXPECT_EQ(std::ranges::count(log, 'd'), 100);
 }
 
 TEST(DraftGuard, CountsLateTreesAsFailures) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   EXPECT_EQ(run(guard, 7, {.verified = 0, .late = true}), "dd....d");
 }
 
 TEST(DraftGuard, DoesNotBackOffFromTimelyEmptyTrees) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   EXPECT_EQ(run(guard, 7, {.verified = 0}), "ddddddd");
 }
 
 TEST(DraftGuard, KeepsItsGapOnTimelyEmptyTrees) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   run(guard, 6, {});
   EXPECT_EQ(run(guard, 10, {.verified = 0}), "d....d....");
 }
 
 TEST(DraftGuard, OneFailureBetweenSuccessesIsForgiven) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   for (int i = 0; i < 10; ++i) {
     guard.drafted_step(4, 0, false);
     EXPECT_TRUE(guard.wants_draft());
@@ -69,7 +87,7 @@ TEST(DraftGuard, OneFailureBetweenSuccessesIsForgiven) {
 }
 
 TEST(DraftGuard, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   run(guard, 1000, {});
   while (!guard.wants_draft()) guard.plain_step();
   for (int i = 0; i < 5; ++i) {
@@ -80,7 +98,7 @@ TEST(DraftGuard, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
 }
 
 TEST(DraftGuard, ADrafterThatIsRightNowAndThenStaysRare) {
-  DraftGuard guard(kSequenceFailuresMax);
+  DraftGuard guard;
   run(guard, 1000, {});
   while (!guard.wants_draft()) guard.plain_step();
   guard.drafted_step(8, 1, false);

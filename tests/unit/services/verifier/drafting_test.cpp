@@ -20,13 +20,18 @@ TEST_F(DraftingTest, AsksAFailingDrafterAtMostOnceInFiftySteps) {
   EXPECT_EQ(verifier.counters().received, fates());
 }
 
-TEST_F(DraftingTest, AsksADrafterThatFailedForAllNoMoreForEachNewSequence) {
+TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   meet_drafter();
-  fail(2, 400);
-  size_t asked = 0;
-  for (uint64_t sequence = 3; sequence < 43; ++sequence) asked += fail(sequence, 20).size();
-  EXPECT_LE(asked, 40 * 20 / 50U);
-  EXPECT_GE(asked, 1U);
+  stage.hears(kRouter, second());
+  std::vector<TreeNode> right;
+  for (int i = 0; i < 6; ++i) right.push_back({13 + i, i - 1, .9F});
+  const auto advance = stage.says<Advance>();
+  EXPECT_EQ(advance.message.tuning.nodes_max, kFirstNodes);
+  stage.hears(kDrafter, tree(right, advance));
+  EXPECT_EQ(runs().wanted.size(), 1U + kFirstNodes);
+  choose();
+  EXPECT_EQ(verifier.counters().trimmed, 3U);
+  EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
 TEST_F(DraftingTest, TakesNoOrdersFromADrafter) {

@@ -16,6 +16,7 @@ class GatherTest : public testing::Test {
     made.prompt_length = tokens;
     made.cached = cached;
     made.tuning.nodes_max = 60;
+    while (made.guard.nodes_max() < 60) made.guard.drafted_step(1, 1, false);
     made.draft.tree = *TokenTree::make(std::move(nodes), 100);
     made.report.held = static_cast<uint32_t>(made.draft.tree.size());
     made.table.reserve(cached);
