@@ -197,7 +197,10 @@ Samples Cluster::settled_verifier() const {
 
 Answer Cluster::ask(const Question& question, const std::function<void(const Piece&)>& piece) {
   http::Client router = client();
-  auto answer = command::ask(router, model_name(), question, piece);
+  auto answer = command::ask(router, model_name(), question, [&](const Piece& each) {
+    piece(each);
+    return true;
+  });
   if (!answer) throw std::runtime_error(answer.error().message + logs());
   return *std::move(answer);
 }
@@ -214,7 +217,7 @@ std::vector<Answer> Cluster::ask_all(const std::vector<Question>& questions, int
       threads.emplace_back([&] {
         http::Client router = client();
         for (size_t at = next++; at < questions.size(); at = next++) {
-          auto answer = command::ask(router, model_name_, questions[at], [](const Piece&) {});
+          auto answer = command::ask(router, model_name_, questions[at], [](const Piece&) { return true; });
           if (answer) {
             answers[at] = *std::move(answer);
           } else {
@@ -237,7 +240,8 @@ std::filesystem::path Cluster::file(const std::string& service, const char* suff
 void Cluster::check_log(const std::string& service) const {
   std::ifstream log(file(service, ".log"));
   for (std::string line; std::getline(log, line);) {
-    for (const char* finding : {"ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer", "runtime error:"}) {
+    for (const char* finding :
+         {"ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer", "runtime error:"}) {
       if (line.find(finding) == std::string::npos) continue;
       std::ostringstream rest;
       rest << log.rdbuf();

@@ -70,6 +70,7 @@ TEST(Kill, OfTheRouterFreesItsSequences) {
   http::Client client = cluster.client();
   const auto cut = command::ask(client, cluster.model_name(), question, [&](const Piece&) {
     if (++pieces == 5) cluster.kill("router", SIGKILL);
+    return true;
   });
   EXPECT_FALSE(cut) << "the answer outlived its router";
   cluster.wait("the verifier to free the sequence",

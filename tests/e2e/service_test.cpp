@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -65,6 +66,14 @@ std::vector<pid_t> children(pid_t parent) {
     for (pid_t pid = 0; list >> pid;) pids.push_back(pid);
   }
   return pids;
+}
+
+// The child that runs `service`, nullopt: none. The kernel keeps 15 letters of a program's name.
+std::optional<pid_t> child(pid_t parent, const std::string& service) {
+  for (pid_t pid : children(parent)) {
+    if (contents("/proc/" + std::to_string(pid) + "/comm") == ("slipstream-" + service).substr(0, 15) + "\n") return pid;
+  }
+  return {};
 }
 
 bool gone(pid_t pid) { return ::kill(pid, 0) != 0; }
@@ -174,6 +183,46 @@ TEST_F(Service, DemoKillsItsDrafterAndFindsTheSameWords) {
   EXPECT_EQ(demo.status, 0) << demo.output;
   EXPECT_NE(demo.output.find("kill -9"), std::string::npos) << demo.output;
   EXPECT_NE(demo.output.find("same words: yes"), std::string::npos) << demo.output;
+}
+
+// A demo in the middle of its plain answers: they stand still, as its verifier does. Nullopt: they were over before we looked.
+struct HeldDemo {
+  Process demo;
+  pid_t verifier;
+};
+std::optional<HeldDemo> hold_in_plain_answers(Process demo, const std::filesystem::path& log) {
+  const auto says = [&](const char* words) { return contents(log).find(words) != std::string::npos; };
+  wait_for("the drafter to be killed", [&] { return says("kill -9") || demo.ended(); });
+  if (demo.ended()) return {};
+  const auto verifier = child(demo.pid(), "verifier");
+  if (!verifier) return {};
+  wait_for("the plain answers", [&] {
+    ::kill(*verifier, SIGSTOP);
+    if (says("plainly") || demo.ended()) return true;
+    ::kill(*verifier, SIGCONT);
+    return false;
+  });
+  if (says("same words") || demo.ended()) return {};
+  return HeldDemo{std::move(demo), *verifier};
+}
+
+TEST_F(Service, DemoInterruptedWithinAPlainAnswerStopsWithoutALeftover) {
+  std::optional<HeldDemo> held;
+  for (int look = 0; look < 20 && !held; ++look) {
+    std::filesystem::remove(log());
+    held = hold_in_plain_answers(start(slipstream(), on_tiny_model({"demo"})), log());
+  }
+  ASSERT_TRUE(held) << contents(log());
+  const std::vector<pid_t> pids = children(held->demo.pid());
+  EXPECT_GE(pids.size(), 2U);  // the drafter may be on its way back
+  held->demo.signal(SIGINT);
+  ::kill(held->verifier, SIGCONT);
+  const auto exit = held->demo.wait(kWaitMax);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->status, 1) << contents(log());
+  EXPECT_NE(contents(log()).find("stopped"), std::string::npos) << contents(log());
+  EXPECT_EQ(contents(log()).find("same words"), std::string::npos) << contents(log());
+  for (pid_t pid : pids) EXPECT_TRUE(gone(pid));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::string error_message(std::string_view body, int status) {
 // Reads the events of one stream into an Answer.
 class Reader {
  public:
-  Reader(Answer& answer, const std::function<void(const Piece&)>& piece) : answer_(answer), piece_(piece) {}
+  Reader(Answer& answer, const OnPiece& piece) : answer_(answer), piece_(piece) {}
 
   bool event(std::string_view data) {
     if (data == "[DONE]") {
@@ -59,11 +59,12 @@ class Reader {
     }
     tokens(root);
     usage(root);
-    return true;
+    return !stopped_;
   }
 
   Result<void> result() const {
     if (!error_.empty()) return fail("{}", error_);
+    if (stopped_) return fail("the answer was stopped on its way");
     if (!done_) return fail("the stream ended before the answer did; the logs of the services say why (.run/logs)");
     return {};
   }
@@ -92,16 +93,18 @@ class Reader {
     size_t shown = 0;
     if (root["slipstream"]["pieces"].get(list) == simdjson::SUCCESS) {
       for (std::string_view piece : list) {
-        if (!piece.empty()) piece_({std::string(piece), first < answer_.drafted.size() && answer_.drafted[first] != 0});
+        if (!piece.empty()) tell({std::string(piece), first < answer_.drafted.size() && answer_.drafted[first] != 0});
         shown += piece.size();
         ++first;
       }
     }
     std::string_view content;
     if (root["choices"].at(0)["delta"]["content"].get(content) == simdjson::SUCCESS && content.size() > shown) {
-      piece_({std::string(content.substr(shown)), false});
+      tell({std::string(content.substr(shown)), false});
     }
   }
+
+  void tell(const Piece& piece) { stopped_ = stopped_ || !piece_(piece); }
 
   void clock(int fresh) {
     const auto now = Clock::now();
@@ -122,11 +125,12 @@ class Reader {
   }
 
   Answer& answer_;
-  const std::function<void(const Piece&)>& piece_;
+  const OnPiece& piece_;
   simdjson::dom::parser parser_;
   Clock::time_point sent_ = Clock::now(), first_;
   std::string error_;
   bool done_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace
@@ -143,8 +147,7 @@ Result<std::string> served_model(http::Client& client) {
   return std::string(id);
 }
 
-Result<Answer> ask(http::Client& client, const std::string& model, const Question& question,
-                   const std::function<void(const Piece&)>& piece) {
+Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece) {
   Answer answer;
   Reader reader(answer, piece);
   TRY(http::Reply reply, client.post_stream("/v1/chat/completions", request_json(model, question),

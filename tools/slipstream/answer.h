@@ -44,8 +44,9 @@ struct Answer {
 
 // The first model that the server names.
 Result<std::string> served_model(http::Client& client);
-// Calls `piece` as text comes. Error: the server's own message, or that nobody answers.
-Result<Answer> ask(http::Client& client, const std::string& model, const Question& question,
-                   const std::function<void(const Piece&)>& piece);
+// Gets text as it comes; false: enough, the rest is not wanted.
+using OnPiece = std::function<bool(const Piece&)>;
+// Error: the server's own message, that nobody answers, or that `piece` ended it.
+Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece);
 
 }  // namespace slipstream::command

@@ -20,6 +20,7 @@ Result<void> ask_command(const AskOptions& options) {
   TRY(const Answer answer, ask(client, *model, options.question, [&](const Piece& piece) {
         fmt::print("{}", palette.paint(piece));
         std::fflush(stdout);
+        return true;
       }));
   fmt::print("\n");
   if (!palette.colours()) return {};  // a pipe gets the answer and nothing else

@@ -66,10 +66,12 @@ class Demo {
       if (kill) TRY_VOID(drafter_joins());
     }
     fmt::print("{}\n", palette_.aside("The same questions again, plainly: no drafts."));
+    std::fflush(stdout);
     for (size_t i = 0; i < questions.size(); ++i) {
-      TRY(comparisons[i].plain, ask(client_, model_, question(questions[i].second, false), [](const Piece&) {}));
+      TRY(comparisons[i].plain, ask_unless_stopped(question(questions[i].second, false), [](const Piece&) {}));
     }
     fmt::print("\n{}\n{}\n", table(comparisons), verdict(comparisons));
+    std::fflush(stdout);
     return same_words(comparisons);
   }
 
@@ -86,16 +88,26 @@ class Demo {
   Result<Answer> answer(const std::string& text, bool kill) {
     fmt::print("\n> {}\n\n", text);
     size_t tokens = 0;
-    auto streamed = ask(client_, model_, question(text, true), [&](const Piece& piece) {
+    auto streamed = ask_unless_stopped(question(text, true), [&](const Piece& piece) {
       fmt::print("{}", palette_.paint(piece));
       if (kill && ++tokens == kKillAfterTokens) kill_drafter();
       std::fflush(stdout);
     });
     fmt::print("\n\n");
     remarks_.print(palette_);
-    if (!streamed) return fail("{}{}", streamed.error().message, fleet_.log_tails());
-    if (stop_.arrived(std::chrono::milliseconds(0))) return fail("stopped");
     return streamed;
+  }
+
+  Result<Answer> ask_unless_stopped(const Question& question, const std::function<void(const Piece&)>& show) {
+    const auto stopped = [this] { return stop_.arrived(std::chrono::milliseconds(0)); };
+    if (stopped()) return fail("stopped");
+    auto answer = ask(client_, model_, question, [&](const Piece& piece) {
+      show(piece);
+      return !stopped();
+    });
+    if (stopped()) return fail("stopped");
+    if (!answer) return fail("{}{}", answer.error().message, fleet_.log_tails());
+    return answer;
   }
 
   void kill_drafter() {
