@@ -1,6 +1,5 @@
 #include "tools/slipstream/fleet.h"
 
-#include <simdjson.h>
 #include <unistd.h>
 
 #include <deque>
@@ -30,6 +29,12 @@ std::string tail(const std::filesystem::path& log) {
   std::string text;
   for (const std::string& line : lines) text += "\n  | " + line;
   return text;
+}
+
+bool says_ready(uint16_t port) {
+  http::Client client("127.0.0.1", port, kProbeTimeout);
+  const auto reply = client.get("/ready");
+  return reply && reply->status == 200;
 }
 
 }  // namespace
@@ -133,22 +138,13 @@ std::string Fleet::log_tails() const {
 
 std::string Fleet::url() const { return fmt::format("http://127.0.0.1:{}", router_.http); }
 
-bool Fleet::ready() const { return !ready_page().empty(); }
+bool Fleet::ready() const { return says_ready(router_.http); }
 
 bool Fleet::drafter_joined() const {
   const Supervisor::Life life = supervisor_.life("drafter");
   const auto ports = read_ports(port_file("drafter"));
   if (life.pid < 0 || !ports || ports->pid != life.pid) return false;
-  simdjson::dom::parser parser;
-  uint64_t drafters = 0;
-  const simdjson::padded_string page(ready_page());
-  return parser.parse(page)["drafters"].get(drafters) == simdjson::SUCCESS && drafters > 0;
-}
-
-std::string Fleet::ready_page() const {
-  http::Client client("127.0.0.1", router_.http, kProbeTimeout);
-  const auto reply = client.get("/ready");
-  return reply && reply->status == 200 ? reply->body : "";
+  return says_ready(ports->metrics);  // of itself: the router may not know yet that one died
 }
 
 }  // namespace slipstream::command

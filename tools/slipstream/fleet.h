@@ -52,7 +52,6 @@ class Fleet {
   Command router_command(const Ports& ports) const;
   std::filesystem::path port_file(std::string_view service) const;
   bool ready() const;
-  std::string ready_page() const;  // "": not ready
 
   FleetOptions options_;
   ServicePrograms programs_;
