@@ -31,7 +31,7 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--threads", options.threads, fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));
   line.option("--path", options.path, "Instruction path: auto, avx512_bf16, avx512 or portable");
   line.option("--cache-tokens", options.cache_tokens, "Rows of the KV cache, shared by all sequences");
-  line.option("--context-max", options.context_max, "Tokens of one sequence, prompt and output; 0: the model's own");
+  line.option("--context-max", options.context_max, "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");

@@ -41,7 +41,7 @@ TEST_F(FailoverTest, RefusesASecondVerifierWithOtherWeights) {
   Hello other = verifier(kSpare);
   other.fingerprint.weights = 0x22;
   stage.hears(kSpare, other);
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights"));
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights or config"));
 }
 
 TEST_F(FailoverTest, RefusesADrafterWhoseNeedsNobodyMeetsYet) {
