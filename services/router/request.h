@@ -23,8 +23,10 @@ struct Submit {
   std::vector<TokenId> stop_ids;
   bool speculate = true;
 };
-struct Abandon {  // the client went, or a stop string was met: cancel, deliver nothing more
+struct Abandon {  // cancel, deliver nothing more
+  enum class Why : uint8_t { client_went, stop_string, failed };
   RequestId request = 0;
+  Why why = Why::client_went;
 };
 
 // To the HTTP thread.

@@ -56,7 +56,9 @@ void Router::State::handle(Submit&& submit) {
 void Router::State::handle(const Abandon& abandon) {
   const auto at = requests.find(abandon.request);
   if (at == requests.end()) return;  // it ended meanwhile
-  ++counters.abandoned;
+  ++(abandon.why == Abandon::Why::stop_string ? counters.stopped
+     : abandon.why == Abandon::Why::failed    ? counters.failed
+                                              : counters.abandoned);
   cancel(at->second);
   erase(at->second);
 }

@@ -52,8 +52,9 @@ Result<void> Workers::check_verifier(Peer peer, const Hello& hello) const {
   for (const auto& [other, worker] : workers_) {
     if (other == peer || worker.hello.role != Role::verifier || !worker.takes_work()) continue;
     if (worker.hello.fingerprint.weights == hello.fingerprint.weights) continue;
-    return fail("other weights or config: the verifiers of this router serve {:016x}, you have {:016x}. One router serves one model",
-                worker.hello.fingerprint.weights, hello.fingerprint.weights);
+    return fail(
+        "other weights or config: the verifiers of this router serve {:016x}, you have {:016x}. One router serves one model",
+        worker.hello.fingerprint.weights, hello.fingerprint.weights);
   }
   return {};
 }

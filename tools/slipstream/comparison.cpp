@@ -11,11 +11,13 @@ struct Agreement {
 
 Agreement agreement(std::span<const Comparison> comparisons) {
   Agreement total;
-  for (const Comparison& comparison : comparisons) {
-    const auto& a = comparison.drafted.ids;
-    const auto& b = comparison.plain.ids;
+  const auto add = [&total](const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) total.same += a[i] == b[i] ? 1 : 0;
     total.all += std::max(a.size(), b.size());
+  };
+  for (const Comparison& comparison : comparisons) {
+    add(comparison.drafted.ids, comparison.plain.ids);
+    if (comparison.bereaved) add(comparison.bereaved->ids, comparison.plain.ids);
   }
   return total;
 }

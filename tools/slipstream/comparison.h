@@ -1,6 +1,7 @@
 // The same question answered with drafts and plainly: how fast each was, and whether the words are the same.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -11,6 +12,7 @@ namespace slipstream::command {
 struct Comparison {
   std::string name;
   Answer drafted, plain;
+  std::optional<Answer> bereaved;  // whose drafter died on the way: not timed, but its words count
 };
 
 std::string table(std::span<const Comparison> comparisons);

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "tools/slipstream/answer.h"
@@ -55,20 +56,27 @@ class Demo {
 
   Result<bool> run(const std::vector<std::pair<std::string, std::string>>& questions) {
     TRY(model_, served_model(client_));
-    TRY_VOID(drafter_joins());
+    if (fleet_.drafts()) TRY_VOID(drafter_joins());
     fmt::print("\n{}", palette_.legend());
     std::vector<Comparison> comparisons;
     for (size_t i = 0; i < questions.size(); ++i) {
       const auto& [name, text] = questions[i];
-      const bool kill = i == 0;
-      TRY(Answer drafted, answer(text, kill));
-      comparisons.push_back({name, std::move(drafted), {}});
-      if (kill) TRY_VOID(drafter_joins());
+      bool killed = false;
+      TRY(Answer drafted, answer(text, i == 0 && fleet_.drafts() ? &killed : nullptr));
+      comparisons.push_back({name, std::move(drafted), {}, {}});
+      if (!killed) continue;
+      TRY_VOID(drafter_joins());
+      comparisons.back().bereaved = std::exchange(comparisons.back().drafted, {});
     }
-    fmt::print("{}\n", palette_.aside("The same questions again, plainly: no drafts."));
+    fmt::print("{}\n",
+               palette_.aside("The same questions again, to compare: plainly, and where the drafter died with it alive."));
     std::fflush(stdout);
     for (size_t i = 0; i < questions.size(); ++i) {
-      TRY(comparisons[i].plain, ask_unless_stopped(question(questions[i].second, false), [](const Piece&) {}));
+      const std::string& text = questions[i].second;
+      if (comparisons[i].bereaved) {
+        TRY(comparisons[i].drafted, ask_unless_stopped(question(text, true), [](const Piece&) {}));
+      }
+      TRY(comparisons[i].plain, ask_unless_stopped(question(text, false), [](const Piece&) {}));
     }
     fmt::print("\n{}\n{}\n", table(comparisons), verdict(comparisons));
     std::fflush(stdout);
@@ -84,16 +92,17 @@ class Demo {
     return question;
   }
 
-  // Streams one answer; kills the drafter on the way if asked to.
-  Result<Answer> answer(const std::string& text, bool kill) {
+  // Streams one answer. killed: not null, kill the drafter on the way, and say whether the answer was long enough for that.
+  Result<Answer> answer(const std::string& text, bool* killed) {
     fmt::print("\n> {}\n\n", text);
     size_t tokens = 0;
     auto streamed = ask_unless_stopped(question(text, true), [&](const Piece& piece) {
       fmt::print("{}", palette_.paint(piece));
-      if (kill && ++tokens == kKillAfterTokens) kill_drafter();
+      if (killed != nullptr && ++tokens == kKillAfterTokens) *killed = kill_drafter();
       std::fflush(stdout);
     });
-    fmt::print("\n\n");
+    const bool cut = streamed && streamed->finish == "length";
+    fmt::print("{}\n\n", cut ? palette_.aside(fmt::format(" [{} tokens, the demo's limit]", kAnswerTokensMax)) : "");
     remarks_.print(palette_);
     return streamed;
   }
@@ -110,10 +119,11 @@ class Demo {
     return answer;
   }
 
-  void kill_drafter() {
+  bool kill_drafter() {
     const pid_t pid = fleet_.supervisor().life("drafter").pid;
     fleet_.supervisor().signal("drafter", SIGKILL);
     fmt::print("\n{}\n", palette_.aside(fmt::format("[kill -9 {}: that was the drafter; the answer goes on]", pid)));
+    return true;
   }
 
   Result<void> drafter_joins() {

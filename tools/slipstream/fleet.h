@@ -40,6 +40,7 @@ class Fleet {
   const Division& division() const { return division_; }
   Supervisor& supervisor() { return supervisor_; }
   std::filesystem::path log(std::string_view service) const;
+  bool drafts() const { return options_.drafter != kNoDrafter; }
   bool drafter_joined() const;    // the drafter that runs now is known to the router
   std::string log_tails() const;  // the last lines of each log, for a failure's message
 

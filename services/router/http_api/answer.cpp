@@ -22,7 +22,7 @@ Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHe
 Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max) {
   if (auto done = read(delivery); !done) {
     fail({.status = 500, .code = "detokenize_failed", .message = done.error().message});
-    return Next::abandon;
+    return Next::abandon_failed;
   }
   const bool ended = !reason_.empty();
   const CompletionJson json(head_, delivery.backend, draft_nodes_max);
@@ -32,7 +32,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
     exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, told())));
   }
   if (!ended) return Next::more;
-  return delivery.finish == Finish::none ? Next::abandon : Next::done;
+  return delivery.finish == Finish::none ? Next::abandon_stopped : Next::done;
 }
 
 // Token by token, so that a stop string ends the count exactly where it was met.

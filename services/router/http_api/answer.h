@@ -19,9 +19,10 @@ class Answer {
   Answer(http::Exchange exchange, const ChatRequest& request, CompletionHead head, int32_t prompt_tokens, Tokenizer tokenizer);
 
   enum class Next : uint8_t {
-    more,     // tokens are awaited
-    done,     // the answer is out
-    abandon,  // the answer is out, and the router must stop working on it
+    more,             // tokens are awaited
+    done,             // the answer is out
+    abandon_stopped,  // the answer ended at a stop string: the router must stop working on it
+    abandon_failed,   // the answer is an error: the same
   };
   Next deliver(const Delivery& delivery, uint16_t draft_nodes_max);
   // Before the first token an HTTP status; after it an error event, and no [DONE].

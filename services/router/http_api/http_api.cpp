@@ -190,7 +190,8 @@ void HttpApi::deliver(const Delivery& delivery) {
   const auto next = answer->deliver(delivery, model_.draft_nodes_max);
   if (next == Answer::Next::more) return;
   forget(delivery.request);
-  if (next == Answer::Next::abandon) ports_.post(Abandon{delivery.request});
+  if (next == Answer::Next::abandon_stopped) ports_.post(Abandon{delivery.request, Abandon::Why::stop_string});
+  if (next == Answer::Next::abandon_failed) ports_.post(Abandon{delivery.request, Abandon::Why::failed});
 }
 
 void HttpApi::fail(const Failure& failure) {

@@ -23,6 +23,11 @@ TEST(Comparison, CountsTheRestOfALongerAnswerAsDifferent) {
   EXPECT_EQ(verdict(longer), "same words: no, 3 of 4 tokens");
 }
 
+TEST(Comparison, CountsTheWordsOfAnAnswerWhoseDrafterDied) {
+  const std::vector<Comparison> differs{{"a", answer({1, 2}), answer({1, 2}), answer({1, 3})}};
+  EXPECT_EQ(verdict(differs), "same words: no, 3 of 4 tokens");
+}
+
 TEST(Comparison, DoesNotTakeNothingForTheSame) { EXPECT_FALSE(same_words({})); }
 
 TEST(Comparison, AlignsItsTable) {

@@ -243,7 +243,9 @@ TEST_F(HttpApiTest, CutsAtAStopStringAndAbandonsTheRest) {
   const auto body = json::parse(reply.get().body);
   EXPECT_EQ(body["choices"][0]["message"]["content"], "Hello");
   EXPECT_EQ(body["choices"][0]["finish_reason"], "stop");
-  EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
+  const auto abandon = inbox.take<Abandon>();
+  EXPECT_EQ(abandon.request, submit.request);
+  EXPECT_EQ(abandon.why, Abandon::Why::stop_string);
 }
 
 TEST_F(HttpApiTest, AnswersAFailureBeforeTheFirstTokenWithItsStatus) {
