@@ -5,6 +5,7 @@
 
 namespace slipstream {
 
+inline constexpr uint32_t kWaitPercentMax = 100'000;  // practically: always wait
 inline constexpr uint32_t kThreadsMax = 256;
 inline constexpr uint32_t kCacheTokensMin = 256;
 inline constexpr uint32_t kCacheTokensMax = 16 * 1024 * 1024;

@@ -18,6 +18,7 @@ std::vector<std::string> VerifierOptions::validate() const {
   problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
   problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
   if (context_max != 0) problems.range("--context-max", context_max, kContextTokensMin, kContextTokensMax);
+  problems.range("--wait-percent", wait_percent, 0, kWaitPercentMax);
   problems.bind("--metrics", metrics);
   problems.log_level(log_level);
   return problems.take();
@@ -31,7 +32,10 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--threads", options.threads, fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));
   line.option("--path", options.path, "Instruction path: auto, avx512_bf16, avx512 or portable");
   line.option("--cache-tokens", options.cache_tokens, "Rows of the KV cache, shared by all sequences");
-  line.option("--context-max", options.context_max, "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
+  line.option("--context-max", options.context_max,
+              "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
+  line.option("--wait-percent", options.wait_percent,
+              "Of the time computed, that steps may wait for drafts beside what drafts have saved");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");

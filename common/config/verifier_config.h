@@ -16,6 +16,7 @@ struct VerifierOptions {
   std::string path = "auto";                                // instruction path: auto, avx512_bf16, avx512, portable
   uint32_t cache_tokens = 16384;                            // rows of the KV cache, shared by all sequences
   uint32_t context_max = 0;             // tokens of one sequence, prompt and output together; 0: the model's own
+  uint32_t wait_percent = 5;            // of the time computed, that steps may wait for drafts beside what drafts saved
   std::string metrics = "127.0.0.1:0";  // /metrics, /health, /ready
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none

@@ -10,6 +10,7 @@
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
+#include "common/speculation/wait_budget.h"
 #include "services/verifier/step_plan.h"
 
 namespace slipstream {
@@ -23,6 +24,7 @@ struct VerifierConfig {
   int32_t context_max = 0;           // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;          // of kBlockTokens rows
   int32_t step_rows_max = kStepRowsMax;
+  double wait_share = kWaitShare;  // of the time computed (speculation/wait_budget.h)
 };
 
 using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,

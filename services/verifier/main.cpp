@@ -57,7 +57,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .metrics_endpoint = "http://" + address + "/metrics",
                               .routers = options.router,
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
-                              .cache_blocks = wanted.cache_blocks};
+                              .cache_blocks = wanted.cache_blocks,
+                              .wait_share = options.wait_percent / 100.0};
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
   Verifier verifier(config);
   VerifierNode loop(verifier, *transport, [&](StepPlan& plan) { return verify_job(target, plan); });

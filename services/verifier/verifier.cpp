@@ -30,7 +30,8 @@ Verifier::State::State(VerifierConfig given)
     : config(std::move(given)),
       pool(config.cache_blocks),
       membership(self(config), config.routers),
-      drafting(config, counters, kFirstDrafterPeer) {}
+      drafting(config, counters, kFirstDrafterPeer),
+      wait_budget(config.wait_share) {}
 
 // Routers speak control and generate, drafters draft, each over its own links.
 bool Verifier::State::admits(const Event& event) const {

@@ -23,14 +23,14 @@ double waited_share(double saved_steps) {
 TEST(WaitBudget, AllowsAFirstWait) { EXPECT_TRUE(WaitBudget().allows()); }
 
 TEST(WaitBudget, LetsDraftsThatSaveNothingCostItsShareOnly) {
-  EXPECT_LE(waited_share(0), kWaitShareMax + 0.001);
-  EXPECT_GE(waited_share(0), kWaitShareMax - 0.001);
+  EXPECT_LE(waited_share(0), kWaitShare + 0.001);
+  EXPECT_GE(waited_share(0), kWaitShare - 0.001);
 }
 
 TEST(WaitBudget, AlwaysWaitsForDraftsThatSaveMoreThanTheyCost) { EXPECT_DOUBLE_EQ(waited_share(0.4), 3.0 / 8); }
 
 TEST(WaitBudget, LetsWaitsCostNoMoreThanTheySaveAndItsShare) {
-  EXPECT_LE(waited_share(0.1), kWaitShareMax + 0.1 * waited_share(0.1) * 8 / 3 + 0.001);
+  EXPECT_LE(waited_share(0.1), kWaitShare + 0.1 * waited_share(0.1) * 8 / 3 + 0.001);
 }
 
 TEST(WaitBudget, SavesUpNoMoreThanItsLimit) {

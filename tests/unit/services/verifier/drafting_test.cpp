@@ -123,12 +123,12 @@ class DraftWait : public VerifierStage, public testing::WithParamInterface<int> 
 constexpr double kCredit = static_cast<double>(kWaitCreditMax.count()) / (400 * 8000.0);
 
 TEST_P(DraftWait, ForASilentDrafterStaysWithinTheBudget) {
-  EXPECT_LE(waited_share_of_steps(std::nullopt), kWaitShareMax + kCredit);
+  EXPECT_LE(waited_share_of_steps(std::nullopt), kWaitShare + kCredit);
   EXPECT_GT(verifier.counters().waited_seconds, 0);
 }
 
 TEST_P(DraftWait, ForOneThatSaysNothingJustBeforeEachDeadlineStaysWithinTheBudget) {
-  EXPECT_LE(waited_share_of_steps(2900us), kWaitShareMax + kCredit);
+  EXPECT_LE(waited_share_of_steps(2900us), kWaitShare + kCredit);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sequences, DraftWait, testing::Values(1, 8, 32), testing::PrintToStringParamName());
