@@ -56,6 +56,10 @@ inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed
                                                      "Rounds whose tree was not there in time."};
 inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
                                                      "Rounds for which the guard asked for no draft."};
+inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_trees_total",
+                                                 "Trees that came for a longer base than the sequence had, and were kept"};
+inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked_trees_used_total",
+                                                     "Parked trees whose base a commit reached exactly"};
 // Verifier: steps.
 inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, choosing included."};
 inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",

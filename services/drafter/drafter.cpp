@@ -71,7 +71,7 @@ void Drafter::State::keep_time(Time now, Effects& effects) {
   }
   if (now < next_sweep) return;
   next_sweep = now + kLeaseSweepInterval;
-  if (now >= kSequenceLease) free(sequences.silent_since(now - kSequenceLease));
+  if (now >= config.sequence_lease) free(sequences.silent_since(now - config.sequence_lease));
 }
 
 void Drafter::State::set_alarm(Effects& effects) {

@@ -11,7 +11,6 @@
 
 namespace slipstream {
 
-inline constexpr Time kSequenceLease = std::chrono::seconds(60);  // without an Advance; then it is freed
 inline constexpr Time kLeaseSweepInterval = std::chrono::seconds(5);
 inline constexpr int64_t kDrafterTokensMax = 2 * 1024 * 1024;  // of all sequences: at most 256 MB of n-gram index
 

@@ -12,6 +12,8 @@
 
 namespace slipstream {
 
+inline constexpr Time kSequenceLease = std::chrono::seconds(60);  // without an Advance; then it is freed
+
 struct DrafterConfig {
   Incarnation incarnation = 0;
   Fingerprint fingerprint;
@@ -20,6 +22,7 @@ struct DrafterConfig {
   std::string draft_endpoint;  // as bound: verifiers learn it from the router
   std::string metrics_endpoint;
   std::vector<std::string> routers;  // endpoints, connected to at the first event
+  Time sequence_lease = kSequenceLease;
 };
 
 using DrafterEvent =

@@ -196,6 +196,7 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
       sequence->report.held -= static_cast<uint32_t>(replaced);
       drop(*sequence, replaced, &SpeculationReport::stale, &VerifierCounters::stale);
     }
+    ++counters_.parked;
     sequence->parked = std::move(message);
     return;
   }
@@ -210,6 +211,7 @@ void Drafting::unpark(VerifierSequence& sequence, bool wanted) {
   const Tree parked = *std::exchange(sequence.parked, std::nullopt);
   if (wanted && parked.fence.base_length == static_cast<int32_t>(sequence.tokens.size()) &&
       parked.fence.prefix_hash == sequence.hash.value()) {
+    ++counters_.parked_used;
     sequence.draft.asked = sequence.draft.answered = true;
     sequence.draft.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // was valid when it came
     return;

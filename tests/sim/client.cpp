@@ -1,0 +1,71 @@
+#include "tests/sim/client.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slipstream::sim {
+
+Client::Client(const Ask& ask, RequestId id, std::span<const ToyLaw> laws)
+    : ask_(ask),
+      id_(id),
+      output_max_(ask.output_max > 0 ? ask.output_max : kToyContext - static_cast<int32_t>(ask.prompt.size())) {
+  for (const ToyLaw& law : laws) truths_.push_back({ToyOracle(law, ask.prompt, ask.sampling, ask.seed), {}});
+}
+
+Submit Client::submit() {
+  state_ = State::asked;
+  return {.request = id_,
+          .prompt = ask_.prompt,
+          .sampling = ask_.sampling,
+          .seed = ask_.seed,
+          .output_max = ask_.output_max,
+          .stop_ids = ask_.stop_ids,
+          .speculate = ask_.speculate};
+}
+
+Abandon Client::abandon() {
+  state_ = State::abandoned;
+  return {.request = id_, .why = Abandon::Why::client_went};
+}
+
+void Client::cut_off() { state_ = State::cut_off; }
+
+void Client::take(const Delivery& delivery) {
+  if (state_ == State::cut_off) return complain("a dead router delivers");
+  if (state_ == State::abandoned) return;  // on its way when the client left
+  if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));
+  tokens_.insert(tokens_.end(), delivery.ids.begin(), delivery.ids.end());
+  if (std::ranges::none_of(truths_, [&](Truth& truth) { return follows(truth); })) {
+    return complain(fmt::format("token {} or one of the {} before it is wrong: [{}], not [{}]", tokens_.size() - 1,
+                                delivery.ids.size() - 1, fmt::join(tokens_, " "), fmt::join(truths_[0].tokens, " ")));
+  }
+  if (delivery.finish == Finish::none) return;
+  state_ = State::answered;
+  const bool stopped = !tokens_.empty() && std::ranges::count(ask_.stop_ids, tokens_.back()) > 0;
+  const bool full = static_cast<int32_t>(tokens_.size()) == output_max_;
+  const bool right = delivery.finish == Finish::stop ? stopped : delivery.finish == Finish::length && full && !stopped;
+  if (!right)
+    complain(fmt::format("finish {} after {} of {} tokens", static_cast<int>(delivery.finish), tokens_.size(), output_max_));
+}
+
+// All tokens so far are this truth's, and none comes behind its end.
+bool Client::follows(Truth& truth) const {
+  while (truth.tokens.size() < tokens_.size()) truth.tokens.push_back(truth.oracle.next());
+  if (static_cast<int32_t>(tokens_.size()) > output_max_) return false;
+  for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
+    if (std::ranges::count(ask_.stop_ids, tokens_[i]) > 0) return false;
+  }
+  return std::equal(tokens_.begin(), tokens_.end(), truth.tokens.begin());
+}
+
+void Client::take(const Failure& failure) {
+  if (state_ == State::cut_off) return complain("a dead router fails a request");
+  if (state_ == State::abandoned) return;
+  if (state_ != State::asked) return complain("a failure comes after the end");
+  state_ = State::failed;
+  failure_ = failure;
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,189 @@
+// One life of one process in virtual time: drives an actor just as runtime/node.h does, with a clock that began at its birth,
+// one alarm, and at most one compute job. It can be frozen (SIGSTOP): then everything waits for it to go on, its clock
+// excepted.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/base/check.h"
+#include "tests/sim/network.h"
+#include "tests/stage/stage.h"
+
+namespace slipstream::sim {
+
+// Where lives take place. Whatever ends is kept until the world ends, so that a late happening finds it, dead.
+struct Place {
+  VirtualTime& time;
+  Network& network;
+  Trace& trace;
+};
+
+class Process : public Listener {
+ public:
+  Process(Place place, Incarnation incarnation, std::string name)
+      : place_(place), incarnation_(incarnation), name_(std::move(name)), born_(place.time.now()) {}
+
+  Incarnation incarnation() const { return incarnation_; }
+  const std::string& name() const { return name_; }
+  bool alive() const { return alive_; }
+  bool frozen() const { return frozen_; }
+
+  void kill() {
+    place_.trace.line(name_, "KILLED");
+    alive_ = false;
+    happenings_.clear();
+    place_.network.close(incarnation_);
+  }
+  void freeze() {
+    place_.trace.line(name_, "FROZEN");
+    frozen_ = true;
+    place_.network.freeze(incarnation_);
+  }
+  void thaw() {
+    place_.trace.line(name_, "GOES ON, {} events wait", happenings_.size());
+    frozen_ = false;
+    place_.network.thaw(incarnation_);
+    while (alive_ && !frozen_ && !happenings_.empty()) {
+      auto happening = std::move(happenings_.front());
+      happenings_.pop_front();
+      happening();
+    }
+  }
+  void slow_down(double factor) { slowness_ = factor; }  // of its compute jobs
+  void say(Peer peer, Message message) { place_.network.send(incarnation_, peer, std::move(message)); }
+
+ protected:
+  // Now, or when it goes on, or never.
+  void happen(VirtualTime::Happening what) {
+    if (!alive_) return;
+    if (frozen_)
+      happenings_.push_back(std::move(what));
+    else
+      what();
+  }
+  Time clock() const { return place_.time.now() - born_; }
+  Time in_world(Time own) const { return own + born_; }
+  Time at_its_speed(Time duration) const {
+    return Time(static_cast<int64_t>(static_cast<double>(duration.count()) * slowness_));
+  }
+
+  Place place_;
+
+ private:
+  Incarnation incarnation_;
+  std::string name_;
+  Time born_;
+  bool alive_ = true, frozen_ = false;
+  double slowness_ = 1;
+  std::deque<VirtualTime::Happening> happenings_;  // while frozen
+};
+
+// Work: how a job is done and how long it takes; for actors without jobs std::monostate. Local: takes each effect which is
+// neither a message, a link, a job, a note nor the alarm, and every message before it is sent, which it may change.
+template <Actor A, class Work, class Local>
+class Life final : public Process {
+ public:
+  using Event = typename A::Event;
+  using Effect = typename A::Effect;
+  using Job = typename JobOf<Event>::Job;
+  using Outcome = typename JobOf<Event>::Outcome;
+
+  template <class Config>
+  Life(Place place, std::string name, Config config, std::optional<std::string> endpoint, Work work, Local local)
+      : Process(place, config.incarnation, std::move(name)),
+        actor_(std::move(config)),
+        work_(std::move(work)),
+        local_(std::move(local)) {
+    place_.trace.line(this->name(), "begins");
+    place_.network.open(incarnation(), this->name(), *this, std::move(endpoint));
+    tell(Woke{});
+  }
+
+  const A& actor() const { return actor_; }
+  Work& work() { return work_; }
+
+  void post(Event event) {  // from another thread of this process
+    happen([this, event = std::move(event)]() mutable { tell(std::move(event)); });
+  }
+
+  void up(Peer peer) override {
+    happen([this, peer] { tell(PeerUp{peer}); });
+  }
+  void down(Peer peer) override {
+    happen([this, peer] { tell(PeerDown{peer}); });
+  }
+  void hear(Peer peer, Message message) override {
+    happen([this, peer, message = std::move(message)]() mutable { take(peer, std::move(message)); });
+  }
+
+ private:
+  template <class E>
+  static constexpr bool kHears = is_one_of<E, Event>;
+
+  void take(Peer peer, Message message) {
+    std::visit(
+        [&]<class M>(M&& m) {
+          if constexpr (kHears<From<std::decay_t<M>>>)
+            tell(From<std::decay_t<M>>{peer, std::forward<M>(m)});
+          else
+            tell(Malformed{peer, "a message that this role does not take"});
+        },
+        std::move(message));
+  }
+
+  void tell(Event event) {
+    std::vector<Effect> effects;
+    actor_.on(std::move(event), clock(), effects);
+    for (Effect& effect : effects) {
+      std::visit([this]<class E>(E& e) { perform(e); }, effect);
+    }
+    local_.after(*this);
+  }
+
+  template <class M>
+  void perform(To<M>& to) {
+    if constexpr (requires { local_.sends(*this, to); }) local_.sends(*this, to);
+    say(to.peer, std::move(to.message));
+  }
+  void perform(Connect& connect) { place_.network.connect(incarnation(), connect.peer, connect.endpoint); }
+  void perform(Disconnect& disconnect) { place_.network.disconnect(incarnation(), disconnect.peer); }
+  void perform(Note& note) { place_.trace.line(name(), "notes: {}", note.text); }
+  void perform(WakeAt& wake) {
+    alarm_ = wake.at;
+    place_.time.at(in_world(wake.at), [this, at = wake.at] {
+      happen([this, at] {
+        if (alarm_ != at) return;  // another has replaced it
+        alarm_.reset();
+        tell(Woke{});
+      });
+    });
+  }
+  void perform(Run<Job>& run) {
+    CHECK(!std::exchange(computing_, true), "{} runs two jobs at once", name());
+    place_.time.in(at_its_speed(work_.takes(run.job)), [this, job = std::move(run.job)]() mutable {
+      happen([this, job = std::move(job)]() mutable {
+        computing_ = false;
+        Result<Outcome> result = work_.run(job);
+        tell(Ran<Job, Outcome>{std::move(job), std::move(result)});
+      });
+    });
+  }
+  template <class E>
+  void perform(E& effect) {
+    local_.takes(*this, std::move(effect));
+  }
+
+  A actor_;
+  Work work_;
+  Local local_;
+  std::optional<Time> alarm_;
+  bool computing_ = false;
+};
+
+}  // namespace slipstream::sim

@@ -1,0 +1,89 @@
+#include "tests/sim/lives.h"
+
+#include <fmt/format.h>
+
+#include "common/base/prefix_hash.h"
+
+namespace slipstream::sim {
+
+// After each event every node has one fate, every request one state, every Advance one answer.
+
+void ToClients::after(const RouterLife& life) {
+  const RouterCounters& c = life.actor().counters();
+  const uint64_t told = c.stopped + c.length + c.abandoned + c.failed + c.refused + c.rejected_full + c.waited_too_long;
+  if (c.submitted != told + c.waiting + c.live) {
+    breach_(fmt::format("{}: {} requests came, {} ended, {} wait, {} live", life.name(), c.submitted, told, c.waiting, c.live));
+  }
+}
+
+void WatchVerifier::after(const VerifierLife& life) {
+  const VerifierCounters& c = life.actor().counters();
+  const uint64_t fates = c.accepted + c.rejected + c.unreached + c.trimmed + c.late + c.stale + c.invalid;
+  if (c.received != fates + c.held) {
+    breach_(fmt::format("{}: {} nodes came, {} have a fate, {} are held", life.name(), c.received, fates, c.held));
+  }
+  if (c.live > static_cast<uint64_t>(kSequencesPerVerifierMax)) breach_(fmt::format("{}: {} sequences", life.name(), c.live));
+}
+
+void Temper::after(const DrafterLife& life) {
+  const DrafterCounters& c = life.actor().counters();
+  const uint64_t became = c.applied + c.stale + c.resyncs + c.busy + c.leaving + c.invalid;
+  if (c.advances != became) breach_(fmt::format("{}: {} Advances came, {} became something", life.name(), c.advances, became));
+}
+
+void Temper::sends(DrafterLife& life, To<Tree>& tree) {
+  if (tree.message.nodes.empty()) return;
+  if (runs_ahead_ && dice_.chance(0.5)) run_ahead(life, tree);
+  if (dice_.chance(mischief_)) spoil(tree.message);
+}
+
+// Guesses that the first few tokens come true and the one after them, too, and sends the tree for then.
+void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
+  const auto steps = static_cast<size_t>(dice_.between(1, 5));
+  const std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);
+  if (seen.size() < 9) return;
+  Tree ahead{.fence = tree.message.fence, .nodes = {}};
+  PrefixHash hash(ahead.fence.prefix_hash);
+  hash.add(std::span(seen).first(steps));
+  ahead.fence.base_length += static_cast<int32_t>(steps);
+  ahead.fence.prefix_hash = hash.value();
+  ahead.fence.round += 1;
+  float survival = 0.9F;
+  for (size_t i = steps; i < seen.size(); ++i, survival *= 0.9F) {
+    ahead.nodes.push_back({seen[i], static_cast<int32_t>(ahead.nodes.size()) - 1, survival});
+  }
+  life.say(tree.peer, ahead);
+}
+
+void Temper::spoil(Tree& tree) {
+  switch (dice_.between(0, 7)) {
+    case 0:
+      tree.nodes[0].token = kToyVocabulary;
+      return;
+    case 1:
+      tree.nodes.back().parent = static_cast<int32_t>(tree.nodes.size());
+      return;
+    case 2:
+      tree.nodes[0].survival = 2;
+      return;
+    case 3:
+      tree.fence.prefix_hash ^= 1;
+      return;
+    case 4:
+      tree.fence.round += 1;
+      return;
+    case 5:
+      tree.fence.epoch += 1;
+      return;
+    case 6:
+      tree.fence.base_length -= 1;
+      return;
+    case 7:
+      tree.fence.base_length += static_cast<int32_t>(dice_.between(1, 8));
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,90 @@
+// The three kinds of process: the product's actors with toy models where theirs compute, and what of their doings concerns the
+// simulation.
+#pragma once
+
+#include <functional>
+
+#include "services/drafter/draft_job.h"
+#include "services/drafter/drafter.h"
+#include "services/router/router.h"
+#include "services/verifier/verifier.h"
+#include "tests/sim/life.h"
+#include "tests/sim/toy_method.h"
+#include "tests/sim/toy_model.h"
+
+namespace slipstream::sim {
+
+struct NoWork {};
+
+class VerifyWork {
+ public:
+  VerifyWork(ToyLaw law, int32_t cache_blocks, uint64_t seed) : target_(law, cache_blocks), dice_(seed, "verify") {}
+  Time takes(const StepPlan& plan) { return Time(dice_.between(2000, 6000) + 30 * plan.rows()); }
+  Result<Choices> run(StepPlan& plan) { return Choices{.chosen = target_.run(plan.view()), .forward_us = 4000}; }
+
+ private:
+  ToyTarget target_;
+  Dice dice_;
+};
+
+class DraftWork {
+ public:
+  DraftWork(ToyLaw law, double siblings, uint64_t seed) : method_(law, siblings, seed), dice_(seed, "draft") {}
+  Time takes(const DraftPlan&) { return Time(dice_.between(20, 1500)); }
+  Result<Drafts> run(DraftPlan& plan) { return run_draft(method_, plan); }
+  ToyMethod& method() { return method_; }
+
+ private:
+  ToyMethod method_;
+  Dice dice_;
+};
+
+using Breach = std::function<void(std::string)>;  // an oracle is violated
+
+// Hands the router's deliveries to the clients.
+class ToClients {
+ public:
+  ToClients(std::function<void(Delivery)> deliver, std::function<void(Failure)> fail, Breach breach)
+      : deliver_(std::move(deliver)), fail_(std::move(fail)), breach_(std::move(breach)) {}
+  void takes(Process&, Delivery&& delivery) { deliver_(std::move(delivery)); }
+  void takes(Process&, Failure&& failure) { fail_(std::move(failure)); }
+  void after(const Life<Router, NoWork, ToClients>& life);
+
+ private:
+  std::function<void(Delivery)> deliver_;
+  std::function<void(Failure)> fail_;
+  Breach breach_;
+};
+
+class WatchVerifier {
+ public:
+  explicit WatchVerifier(Breach breach) : breach_(std::move(breach)) {}
+  void after(const Life<Verifier, VerifyWork, WatchVerifier>& life);
+
+ private:
+  Breach breach_;
+};
+
+// A drafter that runs ahead, or that spoils its trees, on the way out.
+class Temper {
+ public:
+  Temper(bool runs_ahead, double mischief, uint64_t seed, Breach breach)
+      : runs_ahead_(runs_ahead), mischief_(mischief), dice_(seed, "temper"), breach_(std::move(breach)) {}
+  void sends(Life<Drafter, DraftWork, Temper>& life, To<Tree>& tree);
+  void after(const Life<Drafter, DraftWork, Temper>& life);
+
+ private:
+  void run_ahead(Life<Drafter, DraftWork, Temper>& life, const To<Tree>& tree);
+  void spoil(Tree& tree);
+
+  bool runs_ahead_;
+  double mischief_;
+  Dice dice_;
+  Breach breach_;
+};
+
+using RouterLife = Life<Router, NoWork, ToClients>;
+using VerifierLife = Life<Verifier, VerifyWork, WatchVerifier>;
+using DrafterLife = Life<Drafter, DraftWork, Temper>;
+
+}  // namespace slipstream::sim

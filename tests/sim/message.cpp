@@ -1,0 +1,81 @@
+#include "tests/sim/message.h"
+
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slipstream::sim {
+namespace {
+
+std::string of(const SequenceId& sequence, Epoch epoch) {
+  return fmt::format("{:x}/{} epoch {}", sequence.router & 0xFFFF, sequence.counter, epoch);
+}
+std::string of(const Fence& fence) {
+  return fmt::format("{} round {} base {} hash {:04x}", of(fence.sequence, fence.epoch), fence.round, fence.base_length,
+                     fence.prefix_hash & 0xFFFF);
+}
+
+std::string text(const Hello& hello) { return fmt::format("Hello {}", hello.role == Role::verifier ? "verifier" : "drafter"); }
+std::string text(const WorkerHeartbeat& beat) { return fmt::format("WorkerHeartbeat sequences {}", beat.sequences); }
+std::string text(const Leaving& leaving) { return fmt::format("Leaving: {}", leaving.reason); }
+std::string text(const Welcome&) { return "Welcome"; }
+std::string text(const Refuse& refuse) { return fmt::format("Refuse: {}", refuse.reason); }
+std::string text(const RouterHeartbeat&) { return "RouterHeartbeat"; }
+std::string text(const Drain& drain) { return fmt::format("Drain: {}", drain.reason); }
+std::string text(const Start& m) {
+  return fmt::format("Start {} prompt {} tokens {} output_max {} drafters {}", of(m.sequence, m.epoch), m.prompt_length,
+                     m.tokens.size(), m.output_max, m.drafters.size());
+}
+std::string text(const Ack& m) {
+  return fmt::format("Ack {} next {}{}", of(m.sequence, m.epoch), m.next_index, m.finished ? " finished" : "");
+}
+std::string text(const Cancel& m) { return fmt::format("Cancel {}", of(m.sequence, m.epoch)); }
+std::string text(const Accepted& m) { return fmt::format("Accepted {}", of(m.sequence, m.epoch)); }
+std::string text(const Refused& m) {
+  return fmt::format("Refused {}: {}{}", of(m.sequence, m.epoch), m.reason, m.retry ? " (retry)" : "");
+}
+std::string text(const Tokens& m) {
+  return fmt::format("Tokens {} first {} ids [{}]{}", of(m.sequence, m.epoch), m.first_index, fmt::join(m.ids, " "),
+                     m.finish == Finish::none ? "" : fmt::format(" finish {}", static_cast<int>(m.finish)));
+}
+std::string text(const Attach&) { return "Attach"; }
+std::string text(const Attached& m) { return fmt::format("Attached {}", m.refusal); }
+std::string text(const Advance& m) {
+  return fmt::format("Advance {} + [{}]{}{}", of(m.fence), fmt::join(m.tokens, " "), m.draft ? "" : " no draft",
+                     m.info ? " with info" : "");
+}
+std::string text(const Features& m) { return fmt::format("Features {}", of(m.fence)); }
+std::string text(const Release& m) { return fmt::format("Release {}", of(m.sequence, m.epoch)); }
+std::string text(const Tree& m) {
+  std::string nodes;
+  for (const TreeNode& node : m.nodes) nodes += fmt::format(" {}<{}", node.token, node.parent);
+  return fmt::format("Tree {} nodes{}", of(m.fence), nodes);
+}
+std::string text(const Resync& m) {
+  return fmt::format("Resync {} round {} held {}", of(m.sequence, m.epoch), m.round, m.held);
+}
+std::string text(const Unknown& m) { return fmt::format("Unknown tag {}", m.tag); }
+
+}  // namespace
+
+Boundary boundary(const Message& message) {
+  return std::visit(
+      []<class M>(const M&) {
+        if constexpr (std::is_same_v<M, Unknown>)
+          return Boundary::control;
+        else
+          return boundary_of<M>();
+      },
+      message);
+}
+
+std::string describe(const Message& message) {
+  return std::visit([](const auto& m) { return text(m); }, message);
+}
+
+bool routine(const Message& message) {
+  return std::holds_alternative<WorkerHeartbeat>(message) || std::holds_alternative<RouterHeartbeat>(message);
+}
+
+}  // namespace slipstream::sim

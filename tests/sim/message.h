@@ -1,0 +1,18 @@
+// Any message of any boundary, as the simulated network carries it.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "common/messages/boundary.h"
+
+namespace slipstream::sim {
+
+using Message = std::variant<Hello, WorkerHeartbeat, Leaving, Welcome, Refuse, RouterHeartbeat, Drain, Start, Ack, Cancel,
+                             Accepted, Refused, Tokens, Attach, Attached, Advance, Features, Release, Tree, Resync, Unknown>;
+
+Boundary boundary(const Message& message);
+std::string describe(const Message& message);  // for a trace: its kind and what it is about
+bool routine(const Message& message);          // heartbeats: a trace leaves them out
+
+}  // namespace slipstream::sim

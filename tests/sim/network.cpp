@@ -1,0 +1,218 @@
+#include "tests/sim/network.h"
+
+namespace slipstream::sim {
+namespace {
+
+// As libzmq is set in runtime/zmq_transport.cpp.
+constexpr Time kUnansweredLeast = std::chrono::milliseconds(300), kUnansweredMost = std::chrono::milliseconds(400);
+constexpr Time kDialLeast = std::chrono::milliseconds(1), kDialMost = std::chrono::milliseconds(120);
+constexpr Time kEndSeen = std::chrono::microseconds(100);  // the end of a connection, after its last byte
+
+}  // namespace
+
+void Network::open(Incarnation self, std::string name, Listener& listener, std::optional<std::string> endpoint) {
+  nodes_[self] = {.name = std::move(name), .listener = &listener, .endpoint = std::move(endpoint)};
+  for (const auto& [key, link] : links_) dial(key);
+}
+
+void Network::close(Incarnation self) {
+  nodes_.erase(self);
+  for (const auto& [key, link] : links_) {
+    if (key.first != self && link.to != self) continue;
+    const Time end = std::max({time_.now(), link.newest[0], link.newest[1]}) + kEndSeen;
+    time_.at(end, [this, key = key, session = link.session] { hang_up(key, session); });
+  }
+}
+
+void Network::freeze(Incarnation self) {
+  if (Node* node = alive(self)) node->frozen = true;
+  look_at(self);
+}
+void Network::thaw(Incarnation self) {
+  if (Node* node = alive(self)) node->frozen = false;
+  look_at(self);
+  for (const auto& [key, link] : links_) dial(key);
+}
+void Network::separate(Incarnation a, Incarnation b) {
+  separated_.insert(std::minmax(a, b));
+  look_at(a);
+}
+void Network::join(Incarnation a, Incarnation b) {
+  separated_.erase(std::minmax(a, b));
+  look_at(a);
+  look_at(b);
+}
+
+void Network::connect(Incarnation self, Peer peer, const std::string& endpoint) {
+  links_[{self, peer}] = {.endpoint = endpoint};
+  dial({self, peer});
+}
+
+// An incoming connection stays, but nothing of it is heard until it connects anew (runtime/incoming_peers.h).
+void Network::disconnect(Incarnation self, Peer peer) {
+  const auto at = way(self, peer);
+  if (!at) {
+    links_.erase({self, peer});
+    return;
+  }
+  Link& link = links_.at(at->key);
+  if (at->direction == 1) {
+    link.ignored = true;
+    return;
+  }
+  if (Node* other = alive(link.to); other != nullptr && link.greeted) {
+    const Time end = std::max(time_.now(), link.newest[0]) + kEndSeen;
+    time_.at(end, [this, to = link.to, self] {
+      if (Node* node = alive(to)) node->listener->down(incoming_peer(self));
+    });
+  }
+  links_.erase(at->key);
+}
+
+void Network::send(Incarnation self, Peer peer, Message message) {
+  const auto at = way(self, peer);
+  if (!at) {
+    ++tallies_.unsent;
+    return;
+  }
+  ++tallies_.sent;
+  const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
+  const auto* tokens = std::get_if<Tokens>(&message);
+  const bool finish = tokens != nullptr && tokens->finish != Finish::none;
+  if (trace_.on() && !routine(message)) {
+    const Link& link = links_.at(at->key);
+    const Incarnation other = at->direction == 0 ? link.to : at->key.first;
+    const Node* node = alive(other);
+    trace_.line(alive(self)->name, "-> {}: {}", node == nullptr ? "the dead" : node->name, describe(message));
+  }
+  if (dice_.chance(weather.lost)) {
+    ++tallies_.lost;
+    tallies_.lost_finishes += finish;
+    if (!routine(message)) trace_.line(alive(self)->name, "   ... which is lost");
+    return;
+  }
+  if (dice_.chance(weather.doubled)) {
+    ++tallies_.doubled;
+    carry(*at, message, false);
+  }
+  const bool reordered = dice_.chance(weather.reordered);
+  tallies_.reordered += reordered;
+  carry(*at, std::move(message), !reordered);
+}
+
+void Network::carry(const Way& way, Message message, bool in_order) {
+  const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
+  Time arrival = time_.now() + dice_.between(weather.usual_least, weather.usual_most);
+  if (dice_.chance(weather.delayed)) {
+    ++tallies_.delayed;
+    arrival += dice_.between(weather.delay_least, weather.delay_most);
+  }
+  if (in_order) {
+    Time& newest = links_.at(way.key).newest[static_cast<size_t>(way.direction)];
+    arrival = newest = std::max(arrival, newest);
+  } else {
+    arrival += dice_.between(Time(0), weather.reorder_most);
+  }
+  time_.at(arrival, [this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
+}
+
+void Network::arrive(const Way& way, Message message) {
+  Link* link = current(way);
+  if (link == nullptr) {
+    ++tallies_.cut;
+    return;
+  }
+  if (!parted(way.key.first, link->to)) return take(way, *link, std::move(message));
+  link->held.push_back([this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
+}
+
+void Network::take(const Way& way, Link& link, Message message) {
+  Node* receiver = alive(way.direction == 0 ? link.to : way.key.first);
+  if (receiver == nullptr) return;
+  if (way.direction == 1) return receiver->listener->hear(way.key.second, std::move(message));
+  if (link.ignored) return;
+  const Peer sender = incoming_peer(way.key.first);
+  if (!std::exchange(link.greeted, true)) receiver->listener->up(sender);
+  receiver->listener->hear(sender, std::move(message));
+}
+
+// The connection that `self` calls `peer`; none: it does not stand.
+std::optional<Network::Way> Network::way(Incarnation self, Peer peer) const {
+  const bool incoming = (peer.id & kIncomingPeer) != 0;
+  if (!incoming) {
+    const auto at = links_.find({self, peer});
+    if (at == links_.end() || at->second.to == 0) return std::nullopt;
+    return Way{at->first, at->second.session, 0};
+  }
+  const Incarnation from = peer.id & ~kIncomingPeer;
+  for (auto at = links_.lower_bound({from, Peer{}}); at != links_.end() && at->first.first == from; ++at) {
+    if (at->second.to == self && at->second.greeted) return Way{at->first, at->second.session, 1};
+  }
+  return std::nullopt;
+}
+
+Network::Link* Network::current(const Way& way) {
+  const auto at = links_.find(way.key);
+  return at == links_.end() || at->second.to == 0 || at->second.session != way.session ? nullptr : &at->second;
+}
+
+Network::Node* Network::alive(Incarnation self) {
+  const auto at = nodes_.find(self);
+  return at == nodes_.end() ? nullptr : &at->second;
+}
+
+bool Network::in_trouble(const Key& key, const Link& link) {
+  const Node *from = alive(key.first), *to = alive(link.to);
+  return from == nullptr || to == nullptr || from->frozen || to->frozen || parted(key.first, link.to);
+}
+
+// Heartbeats have stopped, or go on, over this process's links.
+void Network::look_at(Incarnation self) {
+  for (auto& [key, link] : links_) {
+    if (key.first == self && link.to == 0) dial(key);
+    if (link.to == 0 || (key.first != self && link.to != self)) continue;
+    const uint64_t trouble = ++link.trouble;
+    if (in_trouble(key, link)) {
+      time_.in(dice_.between(kUnansweredLeast, kUnansweredMost), [this, key = key, session = link.session, trouble] {
+        const auto at = links_.find(key);
+        if (at != links_.end() && at->second.trouble == trouble) hang_up(key, session);
+      });
+    }
+    if (parted(key.first, link.to)) continue;
+    for (auto& arrival : std::exchange(link.held, {})) time_.in(Time(0), std::move(arrival));
+  }
+}
+
+void Network::dial(const Key& key) {
+  if (links_.at(key).to != 0) return;
+  time_.in(dice_.between(kDialLeast, kDialMost), [this, key] {
+    const auto at = links_.find(key);
+    Node* self = alive(key.first);
+    if (at == links_.end() || at->second.to != 0 || self == nullptr || self->frozen) return;
+    Link& link = at->second;
+    for (const auto& [incarnation, node] : nodes_) {
+      if (node.endpoint != link.endpoint || node.frozen || parted(key.first, incarnation)) continue;
+      link.to = incarnation;
+      link.newest = {};
+      self->listener->up(key.second);
+      return;
+    }
+  });
+}
+
+// Both ends learn that the connection is gone; the connector tries again.
+void Network::hang_up(const Key& key, uint64_t session) {
+  const auto at = links_.find(key);
+  if (at == links_.end() || at->second.session != session || at->second.to == 0) return;
+  const Link ended = std::exchange(at->second, Link{.endpoint = at->second.endpoint, .session = session + 1});
+  Node *from = alive(key.first), *to = alive(ended.to);
+  if (to != nullptr && ended.greeted) to->listener->down(incoming_peer(key.first));
+  if (from == nullptr) {
+    links_.erase(key);
+    return;
+  }
+  from->listener->down(key.second);
+  if (links_.contains(key)) dial(key);
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,125 @@
+#include "tests/sim/scenario.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slipstream::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Time kBeginsMost = milliseconds(800);
+
+Climate draw_climate(Dice& dice) {
+  Climate climate;
+  for (Weather& weather : climate) {
+    if (dice.chance(0.3)) continue;  // fair
+    const double harshness = dice.share();
+    weather.lost = 0.1 * harshness * dice.share();
+    weather.doubled = 0.1 * harshness * dice.share();
+    weather.reordered = 0.1 * harshness * dice.share();
+    weather.delayed = 0.1 * harshness * dice.share();
+    weather.usual_most = Time(dice.between(100, 3000));
+  }
+  return climate;
+}
+
+// rush: when all ask at about the same time.
+Ask draw_ask(Dice& dice, int routers, std::optional<Time> rush) {
+  Ask ask{.when = rush ? *rush + dice.between(Time(0), Time(milliseconds(100))) : dice.between(Time(0), kRequestsEnd),
+          .router = static_cast<int>(dice.between(0, routers - 1)),
+          .prompt = std::vector<TokenId>(static_cast<size_t>(dice.between(1, dice.chance(0.2) ? 80 : 12))),
+          .sampling = {.temperature = 0},
+          .seed = dice.word(),
+          .output_max = static_cast<int32_t>(dice.between(1, dice.chance(0.5) ? 20 : 90))};
+  ask.output_max = std::min(ask.output_max, kToyContext - static_cast<int32_t>(ask.prompt.size()));
+  for (TokenId& token : ask.prompt) token = static_cast<TokenId>(dice.between(1, kToyVocabulary - 1));
+  if (dice.chance(0.6)) {
+    ask.sampling.temperature = dice.chance(0.5) ? 1.0F : 0.5F;
+    if (dice.chance(0.3)) ask.sampling.top_p = 0.9F;
+    if (dice.chance(0.2)) ask.sampling.top_k = 8;
+  }
+  if (dice.chance(0.1)) ask.output_max = 0;
+  if (dice.chance(0.5)) ask.stop_ids = {kToyStop};
+  ask.speculate = !dice.chance(0.1);
+  if (dice.chance(0.15)) ask.patience = dice.between(Time(0), Time(milliseconds(1500)));
+  return ask;
+}
+
+Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Time> rush) {
+  const auto pick = [&] { return machines[static_cast<size_t>(dice.between(0, static_cast<int64_t>(machines.size()) - 1))]; };
+  Fault fault{.what = static_cast<Fault::What>(dice.between(0, 3)),
+              .when = dice.between(Time(milliseconds(100)), kFaultsEnd - milliseconds(500)),
+              .whom = pick(),
+              .from = pick()};
+  if (rush) fault.when = std::min(*rush + dice.between(Time(0), Time(milliseconds(1500))), kFaultsEnd - milliseconds(500));
+  const Time rest = kFaultsEnd - fault.when;
+  const Time longest = dice.chance(0.5) ? milliseconds(300) : milliseconds(4000);
+  fault.lasts = dice.between(Time(milliseconds(1)), std::min(rest, longest));
+  fault.factor = static_cast<double>(dice.between(2, 60));
+  return fault;
+}
+
+}  // namespace
+
+Scenario Scenario::draw(uint64_t seed) {
+  Dice dice(seed, "scenario");
+  Scenario s{.seed = seed};
+  s.routers = dice.chance(0.6) ? 1 : static_cast<int>(dice.between(2, 3));
+  const bool two_numerics = dice.chance(0.2);
+  s.verifiers.resize(static_cast<size_t>(dice.between(1, 3)));
+  for (VerifierTraits& verifier : s.verifiers) {
+    verifier.other_numerics = two_numerics && dice.chance(0.5);
+    verifier.cache_blocks = static_cast<int32_t>(dice.chance(0.3) ? dice.between(7, 10) : 64);
+    verifier.step_rows_max = static_cast<int32_t>(dice.chance(0.3) ? dice.between(8, 40) : 256);
+  }
+  s.drafters.resize(static_cast<size_t>(dice.between(0, 3)));
+  const bool honest = dice.chance(0.3);
+  for (DrafterTraits& drafter : s.drafters) {
+    if (!honest) drafter.noise = dice.chance(0.3) ? 1 : dice.share() * 0.6;
+    if (!honest) drafter.siblings = dice.share() * 0.5;
+    drafter.new_endpoint = dice.chance(0.5);
+    drafter.runs_ahead = dice.chance(0.4);
+    if (!honest && dice.chance(0.3)) drafter.mischief = dice.share() * 0.5;
+  }
+  std::vector<Machine> machines;
+  for (int i = 0; i < s.routers; ++i) machines.push_back({Kind::router, i});
+  for (int i = 0; i < static_cast<int>(s.verifiers.size()); ++i) machines.push_back({Kind::verifier, i});
+  for (int i = 0; i < static_cast<int>(s.drafters.size()); ++i) machines.push_back({Kind::drafter, i});
+  for (size_t i = 0; i < machines.size(); ++i) s.begins.push_back(dice.between(Time(0), kBeginsMost));
+  s.climate = draw_climate(dice);
+  s.wait_share = dice.chance(0.5) ? 0.05 : 1000;
+  s.verifier_wait_ms = dice.chance(0.2) ? 1500 : 10'000;
+  std::optional<Time> rush;
+  if (dice.chance(0.6)) rush = dice.between(Time(milliseconds(300)), kRequestsEnd - milliseconds(500));
+  s.asks.resize(static_cast<size_t>(dice.between(1, 16)));
+  for (Ask& ask : s.asks) ask = draw_ask(dice, s.routers, rush);
+  std::ranges::sort(s.asks, {}, &Ask::when);
+  s.faults.resize(dice.chance(0.15) ? 0 : static_cast<size_t>(dice.between(1, 14)));
+  for (Fault& fault : s.faults) fault = draw_fault(dice, machines, rush);
+  std::erase_if(s.faults, [](const Fault& f) { return f.what == Fault::What::separate && f.whom.kind == f.from.kind; });
+  std::ranges::sort(s.faults, {}, &Fault::when);
+  return s;
+}
+
+std::string Scenario::text() const {
+  std::string text = fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults\n", seed, routers,
+                                 verifiers.size(), drafters.size(), asks.size(), faults.size());
+  for (size_t i = 0; i < verifiers.size(); ++i) {
+    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}\n", i, verifiers[i].cache_blocks,
+                        verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "");
+  }
+  for (size_t i = 0; i < drafters.size(); ++i) {
+    text += fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}\n", i, drafters[i].noise, drafters[i].mischief,
+                        drafters[i].runs_ahead ? ", runs ahead" : "", drafters[i].new_endpoint ? ", new endpoints" : "");
+  }
+  const char* boundaries[] = {"control", "generate", "draft"};
+  for (size_t i = 0; i < climate.size(); ++i) {
+    text += fmt::format("  {:<8} lost {:.1f} %, doubled {:.1f} %, reordered {:.1f} %, delayed {:.1f} %\n", boundaries[i],
+                        100 * climate[i].lost, 100 * climate[i].doubled, 100 * climate[i].reordered, 100 * climate[i].delayed);
+  }
+  return text;
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,191 @@
+// The instruments themselves: a simulation that is not exactly what its seed says, or a network that loses what it should not,
+// would prove nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/speculation/tree_mask.h"
+#include "tests/sim/world.h"
+
+namespace slipstream::sim {
+namespace {
+
+using testing::ElementsAre;
+using testing::Gt;
+
+TEST(Simulation, IsAFunctionOfItsSeed) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    World once(Scenario::draw(seed), true), again(Scenario::draw(seed), true);
+    const Verdict verdict = once.live();
+    EXPECT_EQ(verdict.happenings, again.live().happenings);
+    EXPECT_EQ(once.trace(), again.trace());
+    EXPECT_GT(once.trace().size(), 20u);
+  }
+}
+
+TEST(Simulation, IsTheSameWithAndWithoutATrace) {
+  World traced(Scenario::draw(7), true), untraced(Scenario::draw(7), false);
+  EXPECT_EQ(traced.live().happenings, untraced.live().happenings);
+  EXPECT_TRUE(untraced.trace().empty());
+}
+
+// A step of one sequence in block 0: the context, then a tree behind it.
+struct ToyStep {
+  std::vector<int32_t> token, position, slot, sequence, visible, wanted, table{0};
+  std::vector<uint64_t> ancestors;
+  std::vector<RowSampling> sampling;
+  std::vector<KvMove> moves;
+  void row(TokenId t, int32_t at, int32_t in_slot, int32_t sees, uint64_t mask) {
+    wanted.push_back(static_cast<int32_t>(token.size()));
+    token.push_back(t);
+    position.push_back(at);
+    slot.push_back(in_slot);
+    sequence.push_back(0);
+    visible.push_back(sees);
+    ancestors.push_back(mask);
+    sampling.push_back({.seed = 3, .position = static_cast<uint32_t>(at), .params = {.temperature = 1}});
+  }
+  Step view() const {
+    return {.token = token,
+            .position = position,
+            .slot = slot,
+            .sequence = sequence,
+            .visible = visible,
+            .ancestors = ancestors,
+            .block_table = table,
+            .blocks_max = 1,
+            .sampling = sampling,
+            .wanted = wanted,
+            .moves = moves};
+  }
+};
+
+TEST(ToyTarget, AnswersAlikeInAPromptAndInATree) {
+  ToyTarget prompt({.weights = 5}, 1), tree({.weights = 5}, 1);
+  ToyStep whole;
+  for (int32_t i = 0; i < 5; ++i) whole.row(10 + i, i, i, i + 1, 0);
+  const auto expected = prompt.run(whole.view());
+
+  ToyStep begin, rest;
+  for (int32_t i = 0; i < 2; ++i) begin.row(10 + i, i, i, i + 1, 0);
+  tree.run(begin.view());
+  rest.row(12, 2, 2, 2, 0b0001);  // the root
+  rest.row(7, 3, 3, 2, 0b0011);   // a child that is not in the prompt
+  rest.row(13, 3, 4, 2, 0b0101);  // its sibling, which is
+  rest.row(14, 4, 5, 2, 0b1101);  // and that one's child
+  const auto chosen = tree.run(rest.view());
+  EXPECT_THAT((std::vector{chosen[0], chosen[2], chosen[3]}), ElementsAre(expected[2], expected[3], expected[4]));
+}
+
+TEST(ToyTarget, AnswersWronglyWhenARowWasNotMoved) {
+  ToyTarget moved({.weights = 5}, 1), unmoved({.weights = 5}, 1);
+  const auto run = [](ToyTarget& target, std::vector<KvMove> moves) {
+    ToyStep tree, next;
+    tree.row(1, 0, 0, 0, 0b001);
+    tree.row(2, 1, 1, 0, 0b011);
+    tree.row(3, 1, 2, 0, 0b101);
+    target.run(tree.view());
+    next.moves = std::move(moves);
+    for (int32_t i = 2; i < 8; ++i) next.row(4, i, i, i + 1, 0);
+    return target.run(next.view());
+  };
+  EXPECT_NE(run(moved, {{2, 1}}), run(unmoved, {}));
+}
+
+// Keeps what it hears.
+struct Ear final : Listener {
+  std::vector<uint64_t> heard;
+  int ups = 0, downs = 0;
+  void up(Peer) override { ++ups; }
+  void down(Peer) override { ++downs; }
+  void hear(Peer, Message message) override { heard.push_back(std::get<Cancel>(message).sequence.counter); }
+};
+
+class NetworkTest : public testing::Test {
+ protected:
+  NetworkTest() {
+    network.open(1, "server", server, "tcp://server");
+    network.open(2, "client", client, std::nullopt);
+    network.connect(2, Peer{1}, "tcp://server");
+    wait(200);
+  }
+  void wait(int ms) { time.run_until(time.now() + std::chrono::milliseconds(ms)); }
+  void send(int from, int count) {
+    for (int i = 0; i < count; ++i) network.send(2, Peer{1}, Cancel{{0, static_cast<uint64_t>(from + i)}, 1});
+  }
+
+  VirtualTime time;
+  Trace trace{time, false};
+  Network network{time, trace, 1};
+  Ear server, client;
+};
+
+TEST_F(NetworkTest, KeepsOrderAndLosesNothingInFairWeather) {
+  send(0, 500);
+  wait(10);
+  ASSERT_EQ(server.heard.size(), 500u);
+  EXPECT_TRUE(std::ranges::is_sorted(server.heard));
+  EXPECT_EQ(client.ups, 1);
+  EXPECT_EQ(server.ups, 1);
+}
+
+TEST_F(NetworkTest, LosesDoublesAndReordersInBadWeather) {
+  network.set({Weather{}, Weather{.lost = 0.2, .doubled = 0.2, .reordered = 0.2}, Weather{}});
+  send(0, 500);
+  wait(100);
+  EXPECT_FALSE(std::ranges::is_sorted(server.heard));
+  EXPECT_THAT(network.tallies().lost, Gt(50u));
+  EXPECT_EQ(server.heard.size(), 500 - network.tallies().lost + network.tallies().doubled);
+}
+
+TEST_F(NetworkTest, HoldsWhatIsSentInAShortSeparationAndDropsALongOne) {
+  network.separate(1, 2);
+  send(0, 5);
+  wait(100);
+  EXPECT_TRUE(server.heard.empty());
+  network.join(1, 2);
+  wait(1);
+  EXPECT_THAT(server.heard, ElementsAre(0, 1, 2, 3, 4));
+
+  network.separate(1, 2);
+  send(5, 1);
+  wait(500);
+  EXPECT_EQ(client.downs, 1);
+  EXPECT_EQ(server.downs, 1);
+  network.join(1, 2);
+  wait(200);
+  EXPECT_EQ(client.ups, 2);
+  EXPECT_EQ(server.heard.size(), 5u);
+}
+
+TEST_F(NetworkTest, DeliversTheLastWordsOfTheDead) {
+  send(0, 3);
+  network.close(2);
+  wait(10);
+  EXPECT_EQ(server.heard.size(), 3u);
+  EXPECT_EQ(server.downs, 1);
+}
+
+TEST_F(NetworkTest, ConnectsToWhoeverIsBoundNext) {
+  network.close(1);
+  wait(10);
+  EXPECT_EQ(client.downs, 1);
+  Ear second;
+  network.open(3, "second", second, "tcp://server");
+  wait(200);
+  EXPECT_EQ(client.ups, 2);
+  send(0, 1);
+  wait(1);
+  EXPECT_EQ(second.heard.size(), 1u);
+}
+
+TEST_F(NetworkTest, HearsNothingMoreOfAPeerThatItDisconnected) {
+  send(0, 1);
+  wait(1);
+  network.disconnect(1, incoming_peer(2));
+  send(1, 1);
+  wait(1);
+  EXPECT_EQ(server.heard.size(), 1u);
+}
+
+}  // namespace
+}  // namespace slipstream::sim

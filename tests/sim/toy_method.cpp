@@ -1,0 +1,71 @@
+#include "tests/sim/toy_method.h"
+
+#include <array>
+#include <limits>
+
+#include "common/base/check.h"
+
+namespace slipstream::sim {
+namespace {
+
+constexpr float kConfidence = 0.9F;
+
+}  // namespace
+
+void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
+  Held& held = sequences_.at(key);
+  for (TokenId token : tokens) held.context.add(token, held.length++);
+}
+
+std::vector<TokenTree> ToyMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<TokenTree> trees;
+  for (const DraftAsk& ask : asks) trees.push_back(grow(sequences_.at(ask.key), ask.rule));
+  return trees;
+}
+
+RowSampling ToyMethod::row(const Held& held) const {
+  return {.seed = held.info.seed,
+          .choice = held.info.choice,
+          .position = static_cast<uint32_t>(held.length - held.info.prompt_length),
+          .params = held.info.sampling};
+}
+
+// A chain; now and then the runner-up beside a node.
+TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
+  std::vector<TreeNode> nodes;
+  std::array<float, kToyVocabulary> logits;
+  Held at = held;
+  int32_t parent = kRoot;
+  float survival = kConfidence;
+  for (int depth = 1; rule.admits(survival, depth, static_cast<int>(nodes.size())); ++depth, survival *= kConfidence) {
+    law_.logits(at.context.hash(), logits);
+    const TokenId token = choose(logits, row(at), scratch_);
+    const auto chosen = static_cast<int32_t>(nodes.size());
+    nodes.push_back({token, parent, survival});
+    const bool sibling = dice_.chance(siblings_) && rule.admits(survival, depth, static_cast<int>(nodes.size()));
+    if (sibling) {
+      logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
+      nodes.push_back({choose(logits, row(at), scratch_), parent, survival / 2});
+    }
+    at.context.add(token, at.length++);
+    parent = chosen;
+  }
+  Result<TokenTree> tree = TokenTree::make(std::move(nodes), kToyVocabulary);
+  CHECK(tree.has_value(), "a toy tree is no tree: {}", tree.error().message);
+  return *std::move(tree);
+}
+
+std::vector<TokenId> ToyMethod::foresee(const DraftKey& key, int tokens) {
+  const auto held = sequences_.find(key);
+  if (held == sequences_.end()) return {};
+  std::vector<TokenId> seen;
+  std::array<float, kToyVocabulary> logits;
+  for (Held at = held->second; static_cast<int>(seen.size()) < tokens;) {
+    law_.logits(at.context.hash(), logits);
+    seen.push_back(choose(logits, row(at), scratch_));
+    at.context.add(seen.back(), at.length++);
+  }
+  return seen;
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,43 @@
+// A draft method over a toy model, chosen with the shared noise: the target itself, a poor copy of it, or another model.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "services/drafter/method.h"
+#include "tests/sim/dice.h"
+#include "tests/sim/toy_model.h"
+
+namespace slipstream::sim {
+
+class ToyMethod final : public Method {
+ public:
+  ToyMethod(ToyLaw law, double siblings, uint64_t seed) : law_(law), siblings_(siblings), dice_(seed, "toy method") {}
+
+  std::string_view name() const override { return "toy"; }
+  Needs needs() const override { return {}; }
+  void begin(const DraftKey& key, const SequenceInfo& info) override { sequences_[key] = {.info = info, .context = {}}; }
+  void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
+  std::vector<TokenTree> draft(std::span<const DraftAsk> asks) override;
+  void end(const DraftKey& key) override { sequences_.erase(key); }
+
+  // The likeliest next tokens, for running ahead of the verifier; nothing for an unknown key.
+  std::vector<TokenId> foresee(const DraftKey& key, int tokens);
+
+ private:
+  struct Held {
+    SequenceInfo info;
+    ToyContext context;
+    int32_t length = 0;
+  };
+  TokenTree grow(const Held& held, const StopRule& rule);
+  RowSampling row(const Held& held) const;
+
+  ToyLaw law_;
+  double siblings_;  // share of nodes that have the runner-up beside them
+  Dice dice_;
+  std::map<DraftKey, Held> sequences_;
+  ChooseScratch scratch_;
+};
+
+}  // namespace slipstream::sim

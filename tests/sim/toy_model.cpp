@@ -1,0 +1,65 @@
+#include "tests/sim/toy_model.h"
+
+#include <array>
+
+#include "common/base/check.h"
+#include "tests/sim/dice.h"
+
+namespace slipstream::sim {
+
+void ToyLaw::logits(uint64_t context, std::span<float> out) const {
+  Dice own(context ^ weights, "logits");
+  for (float& logit : out) logit = static_cast<float>(4 * own.share());
+  if (noise == 0) return;
+  Dice other(context ^ weights, "noise");
+  for (float& logit : out) logit = static_cast<float>((1 - noise) * logit + noise * 4 * other.share());
+}
+
+std::vector<TokenId> ToyTarget::run(const Step& step) {
+  for (const KvMove& move : step.moves) cache_.at(static_cast<size_t>(move.to)) = cache_.at(static_cast<size_t>(move.from));
+  after_.clear();
+  for (size_t row = 0; row < step.token.size(); ++row) {
+    const auto slot_of = [&](int32_t position) {
+      const auto entry = step.sequence[row] * step.blocks_max + position / kBlockTokens;
+      return step.block_table[static_cast<size_t>(entry)] * kBlockTokens + position % kBlockTokens;
+    };
+    // As attend() does: the positions before, then those ancestors that lie in the tree. A prompt's row sees itself as its last
+    // position and a tree's row as its last ancestor; both write before anybody reads.
+    ToyContext context;
+    const bool in_tree = step.ancestors[row] != 0;
+    const int32_t before = in_tree ? step.visible[row] : step.visible[row] - 1;
+    for (int32_t position = 0; position < before; ++position) context.read(cache_.at(static_cast<size_t>(slot_of(position))));
+    for (int32_t j = 0; j < 64; ++j) {
+      if ((step.ancestors[row] >> j & 1) == 0) continue;
+      const int32_t slot = slot_of(step.visible[row] + j);
+      if (slot != step.slot[row]) context.read(cache_.at(static_cast<size_t>(slot)));
+    }
+    const uint64_t own = context.row(step.token[row], step.position[row]);
+    cache_.at(static_cast<size_t>(step.slot[row])) = own;
+    context.read(own);
+    after_.push_back(context.hash());
+  }
+  std::vector<TokenId> chosen;
+  std::array<float, kToyVocabulary> logits;
+  for (size_t i = 0; i < step.wanted.size(); ++i) {
+    law_.logits(after_[static_cast<size_t>(step.wanted[i])], logits);
+    chosen.push_back(choose(logits, step.sampling[i], scratch_));
+  }
+  return chosen;
+}
+
+ToyOracle::ToyOracle(ToyLaw law, std::span<const TokenId> prompt, SamplingParams params, uint64_t seed)
+    : law_(law), row_{.seed = seed, .params = params} {
+  for (TokenId token : prompt) context_.add(token, length_++);
+}
+
+TokenId ToyOracle::next() {
+  std::array<float, kToyVocabulary> logits;
+  law_.logits(context_.hash(), logits);
+  const TokenId token = choose(logits, row_, scratch_);
+  context_.add(token, length_++);
+  ++row_.position;
+  return token;
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,71 @@
+// A language model of a few lines: the logits after a context are random numbers keyed by the tokens of that context. It has a
+// cache like a real one, one row a position, so that a step that reads a wrong, stale or unmoved row gives wrong tokens.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/kv/block_pool.h"
+#include "common/sampling/choose.h"
+#include "services/verifier/step_plan.h"
+
+namespace slipstream::sim {
+
+inline constexpr int32_t kToyVocabulary = 24;
+inline constexpr TokenId kToyStop = 0;
+
+// Which model: equal laws give equal logits.
+struct ToyLaw {
+  uint64_t weights = 1;
+  double noise = 0;  // share of other logits mixed in: 0 the model itself, 1 another one
+
+  void logits(uint64_t context, std::span<float> out) const;  // [kToyVocabulary]
+};
+
+// The state after some tokens; what a cache row holds is the state's word.
+class ToyContext {
+ public:
+  void add(TokenId token, int32_t position) { read(row(token, position)); }
+  uint64_t row(TokenId token, int32_t position) const {  // what that token writes
+    return mix(hash_ ^ (static_cast<uint64_t>(token) << 32 | static_cast<uint32_t>(position + 1)));
+  }
+  void read(uint64_t row) { hash_ = mix(hash_ * 31 + row); }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93ull;
+    return x ^ (x >> 29);
+  }
+  uint64_t hash_ = 0;
+};
+
+// The target's cache and forward pass: runs what gather() planned.
+class ToyTarget {
+ public:
+  ToyTarget(ToyLaw law, int32_t cache_blocks) : law_(law), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
+  std::vector<TokenId> run(const Step& step);  // [wanted]
+
+ private:
+  ToyLaw law_;
+  std::vector<uint64_t> cache_;  // [slots]
+  std::vector<uint64_t> after_;  // [rows] the context's hash after each row
+  ChooseScratch scratch_;
+};
+
+// Plain decoding of one request, without any of our machinery but choose(): what every answer must equal.
+class ToyOracle {
+ public:
+  ToyOracle(ToyLaw law, std::span<const TokenId> prompt, SamplingParams params, uint64_t seed);
+  TokenId next();  // and goes on from it
+
+ private:
+  ToyLaw law_;
+  ToyContext context_;
+  int32_t length_ = 0;
+  RowSampling row_;
+  ChooseScratch scratch_;
+};
+
+}  // namespace slipstream::sim

@@ -1,0 +1,54 @@
+// Virtual time: what happens next. Of equal times the one that was planned first comes first, so that a run is a function of
+// its seed alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "common/actor/actor.h"
+
+namespace slipstream::sim {
+
+class VirtualTime {
+ public:
+  using Happening = std::move_only_function<void()>;
+
+  Time now() const { return now_; }
+  uint64_t happened() const { return happened_; }
+
+  void at(Time when, Happening what) {
+    plans_.push_back({std::max(when, now_), planned_++, std::move(what)});
+    std::ranges::push_heap(plans_, later);
+  }
+  void in(Time delay, Happening what) { at(now_ + delay, std::move(what)); }
+
+  // Lets everything happen up to that time.
+  void run_until(Time end) {
+    while (!plans_.empty() && plans_.front().when <= end) {
+      std::ranges::pop_heap(plans_, later);
+      Plan plan = std::move(plans_.back());
+      plans_.pop_back();
+      now_ = plan.when;
+      ++happened_;
+      plan.what();
+    }
+    now_ = std::max(now_, end);
+  }
+
+ private:
+  struct Plan {
+    Time when;
+    uint64_t order;
+    Happening what;
+  };
+  static bool later(const Plan& a, const Plan& b) { return std::pair(a.when, a.order) > std::pair(b.when, b.order); }
+
+  Time now_{0};
+  uint64_t planned_ = 0, happened_ = 0;
+  std::vector<Plan> plans_;  // a heap, the next in front
+};
+
+}  // namespace slipstream::sim

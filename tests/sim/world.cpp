@@ -1,0 +1,364 @@
+#include "tests/sim/world.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slipstream::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Time kLookEvery = milliseconds(200);
+constexpr Time kEndMost = kFaultsEnd + seconds(40);  // every request has ended by then
+constexpr Time kSettle = seconds(12);                // leases end, drafters sweep
+constexpr uint64_t kWeights = 11;                    // of the served model, as workers tell
+
+Fingerprint fingerprint(uint64_t weights) {
+  return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
+}
+
+std::string name(const Machine& machine) {
+  const char* kinds[] = {"router", "verifier", "drafter"};
+  return fmt::format("{}-{}", kinds[static_cast<int>(machine.kind)], machine.index);
+}
+
+}  // namespace
+
+World::World(Scenario scenario, bool trace)
+    : scenario_(std::move(scenario)),
+      laws_{{.weights = scenario_.seed}, {.weights = ~scenario_.seed}},
+      trace_(time_, trace),
+      network_(time_, trace_, scenario_.seed),
+      dice_(scenario_.seed, "world"),
+      routers_(static_cast<size_t>(scenario_.routers)),
+      verifiers_(scenario_.verifiers.size()),
+      drafters_(scenario_.drafters.size()) {
+  const auto add = [this](Kind kind, size_t count) {
+    for (int i = 0; i < static_cast<int>(count); ++i) machines_.push_back({kind, i});
+  };
+  add(Kind::router, routers_.size());
+  add(Kind::verifier, verifiers_.size());
+  add(Kind::drafter, drafters_.size());
+  const bool two = std::ranges::any_of(scenario_.verifiers, &VerifierTraits::other_numerics);
+  for (size_t i = 0; i < scenario_.asks.size(); ++i) {
+    clients_.emplace_back(scenario_.asks[i], i + 1, std::span(laws_).first(two ? 2 : 1));
+  }
+}
+World::~World() = default;
+
+// --- Processes.
+
+void World::begin(const Machine& machine) {
+  switch (machine.kind) {
+    case Kind::router:
+      return begin_router(machine.index);
+    case Kind::verifier:
+      return begin_verifier(machine.index);
+    case Kind::drafter:
+      return begin_drafter(machine.index);
+  }
+}
+
+void World::begin_router(int index) {
+  Home<RouterLife>& home = router(index);
+  const RouterConfig config{.incarnation = dice_.word() >> 1,
+                            .fingerprint = fingerprint(0),
+                            .context_max = kToyContext,
+                            .worker_silent_ms = 1500,
+                            .worker_forget_ms = 6000,
+                            .lease_ms = 3000,
+                            .start_give_up_ms = 2000,
+                            .quiet_ms = 1000,
+                            .verifier_wait_ms = scenario_.verifier_wait_ms};
+  const auto life = home.lives.size();
+  const auto client = [this, index, life](RequestId id) -> Client& {
+    CHECK(asked_.at(id - 1) == router(index).lives[life].get(), "request {} is of another router", id);
+    return clients_[id - 1];
+  };
+  home.lives.push_back(
+      std::make_unique<RouterLife>(Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
+                                   config, fmt::format("tcp://router-{}", index), NoWork{},
+                                   ToClients([client](const Delivery& delivery) { client(delivery.request).take(delivery); },
+                                             [client](const Failure& failure) { client(failure.request).take(failure); },
+                                             [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+}
+
+void World::begin_verifier(int index) {
+  const VerifierTraits& traits = scenario_.verifiers[static_cast<size_t>(index)];
+  auto& lives = verifiers_[static_cast<size_t>(index)].lives;
+  VerifierConfig config{.incarnation = dice_.word() >> 1,
+                        .fingerprint = fingerprint(kWeights),
+                        .numerics_id = traits.other_numerics ? "toy b" : "toy a",
+                        .metrics_endpoint = {},
+                        .routers = {},
+                        .context_max = kToyContext,
+                        .cache_blocks = traits.cache_blocks,
+                        .step_rows_max = traits.step_rows_max,
+                        .wait_share = scenario_.wait_share};
+  for (int i = 0; i < scenario_.routers; ++i) config.routers.push_back(fmt::format("tcp://router-{}", i));
+  lives.push_back(std::make_unique<VerifierLife>(
+      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
+      std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
+      WatchVerifier([this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+}
+
+void World::begin_drafter(int index) {
+  const DrafterTraits& traits = scenario_.drafters[static_cast<size_t>(index)];
+  auto& lives = drafters_[static_cast<size_t>(index)].lives;
+  const auto life = lives.size() + 1;
+  const std::string own = name({Kind::drafter, index});
+  DrafterConfig config{.incarnation = dice_.word() >> 1,
+                       .fingerprint = fingerprint(0),
+                       .method = "toy",
+                       .needs = {},
+                       .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
+                       .metrics_endpoint = {},
+                       .routers = {},
+                       .sequence_lease = seconds(4)};
+  for (int i = 0; i < scenario_.routers; ++i) config.routers.push_back(fmt::format("tcp://router-{}", i));
+  lives.push_back(std::make_unique<DrafterLife>(
+      Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
+      DraftWork({.weights = laws_[0].weights, .noise = traits.noise}, traits.siblings, dice_.word()),
+      Temper(traits.runs_ahead, traits.mischief, dice_.word(),
+             [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+}
+
+Process* World::process(const Machine& machine) const {
+  const auto at = static_cast<size_t>(machine.index);
+  switch (machine.kind) {
+    case Kind::router:
+      return routers_[at].now();
+    case Kind::verifier:
+      return verifiers_[at].now();
+    case Kind::drafter:
+      return drafters_[at].now();
+  }
+  return nullptr;
+}
+
+// --- What happens to them.
+
+void World::plan() {
+  for (size_t i = 0; i < machines_.size(); ++i) {
+    time_.at(scenario_.begins[i], [this, machine = machines_[i]] {
+      if (process(machine) == nullptr) begin(machine);
+    });
+  }
+  network_.set(scenario_.climate);
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    time_.at(scenario_.asks[i].when, [this, i] { ask(i); });
+  }
+  for (const Fault& fault : scenario_.faults) {
+    time_.at(fault.when, [this, fault] { plan(fault); });
+  }
+  time_.at(kFaultsEnd, [this] { heal(); });
+}
+
+void World::ask(size_t client) {
+  const Ask& ask = scenario_.asks[client];
+  RouterLife* life = router(ask.router).now();
+  if (life == nullptr) {  // connection refused: the client tries again
+    time_.in(kLookEvery, [this, client] { this->ask(client); });
+    return;
+  }
+  ++tallies_.requests;
+  asked_[client] = life;
+  trace_.line("client", "asks {} for request {}: {} tokens, at most {} more", life->name(), client + 1, ask.prompt.size(),
+              ask.output_max);
+  life->post(clients_[client].submit());
+  if (!ask.patience) return;
+  time_.in(*ask.patience, [this, client, life] {
+    if (clients_[client].state() != Client::State::asked) return;
+    trace_.line("client", "leaves request {}", client + 1);
+    life->post(clients_[client].abandon());
+  });
+}
+
+void World::kill(const Machine& machine) {
+  Process* victim = process(machine);
+  if (victim == nullptr) return;
+  victim->kill();
+  ++tallies_.kills;
+  for (const auto& [client, life] : asked_) {
+    if (life == victim && clients_[client].state() == Client::State::asked) clients_[client].cut_off();
+  }
+}
+
+void World::plan(const Fault& fault) {
+  Process* whom = process(fault.whom);
+  if (whom == nullptr) return;
+  const Incarnation self = whom->incarnation();
+  const auto again = [this, fault, self] {  // the same process, if it still lives
+    Process* now = process(fault.whom);
+    return now != nullptr && now->incarnation() == self ? now : nullptr;
+  };
+  switch (fault.what) {
+    case Fault::What::kill:
+      kill(fault.whom);
+      time_.in(fault.lasts, [this, fault] {
+        if (process(fault.whom) == nullptr) begin(fault.whom);
+      });
+      return;
+    case Fault::What::freeze:
+      if (whom->frozen()) return;
+      ++tallies_.freezes;
+      whom->freeze();
+      time_.in(fault.lasts, [again] {
+        if (Process* now = again(); now != nullptr && now->frozen()) now->thaw();
+      });
+      return;
+    case Fault::What::slow:
+      ++tallies_.slowdowns;
+      trace_.line(whom->name(), "SLOW, by {:.0f}", fault.factor);
+      whom->slow_down(fault.factor);
+      time_.in(fault.lasts, [again] {
+        if (Process* now = again()) now->slow_down(1);
+      });
+      return;
+    case Fault::What::separate: {
+      Process* from = process(fault.from);
+      if (from == nullptr) return;
+      ++tallies_.separations;
+      trace_.line(whom->name(), "SEPARATED from {}", from->name());
+      network_.separate(self, from->incarnation());
+      time_.in(fault.lasts, [this, self, other = from->incarnation()] { network_.join(self, other); });
+      return;
+    }
+  }
+}
+
+void World::heal() {
+  trace_.line("world", "HEALS");
+  network_.set({});
+  for (const Machine& machine : machines_) {
+    if (Process* now = process(machine)) {
+      if (now->frozen()) now->thaw();
+      now->slow_down(1);
+    } else {
+      begin(machine);
+    }
+  }
+}
+
+// --- Oracles.
+
+bool World::all_ended() const { return std::ranges::all_of(clients_, &Client::ended); }
+
+std::optional<std::string> World::complaint() const {
+  if (broken_) return broken_;
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    if (clients_[i].complaint()) return fmt::format("wrong words for request {}: {}", i + 1, *clients_[i].complaint());
+    if (clients_[i].state() != Client::State::failed) continue;
+    const Failure& failure = clients_[i].failure();
+    const bool fair = failure.code == "no_verifier" && scenario_.verifier_wait_ms < 8000;
+    if (!fair) return fmt::format("request {} failed: {} {}", i + 1, failure.code, failure.message);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> World::unended() const {
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    if (!clients_[i].ended()) return fmt::format("request {} does not end: {} tokens", i + 1, clients_[i].tokens());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> World::leftovers() const {
+  for (const auto& home : routers_) {
+    const RouterCounters& c = home.now()->actor().counters();
+    if (c.live + c.waiting > 0) return fmt::format("{} keeps {} requests", home.now()->name(), c.live + c.waiting);
+  }
+  for (size_t i = 0; i < verifiers_.size(); ++i) {
+    const VerifierCounters& c = verifiers_[i].now()->actor().counters();
+    const auto blocks = static_cast<uint64_t>(scenario_.verifiers[i].cache_blocks);
+    if (c.live + c.held > 0 || c.blocks_free != blocks) {
+      return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live, c.held,
+                         blocks - c.blocks_free, blocks);
+    }
+  }
+  for (const auto& home : drafters_) {
+    const DrafterCounters& c = home.now()->actor().counters();
+    if (c.live + c.tokens_held > 0) {
+      return fmt::format("{} keeps {} sequences, {} tokens", home.now()->name(), c.live, c.tokens_held);
+    }
+  }
+  const Tallies sum = tallies();
+  const bool perfect =
+      std::ranges::all_of(scenario_.drafters, [](const DrafterTraits& d) { return d.noise + d.mischief + d.siblings == 0; }) &&
+      std::ranges::none_of(scenario_.verifiers, &VerifierTraits::other_numerics);
+  if (perfect && sum.rejected_nodes > 0) {
+    return fmt::format("{} nodes rejected, although every drafter is the target itself", sum.rejected_nodes);
+  }
+  return std::nullopt;
+}
+
+Verdict World::live() {
+  plan();
+  std::optional<std::string> broken;
+  while (!(broken = complaint()) && time_.now() < kEndMost && !(all_ended() && time_.now() >= kFaultsEnd)) {
+    time_.run_until(time_.now() + kLookEvery);
+  }
+  if (!broken) broken = unended();
+  if (!broken) {
+    time_.run_until(time_.now() + kSettle);
+    broken = complaint();
+  }
+  if (!broken) broken = leftovers();
+  return {.broken = std::move(broken), .tallies = tallies(), .happenings = time_.happened(), .end = time_.now()};
+}
+
+// --- Tallies.
+
+Tallies World::tallies() const {
+  Tallies sum = tallies_;
+  for (const Client& client : clients_) {
+    sum.tokens += client.tokens();
+    switch (client.state()) {
+      case Client::State::answered:
+        ++sum.answered;
+        break;
+      case Client::State::failed:
+        ++sum.failed;
+        break;
+      case Client::State::abandoned:
+        ++sum.abandoned;
+        break;
+      case Client::State::cut_off:
+        ++sum.cut_off;
+        break;
+      case Client::State::not_asked:
+      case Client::State::asked:
+        break;
+    }
+  }
+  for (const auto& home : routers_) {
+    for (const auto& life : home.lives) {
+      const RouterCounters& c = life->actor().counters();
+      sum.failovers += c.replays;
+      sum.stale += c.stale;
+    }
+  }
+  for (const auto& home : verifiers_) {
+    for (const auto& life : home.lives) {
+      const VerifierCounters& c = life->actor().counters();
+      sum.resyncs += c.resyncs;
+      sum.parked += c.parked;
+      sum.late += c.late;
+      sum.stale += c.stale;
+      sum.fenced += c.fenced;
+      sum.leases_expired += c.leases_expired;
+      sum.preempted += c.preempted;
+      sum.quarantined += c.quarantined;
+      sum.accepted_nodes += c.accepted;
+      sum.rejected_nodes += c.rejected;
+    }
+  }
+  sum.doubled = network_.tallies().doubled;
+  sum.lost = network_.tallies().lost;
+  sum.lost_finishes = network_.tallies().lost_finishes;
+  return sum;
+}
+
+}  // namespace slipstream::sim

@@ -1,0 +1,75 @@
+// A deployment of the product's own actors in virtual time, living through one scenario, and the oracles that judge it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/sim/client.h"
+#include "tests/sim/lives.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/tallies.h"
+
+namespace slipstream::sim {
+
+struct Verdict {
+  std::optional<std::string> broken;  // the oracle that was violated, and how
+  Tallies tallies;
+  uint64_t happenings = 0;
+  Time end{};
+};
+
+class World {
+ public:
+  World(Scenario scenario, bool trace);
+  ~World();
+  Verdict live();
+  const std::vector<std::string>& trace() const { return trace_.lines(); }
+
+ private:
+  template <class L>
+  struct Home {  // of one machine: its lives, the newest last; the dead stay, for late happenings and the audit
+    std::string name;
+    std::vector<std::unique_ptr<L>> lives;
+    L* now() const { return lives.empty() || !lives.back()->alive() ? nullptr : lives.back().get(); }
+  };
+
+  void begin(const Machine& machine);
+  void begin_router(int index);
+  void begin_verifier(int index);
+  void begin_drafter(int index);
+  Process* process(const Machine& machine) const;
+  Home<RouterLife>& router(int index) { return routers_[static_cast<size_t>(index)]; }
+
+  void plan();
+  void plan(const Fault& fault);
+  void kill(const Machine& machine);
+  void heal();
+  void ask(size_t client);
+  bool all_ended() const;
+
+  // Oracles. Each gives a sentence if it is violated.
+  std::optional<std::string> complaint() const;
+  std::optional<std::string> unended() const;
+  std::optional<std::string> leftovers() const;
+  Tallies tallies() const;
+
+  Scenario scenario_;
+  std::vector<ToyLaw> laws_;  // of the numerics there are
+  VirtualTime time_;
+  Trace trace_;
+  Network network_;
+  Dice dice_;
+  std::vector<Machine> machines_;
+  std::vector<Home<RouterLife>> routers_;
+  std::vector<Home<VerifierLife>> verifiers_;
+  std::vector<Home<DrafterLife>> drafters_;
+  std::vector<Client> clients_;
+  std::map<size_t, RouterLife*> asked_;  // of a client that was asked: which life
+  std::optional<std::string> broken_;    // found while it ran
+  Tallies tallies_;                      // of faults; the rest is counted at the end
+};
+
+}  // namespace slipstream::sim
