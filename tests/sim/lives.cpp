@@ -5,6 +5,11 @@
 #include "common/base/prefix_hash.h"
 
 namespace slipstream::sim {
+namespace {
+
+TokenId another(TokenId token) { return (token + 1) % kToyVocabulary; }
+
+}  // namespace
 
 // After each event every node has one fate, every request one state, every Advance one answer.
 
@@ -33,15 +38,19 @@ void Temper::after(const DrafterLife& life) {
 
 void Temper::sends(DrafterLife& life, To<Tree>& tree) {
   if (tree.message.nodes.empty()) return;
-  if (runs_ahead_ && dice_.chance(0.5)) run_ahead(life, tree);
-  if (dice_.chance(mischief_)) spoil(tree.message);
+  if (traits_.runs_ahead && dice_.chance(0.5)) run_ahead(life, tree);
+  if (dice_.chance(traits_.mischief)) traits_.misplaced ? misplace(tree.message) : spoil(tree.message);
 }
 
-// Guesses that the first few tokens come true and the one after them, too, and sends the tree for then.
+// Guesses that the first few tokens come true, and sends the tree for then. Now and then the guess is wrong: no such tree may
+// ever be verified, whence its nodes are wrong, too.
 void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
   const auto steps = static_cast<size_t>(dice_.between(1, 5));
-  const std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);
+  std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);
   if (seen.size() < 9) return;
+  if (dice_.chance(0.3)) {
+    for (size_t i = steps - 1; i < seen.size(); ++i) seen[i] = another(seen[i]);
+  }
   Tree ahead{.fence = tree.message.fence, .nodes = {}};
   PrefixHash hash(ahead.fence.prefix_hash);
   hash.add(std::span(seen).first(steps));
@@ -55,33 +64,39 @@ void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
   life.say(tree.peer, ahead);
 }
 
+// No tree.
 void Temper::spoil(Tree& tree) {
-  switch (dice_.between(0, 7)) {
+  switch (dice_.between(0, 2)) {
     case 0:
       tree.nodes[0].token = kToyVocabulary;
       return;
     case 1:
       tree.nodes.back().parent = static_cast<int32_t>(tree.nodes.size());
       return;
-    case 2:
+    default:
       tree.nodes[0].survival = 2;
       return;
-    case 3:
+  }
+}
+
+// A tree for something else than is there: never to be verified, and wrong if it is.
+void Temper::misplace(Tree& tree) {
+  for (TreeNode& node : tree.nodes) node.token = another(node.token);
+  switch (dice_.between(0, 4)) {
+    case 0:
       tree.fence.prefix_hash ^= 1;
       return;
-    case 4:
+    case 1:
       tree.fence.round += 1;
       return;
-    case 5:
+    case 2:
       tree.fence.epoch += 1;
       return;
-    case 6:
+    case 3:
       tree.fence.base_length -= 1;
       return;
-    case 7:
-      tree.fence.base_length += static_cast<int32_t>(dice_.between(1, 8));
-      return;
     default:
+      tree.fence.base_length += static_cast<int32_t>(dice_.between(1, 8));
       return;
   }
 }

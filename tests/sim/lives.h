@@ -9,6 +9,7 @@
 #include "services/router/router.h"
 #include "services/verifier/verifier.h"
 #include "tests/sim/life.h"
+#include "tests/sim/scenario.h"
 #include "tests/sim/toy_method.h"
 #include "tests/sim/toy_model.h"
 
@@ -68,17 +69,17 @@ class WatchVerifier {
 // A drafter that runs ahead, or that spoils its trees, on the way out.
 class Temper {
  public:
-  Temper(bool runs_ahead, double mischief, uint64_t seed, Breach breach)
-      : runs_ahead_(runs_ahead), mischief_(mischief), dice_(seed, "temper"), breach_(std::move(breach)) {}
+  Temper(const DrafterTraits& traits, uint64_t seed, Breach breach)
+      : traits_(traits), dice_(seed, "temper"), breach_(std::move(breach)) {}
   void sends(Life<Drafter, DraftWork, Temper>& life, To<Tree>& tree);
   void after(const Life<Drafter, DraftWork, Temper>& life);
 
  private:
   void run_ahead(Life<Drafter, DraftWork, Temper>& life, const To<Tree>& tree);
   void spoil(Tree& tree);
+  void misplace(Tree& tree);
 
-  bool runs_ahead_;
-  double mischief_;
+  DrafterTraits traits_;
   Dice dice_;
   Breach breach_;
 };

@@ -81,7 +81,8 @@ Scenario Scenario::draw(uint64_t seed) {
     if (!honest) drafter.siblings = dice.share() * 0.5;
     drafter.new_endpoint = dice.chance(0.5);
     drafter.runs_ahead = dice.chance(0.4);
-    if (!honest && dice.chance(0.3)) drafter.mischief = dice.share() * 0.5;
+    if (dice.chance(0.3)) drafter.mischief = dice.share() * 0.5;
+    drafter.misplaced = honest || dice.chance(0.5);
   }
   std::vector<Machine> machines;
   for (int i = 0; i < s.routers; ++i) machines.push_back({Kind::router, i});
@@ -111,8 +112,9 @@ std::string Scenario::text() const {
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "");
   }
   for (size_t i = 0; i < drafters.size(); ++i) {
-    text += fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}\n", i, drafters[i].noise, drafters[i].mischief,
-                        drafters[i].runs_ahead ? ", runs ahead" : "", drafters[i].new_endpoint ? ", new endpoints" : "");
+    text += fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}{}\n", i, drafters[i].noise, drafters[i].mischief,
+                        drafters[i].misplaced ? " (fences)" : "", drafters[i].runs_ahead ? ", runs ahead" : "",
+                        drafters[i].new_endpoint ? ", new endpoints" : "");
   }
   const char* boundaries[] = {"control", "generate", "draft"};
   for (size_t i = 0; i < climate.size(); ++i) {

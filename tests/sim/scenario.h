@@ -34,6 +34,7 @@ struct DrafterTraits {
   bool new_endpoint = false;  // each life binds another one
   bool runs_ahead = false;    // sends trees for what it thinks comes next, too
   double mischief = 0;        // share of its trees that are spoilt
+  bool misplaced = false;     // and how: for something else than their fence says, instead of no trees at all
 };
 
 struct Ask {  // of one client

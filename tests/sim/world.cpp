@@ -121,8 +121,7 @@ void World::begin_drafter(int index) {
   lives.push_back(std::make_unique<DrafterLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
       DraftWork({.weights = laws_[0].weights, .noise = traits.noise}, traits.siblings, dice_.word()),
-      Temper(traits.runs_ahead, traits.mischief, dice_.word(),
-             [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+      Temper(traits, dice_.word(), [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
 }
 
 Process* World::process(const Machine& machine) const {
@@ -285,9 +284,11 @@ std::optional<std::string> World::leftovers() const {
     }
   }
   const Tallies sum = tallies();
-  const bool perfect =
-      std::ranges::all_of(scenario_.drafters, [](const DrafterTraits& d) { return d.noise + d.mischief + d.siblings == 0; }) &&
-      std::ranges::none_of(scenario_.verifiers, &VerifierTraits::other_numerics);
+  const bool perfect = std::ranges::all_of(scenario_.drafters,
+                                           [](const DrafterTraits& d) {
+                                             return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced);
+                                           }) &&
+                       std::ranges::none_of(scenario_.verifiers, &VerifierTraits::other_numerics);
   if (perfect && sum.rejected_nodes > 0) {
     return fmt::format("{} nodes rejected, although every drafter is the target itself", sum.rejected_nodes);
   }
