@@ -72,6 +72,12 @@ Result<void> valid(const Hello& hello) {
 }
 Result<void> valid(const WorkerHeartbeat& heartbeat) { return within("WorkerHeartbeat.busy", heartbeat.busy, 0.0F, 1.0F); }
 
+Result<void> valid(const char* what, const std::vector<DrafterRef>& drafters) {
+  TRY_VOID(entries(what, drafters.size(), kDraftersPerSequenceMax));
+  for (const DrafterRef& drafter : drafters) TRY_VOID(bytes("DrafterRef.endpoint", drafter.endpoint));
+  return {};
+}
+
 Result<void> valid(const Start& start) {
   TRY_VOID(choice(start.choice));
   TRY_VOID(tokens("Start.tokens", start.tokens, kContextTokensMax));
@@ -80,9 +86,12 @@ Result<void> valid(const Start& start) {
   TRY_VOID(count("Start.outputMax", start.output_max));
   TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
   TRY_VOID(tokens("Start.stopIds", start.stop_ids, kStopIdsMax));
-  TRY_VOID(entries("Start.drafters", start.drafters.size(), kDraftersPerSequenceMax));
-  for (const DrafterRef& drafter : start.drafters) TRY_VOID(bytes("DrafterRef.endpoint", drafter.endpoint));
+  TRY_VOID(valid("Start.drafters", start.drafters));
   return valid(start.tuning);
+}
+Result<void> valid(const Assign& assign) {
+  TRY_VOID(valid("Assign.drafters", assign.drafters));
+  return valid(assign.tuning);
 }
 Result<void> valid(const Ack& ack) { return count("Ack.nextIndex", ack.next_index); }
 

@@ -31,6 +31,15 @@ struct Start {
   uint32_t lease_ms = 10'000;  // without a RouterHeartbeat for this long the sequence is freed
   bool operator==(const Start&) const = default;
 };
+// Who drafts for a live sequence from now on, and how far to guess, in place of what its Start said. Lost, it does no harm.
+struct Assign {
+  SequenceId sequence;
+  Epoch epoch = 0;
+  uint32_t version = 0;              // grows from Assign to Assign of an epoch, from 1; an older one is dropped
+  std::vector<DrafterRef> drafters;  // the first that is there drafts; empty: plain decoding
+  Tuning tuning;
+  bool operator==(const Assign&) const = default;
+};
 struct Ack {
   SequenceId sequence;
   Epoch epoch = 0;
@@ -69,6 +78,6 @@ struct Tokens {  // kept, with the finish, until acked or the lease ends
   bool operator==(const Tokens&) const = default;
 };
 
-using GenerateMessage = std::variant<Start, Ack, Cancel, Accepted, Refused, Tokens, Unknown>;
+using GenerateMessage = std::variant<Start, Ack, Cancel, Accepted, Refused, Tokens, Assign, Unknown>;
 
 }  // namespace slipstream

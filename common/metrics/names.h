@@ -32,6 +32,8 @@ inline constexpr MetricName kRouterTokenFaults{
     "slipstream_router_token_faults_total", "Tokens messages not taken as they came: repeated tokens, gaps, stale, invalid."};
 // Router: work handed to verifiers.
 inline constexpr MetricName kRouterStarts{"slipstream_router_starts_total", "Starts sent, by kind: first, repeated, replay."};
+inline constexpr MetricName kRouterAssigns{"slipstream_router_assigns_total",
+                                           "Live requests that were given other drafters than before."};
 inline constexpr MetricName kRouterStartsRefused{"slipstream_router_starts_refused_total", "Starts that a verifier refused."};
 // Router: workers.
 inline constexpr MetricName kRouterWorkers{"slipstream_router_workers", "Workers that new work may go to, by role."};
@@ -57,9 +59,9 @@ inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed
 inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
                                                      "Rounds for which the guard asked for no draft."};
 inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_trees_total",
-                                                 "Trees that came for a longer base than the sequence had, and were kept"};
+                                                 "Trees that came for a longer base than the sequence had, and were kept."};
 inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked_trees_used_total",
-                                                     "Parked trees whose base a commit reached exactly"};
+                                                     "Parked trees whose base a commit reached exactly."};
 // Verifier: steps.
 inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, choosing included."};
 inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",

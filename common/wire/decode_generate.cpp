@@ -7,6 +7,17 @@ namespace {
 
 using wire::read;
 
+Result<std::vector<DrafterRef>> read(const char* what, capnp::List<schema::DrafterRef>::Reader from) {
+  TRY_VOID(bounded(what, from.size(), kDraftersPerSequenceMax));
+  std::vector<DrafterRef> drafters;
+  for (auto drafter : from) {
+    DrafterRef& to = drafters.emplace_back();
+    to.incarnation = drafter.getIncarnation();
+    TRY(to.endpoint, read("DrafterRef.endpoint", drafter.getEndpoint()));
+  }
+  return drafters;
+}
+
 Result<GenerateMessage> read(schema::Start::Reader from) {
   Start start{.sequence = read(from.getSequence()),
               .epoch = from.getEpoch(),
@@ -19,12 +30,7 @@ Result<GenerateMessage> read(schema::Start::Reader from) {
   TRY(start.tokens, read("Start.tokens", from.getTokens(), kContextTokensMax));
   TRY(start.rule, read_enum("Start.rule", from.getRule(), Rule::coupled));
   TRY(start.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
-  TRY_VOID(bounded("Start.drafters", from.getDrafters().size(), kDraftersPerSequenceMax));
-  for (auto drafter : from.getDrafters()) {
-    DrafterRef& to = start.drafters.emplace_back();
-    to.incarnation = drafter.getIncarnation();
-    TRY(to.endpoint, read("DrafterRef.endpoint", drafter.getEndpoint()));
-  }
+  TRY(start.drafters, read("Start.drafters", from.getDrafters()));
   TRY(start.tuning, read(from.getTuning()));
   return start;
 }
@@ -38,6 +44,13 @@ Result<GenerateMessage> read(schema::Ack::Reader from) {
 
 Result<GenerateMessage> read(schema::Cancel::Reader from) {
   return Cancel{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
+}
+
+Result<GenerateMessage> read(schema::Assign::Reader from) {
+  Assign assign{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .version = from.getVersion()};
+  TRY(assign.drafters, read("Assign.drafters", from.getDrafters()));
+  TRY(assign.tuning, read(from.getTuning()));
+  return assign;
 }
 
 Result<GenerateMessage> read(schema::Accepted::Reader from) {
@@ -92,6 +105,8 @@ Result<GenerateMessage> read(schema::Generate::Reader top) {
       return read(top.getRefused());
     case schema::Generate::TOKENS:
       return read(top.getTokens());
+    case schema::Generate::ASSIGN:
+      return read(top.getAssign());
   }
   return Unknown{static_cast<uint16_t>(top.which())};
 }

@@ -9,6 +9,13 @@ namespace {
 using Top = schema::Generate::Builder;
 using wire::write;
 
+void write(capnp::List<schema::DrafterRef>::Builder to, const std::vector<DrafterRef>& drafters) {
+  for (unsigned at = 0; at < to.size(); ++at) {
+    to[at].setIncarnation(drafters[at].incarnation);
+    to[at].setEndpoint(drafters[at].endpoint);
+  }
+}
+
 void write(Top top, const Start& start) {
   auto to = top.initStart();
   write(to.initSequence(), start.sequence);
@@ -22,11 +29,7 @@ void write(Top top, const Start& start) {
   write(to.initTokens(static_cast<unsigned>(start.tokens.size())), start.tokens);
   write(to.initSampling(), start.sampling);
   write(to.initStopIds(static_cast<unsigned>(start.stop_ids.size())), start.stop_ids);
-  auto drafters = to.initDrafters(static_cast<unsigned>(start.drafters.size()));
-  for (unsigned at = 0; at < drafters.size(); ++at) {
-    drafters[at].setIncarnation(start.drafters[at].incarnation);
-    drafters[at].setEndpoint(start.drafters[at].endpoint);
-  }
+  write(to.initDrafters(static_cast<unsigned>(start.drafters.size())), start.drafters);
   write(to.initTuning(), start.tuning);
 }
 
@@ -42,6 +45,15 @@ void write(Top top, const Cancel& cancel) {
   auto to = top.initCancel();
   write(to.initSequence(), cancel.sequence);
   to.setEpoch(cancel.epoch);
+}
+
+void write(Top top, const Assign& assign) {
+  auto to = top.initAssign();
+  write(to.initSequence(), assign.sequence);
+  to.setEpoch(assign.epoch);
+  to.setVersion(assign.version);
+  write(to.initDrafters(static_cast<unsigned>(assign.drafters.size())), assign.drafters);
+  write(to.initTuning(), assign.tuning);
 }
 
 void write(Top top, const Accepted& accepted) {

@@ -23,15 +23,16 @@ std::optional<Peer> pick_verifier(const Workers& workers, const LiveRequest& req
   return best->second;
 }
 
-std::vector<DrafterRef> pick_drafters(const Workers& workers) {
-  std::vector<std::pair<uint32_t, const Hello*>> ready;
+std::vector<Peer> pick_drafters(const Workers& workers, Peer now) {
+  std::vector<std::tuple<int32_t, bool, uint32_t, Peer>> ready;
   for (const auto& [peer, worker] : workers.all()) {
-    if (worker.hello.role == Role::drafter && worker.takes_work()) ready.emplace_back(worker.load.sequences, &worker.hello);
+    if (worker.hello.role != Role::drafter || !worker.takes_work()) continue;
+    ready.emplace_back(worker.assigned, peer != now, worker.load.sequences, peer);
   }
-  std::ranges::stable_sort(ready, {}, [](const auto& drafter) { return drafter.first; });
+  std::ranges::sort(ready);
   if (ready.size() > kDraftersPerSequenceMax) ready.resize(kDraftersPerSequenceMax);
-  std::vector<DrafterRef> drafters;
-  for (const auto& [load, hello] : ready) drafters.push_back({hello->incarnation, hello->draft_endpoint});
+  std::vector<Peer> drafters;
+  for (const auto& [assigned, other, load, peer] : ready) drafters.push_back(peer);
   return drafters;
 }
 

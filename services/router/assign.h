@@ -17,7 +17,8 @@ bool can_serve(const Worker& worker, const LiveRequest& request);
 // then the lowest peer.
 std::optional<Peer> pick_verifier(const Workers& workers, const LiveRequest& request);
 
-// All drafters that take work, the least loaded first, at most kDraftersPerSequenceMax.
-std::vector<DrafterRef> pick_drafters(const Workers& workers);
+// Drafters that take work, at most kDraftersPerSequenceMax; first those with the fewest live sequences of ours, then `now`,
+// then fewest of everybody's, then the lowest peer.
+std::vector<Peer> pick_drafters(const Workers& workers, Peer now);
 
 }  // namespace slipstream

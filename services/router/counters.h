@@ -34,7 +34,7 @@ struct RouterCounters {
   uint64_t output_tokens = 0;   // delivered, each once
   uint64_t drafted_tokens = 0;  // of those, guessed by a drafter
   uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0;
-  uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0;
+  uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
 
   uint64_t verifiers = 0, drafters = 0;  // gauges: those that new work may go to
   uint64_t workers_refused = 0, workers_lost = 0, workers_silenced = 0;

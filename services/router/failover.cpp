@@ -33,7 +33,7 @@ bool Router::State::admits(const Event& event) {
   if (Worker* worker = workers.find(*peer)) {  // whatever it says, it lives
     worker->heard = now;
     if (std::exchange(worker->silent, false)) {
-      workers_changed = true;
+      workers_changed = drafters_changed = true;
       note(fmt::format("{} is heard again", name_of(*worker)));
     }
   }
@@ -68,7 +68,7 @@ void Router::State::handle(From<Hello>&& from) {
     lose_worker(from.peer);
     return;
   }
-  workers_changed = true;
+  workers_changed = drafters_changed = true;
   refusals.erase(from.peer);
   if (joins) note(fmt::format("{} joined", name));
   send(from.peer, Welcome{kProtocolVersion, config.incarnation, config.heartbeat_ms});
@@ -101,7 +101,7 @@ void Router::State::handle(const From<Leaving>& from) {
     return;
   }
   if (!std::exchange(worker->leaving, true)) note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
-  workers_changed = true;
+  workers_changed = drafters_changed = true;
   for (auto& [id, request] : requests) {
     if (request.phase == LiveRequest::Phase::waiting || request.verifier != from.peer) continue;
     const auto other = pick_verifier(workers, request);
@@ -116,10 +116,10 @@ void Router::State::lose_worker(Peer peer) {
   if (worker == nullptr) return;
   const int32_t stranded = worker->assigned;
   note(fmt::format("{} is gone{}", name_of(*worker),
-                   stranded > 0 ? fmt::format(", {} requests go on elsewhere", stranded) : ""));
+                   stranded > 0 ? fmt::format(", its {} requests go on without it", stranded) : ""));
   worker->leaving = true;  // nothing of what is stranded may come back to it
   ++counters.workers_lost;
-  workers_changed = true;
+  workers_changed = drafters_changed = true;
   strand(peer);
   workers.remove(peer);
   assign_waiting();
@@ -151,7 +151,7 @@ void Router::State::look_at_workers() {
   for (Peer peer : workers.find_silent(now)) {
     ++counters.workers_silenced;
     note(fmt::format("{} has been silent for {} ms", name_of(workers.all().at(peer)), config.worker_silent_ms));
-    workers_changed = true;
+    workers_changed = drafters_changed = true;
     strand(peer);
   }
   for (Peer peer : workers.find_forgotten(now)) lose_worker(peer);

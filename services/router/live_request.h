@@ -19,6 +19,9 @@ struct LiveRequest {
   Phase phase = Phase::waiting;
   Epoch epoch = 0;                        // of the newest Start
   Peer verifier;                          // starting, running
+  Peer drafter;                           // starting, running: the first of its drafters; id 0: none
+  std::vector<DrafterRef> drafters;       // starting, running: as told last
+  uint32_t assignment = 0;                // of the newest Assign
   Backend backend;                        // starting, running; once a token is out, the only one that may go on
   int32_t output_max = 0;                 // starting, running; once a token is out, fixed
   Time start_sent{}, start_first_sent{};  // starting

@@ -39,6 +39,7 @@ void add_tokens(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterStarts, d(c.starts - c.replays), {{"kind", "first"}});
   page.counter(kRouterStarts, d(c.starts_repeated), {{"kind", "repeated"}});
   page.counter(kRouterStarts, d(c.replays), {{"kind", "replay"}});
+  page.counter(kRouterAssigns, d(c.assigns));
   page.counter(kRouterStartsRefused, d(c.starts_refused));
 }
 

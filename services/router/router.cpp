@@ -32,6 +32,7 @@ void Router::on(Event event, Time now, std::vector<Effect>& effects) {
   state_->now = now;
   state_->effects = &effects;
   if (state_->admits(event)) std::visit([this](auto&& e) { state_->handle(std::forward<decltype(e)>(e)); }, std::move(event));
+  state_->look_at_drafters();
   state_->set_alarm();
   state_->publish();
 }
@@ -93,6 +94,8 @@ void Router::State::start(LiveRequest& request, Peer verifier) {
   request.stream.begin_epoch();
   request.start_first_sent = now;
   request.acked_again = now - std::chrono::milliseconds(config.ack_repeat_ms);
+  request.assignment = 0;
+  give_drafters(request);
   ++counters.starts;
   send_start(request);
 }
@@ -109,7 +112,7 @@ void Router::State::send_start(LiveRequest& request) {
               .rule = submit.sampling.temperature == 0.0F ? Rule::greedy : Rule::coupled,
               .output_max = request.output_max,
               .stop_ids = submit.stop_ids,
-              .drafters = submit.speculate ? pick_drafters(workers) : std::vector<DrafterRef>{},
+              .drafters = request.drafters,
               .tuning = config.tuning,
               .lease_ms = config.lease_ms};
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
@@ -248,6 +251,7 @@ void Router::State::release(LiveRequest& request) {
     --worker->assigned;
     workers_changed = true;
   }
+  take_drafters(request);
 }
 
 void Router::State::erase(LiveRequest& request) {

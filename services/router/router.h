@@ -1,5 +1,6 @@
 // The router's actor: keeps prompt and emitted ids of every live request, assigns them to verifiers, delivers each token once,
-// and replays a request elsewhere when its verifier is lost. Reading order: admission.h, assign.h, stream.h, failover.cpp.
+// and replays a request elsewhere when its verifier is lost. Reading order: admission.h, assign.h, stream.h, drafters.cpp,
+// failover.cpp.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,8 @@ class Router {
  public:
   using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, From<Hello>, From<WorkerHeartbeat>,
                              From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>>;
-  using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>, To<Ack>,
-                              To<Cancel>, Delivery, Failure, Note>;
+  using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>,
+                              To<Assign>, To<Ack>, To<Cancel>, Delivery, Failure, Note>;
 
   explicit Router(RouterConfig config);
   ~Router();

@@ -1,4 +1,5 @@
-// The inside of the actor, shared by router.cpp (requests) and failover.cpp (workers). Nobody else includes it.
+// The inside of the actor, shared by router.cpp (requests), drafters.cpp (who drafts for them) and failover.cpp (workers).
+// Nobody else includes it.
 #pragma once
 
 #include <map>
@@ -11,9 +12,9 @@
 
 namespace slipstream {
 
-// Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned` counts it. (2) Its epoch is
-// that of its newest Start: what carries another is stale. (3) A request leaves `requests` with exactly one finishing Delivery,
-// one Failure, or an Abandon.
+// Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned` counts it, and at most one
+// drafter whose does. (2) Its epoch is that of its newest Start: what carries another is stale. (3) A request leaves `requests`
+// with exactly one finishing Delivery, one Failure, or an Abandon.
 struct Router::State {
   explicit State(RouterConfig given) : config(std::move(given)) {}
 
@@ -36,6 +37,11 @@ struct Router::State {
   void cancel(const LiveRequest& request);  // tells its verifier
   LiveRequest* current(Peer peer, const SequenceId& sequence, Epoch epoch);
   SequenceId sequence(const LiveRequest& request) const { return {config.incarnation, request.submit.request}; }
+
+  // Who drafts for whom (drafters.cpp).
+  void give_drafters(LiveRequest& request);
+  void take_drafters(LiveRequest& request);
+  void look_at_drafters();
 
   // Workers (failover.cpp).
   void handle(const Woke&);
@@ -71,7 +77,8 @@ struct Router::State {
   std::map<Peer, std::string> refusals;  // the last reason told to each peer: the log has it once
   Time next_heartbeat{};
   std::optional<Time> alarm;
-  bool workers_changed = true;  // since the newest facts
+  bool workers_changed = true;    // since the newest facts
+  bool drafters_changed = false;  // since look_at_drafters()
 
   // Of the event at hand.
   Time now{};

@@ -26,7 +26,7 @@ struct Worker {
   Hello hello;
   WorkerHeartbeat load;  // the newest
   Time heard{};
-  int32_t assigned = 0;  // verifier: live sequences of this router
+  int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as the first of their drafters
   bool silent = false;   // nothing heard for worker_silent_ms
   bool leaving = false;
   bool takes_work() const { return !silent && !leaving; }

@@ -33,6 +33,11 @@ DrafterLink* Drafting::find(Peer peer) {
   return link == links_.end() ? nullptr : &*link;
 }
 
+DrafterLink* Drafting::find(const DrafterRef& ref) {
+  const auto link = std::ranges::find(links_, ref.endpoint, &DrafterLink::endpoint);
+  return link == links_.end() ? nullptr : &*link;
+}
+
 bool Drafting::owns(Peer peer) const { return find(peer) != nullptr; }
 
 void Drafting::introduce(const VerifierSequence& sequence, const Sequences& sequences, Effects& effects) {
@@ -90,16 +95,48 @@ void Drafting::strike(Peer peer, Effects& effects) {
   effects.push_back(Disconnect{peer});
 }
 
-DrafterLink* Drafting::pick(VerifierSequence& sequence) {
-  if (DrafterLink* link = find(sequence.drafter); link != nullptr && link->attached) return link;
+void Drafting::reassign(VerifierSequence& sequence, const Sequences& sequences, Effects& effects) {
+  sequence.drafter_stays = false;
+  introduce(sequence, sequences, effects);
+  const DrafterLink* link = find(sequence.drafter);
+  if (link != nullptr && names(sequence, link->endpoint)) return;
+  leave(sequence, effects);
+  sequence.draft.answered = true;  // whom this round asked is not listened to any more
+}
+
+// The first of its drafters that is there; it stays until it goes, or the router or pass_on() says otherwise.
+DrafterLink* Drafting::pick(VerifierSequence& sequence, Effects& effects) {
+  DrafterLink* now = find(sequence.drafter);
+  if (now != nullptr && now->attached && sequence.drafter_stays) return now;
   for (const DrafterRef& ref : sequence.drafters) {
-    const auto link = std::ranges::find(links_, ref.endpoint, &DrafterLink::endpoint);
-    if (link == links_.end() || !link->attached) continue;
+    DrafterLink* link = find(ref);
+    if (link == nullptr || !link->attached) continue;
+    sequence.drafter_stays = true;
+    if (link == now) return now;
+    leave(sequence, effects);
     sequence.drafter = link->peer;
     holds(sequence, 0);
-    return &*link;
+    return link;
   }
   return nullptr;
+}
+
+// Its drafter, if it has one, may forget it.
+void Drafting::leave(VerifierSequence& sequence, Effects& effects) {
+  if (const DrafterLink* link = find(sequence.drafter); link != nullptr && link->attached) {
+    effects.push_back(To<Release>{sequence.drafter, {sequence.id, sequence.epoch}});
+  }
+  sequence.drafter = {};
+}
+
+// Its drafter is of no use now: the next of those that are there gets its chance.
+void Drafting::pass_on(VerifierSequence& sequence) {
+  const DrafterLink* now = find(sequence.drafter);
+  const auto useless = std::ranges::find_if(
+      sequence.drafters, [&](const DrafterRef& ref) { return now != nullptr && ref.endpoint == now->endpoint; });
+  if (useless == sequence.drafters.end()) return;
+  std::rotate(useless, useless + 1, sequence.drafters.end());
+  sequence.drafter_stays = false;
 }
 
 void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effects) {
@@ -107,7 +144,7 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.draft = {};
   sequence.round_began = now;
   const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
-  const bool possible = worth && pick(sequence) != nullptr;
+  const bool possible = worth && pick(sequence, effects) != nullptr;
   const bool wanted = possible && sequence.guard.wants_draft();
   unpark(sequence, wanted);
   if (sequence.draft.answered) return;
@@ -148,10 +185,9 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && !sequence.draft.answered;
   counters_.missed_deadlines += late ? 1 : 0;
-  if (sequence.draft.asked)
-    sequence.guard.drafted_step(verified_nodes, accepted_nodes, late);
-  else
-    sequence.guard.plain_step();
+  if (!sequence.draft.asked) return sequence.guard.plain_step();
+  sequence.guard.drafted_step(verified_nodes, accepted_nodes, late);
+  if (late && !sequence.guard.wants_draft()) pass_on(sequence);
 }
 
 void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate,
@@ -163,11 +199,13 @@ void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t Speculati
 void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects& effects) {
   const size_t nodes = message.nodes.size();
   counters_.received += nodes;
-  const DrafterLink* link = find(peer);
+  DrafterLink* link = find(peer);
   if (sequence == nullptr || link == nullptr || !link->attached || sequence->drafter != peer) {
     counters_.stale += nodes;
     return;
   }
+  if (message.no_nodes == NoNodes::leaving) link->attached = false;
+  if (message.no_nodes == NoNodes::busy) pass_on(*sequence);
   sequence->report.received += static_cast<uint32_t>(nodes);
   const auto stale = [&] { drop(*sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale); };
   const auto late = [&] { drop(*sequence, nodes, &SpeculationReport::late, &VerifierCounters::late); };
@@ -239,10 +277,7 @@ void Drafting::release(VerifierSequence& sequence, Effects& effects) {
   drop(sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale);
   sequence.draft = {};
   sequence.parked.reset();
-  if (const DrafterLink* link = find(sequence.drafter); link != nullptr && link->attached) {
-    effects.push_back(To<Release>{sequence.drafter, {sequence.id, sequence.epoch}});
-  }
-  sequence.drafter = {};
+  leave(sequence, effects);
 }
 
 }  // namespace slipstream

@@ -35,6 +35,8 @@ class Drafting {
 
   // Opens links to the sequence's drafters; closes those that are down and that no sequence names.
   void introduce(const VerifierSequence& sequence, const Sequences& sequences, Effects& effects);
+  // The sequence's drafters have changed.
+  void reassign(VerifierSequence& sequence, const Sequences& sequences, Effects& effects);
   bool owns(Peer peer) const;
 
   void up(Peer peer, Effects& effects);
@@ -55,7 +57,10 @@ class Drafting {
  private:
   DrafterLink* find(Peer peer);
   const DrafterLink* find(Peer peer) const { return const_cast<Drafting*>(this)->find(peer); }
-  DrafterLink* pick(VerifierSequence& sequence);
+  DrafterLink* find(const DrafterRef& ref);
+  DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
+  void leave(VerifierSequence& sequence, Effects& effects);
+  void pass_on(VerifierSequence& sequence);
   void advance(VerifierSequence& sequence, Effects& effects);
   void drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate, uint64_t VerifierCounters::* total);
   void unpark(VerifierSequence& sequence, bool wanted);

@@ -47,9 +47,12 @@ struct VerifierSequence {
   Rule rule = Rule::greedy;
   int32_t output_max = 0;
   std::vector<TokenId> stop_ids;
-  std::vector<DrafterRef> drafters;
-  Tuning tuning;
   Time lease{};
+
+  // As the router last said.
+  std::vector<DrafterRef> drafters;  // the first that is there drafts
+  Tuning tuning;
+  uint32_t assignment = 0;  // version of the newest Assign
 
   // The truth.
   std::vector<TokenId> tokens;  // prompt and output
@@ -69,6 +72,7 @@ struct VerifierSequence {
   DraftRound draft;
   std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
   Peer drafter;                // id 0: none
+  bool drafter_stays = false;  // as long as it is there; else the next round picks anew
   int32_t drafter_holds = 0;   // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
   DraftGuard guard;

@@ -85,6 +85,19 @@ void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
   std::erase_if(sequences, [&](const auto& other) { return other.get() == &sequence; });
 }
 
+void Verifier::State::take(From<Assign> event, Time, Effects& effects) {
+  Assign& assign = event.message;
+  VerifierSequence* sequence = find(assign.sequence, assign.epoch);
+  if (sequence == nullptr || !sequence->running() || assign.version <= sequence->assignment) {
+    ++counters.fenced;
+    return;
+  }
+  sequence->assignment = assign.version;
+  sequence->tuning = std::move(assign.tuning);
+  sequence->drafters = std::move(assign.drafters);
+  drafting.reassign(*sequence, sequences, effects);
+}
+
 void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
   VerifierSequence* sequence = find(event.message.sequence, event.message.epoch);
   const int32_t next = event.message.next_index;

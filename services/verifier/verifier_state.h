@@ -29,6 +29,7 @@ struct Verifier::State {
   void take(const From<RouterHeartbeat>& event, Time now, Effects& effects);
   void take(const From<Drain>& event, Time now, Effects& effects);
   void take(From<Start> event, Time now, Effects& effects);
+  void take(From<Assign> event, Time now, Effects& effects);
   void take(const From<Ack>& event, Time now, Effects& effects);
   void take(const From<Cancel>& event, Time now, Effects& effects);
   void take(const From<Attached>& event, Time now, Effects& effects);

@@ -39,6 +39,9 @@ std::string text(const Tokens& m) {
   return fmt::format("Tokens {} first {} ids [{}]{}", of(m.sequence, m.epoch), m.first_index, fmt::join(m.ids, " "),
                      m.finish == Finish::none ? "" : fmt::format(" finish {}", static_cast<int>(m.finish)));
 }
+std::string text(const Assign& m) {
+  return fmt::format("Assign {} version {} drafters {}", of(m.sequence, m.epoch), m.version, m.drafters.size());
+}
 std::string text(const Attach&) { return "Attach"; }
 std::string text(const Attached& m) { return fmt::format("Attached {}", m.refusal); }
 std::string text(const Advance& m) {

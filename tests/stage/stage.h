@@ -103,6 +103,12 @@ class Stage {
   bool silent() const {
     return idle<To<M>>();
   }
+  template <class M>
+  const To<M>* newest() const {  // of the unseen, which stay so; null: none
+    const auto at = std::ranges::find_if(effects_.rbegin(), effects_.rend(),
+                                         [](const Effect& effect) { return std::holds_alternative<To<M>>(effect); });
+    return at == effects_.rend() ? nullptr : &std::get<To<M>>(*at);
+  }
   void forget() { effects_.clear(); }  // all that is unseen
 
   // Compute jobs: at most one runs.

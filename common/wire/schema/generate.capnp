@@ -16,6 +16,7 @@ struct Generate {
     accepted @4 :Accepted;
     refused @5 :Refused;
     tokens @6 :Tokens;
+    assign @7 :Assign;
   }
 }
 
@@ -94,4 +95,12 @@ struct Tokens {
   drafted @5 :List(Bool);
   reason @6 :Text;
   report @7 :Report;
+}
+
+struct Assign {
+  sequence @0 :SequenceId;
+  epoch @1 :UInt32;
+  version @2 :UInt32;
+  drafters @3 :List(DrafterRef);
+  tuning @4 :Tuning;
 }

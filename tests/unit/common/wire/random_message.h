@@ -33,7 +33,7 @@ class RandomMessage {
   }
 
   GenerateMessage generate() {
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
         return start();
       case 1:
@@ -44,6 +44,8 @@ class RandomMessage {
         return Accepted{sequence(), u32()};
       case 4:
         return Refused{sequence(), u32(), text(), coin()};
+      case 5:
+        return Assign{sequence(), u32(), u32(), drafters(), tuning()};
       default:
         return tokens();
     }
@@ -114,6 +116,11 @@ class RandomMessage {
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }
+  std::vector<DrafterRef> drafters() {
+    std::vector<DrafterRef> drafters;
+    for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) drafters.push_back({u64(), text()});
+    return drafters;
+  }
   Start start() {
     Start start{
         .sequence = sequence(), .epoch = u32(), .choice = static_cast<uint32_t>(below(kChoicesMax)), .tokens = ids(300)};
@@ -123,7 +130,7 @@ class RandomMessage {
     start.rule = rule();
     start.output_max = length();
     start.stop_ids = ids(kStopIdsMax);
-    for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) start.drafters.push_back({u64(), text()});
+    start.drafters = drafters();
     start.tuning = tuning();
     start.lease_ms = kLeaseMsMin + static_cast<uint32_t>(below(kLeaseMsMax - kLeaseMsMin));
     return start;

@@ -133,5 +133,105 @@ TEST_P(DraftWait, ForOneThatSaysNothingJustBeforeEachDeadlineStaysWithinTheBudge
 
 INSTANTIATE_TEST_SUITE_P(Sequences, DraftWait, testing::Values(1, 8, 32), testing::PrintToStringParamName());
 
+// Two drafters: peers 1000 and 1001, in the order in which the verifier heard of them.
+constexpr Peer kOther{1001};
+const DrafterRef kFirstRef{77, "tcp://drafter"}, kOtherRef{78, "tcp://other"};
+
+class TwoDraftersTest : public DraftingTest {
+ protected:
+  TwoDraftersTest() {
+    stage.hears(kRouter, start({kFirstRef, kOtherRef}));
+    attach();
+    stage.up(kOther);
+    stage.says<Attach>();
+    stage.hears(kOther, Attached{.drafter = 78, .fingerprint = config().fingerprint, .method = "test"});
+    step();  // the prompt and the first token, without drafts: nobody was there yet
+  }
+  void step() {
+    runs();
+    choose();
+  }
+  static Assign assign(uint32_t version, std::vector<DrafterRef> drafters) {
+    return {
+        .sequence = {3, 1}, .epoch = 1, .version = version, .drafters = std::move(drafters), .tuning = {.deadline_us = 3000}};
+  }
+  // Answers as this drafter does, with nothing.
+  void answers(const To<Advance>& advance, NoNodes why) {
+    Tree empty = tree({}, advance);
+    empty.no_nodes = why;
+    stage.hears(advance.peer, empty);
+  }
+};
+
+TEST_F(TwoDraftersTest, TheFirstOfTheListDrafts) { EXPECT_EQ(stage.says<Advance>().peer, kDrafter); }
+
+TEST_F(TwoDraftersTest, WhenItsDrafterGoesTheNextRoundIsTheOthers) {
+  stage.says<Advance>();
+  stage.down(kDrafter);
+  stage.waits(5ms);
+  step();
+  const auto advance = stage.says<Advance>();
+  EXPECT_EQ(advance.peer, kOther);
+  EXPECT_EQ(advance.message.fence.base_length, 0) << "it knows nothing yet";
+  EXPECT_TRUE(advance.message.info);
+}
+
+TEST_F(TwoDraftersTest, AnAssignMovesASequenceAtItsNextRound) {
+  answers(stage.says<Advance>(), NoNodes::below_threshold);
+  stage.hears(kRouter, assign(1, {kOtherRef, kFirstRef}));
+  EXPECT_TRUE(stage.silent<Release>()) << "this round is still the first drafter's";
+  step();
+  EXPECT_EQ(stage.says<Release>().peer, kDrafter);
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+}
+
+TEST_F(TwoDraftersTest, AnAssignWithoutItsDrafterEndsTheWaitForIt) {
+  stage.says<Advance>();
+  EXPECT_TRUE(stage.rests()) << "its tree is due";
+  stage.hears(kRouter, assign(1, {kOtherRef}));
+  EXPECT_EQ(stage.says<Release>().peer, kDrafter);
+  step();
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+}
+
+TEST_F(TwoDraftersTest, AnAssignWithoutDraftersMeansPlainDecoding) {
+  stage.says<Advance>();
+  stage.hears(kRouter, assign(1, {}));
+  for (int i = 0; i < 5; ++i) step();
+  EXPECT_TRUE(stage.silent<Advance>());
+}
+
+TEST_F(TwoDraftersTest, AnOlderAssignIsDropped) {
+  stage.says<Advance>();
+  stage.hears(kRouter, assign(2, {kOtherRef}));
+  stage.hears(kRouter, assign(1, {kFirstRef}));
+  step();
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+  EXPECT_EQ(verifier.counters().fenced, 1);
+}
+
+TEST_F(TwoDraftersTest, ABusyDrafterMakesWayForTheNext) {
+  answers(stage.says<Advance>(), NoNodes::busy);
+  step();
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+}
+
+TEST_F(TwoDraftersTest, ALeavingDrafterIsAskedNoMore) {
+  answers(stage.says<Advance>(), NoNodes::leaving);
+  step();
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+  EXPECT_TRUE(stage.silent<Release>()) << "it has forgotten all";
+}
+
+TEST_F(TwoDraftersTest, ADrafterThatIsAlwaysLateMakesWayForTheNext) {
+  int steps = 0;
+  for (; steps < 20; ++steps) {
+    stage.waits(5ms);
+    step();
+    if (const To<Advance>* last = stage.newest<Advance>(); last != nullptr && last->peer == kOther) break;
+  }
+  EXPECT_LT(steps, 10);
+}
+
 }  // namespace
 }  // namespace slipstream

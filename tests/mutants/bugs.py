@@ -1,0 +1,112 @@
+"""Bugs that somebody could write, each with who must catch it: `simulate` (within 500 seeds), or `TARGET TEST`."""
+
+from typing import NamedTuple
+
+
+class Bug(NamedTuple):
+    name: str
+    file: str
+    old: str  # there exactly once
+    new: str
+    catcher: str = "simulate"
+
+
+VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/drafter/"
+
+BUGS = [
+    # The verifier's fences.
+    Bug("a verifier ignores the epoch", VERIFIER + "sequences.cpp",
+        "return at == sequences.end() || (*at)->epoch != epoch ? nullptr : at->get();",
+        "return at == sequences.end() || epoch == 0 ? nullptr : at->get();"),
+    Bug("an older Start replaces a newer epoch", VERIFIER + "sequences.cpp",
+        "if ((*same)->epoch > start.epoch) {", "if (false) {"),
+    Bug("no hash check of a tree", VERIFIER + "drafting.cpp",
+        "fence.base_length != length || fence.prefix_hash != sequence->hash.value() ||", "fence.base_length != length ||"),
+    Bug("no hash check of a parked tree", VERIFIER + "drafting.cpp",
+        " &&\n      parked.fence.prefix_hash == sequence.hash.value()) {", ") {"),
+    Bug("no round check of a tree", VERIFIER + "drafting.cpp",
+        "if (fence.round != sequence->round || fence.base_length", "if (fence.base_length"),
+    Bug("a tree is taken twice in a round", VERIFIER + "drafting.cpp",
+        "!sequence->draft.asked || sequence->draft.answered) {", "!sequence->draft.asked) {"),
+    Bug("a parked tree is used twice", VERIFIER + "drafting.cpp",
+        "const Tree parked = *std::exchange(sequence.parked, std::nullopt);", "const Tree parked = *sequence.parked;"),
+    Bug("a tree joins a step that runs", VERIFIER + "drafting.cpp",
+        "if (sequence->root_in_step) return late();", ""),
+    # The verifier's sequences.
+    Bug("a repeated Start begins anew", VERIFIER + "sequences.cpp",
+        "if ((*same)->epoch == start.epoch) {  // repeated until answered", "if (false) {"),
+    Bug("tokens are sent once only", VERIFIER + "verifier.cpp",
+        "if (unacked && now >= sequence->resend_at)", "if (unacked && now < Time(0))"),
+    Bug("an Ack of all tokens ends a sequence", VERIFIER + "sequences.cpp",
+        "if (event.message.finished && !sequence->running()) {", "if (next == sequence->output() && !sequence->running()) {"),
+    Bug("a late Ack takes tokens back", VERIFIER + "sequences.cpp",
+        "if (sequence == nullptr || next < sequence->acked || next > sequence->output()) {",
+        "if (sequence == nullptr || next > sequence->output()) {"),
+    Bug("leases never end", VERIFIER + "verifier.cpp",
+        "if (now < sequence->lease_ends || sequence->in_step) return false;", "if (now >= Time(0)) return false;"),
+    Bug("heartbeats renew no lease", VERIFIER + "verifier.cpp",
+        "if (sequence->id.router == event.message.router) sequence->lease_ends", "if (false) sequence->lease_ends"),
+    Bug("a heartbeat renews every router's leases", VERIFIER + "verifier.cpp",
+        "if (sequence->id.router == event.message.router) sequence->lease_ends", "sequence->lease_ends"),
+    Bug("a step's result goes to another life", VERIFIER + "sequences.cpp",
+        "const auto at = std::ranges::find(sequences, lane.life, [](const auto& sequence) { return sequence->life; });",
+        "const auto at = std::ranges::find_if(sequences, [](const auto& sequence) { return sequence->in_step; });"),
+    Bug("a finished sequence keeps its cache", VERIFIER + "steps.cpp",
+        "  drafting.release(sequence, effects);\n  sequence.table.shrink(0);\n", "  drafting.release(sequence, effects);\n",
+        "verifier_test VerifierTest.*Cache*"),
+    Bug("the noise starts over after a replay", VERIFIER + "gather.cpp",
+        ".position = static_cast<uint32_t>(sequence.output() + depth),",
+        ".position = static_cast<uint32_t>(sequence.output() - sequence.acked + depth),"),
+    # The cache.
+    Bug("the accepted path is not moved", VERIFIER + "settle.cpp",
+        "sequence.table.commit(sequence.root(), path, sequence.moves);", ""),
+    Bug("who lost its cache goes on as if not", VERIFIER + "steps.cpp",
+        "    (*victim)->cached = 0;\n", ""),
+    Bug("a lost cache is still moved in", VERIFIER + "steps.cpp",
+        "    (*victim)->moves.clear();\n", ""),
+    # The drafts.
+    Bug("a Resync is answered from the wrong place", VERIFIER + "drafting.cpp",
+        "holds(*sequence, plausible ? message.held : 0);", "holds(*sequence, plausible ? message.held + 1 : 0);",
+        "verifier_test DraftingTest.*Resync*"),
+    Bug("a new life of a drafter is taken for the old", VERIFIER + "drafting.cpp",
+        "if (sequence->drafter == peer) holds(*sequence, 0);", ""),
+    Bug("a drafter applies stale rounds", DRAFTER + "sequences.cpp",
+        "if (fence.round < held->round) return Fit::stale;", ""),
+    Bug("a drafter fills gaps with nothing", DRAFTER + "sequences.cpp",
+        "if (fence.base_length > held->length) return Fit::gap;", "if (fence.base_length > held->length) return Fit::extend;"),
+    Bug("a drafter ignores the prefix", DRAFTER + "sequences.cpp",
+        "if (fence.base_length == held->length && fence.prefix_hash == held->hash.value()) return Fit::extend;",
+        "if (fence.base_length == held->length) return Fit::extend;"),
+    Bug("a drafter never frees", DRAFTER + "drafter.cpp",
+        "if (now >= config.sequence_lease) free(", "if (now < Time(0)) free("),
+    # The router.
+    Bug("repeated tokens are delivered again", ROUTER + "stream.cpp",
+        "const int64_t skip = std::min<int64_t>(next_index(), end) - first;", "const int64_t skip = 0;"),
+    Bug("a gap is not noticed", ROUTER + "stream.cpp",
+        "if (first > next_index()) {", "if (false) {"),
+    Bug("an old finish ends a longer answer", ROUTER + "stream.cpp",
+        "if (end >= next_index()) taken.finish = tokens.finish;", "taken.finish = tokens.finish;"),
+    Bug("repeated tokens are not acked", ROUTER + "router.cpp",
+        "acknowledge(*request, taken.arrival == Stream::Arrival::fresh, taken.finish != Finish::none);",
+        "if (taken.arrival == Stream::Arrival::fresh) acknowledge(*request, true, taken.finish != Finish::none);"),
+    Bug("a Start is sent once only", ROUTER + "failover.cpp",
+        "} else if (now - request.start_sent >= ms(config.start_repeat_ms)) {", "} else if (now < Time(0)) {"),
+    Bug("sequence ids collide between routers", ROUTER + "router_state.h",
+        "return {config.incarnation, request.submit.request};", "return {1, request.submit.request};"),
+    Bug("a request's epoch does not grow", ROUTER + "router.cpp",
+        "if (++request.epoch == 1)", "if (request.epoch = 1; true)"),
+    Bug("a replay forgets what is out", ROUTER + "router.cpp",
+        "  start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());\n", ""),
+    Bug("a replay goes to other numerics", ROUTER + "assign.cpp",
+        "(!request.pinned() || worker.backend() == request.backend)", "true"),
+    Bug("a lost verifier's requests are forgotten", ROUTER + "failover.cpp",
+        "  workers_changed = true;\n  strand(peer);\n  workers.remove(peer);", "  workers_changed = true;\n  workers.remove(peer);"),
+    Bug("a silent verifier keeps its requests", ROUTER + "failover.cpp",
+        "    workers_changed = true;\n    strand(peer);\n  }\n  for", "    workers_changed = true;\n  }\n  for"),
+    Bug("messages of an old verifier count", ROUTER + "router.cpp",
+        " && request.epoch == epoch && request.verifier == peer;", " && request.verifier == peer;"),
+    Bug("nobody asks for what went quiet", ROUTER + "failover.cpp",
+        "if (now - request.heard < ms(config.quiet_ms)) return;", "if (now >= Time(0)) return;"),
+    Bug("tokens nobody wants are not cancelled", ROUTER + "router.cpp",
+        "if (tokens.sequence.router == config.incarnation) send(from.peer, Cancel{tokens.sequence, tokens.epoch});", ""),
+]

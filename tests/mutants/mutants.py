@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Plants one bug after another into a copy of the sources, and shows who catches it: a test that cannot fail proves nothing.
+
+    mutants.py                 every bug: builds it, runs its catcher, prints bug, seed or test, and what was said
+    mutants.py --only WORD     those whose name has the word
+    mutants.py --check         only that every bug can still be planted (quick; part of make test)
+
+The copy and its build are in build/mutants; the sources here are never touched.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from bugs import BUGS  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COPY, BUILD = ROOT / "build/mutants/src", ROOT / "build/mutants/build"
+SEEDS = 500  # a bug in the protocol must be found within so many
+JOBS = 2
+
+
+def planted(bug):
+    """The file's text with the bug in it. The old text must be there exactly once."""
+    text = (ROOT / bug.file).read_text()
+    if text.count(bug.old) != 1:
+        raise ValueError(f"'{bug.name}' cannot be planted: its text is {text.count(bug.old)} times in {bug.file}; edit tests/mutants/bugs.py")
+    return text.replace(bug.old, bug.new)
+
+
+def run(*command, **options):
+    return subprocess.run(command, text=True, capture_output=True, **options)
+
+
+def copy_sources():
+    tracked = run("git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", check=True).stdout
+    COPY.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["rsync", "--archive", "--checksum", "--files-from=-", str(ROOT), str(COPY)], input=tracked, text=True, check=True)
+
+
+def build(target):
+    made = run("cmake", "--build", str(BUILD), "--target", target, "--parallel", str(JOBS))
+    if made.returncode != 0:
+        errors = [line for line in made.stdout.splitlines() if "error" in line][:3]
+        raise RuntimeError("does not compile: " + " / ".join(errors or made.stdout.splitlines()[-3:]))
+
+
+def caught_by(bug):
+    """(who, what it said), or None."""
+    if bug.catcher == "simulate":
+        ran = run(str(BUILD / "tests/sim/simulate"), "--seeds", str(SEEDS), timeout=600)
+        if ran.returncode == 0:
+            return None
+        last = (ran.stdout.splitlines() or [""])[-1] if ran.returncode == 1 else (ran.stderr.splitlines() or ["?"])[0]
+        seed = re.search(r"seed (\d+): (.*)", ran.stderr if ran.returncode != 1 else last)
+        return (f"seed {seed[1]}", seed[2] if ran.returncode == 1 else last) if seed else ("crash", last)
+    target, test = bug.catcher.split(" ", 1)
+    where = next(BUILD.glob(f"tests/**/{target}"))
+    ran = run(str(where), f"--gtest_filter={test}", timeout=600)
+    if ran.returncode == 0:
+        return None
+    failed = re.findall(r"^\[  FAILED  \] (\S+) \(", ran.stdout, re.M)
+    return (failed[0] if failed else test, "fails")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    bugs = [bug for bug in BUGS if options.only in bug.name]
+    try:
+        texts = {bug.name: planted(bug) for bug in bugs}
+    except ValueError as error:
+        sys.exit(str(error))
+    if len(texts) < len(bugs):
+        sys.exit("two bugs have the same name")
+    if options.check:
+        print(f"{len(bugs)} bugs can be planted")
+        return
+    copy_sources()
+    BUILD.mkdir(parents=True, exist_ok=True)
+    run("cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2", check=True)
+    targets = {"simulate" if bug.catcher == "simulate" else bug.catcher.split(" ")[0] for bug in bugs}
+    for target in sorted(targets):
+        print(f"building {target} without bugs ...", flush=True)
+        build(target)
+    missed = 0
+    print(f"\n{'bug':<44} {'caught by':<44} how")
+    for bug in bugs:
+        file = COPY / bug.file
+        sound = file.read_text()
+        began = time.monotonic()
+        try:
+            file.write_text(texts[bug.name])
+            build("simulate" if bug.catcher == "simulate" else bug.catcher.split(" ")[0])
+            caught = caught_by(bug)
+        except RuntimeError as error:
+            caught, missed = ("nobody", str(error)), missed + 1
+        finally:
+            file.write_text(sound)
+        if caught is None:
+            caught, missed = ("NOBODY", f"{SEEDS} seeds passed" if bug.catcher == "simulate" else "the test passed"), missed + 1
+        print(f"{bug.name:<44} {caught[0]:<44} {caught[1][:110]}  ({time.monotonic() - began:.0f} s)", flush=True)
+    print(f"\n{len(bugs) - missed} of {len(bugs)} bugs caught")
+    sys.exit(missed > 0)
+
+
+if __name__ == "__main__":
+    main()

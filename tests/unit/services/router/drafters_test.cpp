@@ -1,0 +1,95 @@
+// Who drafts for a live request, while drafters come and go.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/services/router/router_stage.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr Peer kSecond{0x8000000000000004};
+const DrafterRef kFirstRef{kDrafter.id, "tcp://d"}, kSecondRef{kSecond.id, "tcp://e"};
+
+class DraftersTest : public RouterTest {
+ protected:
+  DraftersTest() {
+    Hello hello = verifier(kVerifier);
+    hello.sequences_max = 8;
+    stage.hears(kVerifier, hello);
+  }
+  void joins(Peer peer, const DrafterRef& ref) { stage.hears(peer, drafter(peer, ref.endpoint)); }
+  std::vector<DrafterRef> started(RequestId id) {
+    stage.tell(ask(id, 40));
+    const Start start = stage.says<Start>().message;
+    accept(kVerifier, id, 1);
+    return start.drafters;
+  }
+};
+
+TEST_F(DraftersTest, ALiveRequestHearsOfTheFirstDrafterThatComes) {
+  EXPECT_TRUE(started(1).empty());
+  joins(kDrafter, kFirstRef);
+  const auto assign = stage.says<Assign>();
+  EXPECT_EQ(assign.peer, kVerifier);
+  EXPECT_EQ(assign.message.sequence, sequence(1));
+  EXPECT_EQ(assign.message.epoch, 1);
+  EXPECT_EQ(assign.message.version, 1);
+  EXPECT_THAT(assign.message.drafters, ElementsAre(kFirstRef));
+  EXPECT_EQ(router.counters().assigns, 1);
+}
+
+TEST_F(DraftersTest, ALiveRequestWhoseDrafterDiesGetsAnother) {
+  joins(kDrafter, kFirstRef);
+  EXPECT_THAT(started(1), ElementsAre(kFirstRef));
+  joins(kSecond, kSecondRef);
+  EXPECT_TRUE(stage.silent<Assign>()) << "one request: a move would even out nothing";
+  stage.down(kDrafter);
+  EXPECT_THAT(stage.says<Assign>().message.drafters, ElementsAre(kSecondRef));
+  stage.down(kSecond);
+  const Assign none = stage.says<Assign>().message;
+  EXPECT_TRUE(none.drafters.empty());
+  EXPECT_EQ(none.version, 2);
+}
+
+TEST_F(DraftersTest, ANewDrafterTakesOverHalfOfTheRequests) {
+  joins(kDrafter, kFirstRef);
+  for (RequestId id = 1; id <= 4; ++id) started(id);
+  joins(kSecond, kSecondRef);
+  EXPECT_THAT(stage.says<Assign>().message.drafters, ElementsAre(kSecondRef, kFirstRef));
+  EXPECT_THAT(stage.says<Assign>().message.drafters, ElementsAre(kSecondRef, kFirstRef));
+  EXPECT_TRUE(stage.silent<Assign>());
+}
+
+TEST_F(DraftersTest, NewRequestsGoToTheDrafterThatHasFewest) {
+  joins(kDrafter, kFirstRef);
+  joins(kSecond, kSecondRef);
+  EXPECT_EQ(started(1)[0], kFirstRef);
+  EXPECT_EQ(started(2)[0], kSecondRef);
+  EXPECT_EQ(started(3)[0], kFirstRef);
+  tokens(kVerifier, 1, 1, 0, {2}, Finish::stop);
+  tokens(kVerifier, 3, 1, 0, {2}, Finish::stop);
+  EXPECT_EQ(started(4)[0], kFirstRef) << "those that ended do not count";
+}
+
+TEST_F(DraftersTest, ARepeatedStartNamesTheDraftersOfNow) {
+  joins(kDrafter, kFirstRef);
+  started(1);
+  joins(kSecond, kSecondRef);
+  stage.down(kDrafter);
+  stage.forget();
+  lives(milliseconds(2100), {kVerifier, kSecond});
+  EXPECT_THAT(stage.says<Start>().message.drafters, ElementsAre(kSecondRef));
+}
+
+TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
+  Submit plain = ask(1, 40);
+  plain.speculate = false;
+  stage.tell(plain);
+  joins(kDrafter, kFirstRef);
+  EXPECT_TRUE(stage.silent<Assign>());
+}
+
+}  // namespace
+}  // namespace slipstream
