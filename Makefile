@@ -1,6 +1,6 @@
 # The commands that a user and a developer type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check bench format clean
+.PHONY: help setup build demo test check mutants bench format clean
 
 export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
@@ -12,6 +12,7 @@ help:
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            what takes longer: tests under asan, ubsan and tsan, and the ones marked 'check'"
+	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (10 minutes)"
 	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
 	@echo "make format           clang-format and rustfmt"
@@ -49,6 +50,9 @@ check-dev check-tsan: check-%: setup
 	@$(quietly) configure-$* cmake --preset $*
 	@$(quietly) build-$* cmake --build --preset $*
 	@ctest --preset $* -j2 -L 'unit|e2e-tiny'
+
+mutants: setup
+	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
 
 bench: build
 	build/release/bench/choose_bench

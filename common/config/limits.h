@@ -10,5 +10,6 @@ inline constexpr uint32_t kThreadsMax = 256;
 inline constexpr uint32_t kCacheTokensMin = 256;
 inline constexpr uint32_t kCacheTokensMax = 16 * 1024 * 1024;
 inline constexpr uint32_t kContextTokensMin = 16;
+inline constexpr uint32_t kDrainMsMax = 3'600'000;
 
 }  // namespace slipstream

@@ -16,7 +16,8 @@ struct RouterOptions {
   std::string model_name;                              // as clients name it; empty: the folder's name
   uint32_t deadline_us = 3000;                         // how long a verifier waits for a tree
   uint32_t nodes_max = 8;                              // drafted nodes a round
-  uint32_t lease_ms = 10000;  // a verifier frees the sequences of a router it has not heard for so long
+  uint32_t lease_ms = 10000;   // a verifier frees the sequences of a router it has not heard for so long
+  uint32_t drain_ms = 25'000;  // when told to stop, for the answers under way
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 

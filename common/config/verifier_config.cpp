@@ -20,6 +20,7 @@ std::vector<std::string> VerifierOptions::validate() const {
   if (context_max != 0) problems.range("--context-max", context_max, kContextTokensMin, kContextTokensMax);
   problems.range("--wait-percent", wait_percent, 0, kWaitPercentMax);
   problems.bind("--metrics", metrics);
+  problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
   problems.log_level(log_level);
   return problems.take();
 }
@@ -37,6 +38,8 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--wait-percent", options.wait_percent,
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
+  line.option("--drain-ms", options.drain_ms,
+              "When told to stop, sequences that no other verifier takes over may go on for so long");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;

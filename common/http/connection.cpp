@@ -33,9 +33,13 @@ void Connection::close() {
   socket_.close(ignored);
   timer_.cancel();
   outbox_.cancel();
-  if (counted_) site_->connections.fetch_sub(1, std::memory_order_relaxed);
+  if (counted_) site_->left();
   site_->open.erase(this);
   gone_ = nullptr;
+}
+
+void Connection::finish() {
+  if (phase_ == Phase::idle) close();
 }
 
 void Connection::read() {
@@ -89,7 +93,7 @@ void Connection::on_outbox(Outbox::End end) {
 }
 
 void Connection::next_request() {
-  if (!form_.keep_alive) return linger();
+  if (!form_.keep_alive || site_->finishing) return linger();
   phase_ = Phase::idle;
   arm(site_->limits.idle);
   if (buffer_.size() > 0) parse();

@@ -68,10 +68,22 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
   }
 }
 
-void Listener::close() {
+void Listener::stop_accepting() {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
+}
+
+void Listener::finish() {
+  stop_accepting();
+  site_->finishing = true;
+  for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {
+    connection->shared_from_this()->finish();
+  }
+}
+
+void Listener::close() {
+  stop_accepting();
   for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {
     connection->shared_from_this()->close();
   }

@@ -16,12 +16,14 @@ class Listener : public std::enable_shared_from_this<Listener> {
   explicit Listener(std::shared_ptr<Site> site);
   Result<void> open(const std::string& address, uint16_t port);
   void accept();
-  void close();  // and all connections
+  void finish();  // no more connections; those that are idle end, the others after their answer
+  void close();   // all connections, too
   uint16_t port() const { return port_; }
 
  private:
   void on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket);
   void take(boost::asio::ip::tcp::socket socket);
+  void stop_accepting();
 
   const std::shared_ptr<Site> site_;
   boost::asio::ip::tcp::acceptor acceptor_;

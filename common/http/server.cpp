@@ -46,6 +46,11 @@ Server::~Server() = default;
 Server::Server(Server&&) noexcept = default;
 Server& Server::operator=(Server&&) noexcept = default;
 
+void Server::finish(std::chrono::milliseconds wait) {
+  impl_->site->run([listener = impl_->listener] { listener->finish(); });
+  impl_->site->await_nobody(wait);
+}
+
 uint16_t Server::port() const { return impl_->listener->port(); }
 
 ServerCounters Server::counters() const {

@@ -6,6 +6,7 @@
 //   void handle(http::Request request, http::Exchange exchange) { exchange.send({.body = "{}"}); }
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -79,6 +80,9 @@ class Server {
   ~Server();  // closes all connections, joins the thread; not from the handler
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
+  // Takes no more connections and closes those that are idle, so that answers under way can end. Returns when they have, or
+  // after that time.
+  void finish(std::chrono::milliseconds wait);
   uint16_t port() const;
   ServerCounters counters() const;  // thread-safe
 

@@ -22,4 +22,15 @@ void Site::stop(std::function<void()> last) {
   boost::asio::post(loop, std::move(last));
 }
 
+void Site::left() {
+  std::lock_guard lock(mutex_);
+  connections.fetch_sub(1, std::memory_order_relaxed);
+  emptier_.notify_all();
+}
+
+void Site::await_nobody(std::chrono::milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  emptier_.wait_for(lock, wait, [this] { return connections.load(std::memory_order_relaxed) == 0; });
+}
+
 }  // namespace slipstream::http

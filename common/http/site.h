@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <unordered_set>
@@ -26,6 +28,11 @@ struct Site {
   // The last task: what keeps the loop alive closes. Later ones are dropped, so that none stays behind in a loop nobody runs.
   void stop(std::function<void()> last);
 
+  // A connection that counted has closed.
+  void left();
+  // Returns when no connection is open, or after that time. Any thread but the loop's.
+  void await_nobody(std::chrono::milliseconds wait);
+
   // Constant while the loop runs.
   Handler handler;
   ErrorBody error_body;
@@ -33,6 +40,7 @@ struct Site {
 
   // The loop's thread only.
   std::unordered_set<Connection*> open;
+  bool finishing = false;  // connections close after the answer under way
 
   // Any thread.
   std::atomic<uint64_t> connections{0};
@@ -45,7 +53,8 @@ struct Site {
   boost::asio::io_context loop{1};
 
  private:
-  std::mutex mutex_;  // orders run() against stop()
+  std::mutex mutex_;  // orders run() against stop(), and left() against await_nobody()
+  std::condition_variable emptier_;
   bool stopped_ = false;
 };
 

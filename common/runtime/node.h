@@ -60,10 +60,22 @@ class Node {
     loop(stop);
     leave();
   }
-  // `last` is given to the actor when stopped, so that it can say farewell; what it sends has kFarewellLinger to leave.
-  void run(const std::stop_token& stop, Event last) {
+  // When stopped, the actor is given `words`, so that it can say farewell, and goes on until it is done(), or for `grace`, at
+  // whose end it may be given `last_words`. What it sends last has kFarewellLinger to leave.
+  struct Farewell {
+    Event words;
+    std::chrono::milliseconds grace{0};
+    std::function<bool(const A&)> done = [](const A&) { return true; };
+    std::optional<Event> last_words = std::nullopt;
+  };
+  void run(const std::stop_token& stop, Farewell farewell) {
     loop(stop);
-    give(std::move(last));
+    give(std::move(farewell.words));
+    end_ = now() + farewell.grace;
+    while (!farewell.done(actor_) && now() < *end_) {
+      if (!turn()) sleep();
+    }
+    if (!farewell.done(actor_) && farewell.last_words) give(*std::move(farewell.last_words));
     leave();
   }
 
@@ -128,6 +140,7 @@ class Node {
     publish();
     Time wait = kSleepMax;
     if (alarm_) wait = std::clamp(*alarm_ - now(), Time(0), wait);
+    if (end_) wait = std::clamp(*end_ - now(), Time(0), wait);
     if (auto event = transport_.next(wait)) take(*std::move(event));
   }
 
@@ -235,6 +248,7 @@ class Node {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::vector<Effect> effects_;
   std::optional<Time> alarm_;
+  std::optional<Time> end_;  // while it drains
   NodeCounters counters_;
   Time published_at_{0};
 

@@ -57,7 +57,7 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", config.draft_endpoint}, {"metrics", address}}));
   log_info("{} at {}, metrics at {}", config.method, config.draft_endpoint, config.metrics_endpoint);
-  loop.run(stop.token(), From<Drain>{{}, {"the drafter was told to stop"}});
+  loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}});
   return {};
 }
 

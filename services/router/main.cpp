@@ -53,13 +53,16 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   TaskThread text_thread(kInboxEventsMax);  // declared so that it closes before the loop that its tasks post to
   text = &text_thread;
   const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
-  TRY(const http::Server front, http::Server::listen(http.host, http.port, handle, HttpApi::error_body));
+  TRY(http::Server front, http::Server::listen(http.host, http.port, handle, HttpApi::error_body));
   server = &front;
   const std::string address = Endpoint{http.host, front.port()}.address(), bind = transport->bound_endpoint();
   api.listens_at(address);
   TRY_VOID(write_port_file(options.port_file, {{"http", address}, {"bind", bind}}));
   log_info("serving {} at http://{}/, workers connect to {}", options.served_name(), address, bind);
-  loop.run(stop.token());
+  const std::chrono::milliseconds grace(options.drain_ms);
+  const auto done = [](const Router& r) { return r.counters().live + r.counters().waiting == 0; };
+  loop.run(stop.token(), {.words = Closing{}, .grace = grace, .done = done, .last_words = Closing{.now = true}});
+  front.finish(kFarewellLinger);
   return {};
 }
 

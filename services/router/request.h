@@ -29,6 +29,11 @@ struct Abandon {  // cancel, deliver nothing more
   Why why = Why::client_went;
 };
 
+// From the process, when it is told to stop: take no new request; now: fail those that are here, too.
+struct Closing {
+  bool now = false;
+};
+
 // To the HTTP thread.
 struct Delivery {
   RequestId request = 0;

@@ -10,6 +10,8 @@
 namespace slipstream {
 namespace {
 
+constexpr int kRetryShuttingDownSeconds = 1;
+
 double seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
 
 uint64_t hash(const Backend& backend, uint64_t tokenizer) {
@@ -20,6 +22,14 @@ uint64_t hash(const Backend& backend, uint64_t tokenizer) {
     for (int byte = 0; byte < 8; ++byte) add((word >> (8 * byte)) & 0xFF);
   }
   return value;
+}
+
+Failure shutting_down(RequestId request) {
+  return {.request = request,
+          .status = 503,
+          .code = "shutting_down",
+          .message = "This router is shutting down. Try again: another, or the next one here, will take it.",
+          .retry_after_s = kRetryShuttingDownSeconds};
 }
 
 }  // namespace
@@ -41,6 +51,11 @@ void Router::State::handle(Submit&& submit) {
   const RequestId id = submit.request;
   CHECK(!requests.contains(id), "request id {} is used twice", id);
   ++counters.submitted;
+  if (counters.closing) {
+    ++counters.refused;
+    effects->push_back(shutting_down(id));
+    return;
+  }
   if (auto failure = admission.refuse(submit, workers)) {
     ++(failure->status == 429 ? counters.rejected_full : counters.refused);
     effects->push_back(*std::move(failure));
@@ -62,6 +77,16 @@ void Router::State::handle(const Abandon& abandon) {
                                               : counters.abandoned);
   cancel(at->second);
   erase(at->second);
+}
+
+void Router::State::handle(const Closing& closing) {
+  counters.closing = true;
+  while (closing.now && !requests.empty()) {
+    LiveRequest& request = requests.begin()->second;
+    ++counters.failed;
+    cancel(request);
+    fail(request, shutting_down(request.submit.request));
+  }
 }
 
 void Router::State::assign_waiting() {

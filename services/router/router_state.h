@@ -21,6 +21,7 @@ struct Router::State {
   // Requests (router.cpp).
   void handle(Submit&& submit);
   void handle(const Abandon& abandon);
+  void handle(const Closing& closing);
   void handle(const From<Accepted>& from);
   void handle(const From<Refused>& from);
   void handle(const From<Tokens>& from);

@@ -67,7 +67,10 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
   log_info("{} on {} threads, context {} (the model's: {}), cache {} tokens, metrics at http://{}/metrics", config.numerics_id,
            wanted.threads, config.context_max, model.context_max, config.cache_blocks * kBlockTokens, address);
-  loop.run(stop.token(), From<Drain>{{}, {"the verifier was told to stop"}});
+  const auto done = [](const Verifier& v) { return v.counters().live == 0; };
+  loop.run(stop.token(), {.words = From<Drain>{{}, {"the verifier was told to stop"}},
+                          .grace = std::chrono::milliseconds(options.drain_ms),
+                          .done = done});
   return {};
 }
 

@@ -73,8 +73,8 @@ Cluster::Cluster(std::filesystem::path model) : folder_(fresh_folder()), model_(
 
 Cluster::~Cluster() {
   for (auto& [service, process] : processes_) process.signal(SIGKILL);
-  processes_.clear();
-  for (const char* service : {"router", "verifier", "drafter"}) check_log(service);
+  for (auto& [service, process] : processes_) process.wait(kWaitMax);
+  for (const auto& [service, process] : processes_) check_log(service);
   if (testing::Test::HasFailure()) {
     fmt::print("the logs stay in {}\n", folder_.string());
   } else {
@@ -94,14 +94,14 @@ void Cluster::start_router(Flags flags) {
   router_bind_ = ports_["router"].bind;
 }
 
-void Cluster::start_verifier(Flags flags) {
+void Cluster::start_verifier(Flags flags, const std::string& as) {
   flags.insert(flags.begin(), {"--router", router_bind_, "--threads", std::to_string(cpus())});
-  start("verifier", kBuild / "services/verifier/slipstream-verifier", std::move(flags));
+  start(as, kBuild / "services/verifier/slipstream-verifier", std::move(flags));
 }
 
-void Cluster::start_drafter(Flags flags) {
+void Cluster::start_drafter(Flags flags, const std::string& as) {
   flags.insert(flags.begin(), {"--router", router_bind_});
-  start("drafter", kBuild / "services/drafter/slipstream-drafter", std::move(flags));
+  start(as, kBuild / "services/drafter/slipstream-drafter", std::move(flags));
 }
 
 void Cluster::start_scripted(const std::string& script, Flags flags) {

@@ -41,9 +41,9 @@ class Cluster {
 
   void reserve_router_port();  // so that workers can start before their router
   void start_router(Flags flags = {});
-  void start_verifier(Flags flags = {});
-  void start_drafter(Flags flags = {});                              // the real one, look-up drafting
-  void start_scripted(const std::string& script, Flags flags = {});  // one that plays a part, as "drafter"
+  void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
+  void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
+  void start_scripted(const std::string& script, Flags flags = {});           // one that plays a part, as "drafter"
   // All three; drafter: "none", "ngram", or a script of the scripted drafter's ("oracle" reads folder()/answers.json). Returns
   // when all have joined.
   void start_all(const std::string& drafter);

@@ -34,8 +34,8 @@ class Process : public Listener {
   bool alive() const { return alive_; }
   bool frozen() const { return frozen_; }
 
-  void kill() {
-    place_.trace.line(name_, "KILLED");
+  void kill(bool by_itself = false) {
+    place_.trace.line(name_, "{}", by_itself ? "ends" : "KILLED");
     alive_ = false;
     happenings_.clear();
     place_.network.close(incarnation_);
@@ -55,6 +55,10 @@ class Process : public Listener {
       happening();
     }
   }
+  // Told to stop, it says farewell, and ends when it is done.
+  virtual void say_farewell() = 0;
+  virtual bool done() const = 0;
+  bool leaving() const { return leaving_; }
   void slow_down(double factor) { slowness_ = factor; }  // of its compute jobs
   void say(Peer peer, Message message) { place_.network.send(incarnation_, peer, std::move(message)); }
 
@@ -74,6 +78,7 @@ class Process : public Listener {
   }
 
   Place place_;
+  bool leaving_ = false;
 
  private:
   Incarnation incarnation_;
@@ -111,6 +116,13 @@ class Life final : public Process {
   void post(Event event) {  // from another thread of this process
     happen([this, event = std::move(event)]() mutable { tell(std::move(event)); });
   }
+
+  void say_farewell() override {
+    place_.trace.line(name(), "is told to stop");
+    leaving_ = true;
+    post(local_.farewell());
+  }
+  bool done() const override { return local_.done(actor_); }
 
   void up(Peer peer) override {
     happen([this, peer] { tell(PeerUp{peer}); });

@@ -47,6 +47,8 @@ class ToClients {
  public:
   ToClients(std::function<void(Delivery)> deliver, std::function<void(Failure)> fail, Breach breach)
       : deliver_(std::move(deliver)), fail_(std::move(fail)), breach_(std::move(breach)) {}
+  static Router::Event farewell() { return Closing{}; }
+  static bool done(const Router& router) { return router.counters().live + router.counters().waiting == 0; }
   void takes(Process&, Delivery&& delivery) { deliver_(std::move(delivery)); }
   void takes(Process&, Failure&& failure) { fail_(std::move(failure)); }
   void after(const Life<Router, NoWork, ToClients>& life);
@@ -60,6 +62,8 @@ class ToClients {
 class WatchVerifier {
  public:
   explicit WatchVerifier(Breach breach) : breach_(std::move(breach)) {}
+  static Verifier::Event farewell() { return From<Drain>{Peer{}, {"told to stop"}}; }
+  static bool done(const Verifier& verifier) { return verifier.counters().live == 0; }
   void after(const Life<Verifier, VerifyWork, WatchVerifier>& life);
 
  private:
@@ -71,6 +75,8 @@ class Temper {
  public:
   Temper(const DrafterTraits& traits, uint64_t seed, Breach breach)
       : traits_(traits), dice_(seed, "temper"), breach_(std::move(breach)) {}
+  static Drafter::Event farewell() { return From<Drain>{Peer{}, {"told to stop"}}; }
+  static bool done(const Drafter&) { return true; }
   void sends(Life<Drafter, DraftWork, Temper>& life, To<Tree>& tree);
   void after(const Life<Drafter, DraftWork, Temper>& life);
 

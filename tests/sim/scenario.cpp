@@ -49,7 +49,7 @@ Ask draw_ask(Dice& dice, int routers, std::optional<Time> rush) {
 
 Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Time> rush) {
   const auto pick = [&] { return machines[static_cast<size_t>(dice.between(0, static_cast<int64_t>(machines.size()) - 1))]; };
-  Fault fault{.what = static_cast<Fault::What>(dice.between(0, 3)),
+  Fault fault{.what = static_cast<Fault::What>(dice.between(0, 4)),
               .when = dice.between(Time(milliseconds(100)), kFaultsEnd - milliseconds(500)),
               .whom = pick(),
               .from = pick()};
@@ -101,12 +101,19 @@ Scenario Scenario::draw(uint64_t seed) {
   for (Fault& fault : s.faults) fault = draw_fault(dice, machines, rush);
   std::erase_if(s.faults, [](const Fault& f) { return f.what == Fault::What::separate && f.whom.kind == f.from.kind; });
   std::ranges::sort(s.faults, {}, &Fault::when);
+  s.rolling = dice.chance(0.15);
+  if (s.rolling) {
+    s.climate = {};
+    s.verifier_wait_ms = 10'000;
+    for (Fault& fault : s.faults) fault.what = Fault::What::drain;
+  }
   return s;
 }
 
 std::string Scenario::text() const {
-  std::string text = fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults\n", seed, routers,
-                                 verifiers.size(), drafters.size(), asks.size(), faults.size());
+  std::string text =
+      fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}\n", seed, routers, verifiers.size(),
+                  drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
     text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "");

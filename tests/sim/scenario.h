@@ -50,9 +50,9 @@ struct Ask {  // of one client
 };
 
 struct Fault {
-  enum class What : uint8_t { kill, freeze, separate, slow };
+  enum class What : uint8_t { kill, freeze, separate, slow, drain };
   What what = What::kill;
-  Time when{}, lasts{};  // a killed process is started again after that
+  Time when{}, lasts{};  // a killed or drained process is started again so long after its end
   Machine whom, from;    // separate: from whom
   double factor = 1;     // slow: its jobs take so many times longer
 };
@@ -68,6 +68,8 @@ struct Scenario {
   uint32_t verifier_wait_ms = 0;  // of the routers
   std::vector<Ask> asks;
   std::vector<Fault> faults;
+
+  bool rolling = false;  // nothing but drains: no request may fail
 
   static Scenario draw(uint64_t seed);
   std::string text() const;

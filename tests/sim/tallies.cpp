@@ -15,6 +15,7 @@ constexpr Row kRows[] = {
     {"cut off", &Tallies::cut_off},
     {"tokens", &Tallies::tokens},
     {"kills", &Tallies::kills},
+    {"drained", &Tallies::drained},
     {"freezes", &Tallies::freezes},
     {"separations", &Tallies::separations},
     {"slowdowns", &Tallies::slowdowns},

@@ -12,6 +12,8 @@ using std::chrono::seconds;
 
 constexpr Time kLookEvery = milliseconds(200);
 constexpr Time kEndMost = kFaultsEnd + seconds(40);  // every request has ended by then
+constexpr Time kDrainLook = milliseconds(20);        // a process that was told to stop looks whether it is done
+constexpr Time kGrace = seconds(25);                 // and goes on for so long
 constexpr Time kSettle = seconds(12);                // leases end, drafters sweep
 constexpr uint64_t kWeights = 11;                    // of the served model, as workers tell
 
@@ -158,7 +160,7 @@ void World::plan() {
 void World::ask(size_t client) {
   const Ask& ask = scenario_.asks[client];
   RouterLife* life = router(ask.router).now();
-  if (life == nullptr) {  // connection refused: the client tries again
+  if (life == nullptr || life->leaving()) {  // connection refused, or 503: the client tries again
     time_.in(kLookEvery, [this, client] { this->ask(client); });
     return;
   }
@@ -175,11 +177,25 @@ void World::ask(size_t client) {
   });
 }
 
-void World::kill(const Machine& machine) {
+// A process that was told to stop ends when it is done, or at the latest then; another one begins.
+void World::drain(const Fault& fault, Incarnation whom, Time latest) {
+  Process* now = process(fault.whom);
+  if (now == nullptr || now->incarnation() != whom) return;
+  if (now->frozen() || (!now->done() && time_.now() < latest)) {
+    time_.in(kDrainLook, [this, fault, whom, latest] { drain(fault, whom, latest); });
+    return;
+  }
+  kill(fault.whom, true);
+  time_.in(fault.lasts, [this, fault] {
+    if (process(fault.whom) == nullptr) begin(fault.whom);
+  });
+}
+
+void World::kill(const Machine& machine, bool by_itself) {
   Process* victim = process(machine);
   if (victim == nullptr) return;
-  victim->kill();
-  ++tallies_.kills;
+  victim->kill(by_itself);
+  ++(by_itself ? tallies_.drained : tallies_.kills);
   for (const auto& [client, life] : asked_) {
     if (life == victim && clients_[client].state() == Client::State::asked) clients_[client].cut_off();
   }
@@ -216,6 +232,11 @@ void World::plan(const Fault& fault) {
         if (Process* now = again()) now->slow_down(1);
       });
       return;
+    case Fault::What::drain:
+      if (whom->leaving()) return;
+      whom->say_farewell();
+      time_.in(milliseconds(1), [this, fault, self, latest = time_.now() + kGrace] { drain(fault, self, latest); });
+      return;
     case Fault::What::separate: {
       Process* from = process(fault.from);
       if (from == nullptr) return;
@@ -251,13 +272,16 @@ std::optional<std::string> World::complaint() const {
     if (clients_[i].complaint()) return fmt::format("wrong words for request {}: {}", i + 1, *clients_[i].complaint());
     if (clients_[i].state() != Client::State::failed) continue;
     const Failure& failure = clients_[i].failure();
-    const bool fair = failure.code == "no_verifier" && scenario_.verifier_wait_ms < 8000;
+    const bool fair = failure.code == "no_verifier" && scenario_.verifier_wait_ms < 8000 && !scenario_.rolling;
     if (!fair) return fmt::format("request {} failed: {} {}", i + 1, failure.code, failure.message);
   }
   return std::nullopt;
 }
 
 std::optional<std::string> World::unended() const {
+  if (const Tallies sum = tallies(); scenario_.rolling && sum.cut_off + sum.failed > 0) {
+    return fmt::format("{} requests cut off and {} failed, although every process was let finish", sum.cut_off, sum.failed);
+  }
   for (size_t i = 0; i < clients_.size(); ++i) {
     if (!clients_[i].ended()) return fmt::format("request {} does not end: {} tokens", i + 1, clients_[i].tokens());
   }

@@ -45,7 +45,8 @@ class World {
 
   void plan();
   void plan(const Fault& fault);
-  void kill(const Machine& machine);
+  void kill(const Machine& machine, bool by_itself = false);
+  void drain(const Fault& fault, Incarnation whom, Time latest);
   void heal();
   void ask(size_t client);
   bool all_ended() const;

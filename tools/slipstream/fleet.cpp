@@ -67,7 +67,8 @@ Result<void> Fleet::start(StopSignal& stop) {
   TRY(router_, start_one(stop, "router", router_command({})));
   supervisor_.next_life("router", router_command(router_));  // the workers come back to the same port
   Command verifier = command("verifier", programs_.verifier);
-  verifier.arguments.insert(verifier.arguments.end(), {"--threads", std::to_string(division_.verifier_threads)});
+  verifier.arguments.insert(verifier.arguments.end(),
+                            {"--threads", std::to_string(division_.verifier_threads), "--drain-ms", "0"});
   TRY_VOID(start_one(stop, "verifier", verifier));
   if (options_.drafter != kNoDrafter) {
     Command drafter = command("drafter", programs_.drafter);
@@ -116,8 +117,8 @@ Command Fleet::router_command(const Ports& ports) const {
   const int http = ports.http != 0 ? ports.http : options_.port;
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
   return {programs_.router,
-          {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--port-file",
-           port_file("router").string()},
+          {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--drain-ms", "0",
+           "--port-file", port_file("router").string()},
           {},
           log("router")};
 }

@@ -171,6 +171,9 @@ http::Response HttpApi::get(std::string_view path) const {
 
 http::Response HttpApi::ready() const {
   const RouterCounters counters = ports_.counters();
+  if (counters.closing) {
+    return error_response({.status = 503, .message = "This router is shutting down.", .code = "shutting_down"});
+  }
   if (counters.verifiers > 0) {
     return json_response(Json{{"status", "ready"}, {"verifiers", counters.verifiers}, {"drafters", counters.drafters}}.dump());
   }

@@ -68,10 +68,10 @@ Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Me
     DelayedDrafter drafter(config, options.script == "late" ? margin : -margin);
     Node<DelayedDrafter, DraftPlan, Drafts>(drafter, *transport, [&](DraftPlan& plan) {
       return run_draft(method, plan);
-    }).run(stop, farewell());
+    }).run(stop, {.words = farewell()});
   } else {
     InlineDrafter drafter(config, method);
-    Node<InlineDrafter>(drafter, *transport).run(stop, farewell());
+    Node<InlineDrafter>(drafter, *transport).run(stop, {.words = farewell()});
   }
   return {};
 }
@@ -87,7 +87,7 @@ Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig conf
   HostileTransport transport(*raw, plot, [&] { life.request_stop(); });
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
-  Node<InlineDrafter>(drafter, transport).run(life.get_token(), farewell());
+  Node<InlineDrafter>(drafter, transport).run(life.get_token(), {.words = farewell()});
   log_info("{} pieces of mischief so far", plot.next_mischief);
   return {};
 }

@@ -341,5 +341,29 @@ TEST_F(HttpStream, StopsItsServerWithIdleClientsConnected) {
   for (WireClient& wire : clients) EXPECT_THAT(wire.all(), IsEmpty());
 }
 
+TEST_F(HttpStream, IsFinishedByAServerThatFinishes) {
+  start();
+  auto wire = client(), idle = client();
+  idle.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  idle.answer();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  std::jthread finishes([this] { server_->finish(std::chrono::seconds(10)); });
+  EXPECT_THAT(idle.all(), IsEmpty()) << "closed at once";
+  exchange.write("the last words");
+  exchange.end();
+  EXPECT_THAT(wire.all(), HasSubstr("the last words\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpStream, DoesNotHoldAServerThatFinishesForLong) {
+  start();
+  auto wire = client();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  server_->finish(std::chrono::milliseconds(1));
+}
+
 }  // namespace
 }  // namespace slipstream::http

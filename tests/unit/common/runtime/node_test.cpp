@@ -38,12 +38,16 @@ struct Server {
     effects.push_back(To<Welcome>{peer, Welcome{.heartbeat_ms = static_cast<uint32_t>(ran.job + ran.result.value_or(-1))}});
   }
   void take(Malformed& malformed, std::vector<Effect>& effects) { effects.push_back(Finished{malformed.why}); }
-  void take(From<Leaving>&, std::vector<Effect>& effects) { effects.push_back(Finished{"left"}); }
+  void take(From<Leaving>&, std::vector<Effect>& effects) {
+    left = true;
+    effects.push_back(Finished{"left"});
+  }
   void take(From<Drain>& drain, std::vector<Effect>& effects) { effects.push_back(To<Drain>{peer, drain.message}); }
   void take(PeerDown&, std::vector<Effect>& effects) { effects.push_back(Finished{"down"}); }
   void take(auto&, std::vector<Effect>&) {}
 
   int heard = 0;
+  bool left = false;
   Peer peer;
 };
 
@@ -115,7 +119,8 @@ class NodeTest : public ::testing::Test {
   using ClientNode = Node<Client, NoJob, NoJob, Words>;
 
   void start_server() {
-    serving_ = std::jthread([this](std::stop_token stop) { server_node_.run(stop, From<Drain>{Peer{}, Drain{"stopping"}}); });
+    serving_ = std::jthread(
+        [this](std::stop_token stop) { server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}}); });
   }
   void start_client() {
     asking_ = std::jthread([this](std::stop_token stop) { client_node_.run(stop); });
@@ -187,6 +192,34 @@ TEST_F(NodeTest, SaysFarewellWhenStopped) {
   EXPECT_EQ(client_words_.next(), "42");
   serving_.request_stop();
   EXPECT_EQ(client_words_.next(), "stopping");
+}
+
+TEST_F(NodeTest, GoesOnAfterItsFarewellUntilItIsDone) {
+  serving_ = std::jthread([this](std::stop_token stop) {
+    const auto left = [](const Server& server) { return server.left; };
+    server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}, .grace = kLong, .done = left});
+  });
+  start_client();
+  EXPECT_EQ(client_words_.next(), "42");
+  serving_.request_stop();
+  EXPECT_EQ(client_words_.next(), "stopping");
+  ASSERT_TRUE(client_node_.post(3));
+  EXPECT_EQ(server_words_.next(), "left");
+  serving_.join();
+}
+
+TEST_F(NodeTest, SaysItsLastWordsWhenItsGraceEnds) {
+  serving_ = std::jthread([this](std::stop_token stop) {
+    server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}},
+                            .grace = 1ms,
+                            .done = [](const Server&) { return false; },
+                            .last_words = From<Drain>{Peer{}, Drain{"stopped"}}});
+  });
+  start_client();
+  EXPECT_EQ(client_words_.next(), "42");
+  serving_.request_stop();
+  EXPECT_EQ(client_words_.next(), "stopping");
+  EXPECT_EQ(client_words_.next(), "stopped");
 }
 
 TEST_F(NodeTest, RefusesLocalEventsOverTheLimitAndCountsThem) {

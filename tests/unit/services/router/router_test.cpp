@@ -256,5 +256,34 @@ TEST_F(RouterTest, CountsEveryRequestOnce) {
                              c.waiting + c.live);
 }
 
+TEST_F(RouterTest, TakesNothingMoreOnceItIsToldToStopButFinishesWhatItHas) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  stage.tell(Closing{});
+  EXPECT_TRUE(router.counters().closing);
+  stage.tell(ask(2));
+  const Failure refused = stage.does<Failure>();
+  EXPECT_EQ(refused.request, 2);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.code, "shutting_down");
+  EXPECT_GT(refused.retry_after_s, 0);
+  tokens(kVerifier, 1, 1, 0, {5, 2}, Finish::stop);
+  EXPECT_EQ(stage.does<Delivery>().finish, Finish::stop);
+}
+
+TEST_F(RouterTest, FailsWhatIsLeftWhenItMustStopNow) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  for (RequestId id : {2, 3}) stage.tell(ask(id));
+  stage.tell(Closing{});
+  stage.tell(Closing{.now = true});
+  for (RequestId id : {1, 2, 3}) EXPECT_EQ(stage.does<Failure>().request, id);
+  EXPECT_EQ(stage.says<Cancel>().message, (Cancel{sequence(1), 1}));
+  EXPECT_EQ(router.counters().failed, 3);
+  EXPECT_EQ(router.counters().live + router.counters().waiting, 0);
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -1,0 +1,99 @@
+// Processes that are told to stop: they finish, or hand over, what they have.
+#include <csignal>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/e2e/cluster.h"
+
+namespace slipstream::e2e {
+namespace {
+
+Question long_question() {
+  Question question;
+  question.text = "abcabcabcabc";
+  question.tokens_max = 600;
+  return question;
+}
+
+// Stops it in the middle of an answer, which goes on.
+Answer stopped_midway(Cluster& cluster, const std::string& service, const std::function<void()>& then = [] {}) {
+  int pieces = 0;
+  Answer answer = cluster.ask(long_question(), [&](const Piece&) {
+    if (++pieces != 5) return;
+    cluster.process(service).signal(SIGTERM);
+    then();
+  });
+  EXPECT_GE(pieces, 20);
+  return answer;
+}
+
+TEST(Drain, OfTheRouterFinishesItsAnswersAndTakesNoMore) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("ngram");
+  const Answer expected = cluster.ask(long_question());
+  const Answer answer = stopped_midway(cluster, "router", [&] {
+    cluster.wait("the router to close", [&] { return cluster.client().get("/ready")->status == 503; });
+    http::Client late = cluster.client();
+    const auto refused = late.post("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "abc"}]})");
+    ASSERT_TRUE(refused) << refused.error().message;
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_NE(refused->body.find("shutting_down"), std::string::npos) << refused->body;
+  });
+  EXPECT_EQ(answer.ids, expected.ids);
+  const auto exit = cluster.process("router").wait(kWaitMax);
+  ASSERT_TRUE(exit) << "it does not end";
+  EXPECT_EQ(exit->words(), "exited with status 0");
+}
+
+TEST(Drain, OfTheRouterEndsAnswersThatTakeTooLong) {
+  Cluster cluster(tiny_model());
+  cluster.start_router({"--drain-ms", "0"});
+  cluster.start_verifier();
+  cluster.wait_ports("verifier");
+  cluster.wait_ready();
+  int pieces = 0;
+  http::Client client = cluster.client();
+  const auto cut = command::ask(client, cluster.model_name(), long_question(), [&](const Piece&) {
+    if (++pieces == 5) cluster.process("router").signal(SIGTERM);
+    return true;
+  });
+  ASSERT_FALSE(cut) << "the answer took less than no time";
+  EXPECT_NE(cut.error().message.find("shutting down"), std::string::npos) << cut.error().message;
+  EXPECT_TRUE(cluster.process("router").wait(kWaitMax));
+}
+
+TEST(Drain, OfAVerifierHandsItsSequencesToAnother) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("none");
+  const Answer expected = cluster.ask(long_question());
+  cluster.start_verifier({}, "verifier-2");
+  cluster.wait("two verifiers",
+               [&] { return cluster.metrics("router").sum(metric::kRouterWorkers.name, {R"(role="verifier")"}) == 2; });
+  std::string stopped;
+  int pieces = 0;
+  const Answer answer = cluster.ask(long_question(), [&](const Piece&) {
+    if (++pieces != 5) return;
+    const bool first = cluster.metrics("verifier").sum(metric::kVerifierSequencesLive.name) > 0;
+    stopped = first ? "verifier" : "verifier-2";
+    cluster.process(stopped).signal(SIGTERM);
+  });
+  EXPECT_EQ(answer.ids, expected.ids);
+  EXPECT_EQ(cluster.metrics("router").sum(metric::kRouterStarts.name, {R"(kind="replay")"}), 1);
+  const auto exit = cluster.process(stopped).wait(kWaitMax);
+  ASSERT_TRUE(exit) << stopped << " does not end";
+  EXPECT_EQ(exit->words(), "exited with status 0");
+}
+
+TEST(Drain, OfTheOnlyVerifierFinishesItsSequences) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("none");
+  const Answer expected = cluster.ask(long_question());
+  EXPECT_EQ(stopped_midway(cluster, "verifier").ids, expected.ids);
+  const auto exit = cluster.process("verifier").wait(kWaitMax);
+  ASSERT_TRUE(exit) << "it does not end";
+  EXPECT_EQ(exit->words(), "exited with status 0");
+}
+
+}  // namespace
+}  // namespace slipstream::e2e
