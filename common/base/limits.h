@@ -48,6 +48,8 @@ inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHttpBodyBytesMax = 4 * 1024 * 1024;
 inline constexpr int kHttpConnectionsMax = 1024;
 inline constexpr int kJsonDepthMax = 32;
+inline constexpr size_t kMessagesMax = 1024;      // of a chat
+inline constexpr size_t kContentPartsMax = 1024;  // of a message
 
 // Hostile peers.
 inline constexpr int kStrikesMax = 3;  // malformed messages before a peer is quarantined

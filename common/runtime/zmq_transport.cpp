@@ -18,8 +18,10 @@
 namespace slipstream {
 namespace {
 
-constexpr int kHeartbeatIntervalMs = 100;
-constexpr int kHeartbeatTimeoutMs = 300;
+// A process that dies is seen at once, by the end of its connection; these are for links that fall silent. Not shorter: on a
+// busy machine an I/O thread may well wait for half a second.
+constexpr int kHeartbeatIntervalMs = 250;
+constexpr int kHeartbeatTimeoutMs = 1000;
 constexpr int kHandshakeMs = 2000;
 constexpr int kReconnectMs = 20;
 constexpr int kReconnectMaxMs = 2000;
@@ -86,6 +88,7 @@ struct ZmqTransport::State {
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;
+  bool unread = false;                // a socket may hold more than one look took, or an end that comes behind it
   std::vector<TransportEvent> fresh;  // filled by one look
   std::deque<TransportEvent> events;  // to be given
   TransportCounters counters;
@@ -116,7 +119,9 @@ void ZmqTransport::connect(Peer peer, const std::string& endpoint) {
   CHECK((peer.id & kIncomingPeer) == 0, "peer {} is no name for a link of ours", peer.id);
   CHECK(!state_->links.contains(peer), "peer {} is connected already", peer.id);
   Link link{.socket = make_socket(state_->context, ZMQ_DEALER)};
-  link.socket.set(ZMQ_IMMEDIATE, 1);  // queue only for a connection that stands: what is old must not arrive after a reconnect
+  // ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts the process
+  // (libzmq 4.3.4,
+  // "!_more" in fq.cpp). So what was sent before an end is noticed may arrive after a reconnect, where fences drop it.
   link.socket.set(ZMQ_RECONNECT_IVL, kReconnectMs);
   link.socket.set(ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs);
   link.monitor = link.socket.monitor(state_->context, ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
@@ -217,6 +222,7 @@ void ZmqTransport::State::build_items() {
 // Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is there. True: it was to wait,
 // and somebody called wake().
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
+  if (std::exchange(unread, false)) wait = std::chrono::microseconds(0);
   if (wait.count() > 0) {
     const itimerspec spec{.it_value = {.tv_sec = wait.count() / 1'000'000, .tv_nsec = wait.count() % 1'000'000 * 1000}};
     timerfd_settime(timer.get(), 0, &spec, nullptr);
@@ -254,6 +260,7 @@ void ZmqTransport::State::read_router() {
     if (!router.receive(id)) return incoming.settle(fresh);
     take_router_frame(id);
   }
+  unread = true;
 }
 
 bool ZmqTransport::State::read_router_monitor() {
@@ -289,7 +296,7 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   deliver(*peer, envelope->boundary, payload.bytes());
 }
 
-// The same order. But a connection's end may overtake what the bound side sent last: ZMQ_IMMEDIATE drops the queue with it.
+// The same order.
 void ZmqTransport::State::read_link(Peer peer, Link& link) {
   read_link_monitor(peer, link);
   for (int n = 0; n < kFramesPerLookMax; ++n) {
@@ -301,6 +308,7 @@ void ZmqTransport::State::read_link(Peer peer, Link& link) {
     if (std::exchange(link.ended, false) && std::exchange(link.up, false)) fresh.emplace_back(PeerDown{peer});
     return;
   }
+  unread = true;
 }
 
 void ZmqTransport::State::read_link_monitor(Peer peer, Link& link) {

@@ -33,7 +33,7 @@ void expect_all_accepted(const std::vector<Question>& asked) {
   Cluster cluster(tiny_model());
   std::vector<Known> known;
   for (size_t i = 0; i < asked.size(); ++i)
-    known.push_back({prompt_ids(tiny_model(), asked[i].text), plain[i].ids, *asked[i].seed});
+    known.push_back({prompt_ids(tiny_model(), asked[i].text), plain[i].ids, static_cast<uint64_t>(*asked[i].seed)});
   write_answers(cluster.folder() / "answers.json", known);
   cluster.start_all("oracle");
   const std::vector<Answer> drafted = cluster.ask_all(asked, 2);

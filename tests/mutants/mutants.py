@@ -66,6 +66,8 @@ def caught_by(bug):
     target, test = bug.catcher.split(" ", 1)
     where = next(BUILD.glob(f"tests/**/{target}"))
     ran = run(str(where), f"--gtest_filter={test}", timeout=600)
+    if "[ RUN" not in ran.stdout:
+        raise RuntimeError(f"no test is called {test}")
     if ran.returncode == 0:
         return None
     failed = re.findall(r"^\[  FAILED  \] (\S+) \(", ran.stdout, re.M)
@@ -89,7 +91,7 @@ def main():
         return
     copy_sources()
     BUILD.mkdir(parents=True, exist_ok=True)
-    flags = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2")
+    flags = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2", "-DSLIPSTREAM_WERROR=OFF")
     run("cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja", *flags, check=True)
     targets = {"simulate" if bug.catcher == "simulate" else bug.catcher.split(" ")[0] for bug in bugs}
     for target in sorted(targets):
@@ -105,6 +107,8 @@ def main():
             file.write_text(texts[bug.name])
             build("simulate" if bug.catcher == "simulate" else bug.catcher.split(" ")[0])
             caught = caught_by(bug)
+        except subprocess.TimeoutExpired:
+            caught = ("the clock", "it does not end")
         except RuntimeError as error:
             caught, missed = ("nobody", str(error)), missed + 1
         finally:

@@ -14,8 +14,9 @@ Client::Client(const Ask& ask, RequestId id, std::span<const ToyLaw> laws)
   for (const ToyLaw& law : laws) truths_.push_back({ToyOracle(law, ask.prompt, ask.sampling, ask.seed), {}});
 }
 
-Submit Client::submit() {
+Submit Client::submit(Time now) {
   state_ = State::asked;
+  heard_ = now;
   return {.request = id_,
           .prompt = ask_.prompt,
           .sampling = ask_.sampling,
@@ -32,7 +33,8 @@ Abandon Client::abandon() {
 
 void Client::cut_off() { state_ = State::cut_off; }
 
-void Client::take(const Delivery& delivery) {
+void Client::take(const Delivery& delivery, Time now) {
+  heard_ = now;
   if (state_ == State::cut_off) return complain("a dead router delivers");
   if (state_ == State::abandoned) return;  // on its way when the client left
   if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));

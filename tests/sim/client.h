@@ -17,10 +17,10 @@ class Client {
 
   enum class State : uint8_t { not_asked, asked, answered, failed, abandoned, cut_off };
 
-  Submit submit();    // asks
-  Abandon abandon();  // goes away
-  void cut_off();     // its router died
-  void take(const Delivery& delivery);
+  Submit submit(Time now);  // asks
+  Abandon abandon();        // goes away
+  void cut_off();           // its router died
+  void take(const Delivery& delivery, Time now);
   void take(const Failure& failure);
 
   State state() const { return state_; }
@@ -28,6 +28,7 @@ class Client {
   const Failure& failure() const { return failure_; }
   const std::optional<std::string>& complaint() const { return complaint_; }  // what must not be, the first of it
   size_t tokens() const { return tokens_.size(); }
+  Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since it heard last
 
  private:
   struct Truth {
@@ -45,6 +46,7 @@ class Client {
   std::vector<Truth> truths_;
   std::vector<TokenId> tokens_;
   State state_ = State::not_asked;
+  Time heard_{};
   Failure failure_;
   std::optional<std::string> complaint_;
 };

@@ -4,7 +4,7 @@ namespace slipstream::sim {
 namespace {
 
 // As libzmq is set in runtime/zmq_transport.cpp.
-constexpr Time kUnansweredLeast = std::chrono::milliseconds(300), kUnansweredMost = std::chrono::milliseconds(400);
+constexpr Time kUnansweredLeast = std::chrono::milliseconds(1000), kUnansweredMost = std::chrono::milliseconds(1250);
 constexpr Time kDialLeast = std::chrono::milliseconds(1), kDialMost = std::chrono::milliseconds(120);
 constexpr Time kEndSeen = std::chrono::microseconds(100);  // the end of a connection, after its last byte
 
@@ -111,7 +111,7 @@ void Network::carry(const Way& way, Message message, bool in_order) {
     Time& newest = links_.at(way.key).newest[static_cast<size_t>(way.direction)];
     arrival = newest = std::max(arrival, newest);
   } else {
-    arrival += dice_.between(Time(0), weather.reorder_most);
+    arrival += dice_.between(Time(0), dice_.chance(weather.straggles) ? weather.straggle_most : weather.reorder_most);
   }
   time_.at(arrival, [this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
 }

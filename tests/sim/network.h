@@ -23,8 +23,10 @@ namespace slipstream::sim {
 
 struct Weather {  // of one boundary; shares of its messages
   double lost = 0, doubled = 0, reordered = 0, delayed = 0;
-  Time usual_least{30}, usual_most{200};       // what every message takes
-  Time reorder_most{20'000};                   // a reordered or doubled one, besides
+  Time usual_least{30}, usual_most{200};  // what every message takes
+  Time reorder_most{20'000};              // a reordered or doubled one, besides
+  double straggles = 0.2;                 // share of those that take much longer
+  Time straggle_most{3'000'000};
   Time delay_least{1000}, delay_most{50'000};  // a delayed one, besides; those behind it wait
 };
 using Climate = std::array<Weather, 3>;  // [Boundary]

@@ -69,7 +69,8 @@ struct Scenario {
   std::vector<Ask> asks;
   std::vector<Fault> faults;
 
-  bool rolling = false;  // nothing but drains: no request may fail
+  bool rolling = false;                         // nothing but drains: no request may fail
+  bool calm() const { return faults.empty(); }  // only the network is bad: no request may stall
 
   static Scenario draw(uint64_t seed);
   std::string text() const;

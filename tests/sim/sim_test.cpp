@@ -131,7 +131,7 @@ TEST_F(NetworkTest, KeepsOrderAndLosesNothingInFairWeather) {
 TEST_F(NetworkTest, LosesDoublesAndReordersInBadWeather) {
   network.set({Weather{}, Weather{.lost = 0.2, .doubled = 0.2, .reordered = 0.2}, Weather{}});
   send(0, 500);
-  wait(100);
+  wait(5000);
   EXPECT_FALSE(std::ranges::is_sorted(server.heard));
   EXPECT_THAT(network.tallies().lost, Gt(50u));
   EXPECT_EQ(server.heard.size(), 500 - network.tallies().lost + network.tallies().doubled);
@@ -148,7 +148,7 @@ TEST_F(NetworkTest, HoldsWhatIsSentInAShortSeparationAndDropsALongOne) {
 
   network.separate(1, 2);
   send(5, 1);
-  wait(500);
+  wait(1500);
   EXPECT_EQ(client.downs, 1);
   EXPECT_EQ(server.downs, 1);
   network.join(1, 2);

@@ -25,9 +25,12 @@ class VirtualTime {
   }
   void in(Time delay, Happening what) { at(now_ + delay, std::move(what)); }
 
-  // Lets everything happen up to that time.
-  void run_until(Time end) {
+  // Lets everything happen up to that time. False: so much happens at one time that it would never come.
+  bool run_until(Time end) {
+    uint64_t at_once = 0;
     while (!plans_.empty() && plans_.front().when <= end) {
+      at_once = plans_.front().when == now_ ? at_once + 1 : 0;
+      if (at_once > kAtOnceMax) return false;
       std::ranges::pop_heap(plans_, later);
       Plan plan = std::move(plans_.back());
       plans_.pop_back();
@@ -36,9 +39,11 @@ class VirtualTime {
       plan.what();
     }
     now_ = std::max(now_, end);
+    return true;
   }
 
  private:
+  static constexpr uint64_t kAtOnceMax = 100'000;
   struct Plan {
     Time when;
     uint64_t order;

@@ -14,6 +14,7 @@ constexpr Time kLookEvery = milliseconds(200);
 constexpr Time kEndMost = kFaultsEnd + seconds(40);  // every request has ended by then
 constexpr Time kDrainLook = milliseconds(20);        // a process that was told to stop looks whether it is done
 constexpr Time kGrace = seconds(25);                 // and goes on for so long
+constexpr Time kStallMost = seconds(4);              // where no process is at fault
 constexpr Time kSettle = seconds(12);                // leases end, drafters sweep
 constexpr uint64_t kWeights = 11;                    // of the served model, as workers tell
 
@@ -65,26 +66,29 @@ void World::begin(const Machine& machine) {
 
 void World::begin_router(int index) {
   Home<RouterLife>& home = router(index);
+  // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by starting all over.
+  const bool calm = scenario_.calm();
+  const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
   const RouterConfig config{.incarnation = dice_.word() >> 1,
                             .fingerprint = fingerprint(0),
                             .context_max = kToyContext,
                             .worker_silent_ms = 1500,
                             .worker_forget_ms = 6000,
-                            .lease_ms = 3000,
-                            .start_give_up_ms = 2000,
-                            .quiet_ms = 1000,
+                            .lease_ms = heartbeats_come ? 600U : 3000U,
+                            .start_give_up_ms = calm ? 60'000U : 2000U,
+                            .quiet_ms = calm ? 60'000U : 1000U,
                             .verifier_wait_ms = scenario_.verifier_wait_ms};
   const auto life = home.lives.size();
   const auto client = [this, index, life](RequestId id) -> Client& {
     CHECK(asked_.at(id - 1) == router(index).lives[life].get(), "request {} is of another router", id);
     return clients_[id - 1];
   };
-  home.lives.push_back(
-      std::make_unique<RouterLife>(Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
-                                   config, fmt::format("tcp://router-{}", index), NoWork{},
-                                   ToClients([client](const Delivery& delivery) { client(delivery.request).take(delivery); },
-                                             [client](const Failure& failure) { client(failure.request).take(failure); },
-                                             [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+  home.lives.push_back(std::make_unique<RouterLife>(
+      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1), config,
+      fmt::format("tcp://router-{}", index), NoWork{},
+      ToClients([this, client](const Delivery& delivery) { client(delivery.request).take(delivery, time_.now()); },
+                [client](const Failure& failure) { client(failure.request).take(failure); },
+                [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
 }
 
 void World::begin_verifier(int index) {
@@ -168,7 +172,7 @@ void World::ask(size_t client) {
   asked_[client] = life;
   trace_.line("client", "asks {} for request {}: {} tokens, at most {} more", life->name(), client + 1, ask.prompt.size(),
               ask.output_max);
-  life->post(clients_[client].submit());
+  life->post(clients_[client].submit(time_.now()));
   if (!ask.patience) return;
   time_.in(*ask.patience, [this, client, life] {
     if (clients_[client].state() != Client::State::asked) return;
@@ -270,6 +274,9 @@ std::optional<std::string> World::complaint() const {
   if (broken_) return broken_;
   for (size_t i = 0; i < clients_.size(); ++i) {
     if (clients_[i].complaint()) return fmt::format("wrong words for request {}: {}", i + 1, *clients_[i].complaint());
+    if (const Time pause = clients_[i].pause(time_.now()); scenario_.calm() && pause > kStallMost) {
+      return fmt::format("request {} stalls for {} ms", i + 1, pause.count() / 1000);
+    }
     if (clients_[i].state() != Client::State::failed) continue;
     const Failure& failure = clients_[i].failure();
     const bool fair = failure.code == "no_verifier" && scenario_.verifier_wait_ms < 8000 && !scenario_.rolling;
@@ -323,11 +330,11 @@ Verdict World::live() {
   plan();
   std::optional<std::string> broken;
   while (!(broken = complaint()) && time_.now() < kEndMost && !(all_ended() && time_.now() >= kFaultsEnd)) {
-    time_.run_until(time_.now() + kLookEvery);
+    if (!time_.run_until(time_.now() + kLookEvery)) broken_ = "time stands still: an alarm rings for ever";
   }
   if (!broken) broken = unended();
   if (!broken) {
-    time_.run_until(time_.now() + kSettle);
+    if (!time_.run_until(time_.now() + kSettle)) broken_ = "time stands still: an alarm rings for ever";
     broken = complaint();
   }
   if (!broken) broken = leftovers();

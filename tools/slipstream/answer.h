@@ -21,7 +21,7 @@ struct Question {
   int tokens_max = 256;
   float temperature = 0.0F;
   float top_p = 1.0F;
-  std::optional<uint64_t> seed;
+  std::optional<int64_t> seed;
   bool speculate = true;  // false: plain decoding, whatever drafters there are
 };
 

@@ -5,6 +5,8 @@
 namespace slipstream::command {
 namespace {
 
+constexpr size_t kTimedTokensMin = 48;
+
 struct Agreement {
   size_t same = 0, all = 0;
 };
@@ -27,12 +29,16 @@ Agreement agreement(std::span<const Comparison> comparisons) {
 std::string table(std::span<const Comparison> comparisons) {
   std::string text = fmt::format("{:<16} {:>22}   {:>8}   {:>5}\n{:<16} {:>10} {:>11}   {:>8}\n", "", "with drafts", "plain",
                                  "ratio", "", "tokens/s", "tokens/step", "tokens/s");
+  bool short_answers = false;
   for (const Comparison& comparison : comparisons) {
     const double plain = comparison.plain.tokens_per_s();
-    text +=
-        fmt::format("{:<16} {:>10.1f} {:>11.2f}   {:>8.1f}   {:>5.2f}\n", comparison.name, comparison.drafted.tokens_per_s(),
-                    comparison.drafted.acceptance_length, plain, plain > 0 ? comparison.drafted.tokens_per_s() / plain : 0);
+    const bool timed = plain > 0 && comparison.plain.ids.size() >= kTimedTokensMin;
+    const std::string ratio = timed ? fmt::format("{:.2f}", comparison.drafted.tokens_per_s() / plain) : "-";
+    text += fmt::format("{:<16} {:>10.1f} {:>11.2f}   {:>8.1f}   {:>5}\n", comparison.name, comparison.drafted.tokens_per_s(),
+                        comparison.drafted.acceptance_length, plain, ratio);
+    if (!timed) short_answers = true;
   }
+  if (short_answers) text += fmt::format("-: under {} tokens, a ratio of times would say little\n", kTimedTokensMin);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/slipstream/demo.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -64,12 +65,19 @@ class Demo {
       bool killed = false;
       TRY(Answer drafted, answer(text, i == 0 && fleet_.drafts() ? &killed : nullptr));
       comparisons.push_back({name, std::move(drafted), {}, {}});
+      if (i == 0 && fleet_.drafts() && !killed) {
+        fmt::print("{}\n",
+                   palette_.aside(fmt::format("[too short to kill the drafter in the middle of it: that comes after {} tokens]",
+                                              kKillAfterTokens)));
+      }
       if (!killed) continue;
       TRY_VOID(drafter_joins());
       comparisons.back().bereaved = std::exchange(comparisons.back().drafted, {});
     }
+    const bool died = std::ranges::any_of(comparisons, [](const Comparison& c) { return c.bereaved.has_value(); });
     fmt::print("{}\n",
-               palette_.aside("The same questions again, to compare: plainly, and where the drafter died with it alive."));
+               palette_.aside(died ? "The same questions again, to compare: plainly, and where the drafter died with it alive."
+                                   : "The same again, to compare: plainly."));
     std::fflush(stdout);
     for (size_t i = 0; i < questions.size(); ++i) {
       const std::string& text = questions[i].second;

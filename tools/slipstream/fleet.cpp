@@ -1,7 +1,10 @@
 #include "tools/slipstream/fleet.h"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <charconv>
 #include <deque>
 #include <fstream>
 #include <optional>
@@ -31,6 +34,20 @@ std::string tail(const std::filesystem::path& log) {
   return text;
 }
 
+// Files of earlier fleets of this name, "NAME-PID-...", whose process is gone.
+void remove_files_of_the_dead(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(name + "-")) continue;
+    const char *begin = file.data() + name.size() + 1, *end = file.data() + file.size();
+    pid_t pid = 0;
+    const auto number = std::from_chars(begin, end, pid);
+    if (number.ec != std::errc{} || number.ptr == end || *number.ptr != '-') continue;
+    if (kill(pid, 0) != 0 && errno == ESRCH) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 bool says_ready(uint16_t port) {
   http::Client client("127.0.0.1", port, kProbeTimeout);
   const auto reply = client.get("/ready");
@@ -57,6 +74,7 @@ Result<std::unique_ptr<Fleet>> Fleet::launch(FleetOptions options, StopSignal& s
     std::error_code error;
     std::filesystem::create_directories(options.run_folder / folder, error);
     if (error) return fail("cannot make {}: {}", (options.run_folder / folder).string(), error.message());
+    remove_files_of_the_dead(options.run_folder / folder, options.name);
   }
   std::unique_ptr<Fleet> fleet(new Fleet(std::move(options), std::move(programs), std::move(say)));
   TRY_VOID(fleet->start(stop));
@@ -64,6 +82,7 @@ Result<std::unique_ptr<Fleet>> Fleet::launch(FleetOptions options, StopSignal& s
 }
 
 Result<void> Fleet::start(StopSignal& stop) {
+  supervisor_.restart_nobody();  // what cannot start must not be tried for ever
   TRY(router_, start_one(stop, "router", router_command({})));
   supervisor_.next_life("router", router_command(router_));  // the workers come back to the same port
   Command verifier = command("verifier", programs_.verifier);
@@ -75,7 +94,9 @@ Result<void> Fleet::start(StopSignal& stop) {
     drafter.arguments.insert(drafter.arguments.end(), {"--method", options_.drafter});
     TRY_VOID(start_one(stop, "drafter", drafter));
   }
-  return await(stop, "the router's /ready", [this] { return ready(); });
+  TRY_VOID(await(stop, "the router's /ready", [this] { return ready(); }));
+  supervisor_.restart_all();
+  return {};
 }
 
 Result<Ports> Fleet::start_one(StopSignal& stop, const std::string& service, Command command) {
@@ -128,7 +149,7 @@ std::filesystem::path Fleet::port_file(std::string_view service) const {
 }
 
 std::filesystem::path Fleet::log(std::string_view service) const {
-  return options_.run_folder / "logs" / fmt::format("{}-{}.log", options_.name, service);
+  return options_.run_folder / "logs" / fmt::format("{}-{}-{}.log", options_.name, getpid(), service);
 }
 
 std::string Fleet::log_tails() const {

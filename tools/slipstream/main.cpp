@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "common/base/build_info.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
 #include "tools/slipstream/serve.h"
@@ -35,12 +36,16 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
 
 int run(int argc, char** argv) {
   CLI::App app("Slipstream: a large language model served faster by letting others guess ahead.");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", build_summary());
 
   FleetOptions serving;
   CLI::App* serve_app = app.add_subcommand("serve", "Start router, verifier and drafter on this machine and keep them alive");
   fleet_flags(*serve_app, serving);
-  serve_app->add_option("--port", serving.port, "HTTP port on 127.0.0.1; 0: any free one")->capture_default_str();
+  int port = serving.port;
+  serve_app->add_option("--port", port, "HTTP port on 127.0.0.1; 0: any free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
 
   AskOptions asking;
   asking.question.tokens_max = kAskTokensMax;
@@ -48,6 +53,7 @@ int run(int argc, char** argv) {
   ask_app->add_option("question", asking.question.text, "What to ask")->required();
   ask_app->add_option("--url", asking.url, "The server")->capture_default_str();
   ask_app->add_flag("--plain", asking.plain, "No colours, only the answer");
+  ask_app->add_flag("!--no-drafts", asking.question.speculate, "Decode plainly, without drafters: the same words");
   ask_app->add_option("--temperature", asking.question.temperature, "0: always the likeliest word")->capture_default_str();
   ask_app->add_option("--seed", asking.question.seed, "The same seed gives the same words; drawn if not given");
   ask_app->add_option("--max-tokens", asking.question.tokens_max, "Where to stop at the latest")->capture_default_str();
@@ -61,6 +67,11 @@ int run(int argc, char** argv) {
   demo_app->add_flag("--plain", showing.plain, "No colours");
 
   CLI11_PARSE(app, argc, argv);
+  if (app.get_subcommands().empty()) {
+    fmt::print("{}", app.help());
+    return kExitFailed;
+  }
+  serving.port = static_cast<uint16_t>(port);
   if (ask_app->parsed()) {
     const auto asked = ask_command(asking);
     return asked ? 0 : failed(asked.error());

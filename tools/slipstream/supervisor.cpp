@@ -88,7 +88,8 @@ std::vector<std::string> Supervisor::tend() {
     if (service.process) {
       if (auto exit = service.process->ended()) lines.push_back(bury(service, *exit));
     }
-    if (service.process || service.refused || Clock::now() < service.restart_at) continue;
+    const bool held = !restarts_ && service.starts > 0;
+    if (service.process || service.refused || held || Clock::now() < service.restart_at) continue;
     auto process = Process::start(service.command);
     if (!process) {
       if (service.starts == 0) service.refused = process.error();
@@ -110,6 +111,7 @@ std::string Supervisor::bury(Service& service, Exit exit) {
   service.restart_at = Clock::now() + service.pause;
   service.last = exit;
   service.process.reset();
+  if (!restarts_) return fmt::format("{} {} (log: {})", service.name, exit.words(), service.command.log.string());
   return fmt::format("{} {}; it starts again in {:.1f} s (log: {})", service.name, exit.words(),
                      static_cast<double>(service.pause.count()) / 1000.0, service.command.log.string());
 }

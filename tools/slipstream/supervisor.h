@@ -2,6 +2,7 @@
 // children are started, watched and reaped by one thread of its own, so none outlives it (process.h). Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -37,6 +38,8 @@ class Supervisor {
 
   // Returns when the process runs. Error: it cannot be run at all; then it is not supervised either.
   Result<void> start(std::string name, Command command);
+  void restart_nobody() { restarts_ = false; }             // who dies stays so: while the whole is being started
+  void restart_all() { restarts_ = true; }                 // as at first
   void next_life(std::string_view name, Command command);  // what to start it with when it dies
   Life life(std::string_view name) const;
   void signal(std::string_view name, int number);
@@ -70,7 +73,8 @@ class Supervisor {
   std::condition_variable started_;
   std::vector<Service> services_;  // under the mutex
   bool stopping_ = false;          // under the mutex
-  std::jthread thread_;            // last: starts when all else stands
+  std::atomic<bool> restarts_ = true;
+  std::jthread thread_;  // last: starts when all else stands
 };
 
 }  // namespace slipstream::command

@@ -85,6 +85,10 @@ Checked refuse_unbuilt(const RequestFields& fields) {
   return {};
 }
 
+ApiError too_many(const std::string& field, std::string_view what, size_t count, size_t limit) {
+  return bad_field(field, fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
+}
+
 // A string, or a list of {"type": "text", "text": ...} parts, which are put one after the other.
 ApiResult<std::string> read_content(element content, const std::string& path) {
   std::string_view text;
@@ -93,6 +97,7 @@ ApiResult<std::string> read_content(element content, const std::string& path) {
   if (content.get(parts) != simdjson::SUCCESS) {
     return std::unexpected(bad_field(path, fmt::format("`{}` must be a string or a list of text parts.", path)));
   }
+  if (parts.size() > kContentPartsMax) return std::unexpected(too_many(path, "parts", parts.size(), kContentPartsMax));
   std::string joined;
   size_t index = 0;
   for (element part : parts) {
@@ -141,6 +146,9 @@ Checked read_messages(const RequestFields& fields, ChatRequest& request) {
   const auto found = fields.find("messages");
   if (!found || found->get(messages) != simdjson::SUCCESS || messages.size() == 0) {
     return std::unexpected(bad_field("messages", "`messages` must be a list of at least one message."));
+  }
+  if (messages.size() > kMessagesMax) {
+    return std::unexpected(too_many("messages", "messages", messages.size(), kMessagesMax));
   }
   size_t index = 0;
   for (element message : messages) {

@@ -67,7 +67,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
         {.status = 404,
          .message = fmt::format("There is no {}: see {}, {} or the page at /.", request.path, kChatPath, kModelsPath),
          .code = "unknown_path"}));
-  } else if (request.method != allowed) {
+  } else if (request.method != allowed && !(request.method == "HEAD" && allowed == "GET")) {
     auto response = error_response(wrong_method(request.path, allowed));
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));

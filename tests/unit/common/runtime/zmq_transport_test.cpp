@@ -286,5 +286,40 @@ TEST(ZmqTransport, KeepsItsOtherLinksWhenOneIsCutFromBothSidesAtOnce) {
   EXPECT_EQ(expect<FrameFrom>(*pair.server).frame.bytes, frame('z').bytes);
 }
 
+// However many frames come before it: as many as one look takes were once followed by nothing.
+TEST(ZmqTransport, HearsTheEndAfterAnyNumberOfFrames) {
+  for (int frames = 60; frames <= 68; ++frames) {
+    Pair pair;
+    for (int n = 0; n < frames; ++n) pair.client->send(kServer, frame('b'));
+    pair.client->close(1s);
+    pair.client.reset();
+    for (int n = 0; n < frames; ++n) expect<FrameFrom>(*pair.server);
+    const auto began = std::chrono::steady_clock::now();
+    ASSERT_TRUE(pair.server->next(kLong)) << frames;
+    EXPECT_LT(std::chrono::steady_clock::now() - began, kLong / 2) << frames;
+  }
+}
+
+// libzmq aborted here while ZMQ_IMMEDIATE was on: a connection's end took the second frame of a message whose first was read.
+TEST(ZmqTransport, SurvivesPeersThatDieAmidWhatTheySend) {
+  auto server = open(1, "tcp://127.0.0.1:0");
+  const std::string endpoint = server->bound_endpoint();
+  auto client = open(kClientLife);
+  client->connect(kServer, endpoint);
+  uint64_t frames = 0;
+  for (Incarnation life = 2; life < 12; ++life) {
+    expect<PeerUp>(*client);
+    client->send(kServer, frame('a'));
+    const Peer peer = expect<PeerUp>(*server).peer;
+    for (int n = 0; n < 200; ++n) server->send(peer, frame('b'));
+    std::jthread dies([&] { server.reset(); });
+    for (auto event = client->next(kLong); event && !std::holds_alternative<PeerDown>(*event); event = client->next(kLong))
+      ++frames;
+    dies.join();
+    server = open(life, endpoint);
+  }
+  EXPECT_GT(frames, 0u);
+}
+
 }  // namespace
 }  // namespace slipstream

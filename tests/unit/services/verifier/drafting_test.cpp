@@ -133,6 +133,21 @@ TEST_P(DraftWait, ForOneThatSaysNothingJustBeforeEachDeadlineStaysWithinTheBudge
 
 INSTANTIATE_TEST_SUITE_P(Sequences, DraftWait, testing::Values(1, 8, 32), testing::PrintToStringParamName());
 
+// Two sequences, so that the step waits for the other's tree while the second copy comes.
+TEST_F(DraftingTest, TakesOneTreeARound) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  Start third = second();
+  third.sequence.counter = 3;
+  stage.hears(kRouter, third);
+  const Tree once = tree({{13, kRoot, .9F}}, stage.says<Advance>());
+  stage.hears(kDrafter, once);
+  stage.hears(kDrafter, once);
+  EXPECT_EQ(verifier.counters().stale, 1U);
+  EXPECT_EQ(verifier.counters().held, 1U);
+  EXPECT_EQ(verifier.counters().received, fates());
+}
+
 // Two drafters: peers 1000 and 1001, in the order in which the verifier heard of them.
 constexpr Peer kOther{1001};
 const DrafterRef kFirstRef{77, "tcp://drafter"}, kOtherRef{78, "tcp://other"};

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include <gmock/gmock.h>
+
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -213,6 +215,17 @@ TEST_F(VerifierTest, AnswersAResyncWithEverythingTheDrafterLacks) {
   EXPECT_TRUE(again.info.has_value());
   stage.hears(kDrafter, Resync{first.fence.sequence, 1, first.fence.round, 0});
   EXPECT_TRUE(stage.silent<Advance>());  // once a round
+}
+
+TEST_F(VerifierTest, AnswersAResyncFromWhereTheDrafterIs) {
+  meet_drafter();
+  stage.hears(kRouter, second());
+  const auto first = stage.says<Advance>();
+  stage.hears(kDrafter, Resync{second().sequence, 1, first.message.fence.round, 2});
+  const auto rest = stage.says<Advance>();
+  EXPECT_EQ(rest.message.fence.base_length, 2);
+  EXPECT_EQ(rest.message.fence.prefix_hash, hash_of({10, 11}));
+  EXPECT_THAT(rest.message.tokens, testing::ElementsAre(12));
 }
 
 TEST_F(VerifierTest, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {

@@ -31,7 +31,7 @@ TEST(Comparison, CountsTheWordsOfAnAnswerWhoseDrafterDied) {
 TEST(Comparison, DoesNotTakeNothingForTheSame) { EXPECT_FALSE(same_words({})); }
 
 TEST(Comparison, AlignsItsTable) {
-  Answer fast = answer({1, 2});
+  Answer fast = answer(std::vector<int32_t>(60, 1));
   fast.decoded = 30;
   fast.decode_s = 0.25;
   Answer slow = fast;
@@ -40,6 +40,11 @@ TEST(Comparison, AlignsItsTable) {
   const std::string text = table(one);
   EXPECT_NE(text.find("120.0"), std::string::npos) << text;
   EXPECT_NE(text.find("2.00"), std::string::npos) << text;
+}
+
+TEST(Comparison, GivesNoRatioForAShortAnswer) {
+  const std::vector<Comparison> one{{"a word", answer({1, 2}), answer({1, 2})}};
+  EXPECT_NE(table(one).find("would say little"), std::string::npos) << table(one);
 }
 
 }  // namespace

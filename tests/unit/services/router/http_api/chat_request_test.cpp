@@ -172,5 +172,31 @@ INSTANTIATE_TEST_SUITE_P(
                     field(R"("presence_penalty":0.5)", "presence_penalty", "unsupported_parameter", "not built"),
                     field(R"("frequency_penalty":-1)", "frequency_penalty", "unsupported_parameter", "not built")));
 
+std::string repeated(std::string_view piece, size_t times) {
+  std::string text(piece);
+  for (size_t i = 1; i < times; ++i) text += fmt::format(",{}", piece);
+  return text;
+}
+
+TEST(ChatRequest, BoundsMessagesAndTheirParts) {
+  const auto chat = [](size_t messages) {
+    return parse(fmt::format(R"({{"messages":[{}]}})", repeated(R"({"role":"user","content":"x"})", messages)));
+  };
+  EXPECT_TRUE(chat(kMessagesMax));
+  const auto long_chat = chat(kMessagesMax + 1);
+  ASSERT_FALSE(long_chat);
+  EXPECT_EQ(long_chat.error().param, "messages");
+  EXPECT_EQ(long_chat.error().message, "`messages` has 1025 messages; the limit is 1024.");
+
+  const auto parts = [](size_t count) {
+    return parse(
+        fmt::format(R"({{"messages":[{{"role":"user","content":[{}]}}]}})", repeated(R"({"type":"text","text":"x"})", count)));
+  };
+  EXPECT_TRUE(parts(kContentPartsMax));
+  const auto many = parts(kContentPartsMax + 1);
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().param, "messages[0].content");
+}
+
 }  // namespace
 }  // namespace slipstream

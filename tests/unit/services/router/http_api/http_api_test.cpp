@@ -359,5 +359,13 @@ TEST_F(HttpApiTest, ShowsAPageWithALineToPaste) {
   EXPECT_THAT(page, HasSubstr(fmt::format("curl -N http://127.0.0.1:{}/v1/chat/completions", server.port())));
 }
 
+TEST_F(HttpApiTest, AnswersAProbeThatAsksForTheHeadOnly) {
+  WireClient probe(server.port());
+  probe.send("HEAD /health HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(probe.until("\r\n\r\n"), testing::StartsWith("HTTP/1.1 200"));
+  probe.send("HEAD /v1/chat/completions HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(probe.until("\r\n\r\n"), testing::StartsWith("HTTP/1.1 405"));
+}
+
 }  // namespace
 }  // namespace slipstream
