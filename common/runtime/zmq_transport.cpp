@@ -18,10 +18,12 @@
 namespace slipstream {
 namespace {
 
-// A process that dies is seen at once, by the end of its connection; these are for links that fall silent. Not shorter: on a
-// busy machine an I/O thread may well wait for half a second.
-constexpr int kHeartbeatIntervalMs = 250;
-constexpr int kHeartbeatTimeoutMs = 1000;
+// A process that dies is seen at once, by the end of its connection; one that hangs is the actors' business (heartbeats of
+// their own, leases, deadlines). A machine or a network that went silent is found by the kernel. Not by ZMQ_HEARTBEAT_IVL:
+// libzmq 4.3.4 aborts ("!_io_error" in stream_engine_base.cpp) when its heartbeat meets a connection that ended while our queue
+// was full.
+constexpr int kKeepAliveIdleSeconds = 3, kKeepAliveIntervalSeconds = 1, kKeepAliveProbes = 3;
+constexpr int kUnackedMaxMs = 6000;
 constexpr int kHandshakeMs = 2000;
 constexpr int kReconnectMs = 20;
 constexpr int kReconnectMaxMs = 2000;
@@ -34,9 +36,11 @@ zmq::Socket make_socket(const zmq::Context& context, int type) {
   socket.set(ZMQ_RCVHWM, kSocketHighWaterMessages);
   socket.set(ZMQ_LINGER, 0);
   socket.set(ZMQ_MAXMSGSIZE, static_cast<int64_t>(kControlFrameBytesMax));
-  socket.set(ZMQ_HEARTBEAT_IVL, kHeartbeatIntervalMs);
-  socket.set(ZMQ_HEARTBEAT_TIMEOUT, kHeartbeatTimeoutMs);
-  socket.set(ZMQ_HEARTBEAT_TTL, kHeartbeatTimeoutMs);
+  socket.set(ZMQ_TCP_KEEPALIVE, 1);
+  socket.set(ZMQ_TCP_KEEPALIVE_IDLE, kKeepAliveIdleSeconds);
+  socket.set(ZMQ_TCP_KEEPALIVE_INTVL, kKeepAliveIntervalSeconds);
+  socket.set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAliveProbes);
+  socket.set(ZMQ_TCP_MAXRT, kUnackedMaxMs);
   socket.set(ZMQ_HANDSHAKE_IVL, kHandshakeMs);
   return socket;
 }

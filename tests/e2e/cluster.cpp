@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -95,7 +96,8 @@ void Cluster::start_router(Flags flags) {
 }
 
 void Cluster::start_verifier(Flags flags, const std::string& as) {
-  flags.insert(flags.begin(), {"--router", router_bind_, "--threads", std::to_string(cpus())});
+  flags.insert(flags.begin(), {"--router", router_bind_});
+  if (std::ranges::find(flags, "--threads") == flags.end()) flags.insert(flags.end(), {"--threads", std::to_string(cpus())});
   start(as, kBuild / "services/verifier/slipstream-verifier", std::move(flags));
 }
 

@@ -4,7 +4,7 @@ namespace slipstream::sim {
 namespace {
 
 // As libzmq is set in runtime/zmq_transport.cpp.
-constexpr Time kUnansweredLeast = std::chrono::milliseconds(1000), kUnansweredMost = std::chrono::milliseconds(1250);
+constexpr Time kSilentLeast = std::chrono::milliseconds(4000), kSilentMost = std::chrono::milliseconds(6000);
 constexpr Time kDialLeast = std::chrono::milliseconds(1), kDialMost = std::chrono::milliseconds(120);
 constexpr Time kEndSeen = std::chrono::microseconds(100);  // the end of a connection, after its last byte
 
@@ -162,18 +162,17 @@ Network::Node* Network::alive(Incarnation self) {
 }
 
 bool Network::in_trouble(const Key& key, const Link& link) {
-  const Node *from = alive(key.first), *to = alive(link.to);
-  return from == nullptr || to == nullptr || from->frozen || to->frozen || parted(key.first, link.to);
+  return alive(key.first) == nullptr || alive(link.to) == nullptr || parted(key.first, link.to);
 }
 
-// Heartbeats have stopped, or go on, over this process's links.
+// Nothing passes any more, or again, over this process's links.
 void Network::look_at(Incarnation self) {
   for (auto& [key, link] : links_) {
     if (key.first == self && link.to == 0) dial(key);
     if (link.to == 0 || (key.first != self && link.to != self)) continue;
     const uint64_t trouble = ++link.trouble;
     if (in_trouble(key, link)) {
-      time_.in(dice_.between(kUnansweredLeast, kUnansweredMost), [this, key = key, session = link.session, trouble] {
+      time_.in(dice_.between(kSilentLeast, kSilentMost), [this, key = key, session = link.session, trouble] {
         const auto at = links_.find(key);
         if (at != links_.end() && at->second.trouble == trouble) hang_up(key, session);
       });

@@ -1,6 +1,6 @@
 // The network between simulated processes, with the semantics of runtime/transport.h: links from a connector to whoever is
 // bound at an endpoint, messages in order within a link, and no promise at all. Weather loses, doubles, reorders and delays
-// messages; two processes can be separated, and one that does not answer heartbeats is hung up on, as libzmq does.
+// messages; two processes can be separated, and a link that carries nothing for long is ended by the kernel.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Network {
   void open(Incarnation self, std::string name, Listener& listener, std::optional<std::string> endpoint);
   // It ends: what it sent still arrives, then its links are down.
   void close(Incarnation self);
-  // It stops answering heartbeats, or answers again.
+  // It hears and says nothing more, or again; the kernel keeps its connections.
   void freeze(Incarnation self);
   void thaw(Incarnation self);
   // Nothing passes between two processes, or everything again.
@@ -81,7 +81,7 @@ class Network {
     uint64_t session = 0;                      // grows with each connection: what was sent in an older one does not arrive
     bool greeted = false;                      // `to` has heard from it
     bool ignored = false;                      // by `to`
-    uint64_t trouble = 0;                      // grows when heartbeats stop and when they go on
+    uint64_t trouble = 0;                      // grows when separations begin and end
     std::array<Time, 2> newest{};              // the last arrival by direction: 0 from the connector, 1 to it
     std::vector<VirtualTime::Happening> held;  // what would arrive while separated
   };

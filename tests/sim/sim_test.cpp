@@ -148,7 +148,7 @@ TEST_F(NetworkTest, HoldsWhatIsSentInAShortSeparationAndDropsALongOne) {
 
   network.separate(1, 2);
   send(5, 1);
-  wait(1500);
+  wait(6500);
   EXPECT_EQ(client.downs, 1);
   EXPECT_EQ(server.downs, 1);
   network.join(1, 2);

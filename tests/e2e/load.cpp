@@ -1,0 +1,91 @@
+#include "tests/e2e/load.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace slipstream::e2e {
+namespace {
+
+constexpr std::chrono::milliseconds kAskAgain{20};  // after an error: the server may be on its way back
+
+}  // namespace
+
+Load::Load(Cluster& cluster, std::vector<Question> questions)
+    : port_(cluster.http_port()), model_(cluster.model_name()), questions_(std::move(questions)) {
+  for (const Question& question : questions_) {
+    std::string text;
+    cluster.ask(question, [&](const Piece& piece) { text += piece.text; });
+    expected_.push_back(std::move(text));
+  }
+  for (size_t i = 0; i < questions_.size(); ++i) {
+    streams_.emplace_back([this, i](const std::stop_token& stop) { ask_again_and_again(stop, i); });
+  }
+}
+
+Load::~Load() {
+  for (std::jthread& stream : streams_) stream.request_stop();
+}
+
+LoadReport Load::report() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(report_, {});
+}
+
+void Load::ask_again_and_again(const std::stop_token& stop, size_t stream) {
+  while (!stop.stop_requested()) {
+    http::Client client("127.0.0.1", port_, command::kAnswerTimeout);
+    ask_once(client, stop, stream);
+  }
+}
+
+void Load::ask_once(http::Client& client, const std::stop_token& stop, size_t stream) {
+  using Clock = std::chrono::steady_clock;
+  std::string text;
+  double longest = 0;
+  auto newest = Clock::now();
+  const auto answer = command::ask(client, model_, questions_[stream], [&](const Piece& piece) {
+    text += piece.text;
+    longest = std::max(longest, std::chrono::duration<double>(Clock::now() - newest).count());
+    newest = Clock::now();
+    return !stop.stop_requested();
+  });
+  if (stop.stop_requested()) return;
+  {
+    std::lock_guard lock(mutex_);
+    const std::string& expected = expected_[stream];
+    report_.longest_pause_s = std::max(report_.longest_pause_s, longest);
+    if (answer ? text != expected : !expected.starts_with(text)) {
+      report_.wrong.push_back(fmt::format("stream {}: \"{}\", not \"{}\"", stream, text, expected));
+    } else if (answer) {
+      ++report_.answers;
+    } else {
+      ++report_.cut;
+      const std::string& error = answer.error().message;
+      if (std::ranges::find(report_.errors, error) == report_.errors.end()) report_.errors.push_back(error);
+    }
+  }
+  if (answer) {
+    ++answers_;
+  } else {
+    std::this_thread::sleep_for(kAskAgain);
+  }
+}
+
+std::vector<Question> eight_questions(int tokens) {
+  std::vector<Question> questions;
+  for (int i = 0; i < 8; ++i) {
+    Question question;
+    question.text = std::string("abcabcabc") + static_cast<char>('a' + i);
+    question.tokens_max = tokens;
+    if (i % 2 == 1) {
+      question.temperature = 1.0F;
+      question.seed = 100 + i;
+    }
+    questions.push_back(question);
+  }
+  return questions;
+}
+
+}  // namespace slipstream::e2e
