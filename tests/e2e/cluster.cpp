@@ -84,30 +84,34 @@ Cluster::~Cluster() {
   }
 }
 
-void Cluster::reserve_router_port() { router_bind_ = fmt::format("tcp://127.0.0.1:{}", free_port()); }
+void Cluster::reserve_router_port(const std::string& as) { binds_[as] = fmt::format("tcp://127.0.0.1:{}", free_port()); }
 
-void Cluster::start_router(Flags flags) {
-  const bool again = ports_.contains("router");
-  const int http = again ? ports_["router"].http : 0;
-  flags.insert(flags.begin(), {"--http", fmt::format("127.0.0.1:{}", http), "--bind", router_bind_});
-  start("router", kBuild / "services/router/slipstream-router", std::move(flags));
-  wait_ports("router");
-  router_bind_ = ports_["router"].bind;
+void Cluster::start_router(Flags flags, const std::string& as) {
+  const bool again = ports_.contains(as);
+  const int http = again ? ports_[as].http : 0;
+  const std::string bind = binds_.contains(as) ? binds_[as] : "tcp://127.0.0.1:0";
+  flags.insert(flags.begin(), {"--http", fmt::format("127.0.0.1:{}", http), "--bind", bind});
+  start(as, kBuild / "services/router/slipstream-router", std::move(flags));
+  wait_ports(as);
+  binds_[as] = ports_[as].bind;
+}
+
+Cluster::Flags Cluster::with_routers(Flags flags) const {
+  for (const auto& [router, bind] : binds_) flags.insert(flags.end(), {"--router", bind});
+  return flags;
 }
 
 void Cluster::start_verifier(Flags flags, const std::string& as) {
-  flags.insert(flags.begin(), {"--router", router_bind_});
   if (std::ranges::find(flags, "--threads") == flags.end()) flags.insert(flags.end(), {"--threads", std::to_string(cpus())});
-  start(as, kBuild / "services/verifier/slipstream-verifier", std::move(flags));
+  start(as, kBuild / "services/verifier/slipstream-verifier", with_routers(std::move(flags)));
 }
 
 void Cluster::start_drafter(Flags flags, const std::string& as) {
-  flags.insert(flags.begin(), {"--router", router_bind_});
-  start(as, kBuild / "services/drafter/slipstream-drafter", std::move(flags));
+  start(as, kBuild / "services/drafter/slipstream-drafter", with_routers(std::move(flags)));
 }
 
 void Cluster::start_scripted(const std::string& script, Flags flags) {
-  flags.insert(flags.begin(), {"--router", router_bind_, "--script", script});
+  flags.insert(flags.begin(), {"--router", binds_.at("router"), "--script", script});
   start("drafter", kBuild / "tests/e2e/scripted/scripted_drafter", std::move(flags));
 }
 
@@ -171,7 +175,7 @@ void Cluster::kill(const std::string& service, int signal) {
     throw std::runtime_error(service + " survives signal " + std::to_string(signal) + logs());
 }
 
-http::Client Cluster::client() const { return {"127.0.0.1", ports_.at("router").http, kAnswerTimeout}; }
+http::Client Cluster::client(const std::string& router) const { return {"127.0.0.1", http_port(router), kAnswerTimeout}; }
 
 const std::string& Cluster::model_name() {
   if (model_name_.empty()) {
@@ -183,7 +187,7 @@ const std::string& Cluster::model_name() {
 
 std::string Cluster::metrics_page(const std::string& service) const {
   const Ports& ports = ports_.at(service);
-  http::Client page("127.0.0.1", service == "router" ? ports.http : ports.metrics, kPageTimeout);
+  http::Client page("127.0.0.1", service.starts_with("router") ? ports.http : ports.metrics, kPageTimeout);
   return take(page.get("/metrics"), service + "'s /metrics").body;
 }
 

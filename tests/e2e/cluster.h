@@ -39,8 +39,8 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  void reserve_router_port();  // so that workers can start before their router
-  void start_router(Flags flags = {});
+  void reserve_router_port(const std::string& as = "router");  // so that workers can start before their router
+  void start_router(Flags flags = {}, const std::string& as = "router");
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
   void start_scripted(const std::string& script, Flags flags = {});           // one that plays a part, as "drafter"
@@ -56,9 +56,9 @@ class Cluster {
   void kill(const std::string& service, int signal);  // and waits for its end
   Process& process(const std::string& service) { return processes_.at(service); }
 
-  uint16_t http_port() const { return ports_.at("router").http; }
+  uint16_t http_port(const std::string& router = "router") const { return ports_.at(router).http; }
   const std::filesystem::path& folder() const { return folder_; }
-  http::Client client() const;  // to the router
+  http::Client client(const std::string& router = "router") const;
   const std::string& model_name();
   Samples metrics(const std::string& service) const;
   Samples settled_verifier() const;  // its metrics once it works on nothing any more
@@ -69,6 +69,7 @@ class Cluster {
   std::vector<Answer> ask_all(const std::vector<Question>& questions, int connections);
 
  private:
+  Flags with_routers(Flags flags) const;
   void start(const std::string& service, const std::filesystem::path& program, Flags flags);
   std::filesystem::path file(const std::string& service, const char* suffix) const;
   void check_log(const std::string& service) const;  // a sanitizer's finding fails the test
@@ -78,7 +79,7 @@ class Cluster {
   std::string model_name_;
   std::map<std::string, Process> processes_;
   std::map<std::string, Ports> ports_;
-  std::string router_bind_ = "tcp://127.0.0.1:0";
+  std::map<std::string, std::string> binds_;  // of each router: where workers connect
 };
 
 }  // namespace slipstream::e2e

@@ -12,8 +12,9 @@ constexpr std::chrono::milliseconds kAskAgain{20};  // after an error: the serve
 
 }  // namespace
 
-Load::Load(Cluster& cluster, std::vector<Question> questions)
-    : port_(cluster.http_port()), model_(cluster.model_name()), questions_(std::move(questions)) {
+Load::Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers)
+    : model_(cluster.model_name()), questions_(std::move(questions)) {
+  for (const std::string& router : routers) ports_.push_back(cluster.http_port(router));
   for (const Question& question : questions_) {
     std::string text;
     cluster.ask(question, [&](const Piece& piece) { text += piece.text; });
@@ -34,43 +35,40 @@ LoadReport Load::report() {
 }
 
 void Load::ask_again_and_again(const std::stop_token& stop, size_t stream) {
-  while (!stop.stop_requested()) {
-    http::Client client("127.0.0.1", port_, command::kAnswerTimeout);
-    ask_once(client, stop, stream);
+  for (size_t at = stream; !stop.stop_requested(); ++at) {
+    if (!ask_once(ports_[at % ports_.size()], stop, stream)) std::this_thread::sleep_for(kAskAgain);
   }
 }
 
-void Load::ask_once(http::Client& client, const std::stop_token& stop, size_t stream) {
+bool Load::ask_once(uint16_t port, const std::stop_token& stop, size_t stream) {
   using Clock = std::chrono::steady_clock;
   std::string text;
   double longest = 0;
   auto newest = Clock::now();
+  http::Client client("127.0.0.1", port, command::kAnswerTimeout);
   const auto answer = command::ask(client, model_, questions_[stream], [&](const Piece& piece) {
     text += piece.text;
     longest = std::max(longest, std::chrono::duration<double>(Clock::now() - newest).count());
     newest = Clock::now();
     return !stop.stop_requested();
   });
-  if (stop.stop_requested()) return;
-  {
-    std::lock_guard lock(mutex_);
-    const std::string& expected = expected_[stream];
-    report_.longest_pause_s = std::max(report_.longest_pause_s, longest);
-    if (answer ? text != expected : !expected.starts_with(text)) {
-      report_.wrong.push_back(fmt::format("stream {}: \"{}\", not \"{}\"", stream, text, expected));
-    } else if (answer) {
-      ++report_.answers;
-    } else {
-      ++report_.cut;
-      const std::string& error = answer.error().message;
-      if (std::ranges::find(report_.errors, error) == report_.errors.end()) report_.errors.push_back(error);
-    }
-  }
-  if (answer) {
+  if (stop.stop_requested()) return true;
+  std::lock_guard lock(mutex_);
+  const std::string& expected = expected_[stream];
+  report_.longest_pause_s = std::max(report_.longest_pause_s, longest);
+  if (answer ? text != expected : !expected.starts_with(text)) {
+    report_.wrong.push_back(fmt::format("stream {}: \"{}\", not \"{}\"", stream, text, expected));
+  } else if (answer) {
+    ++report_.answers;
     ++answers_;
+  } else if (text.empty() && ports_.size() > 1) {
+    ++report_.turned_away;
   } else {
-    std::this_thread::sleep_for(kAskAgain);
+    ++report_.cut;
+    const std::string& error = answer.error().message;
+    if (std::ranges::find(report_.errors, error) == report_.errors.end()) report_.errors.push_back(error);
   }
+  return answer.has_value();
 }
 
 std::vector<Question> eight_questions(int tokens) {

@@ -15,6 +15,7 @@ namespace slipstream::e2e {
 struct LoadReport {
   int answers = 0;                  // whole ones, each as expected
   int cut = 0;                      // ended by an error; what had come was as expected
+  int turned_away = 0;              // by a router that was not there or closing; the next one was asked
   std::vector<std::string> wrong;   // what was not
   std::vector<std::string> errors;  // of those cut, each once
   double longest_pause_s = 0;       // between two pieces of text, or a question and its first
@@ -22,8 +23,9 @@ struct LoadReport {
 
 class Load {
  public:
-  // Learns in peace what each question's answer is, then asks each over a connection of its own until destroyed.
-  Load(Cluster& cluster, std::vector<Question> questions);
+  // Learns in peace what each question's answer is, then asks each over a connection of its own until destroyed: one router or
+  // the other, as a load balancer would.
+  Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers = {"router"});
   ~Load();
 
   // What happened since the last report.
@@ -32,9 +34,9 @@ class Load {
 
  private:
   void ask_again_and_again(const std::stop_token& stop, size_t stream);
-  void ask_once(http::Client& client, const std::stop_token& stop, size_t stream);
+  bool ask_once(uint16_t port, const std::stop_token& stop, size_t stream);  // false: turned away
 
-  const uint16_t port_;
+  std::vector<uint16_t> ports_;
   const std::string model_;
   const std::vector<Question> questions_;
   std::vector<std::string> expected_;  // text
