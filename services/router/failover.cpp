@@ -84,8 +84,9 @@ void Router::State::refuse(Peer peer, const std::string& name, std::string reaso
 
 void Router::State::handle(const From<WorkerHeartbeat>& from) {
   Worker* worker = workers.find(from.peer);
-  if (worker == nullptr) {
+  if (worker == nullptr) {  // forgotten while it hung, or it means this router's life before: it must say Hello
     ++counters.strangers;
+    send(from.peer, Refuse{"this router does not know you, or has forgotten you: say Hello again"});
     return;
   }
   worker->load = from.message;

@@ -222,5 +222,16 @@ TEST_F(FailoverTest, ReportsTheFatesOfAllEpochsTogether) {
             (SpeculationReport{.steps = 2, .received = 5, .accepted = 3, .rejected = 1, .unreached = 1}));
 }
 
+TEST_F(FailoverTest, AsksAWorkerThatItHasForgottenForItsHello) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.waits(milliseconds(61'000));
+  EXPECT_EQ(router.counters().verifiers, 0);
+  stage.forget();
+  stage.hears(kVerifier, WorkerHeartbeat{.incarnation = kVerifier.id});
+  EXPECT_EQ(stage.says<Refuse>().peer, kVerifier);
+  stage.hears(kVerifier, verifier(kVerifier));
+  EXPECT_EQ(stage.says<Welcome>().peer, kVerifier);
+}
+
 }  // namespace
 }  // namespace slipstream
