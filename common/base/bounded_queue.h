@@ -16,7 +16,7 @@ class BoundedQueue {
 
   [[nodiscard]] bool push(T value) {
     std::lock_guard lock(mutex_);
-    if (entries_.size() >= entries_max_) return false;
+    if (closed_ || entries_.size() >= entries_max_) return false;
     entries_.push_back(std::move(value));
     return true;
   }
@@ -28,10 +28,16 @@ class BoundedQueue {
     return value;
   }
 
+  void close() {  // takes nothing more; what is in it can still be popped
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+
  private:
   std::mutex mutex_;
   std::deque<T> entries_;
   size_t entries_max_;
+  bool closed_ = false;
 };
 
 }  // namespace slipstream

@@ -39,7 +39,7 @@ void Connection::close() {
 }
 
 void Connection::finish() {
-  if (phase_ == Phase::idle) close();
+  if (phase_ == Phase::idle) arm(kLastRequest);
 }
 
 void Connection::read() {

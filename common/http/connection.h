@@ -36,7 +36,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse(int status,
               std::string_view message);  // instead of start(), or of a request that cannot be taken: answers, closes
   void close();                           // at once; nobody is told
-  void finish();                          // if nothing is under way
+  void finish();                          // unless a request comes very soon: it may be on its way
 
   // From an Exchange. `request` is the number of the request that is meant: a late call finds another one here, and does
   // nothing.

@@ -75,6 +75,13 @@ void Listener::stop_accepting() {
 }
 
 void Listener::finish() {
+  boost::system::error_code error;
+  acceptor_.non_blocking(true, error);
+  while (!error) {  // those that wait at the door would be cut by closing it
+    boost::asio::ip::tcp::socket socket(site_->loop);
+    acceptor_.accept(socket, error);
+    if (!error) take(std::move(socket));
+  }
   stop_accepting();
   site_->finishing = true;
   for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {

@@ -75,6 +75,8 @@ class Node {
     while (!farewell.done(actor_) && now() < *end_) {
       if (!turn()) sleep();
     }
+    inbox_.close();  // who posts now is told; who was told yes is heard
+    while (auto event = inbox_.pop()) give(*std::move(event));
     if (!farewell.done(actor_) && farewell.last_words) give(*std::move(farewell.last_words));
     leave();
   }

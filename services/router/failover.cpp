@@ -195,6 +195,7 @@ void Router::State::look_at(LiveRequest& request) {
       request.heard = now;
       ++counters.starts_repeated;
       send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
+      if (request.assignment > 0) send_assign(request);  // it may have been lost
   }
 }
 

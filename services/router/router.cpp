@@ -81,6 +81,7 @@ void Router::State::handle(const Abandon& abandon) {
 
 void Router::State::handle(const Closing& closing) {
   counters.closing = true;
+  starts_nothing = closing.now;
   while (closing.now && !requests.empty()) {
     LiveRequest& request = requests.begin()->second;
     ++counters.failed;
@@ -90,6 +91,7 @@ void Router::State::handle(const Closing& closing) {
 }
 
 void Router::State::assign_waiting() {
+  if (starts_nothing) return;
   for (size_t i = 0; i < admission.queue().size();) {
     LiveRequest& request = requests.at(admission.queue()[i]);
     const auto verifier = request.not_before <= now ? pick_verifier(workers, request) : std::nullopt;

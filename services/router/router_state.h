@@ -43,6 +43,7 @@ struct Router::State {
   void give_drafters(LiveRequest& request);
   void take_drafters(LiveRequest& request);
   void look_at_drafters();
+  void send_assign(const LiveRequest& request);
 
   // Workers (failover.cpp).
   void handle(const Woke&);
@@ -79,6 +80,7 @@ struct Router::State {
   Time next_heartbeat{};
   std::optional<Time> alarm;
   bool workers_changed = true;    // since the newest facts
+  bool starts_nothing = false;    // it must stop now
   bool drafters_changed = false;  // since look_at_drafters()
 
   // Of the event at hand.

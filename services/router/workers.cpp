@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/runtime/transport.h"
+
 namespace slipstream {
 
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
@@ -27,6 +29,10 @@ Result<void> Workers::check(Peer peer, const Hello& hello) const {
                 kProtocolVersion, hello.versions.oldest, hello.versions.newest);
   }
   if (hello.incarnation == 0) return fail("incarnation 0 is nobody: draw a random one at start");
+  if (incoming_peer(hello.incarnation) != peer) {
+    return fail("your Hello names incarnation {:016x}, your connection another one: one process, one incarnation",
+                hello.incarnation);
+  }
   if (!workers_.contains(peer) && workers_.size() >= kWorkersMax) {
     return fail("this router knows {} workers already, its limit: connect to another router", kWorkersMax);
   }

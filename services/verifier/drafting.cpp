@@ -186,7 +186,7 @@ void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accep
   const bool late = sequence.draft.asked && !sequence.draft.answered;
   counters_.missed_deadlines += late ? 1 : 0;
   if (!sequence.draft.asked) return sequence.guard.plain_step();
-  sequence.guard.drafted_step(verified_nodes, accepted_nodes, late);
+  sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
   if (late && !sequence.guard.wants_draft()) pass_on(sequence);
 }
 
@@ -205,7 +205,10 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
     return;
   }
   if (message.no_nodes == NoNodes::leaving) link->attached = false;
-  if (message.no_nodes == NoNodes::busy) pass_on(*sequence);
+  if (message.no_nodes == NoNodes::busy) {
+    sequence->draft.busy = true;
+    pass_on(*sequence);
+  }
   sequence->report.received += static_cast<uint32_t>(nodes);
   const auto stale = [&] { drop(*sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale); };
   const auto late = [&] { drop(*sequence, nodes, &SpeculationReport::late, &VerifierCounters::late); };

@@ -27,6 +27,7 @@ namespace slipstream {
 struct DraftRound {
   bool asked = false;     // an Advance asked for a tree
   bool answered = false;  // it came, with or without nodes
+  bool busy = false;      // the drafter would not: for the guard as bad as too late
   bool resynced = false;  // a Resync was answered: once a round is enough
   Time deadline{};        // asked: when to go on without
   TokenTree tree;         // empty until it comes

@@ -17,6 +17,12 @@ VerifierSequence* Verifier::State::find(SequenceId id, Epoch epoch) {
   return at == sequences.end() || (*at)->epoch != epoch ? nullptr : at->get();
 }
 
+// Only its own router speaks for a sequence.
+VerifierSequence* Verifier::State::find(Peer router, SequenceId id, Epoch epoch) {
+  VerifierSequence* sequence = find(id, epoch);
+  return sequence == nullptr || sequence->router != router ? nullptr : sequence;
+}
+
 // Null: it ended while the step ran; another of its name is not meant.
 VerifierSequence* Verifier::State::find(const Lane& lane) {
   const auto at = std::ranges::find(sequences, lane.life, [](const auto& sequence) { return sequence->life; });
@@ -27,7 +33,7 @@ void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
   Start& start = event.message;
   const auto same = std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->id == start.sequence; });
   if (same != sequences.end()) {
-    if ((*same)->epoch > start.epoch) {
+    if ((*same)->epoch > start.epoch || (*same)->router != event.peer) {
       ++counters.fenced;
       return;
     }
@@ -87,7 +93,7 @@ void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
 
 void Verifier::State::take(From<Assign> event, Time, Effects& effects) {
   Assign& assign = event.message;
-  VerifierSequence* sequence = find(assign.sequence, assign.epoch);
+  VerifierSequence* sequence = find(event.peer, assign.sequence, assign.epoch);
   if (sequence == nullptr || !sequence->running() || assign.version <= sequence->assignment) {
     ++counters.fenced;
     return;
@@ -99,7 +105,7 @@ void Verifier::State::take(From<Assign> event, Time, Effects& effects) {
 }
 
 void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
-  VerifierSequence* sequence = find(event.message.sequence, event.message.epoch);
+  VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
   const int32_t next = event.message.next_index;
   if (sequence == nullptr || next < sequence->acked || next > sequence->output()) {
     ++counters.fenced;
@@ -116,7 +122,7 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
 }
 
 void Verifier::State::take(const From<Cancel>& event, Time, Effects& effects) {
-  VerifierSequence* sequence = find(event.message.sequence, event.message.epoch);
+  VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
   if (sequence == nullptr) return;
   ++counters.sequences_cancelled;
   end(*sequence, effects);

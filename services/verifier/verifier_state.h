@@ -46,6 +46,7 @@ struct Verifier::State {
 
   bool admits(const Event& event) const;
   VerifierSequence* find(SequenceId id, Epoch epoch);
+  VerifierSequence* find(Peer router, SequenceId id, Epoch epoch);
   VerifierSequence* find(const Lane& lane);
   void admit(Peer router, Start start, Time now, Effects& effects);
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it

@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::chrono::milliseconds kAskAgain{20};  // after an error: the server may be on its way back
 
+// What a load balancer takes to another server: it is not there, or said that it takes nothing more.
+bool turned_away(const std::string& error) {
+  for (const char* reason : {"nobody listens", "shutting down", "requests wait already"}) {
+    if (error.find(reason) != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Load::Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers)
@@ -61,7 +69,7 @@ bool Load::ask_once(uint16_t port, const std::stop_token& stop, size_t stream) {
   } else if (answer) {
     ++report_.answers;
     ++answers_;
-  } else if (text.empty() && ports_.size() > 1) {
+  } else if (ports_.size() > 1 && turned_away(answer.error().message)) {
     ++report_.turned_away;
   } else {
     ++report_.cut;

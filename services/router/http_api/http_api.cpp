@@ -33,7 +33,16 @@ ApiError wrong_method(std::string_view path, std::string_view allowed) {
   return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
 }
 
-ApiError queue_full() {
+ApiError shutting_down() {
+  return {.status = 503,
+          .message = "This router is shutting down. Try again: another, or the next one here, will take it.",
+          .code = "shutting_down",
+          .retry_after_s = kRetryFullSeconds};
+}
+
+// The inbox took nothing.
+ApiError not_taken(bool closing) {
+  if (closing) return shutting_down();
   return {.status = 429,
           .message =
               fmt::format("{} requests are on their way into this router, its limit. Try again in a moment.", kInboxEventsMax),
@@ -73,7 +82,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     exchange.send(std::move(response));
   } else if (request.path == kChatPath) {
     auto chats = [this, body = std::move(request.body), exchange] { chat(body, exchange); };
-    if (!ports_.later(std::move(chats))) exchange.send(error_response(queue_full()));
+    if (!ports_.later(std::move(chats))) exchange.send(error_response(not_taken(ports_.counters().closing)));
   } else {
     exchange.send(get(request.path));
   }
@@ -99,7 +108,7 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   }
   if (!ports_.post(submit_of(*request, *std::move(prompt), seed))) {
     forget(id);
-    return exchange.send(error_response(queue_full()));
+    return exchange.send(error_response(not_taken(ports_.counters().closing)));
   }
   exchange.on_gone([this, id] {  // even if it went long ago; only now, so that the Abandon comes behind the Submit
     forget(id);
@@ -172,7 +181,7 @@ http::Response HttpApi::get(std::string_view path) const {
 http::Response HttpApi::ready() const {
   const RouterCounters counters = ports_.counters();
   if (counters.closing) {
-    return error_response({.status = 503, .message = "This router is shutting down.", .code = "shutting_down"});
+    return error_response(shutting_down());
   }
   if (counters.verifiers > 0) {
     return json_response(Json{{"status", "ready"}, {"verifiers", counters.verifiers}, {"drafters", counters.drafters}}.dump());

@@ -350,7 +350,7 @@ TEST_F(HttpStream, IsFinishedByAServerThatFinishes) {
   Exchange exchange = held();
   exchange.begin_stream("text/plain");
   std::jthread finishes([this] { server_->finish(std::chrono::seconds(10)); });
-  EXPECT_THAT(idle.all(), IsEmpty()) << "closed at once";
+  EXPECT_THAT(idle.all(), IsEmpty());
   exchange.write("the last words");
   exchange.end();
   EXPECT_THAT(wire.all(), HasSubstr("the last words\r\n0\r\n\r\n"));

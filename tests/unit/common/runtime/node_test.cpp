@@ -208,6 +208,16 @@ TEST_F(NodeTest, GoesOnAfterItsFarewellUntilItIsDone) {
   serving_.join();
 }
 
+// Whoever posted was told yes, and must be answered.
+TEST_F(NodeTest, HearsWhatWasPostedBeforeItLeavesAndRefusesWhatComesAfter) {
+  std::stop_source stopped;
+  stopped.request_stop();
+  ASSERT_TRUE(client_node_.post(2));  // sets an alarm: an event that leaves a trace
+  client_node_.run(stopped.get_token(), {.words = From<Drain>{Peer{}, Drain{"stopping"}}});
+  EXPECT_EQ(client_node_.node_counters().events, 3u) << "Woke, the farewell, and what was posted";
+  EXPECT_FALSE(client_node_.post(2));
+}
+
 TEST_F(NodeTest, SaysItsLastWordsWhenItsGraceEnds) {
   serving_ = std::jthread([this](std::stop_token stop) {
     server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}},

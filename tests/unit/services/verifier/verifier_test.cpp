@@ -228,6 +228,33 @@ TEST_F(VerifierTest, AnswersAResyncFromWhereTheDrafterIs) {
   EXPECT_THAT(rest.message.tokens, testing::ElementsAre(12));
 }
 
+TEST_F(VerifierTest, TellsARouterThatWelcomesItAgainThatItIsLeaving) {
+  stage.tell(From<Drain>{Peer{}, {"told to stop"}});
+  EXPECT_EQ(stage.says<Leaving>().peer, kRouter);
+  stage.hears(kRouter, Welcome{.router = 4, .heartbeat_ms = 100000});
+  EXPECT_EQ(stage.says<Leaving>().peer, kRouter);
+}
+
+TEST_F(VerifierTest, ListensToNoOtherRouterAboutASequence) {
+  VerifierConfig two = config();
+  two.routers.push_back("tcp://other");
+  Verifier verifier(two);
+  Stage<Verifier> stage(verifier);
+  constexpr Peer kOtherRouter{2};
+  for (Peer router : {kRouter, kOtherRouter}) {
+    stage.up(router);
+    stage.hears(router, Welcome{.router = router.id, .heartbeat_ms = 100000});
+  }
+  stage.hears(kRouter, start());
+  stage.hears(kOtherRouter, Cancel{start().sequence, 1});
+  stage.hears(kOtherRouter, Assign{.sequence = start().sequence, .epoch = 1, .version = 9});
+  Start theft = start();
+  theft.epoch = 2;
+  stage.hears(kOtherRouter, theft);
+  EXPECT_EQ(verifier.counters().live, 1U);
+  EXPECT_EQ(verifier.counters().sequences_replaced, 0U);
+}
+
 TEST_F(VerifierTest, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {
   const Start start = this->start();
   stage.hears(kRouter, start);
