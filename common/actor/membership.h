@@ -48,6 +48,7 @@ class Membership {
     link->refusal.clear();
     link->heartbeat = std::chrono::milliseconds(std::max(event.message.heartbeat_ms, 1U));
     link->next = now;
+    if (leaving_) say_leaving(*link, effects);  // it did not hear, or has forgotten
   }
   // The reason is told once, not at each repeated Hello.
   void take(const From<Refuse>& event, auto& effects) {
@@ -78,9 +79,11 @@ class Membership {
     return next;
   }
 
-  void leave(const std::string& reason, auto& effects) {
+  // Told to every router that is there, and to each that welcomes this process later.
+  void leave(std::string reason, auto& effects) {
+    leaving_ = std::move(reason);
     for (const Link& link : links_) {
-      if (link.up) effects.push_back(To<Leaving>{link.peer, {.incarnation = self_.incarnation, .reason = reason}});
+      if (link.up) say_leaving(link, effects);
     }
   }
 
@@ -94,10 +97,14 @@ class Membership {
     Time heartbeat{};     // interval
     Time next{};          // the next Hello or heartbeat
   };
+  void say_leaving(const Link& link, auto& effects) const {
+    effects.push_back(To<Leaving>{link.peer, {.incarnation = self_.incarnation, .reason = *leaving_}});
+  }
   Link* find(Peer peer) { return owns(peer) ? &links_[peer.id - 1] : nullptr; }
 
   Hello self_;
   std::vector<Link> links_;
+  std::optional<std::string> leaving_;  // the reason
 };
 
 }  // namespace slipstream

@@ -62,13 +62,14 @@ class Node {
   }
   // When stopped, the actor is given `words`, so that it can say farewell, and goes on until it is done(), or for `grace`, at
   // whose end it may be given `last_words`. What it sends last has kFarewellLinger to leave.
+  // Returns what is left of the grace.
   struct Farewell {
     Event words;
     std::chrono::milliseconds grace{0};
     std::function<bool(const A&)> done = [](const A&) { return true; };
     std::optional<Event> last_words = std::nullopt;
   };
-  void run(const std::stop_token& stop, Farewell farewell) {
+  std::chrono::milliseconds run(const std::stop_token& stop, Farewell farewell) {
     loop(stop);
     give(std::move(farewell.words));
     end_ = now() + farewell.grace;
@@ -79,6 +80,7 @@ class Node {
     while (auto event = inbox_.pop()) give(*std::move(event));
     if (!farewell.done(actor_) && farewell.last_words) give(*std::move(farewell.last_words));
     leave();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::max(*end_ - now(), Time(0)));
   }
 
   // Thread-safe; false: the inbox is full (counted).

@@ -123,9 +123,8 @@ void ZmqTransport::connect(Peer peer, const std::string& endpoint) {
   CHECK((peer.id & kIncomingPeer) == 0, "peer {} is no name for a link of ours", peer.id);
   CHECK(!state_->links.contains(peer), "peer {} is connected already", peer.id);
   Link link{.socket = make_socket(state_->context, ZMQ_DEALER)};
-  // ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts the process
-  // (libzmq 4.3.4,
-  // "!_more" in fq.cpp). So what was sent before an end is noticed may arrive after a reconnect, where fences drop it.
+  // ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts the process (libzmq
+  // 4.3.4, "!_more" in fq.cpp). So what was sent before an end is noticed may arrive after a reconnect (docs/WIRE.md).
   link.socket.set(ZMQ_RECONNECT_IVL, kReconnectMs);
   link.socket.set(ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs);
   link.monitor = link.socket.monitor(state_->context, ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
@@ -300,7 +299,7 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   deliver(*peer, envelope->boundary, payload.bytes());
 }
 
-// The same order.
+// In the same order.
 void ZmqTransport::State::read_link(Peer peer, Link& link) {
   read_link_monitor(peer, link);
   for (int n = 0; n < kFramesPerLookMax; ++n) {

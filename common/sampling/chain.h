@@ -38,9 +38,9 @@ struct ChainScratch {
     TokenId id;
   };
   static constexpr int kBuckets = 512;
-  std::array<uint64_t, kBuckets> mass{}; // by distance from the highest logit
-  std::vector<Candidate> boundary;      // the bucket in which a filter ends
-  std::vector<float> block_max;         // [blocks of 64]
+  std::array<uint64_t, kBuckets> mass{};  // by distance from the highest logit
+  std::vector<Candidate> boundary;        // the bucket in which a filter ends
+  std::vector<float> block_max;           // [blocks of 64]
   std::vector<TokenId> ids;
   std::vector<float> scaled;
 };

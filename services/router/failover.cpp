@@ -58,8 +58,6 @@ void Router::State::handle(const PeerDown& down) {
 }
 
 void Router::State::handle(From<Hello>&& from) {
-  const Worker* known = workers.find(from.peer);
-  if (known != nullptr && known->hello.incarnation != from.message.incarnation) lose_worker(from.peer);
   const bool joins = workers.find(from.peer) == nullptr;
   const std::string name = name_of(from.message);
   if (auto welcome = workers.welcome(from.peer, std::move(from.message), now); !welcome) {

@@ -1,8 +1,6 @@
 // slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them. Constructs, connects, runs.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <optional>
 
 #include "common/base/log.h"
 #include "common/config/endpoint.h"
@@ -62,15 +60,11 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   api.listens_at(address);
   TRY_VOID(write_port_file(options.port_file, {{"http", address}, {"bind", bind}}));
   log_info("serving {} at http://{}/, workers connect to {}", options.served_name(), address, bind);
-  using Clock = std::chrono::steady_clock;
-  const std::chrono::milliseconds grace(options.drain_ms);
-  std::optional<Clock::time_point> told;  // to stop
-  const auto done = [&told](const Router& r) {
-    told = told.value_or(Clock::now());
-    return r.counters().live + r.counters().waiting == 0;
-  };
-  loop.run(stop.token(), {.words = Closing{}, .grace = grace, .done = done, .last_words = Closing{.now = true}});
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(told.value_or(Clock::now()) + grace - Clock::now());
+  const auto done = [](const Router& r) { return r.counters().live + r.counters().waiting == 0; };
+  const auto left = loop.run(stop.token(), {.words = Closing{},
+                                            .grace = std::chrono::milliseconds(options.drain_ms),
+                                            .done = done,
+                                            .last_words = Closing{.now = true}});
   front.finish(std::max(kFarewellLinger, left));  // for those who read slowly
   return {};
 }

@@ -52,4 +52,13 @@ struct Failure {
   std::string param = {};  // the field at fault, if one is
 };
 
+// Of a router that was told to stop. request: 0 where there is none yet.
+inline Failure shutting_down(RequestId request = 0) {
+  return {.request = request,
+          .status = 503,
+          .code = "shutting_down",
+          .message = "This router is shutting down. Try again: another, or the next one here, will take it.",
+          .retry_after_s = 1};
+}
+
 }  // namespace slipstream

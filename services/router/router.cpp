@@ -10,8 +10,6 @@
 namespace slipstream {
 namespace {
 
-constexpr int kRetryShuttingDownSeconds = 1;
-
 double seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
 
 uint64_t hash(const Backend& backend, uint64_t tokenizer) {
@@ -22,14 +20,6 @@ uint64_t hash(const Backend& backend, uint64_t tokenizer) {
     for (int byte = 0; byte < 8; ++byte) add((word >> (8 * byte)) & 0xFF);
   }
   return value;
-}
-
-Failure shutting_down(RequestId request) {
-  return {.request = request,
-          .status = 503,
-          .code = "shutting_down",
-          .message = "This router is shutting down. Try again: another, or the next one here, will take it.",
-          .retry_after_s = kRetryShuttingDownSeconds};
 }
 
 }  // namespace

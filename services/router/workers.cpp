@@ -9,9 +9,7 @@ namespace slipstream {
 
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   TRY_VOID(check(peer, hello));
-  auto [at, added] = workers_.try_emplace(peer);
-  Worker& worker = at->second;
-  if (!added && worker.hello.incarnation != hello.incarnation) worker = Worker{};
+  Worker& worker = workers_[peer];  // check() has seen that a repeated Hello is of the same life
   worker.hello = std::move(hello);
   worker.heard = now;
   worker.silent = false;

@@ -62,10 +62,7 @@ void Verifier::State::take(const Malformed& event, Time, Effects& effects) {
   drafting.strike(event.peer, effects);
 }
 
-void Verifier::State::take(const From<Welcome>& event, Time now, Effects& effects) {
-  membership.take(event, now, effects);
-  if (draining) membership.leave("this verifier was told to stop", effects);  // a router that did not hear it, or forgot
-}
+void Verifier::State::take(const From<Welcome>& event, Time now, Effects& effects) { membership.take(event, now, effects); }
 void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { membership.take(event, effects); }
 
 void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {

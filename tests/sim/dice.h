@@ -28,7 +28,7 @@ class Dice {
   }
   Time between(Time least, Time most) { return Time(between(least.count(), most.count())); }
   template <class T>
-  T& pick(std::span<T> of) {
+  T& pick(std::span<T> of) {  // not of none
     return of[static_cast<size_t>(between(0, static_cast<int64_t>(of.size()) - 1))];
   }
 

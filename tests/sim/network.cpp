@@ -71,11 +71,7 @@ void Network::disconnect(Incarnation self, Peer peer) {
 
 void Network::send(Incarnation self, Peer peer, Message message) {
   const auto at = way(self, peer);
-  if (!at) {
-    ++tallies_.unsent;
-    return;
-  }
-  ++tallies_.sent;
+  if (!at) return;
   const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
   const auto* tokens = std::get_if<Tokens>(&message);
   const bool finish = tokens != nullptr && tokens->finish != Finish::none;
@@ -95,18 +91,13 @@ void Network::send(Incarnation self, Peer peer, Message message) {
     ++tallies_.doubled;
     carry(*at, message, false);
   }
-  const bool reordered = dice_.chance(weather.reordered);
-  tallies_.reordered += reordered;
-  carry(*at, std::move(message), !reordered);
+  carry(*at, std::move(message), !dice_.chance(weather.reordered));
 }
 
 void Network::carry(const Way& way, Message message, bool in_order) {
   const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
   Time arrival = time_.now() + dice_.between(weather.usual_least, weather.usual_most);
-  if (dice_.chance(weather.delayed)) {
-    ++tallies_.delayed;
-    arrival += dice_.between(weather.delay_least, weather.delay_most);
-  }
+  if (dice_.chance(weather.delayed)) arrival += dice_.between(weather.delay_least, weather.delay_most);
   if (in_order) {
     Time& newest = links_.at(way.key).newest[static_cast<size_t>(way.direction)];
     arrival = newest = std::max(arrival, newest);
@@ -118,10 +109,7 @@ void Network::carry(const Way& way, Message message, bool in_order) {
 
 void Network::arrive(const Way& way, Message message) {
   Link* link = current(way);
-  if (link == nullptr) {
-    ++tallies_.cut;
-    return;
-  }
+  if (link == nullptr) return;
   if (!parted(way.key.first, link->to)) return take(way, *link, std::move(message));
   link->held.push_back([this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
 }

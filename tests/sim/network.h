@@ -41,7 +41,7 @@ class Listener {
 };
 
 struct NetworkTallies {
-  uint64_t sent = 0, unsent = 0, lost = 0, doubled = 0, reordered = 0, delayed = 0, cut = 0, lost_finishes = 0;
+  uint64_t lost = 0, doubled = 0, lost_finishes = 0;
 };
 
 class Network {

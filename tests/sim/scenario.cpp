@@ -48,11 +48,10 @@ Ask draw_ask(Dice& dice, int routers, std::optional<Time> rush) {
 }
 
 Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Time> rush) {
-  const auto pick = [&] { return machines[static_cast<size_t>(dice.between(0, static_cast<int64_t>(machines.size()) - 1))]; };
   Fault fault{.what = static_cast<Fault::What>(dice.between(0, 4)),
               .when = dice.between(Time(milliseconds(100)), kFaultsEnd - milliseconds(500)),
-              .whom = pick(),
-              .from = pick()};
+              .whom = dice.pick(machines),
+              .from = dice.pick(machines)};
   if (rush) fault.when = std::min(*rush + dice.between(Time(0), Time(milliseconds(1500))), kFaultsEnd - milliseconds(500));
   const Time rest = kFaultsEnd - fault.when;
   const Time longest = dice.chance(0.5) ? milliseconds(300) : milliseconds(4000);

@@ -29,49 +29,36 @@ TEST(Simulation, IsTheSameWithAndWithoutATrace) {
 }
 
 // A step of one sequence in block 0: the context, then a tree behind it.
-struct ToyStep {
-  std::vector<int32_t> token, position, slot, sequence, visible, wanted, table{0};
-  std::vector<uint64_t> ancestors;
-  std::vector<RowSampling> sampling;
-  std::vector<KvMove> moves;
-  void row(TokenId t, int32_t at, int32_t in_slot, int32_t sees, uint64_t mask) {
-    wanted.push_back(static_cast<int32_t>(token.size()));
-    token.push_back(t);
-    position.push_back(at);
-    slot.push_back(in_slot);
-    sequence.push_back(0);
-    visible.push_back(sees);
-    ancestors.push_back(mask);
-    sampling.push_back({.seed = 3, .position = static_cast<uint32_t>(at), .params = {.temperature = 1}});
-  }
-  Step view() const {
-    return {.token = token,
-            .position = position,
-            .slot = slot,
-            .sequence = sequence,
-            .visible = visible,
-            .ancestors = ancestors,
-            .block_table = table,
-            .blocks_max = 1,
-            .sampling = sampling,
-            .wanted = wanted,
-            .moves = moves};
-  }
-};
+StepPlan one_block() {
+  StepPlan step;
+  step.block_table = {0};
+  step.blocks_max = 1;
+  return step;
+}
+void add_row(StepPlan& step, TokenId token, int32_t position, int32_t slot, int32_t visible, uint64_t ancestors) {
+  step.wanted.push_back(step.rows());
+  step.token.push_back(token);
+  step.position.push_back(position);
+  step.slot.push_back(slot);
+  step.sequence.push_back(0);
+  step.visible.push_back(visible);
+  step.ancestors.push_back(ancestors);
+  step.sampling.push_back({.seed = 3, .position = static_cast<uint32_t>(position), .params = {.temperature = 1}});
+}
 
 TEST(ToyTarget, AnswersAlikeInAPromptAndInATree) {
   ToyTarget prompt({.weights = 5}, 1), tree({.weights = 5}, 1);
-  ToyStep whole;
-  for (int32_t i = 0; i < 5; ++i) whole.row(10 + i, i, i, i + 1, 0);
+  StepPlan whole = one_block();
+  for (int32_t i = 0; i < 5; ++i) add_row(whole, 10 + i, i, i, i + 1, 0);
   const auto expected = prompt.run(whole.view());
 
-  ToyStep begin, rest;
-  for (int32_t i = 0; i < 2; ++i) begin.row(10 + i, i, i, i + 1, 0);
+  StepPlan begin = one_block(), rest = one_block();
+  for (int32_t i = 0; i < 2; ++i) add_row(begin, 10 + i, i, i, i + 1, 0);
   tree.run(begin.view());
-  rest.row(12, 2, 2, 2, 0b0001);  // the root
-  rest.row(7, 3, 3, 2, 0b0011);   // a child that is not in the prompt
-  rest.row(13, 3, 4, 2, 0b0101);  // its sibling, which is
-  rest.row(14, 4, 5, 2, 0b1101);  // and that one's child
+  add_row(rest, 12, 2, 2, 2, 0b0001);  // the root
+  add_row(rest, 7, 3, 3, 2, 0b0011);   // a child that is not in the prompt
+  add_row(rest, 13, 3, 4, 2, 0b0101);  // its sibling, which is
+  add_row(rest, 14, 4, 5, 2, 0b1101);  // and that one's child
   const auto chosen = tree.run(rest.view());
   EXPECT_THAT((std::vector{chosen[0], chosen[2], chosen[3]}), ElementsAre(expected[2], expected[3], expected[4]));
 }
@@ -79,13 +66,13 @@ TEST(ToyTarget, AnswersAlikeInAPromptAndInATree) {
 TEST(ToyTarget, AnswersWronglyWhenARowWasNotMoved) {
   ToyTarget moved({.weights = 5}, 1), unmoved({.weights = 5}, 1);
   const auto run = [](ToyTarget& target, std::vector<KvMove> moves) {
-    ToyStep tree, next;
-    tree.row(1, 0, 0, 0, 0b001);
-    tree.row(2, 1, 1, 0, 0b011);
-    tree.row(3, 1, 2, 0, 0b101);
+    StepPlan tree = one_block(), next = one_block();
+    add_row(tree, 1, 0, 0, 0, 0b001);
+    add_row(tree, 2, 1, 1, 0, 0b011);
+    add_row(tree, 3, 1, 2, 0, 0b101);
     target.run(tree.view());
     next.moves = std::move(moves);
-    for (int32_t i = 2; i < 8; ++i) next.row(4, i, i, i + 1, 0);
+    for (int32_t i = 2; i < 8; ++i) add_row(next, 4, i, i, i + 1, 0);
     return target.run(next.view());
   };
   EXPECT_NE(run(moved, {{2, 1}}), run(unmoved, {}));

@@ -64,6 +64,17 @@ void World::begin(const Machine& machine) {
   }
 }
 
+// What a process calls that finds an oracle violated; the first finding counts.
+Breach World::breach() {
+  return [this](std::string found) { broken_ = broken_.value_or(std::move(found)); };
+}
+
+std::vector<std::string> World::router_endpoints() const {
+  std::vector<std::string> endpoints;
+  for (int i = 0; i < scenario_.routers; ++i) endpoints.push_back(fmt::format("tcp://router-{}", i));
+  return endpoints;
+}
+
 void World::begin_router(int index) {
   Home<RouterLife>& home = router(index);
   // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by starting all over.
@@ -85,29 +96,27 @@ void World::begin_router(int index) {
   };
   home.lives.push_back(std::make_unique<RouterLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1), config,
-      fmt::format("tcp://router-{}", index), NoWork{},
+      router_endpoints()[static_cast<size_t>(index)], NoWork{},
       ToClients([this, client](const Delivery& delivery) { client(delivery.request).take(delivery, time_.now()); },
-                [client](const Failure& failure) { client(failure.request).take(failure); },
-                [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+                [client](const Failure& failure) { client(failure.request).take(failure); }, breach())));
 }
 
 void World::begin_verifier(int index) {
   const VerifierTraits& traits = scenario_.verifiers[static_cast<size_t>(index)];
   auto& lives = verifiers_[static_cast<size_t>(index)].lives;
-  VerifierConfig config{.incarnation = dice_.word() >> 1,
-                        .fingerprint = fingerprint(kWeights),
-                        .numerics_id = traits.other_numerics ? "toy b" : "toy a",
-                        .metrics_endpoint = {},
-                        .routers = {},
-                        .context_max = kToyContext,
-                        .cache_blocks = traits.cache_blocks,
-                        .step_rows_max = traits.step_rows_max,
-                        .wait_share = scenario_.wait_share};
-  for (int i = 0; i < scenario_.routers; ++i) config.routers.push_back(fmt::format("tcp://router-{}", i));
+  const VerifierConfig config{.incarnation = dice_.word() >> 1,
+                              .fingerprint = fingerprint(kWeights),
+                              .numerics_id = traits.other_numerics ? "toy b" : "toy a",
+                              .metrics_endpoint = {},
+                              .routers = router_endpoints(),
+                              .context_max = kToyContext,
+                              .cache_blocks = traits.cache_blocks,
+                              .step_rows_max = traits.step_rows_max,
+                              .wait_share = scenario_.wait_share};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
       std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
-      WatchVerifier([this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+      WatchVerifier(breach())));
 }
 
 void World::begin_drafter(int index) {
@@ -115,19 +124,18 @@ void World::begin_drafter(int index) {
   auto& lives = drafters_[static_cast<size_t>(index)].lives;
   const auto life = lives.size() + 1;
   const std::string own = name({Kind::drafter, index});
-  DrafterConfig config{.incarnation = dice_.word() >> 1,
-                       .fingerprint = fingerprint(0),
-                       .method = "toy",
-                       .needs = {},
-                       .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
-                       .metrics_endpoint = {},
-                       .routers = {},
-                       .sequence_lease = seconds(4)};
-  for (int i = 0; i < scenario_.routers; ++i) config.routers.push_back(fmt::format("tcp://router-{}", i));
+  const DrafterConfig config{.incarnation = dice_.word() >> 1,
+                             .fingerprint = fingerprint(0),
+                             .method = "toy",
+                             .needs = {},
+                             .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
+                             .metrics_endpoint = {},
+                             .routers = router_endpoints(),
+                             .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
       DraftWork({.weights = laws_[0].weights, .noise = traits.noise}, traits.siblings, dice_.word()),
-      Temper(traits, dice_.word(), [this](std::string breach) { broken_ = broken_.value_or(std::move(breach)); })));
+      Temper(traits, dice_.word(), breach())));
 }
 
 Process* World::process(const Machine& machine) const {
@@ -347,23 +355,10 @@ Tallies World::tallies() const {
   Tallies sum = tallies_;
   for (const Client& client : clients_) {
     sum.tokens += client.tokens();
-    switch (client.state()) {
-      case Client::State::answered:
-        ++sum.answered;
-        break;
-      case Client::State::failed:
-        ++sum.failed;
-        break;
-      case Client::State::abandoned:
-        ++sum.abandoned;
-        break;
-      case Client::State::cut_off:
-        ++sum.cut_off;
-        break;
-      case Client::State::not_asked:
-      case Client::State::asked:
-        break;
-    }
+    sum.answered += client.state() == Client::State::answered;
+    sum.failed += client.state() == Client::State::failed;
+    sum.abandoned += client.state() == Client::State::abandoned;
+    sum.cut_off += client.state() == Client::State::cut_off;
   }
   for (const auto& home : routers_) {
     for (const auto& life : home.lives) {

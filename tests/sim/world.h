@@ -40,6 +40,8 @@ class World {
   void begin_router(int index);
   void begin_verifier(int index);
   void begin_drafter(int index);
+  Breach breach();
+  std::vector<std::string> router_endpoints() const;
   Process* process(const Machine& machine) const;
   Home<RouterLife>& router(int index) { return routers_[static_cast<size_t>(index)]; }
 

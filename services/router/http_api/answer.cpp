@@ -90,11 +90,7 @@ CompletionJson::ChunkUsage Answer::chunk_usage() const {
 }
 
 void Answer::fail(const Failure& failure) {
-  const ApiError error{.status = failure.status,
-                       .message = failure.message,
-                       .param = failure.param,
-                       .code = failure.code,
-                       .retry_after_s = failure.retry_after_s};
+  const ApiError error = api_error(failure);
   if (!begun_) return exchange_.send(error_response(error));
   exchange_.write(event(error_json(error)));
   exchange_.end();

@@ -24,6 +24,14 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 
 }  // namespace
 
+ApiError api_error(const Failure& failure) {
+  return {.status = failure.status,
+          .message = failure.message,
+          .param = failure.param,
+          .code = failure.code,
+          .retry_after_s = failure.retry_after_s};
+}
+
 std::string error_json(const ApiError& error) {
   const Json body{{"error",
                    {{"message", error.message},

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/http/server.h"
+#include "services/router/request.h"
 
 namespace slipstream {
 
@@ -19,6 +20,7 @@ struct ApiError {
 template <class T>
 using ApiResult = std::expected<T, ApiError>;
 
+ApiError api_error(const Failure& failure);
 std::string error_json(const ApiError& error);
 http::Response text_response(std::string content_type, std::string body);
 http::Response json_response(std::string json);

@@ -33,16 +33,9 @@ ApiError wrong_method(std::string_view path, std::string_view allowed) {
   return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
 }
 
-ApiError shutting_down() {
-  return {.status = 503,
-          .message = "This router is shutting down. Try again: another, or the next one here, will take it.",
-          .code = "shutting_down",
-          .retry_after_s = kRetryFullSeconds};
-}
-
 // The inbox took nothing.
 ApiError not_taken(bool closing) {
-  if (closing) return shutting_down();
+  if (closing) return api_error(shutting_down());
   return {.status = 429,
           .message =
               fmt::format("{} requests are on their way into this router, its limit. Try again in a moment.", kInboxEventsMax),
@@ -180,9 +173,7 @@ http::Response HttpApi::get(std::string_view path) const {
 
 http::Response HttpApi::ready() const {
   const RouterCounters counters = ports_.counters();
-  if (counters.closing) {
-    return error_response(shutting_down());
-  }
+  if (counters.closing) return error_response(api_error(shutting_down()));
   if (counters.verifiers > 0) {
     return json_response(Json{{"status", "ready"}, {"verifiers", counters.verifiers}, {"drafters", counters.drafters}}.dump());
   }
