@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/kv/block_table.h"
-#include "common/model/target.h"
+#include "common/model/language_model.h"
 
 namespace slipstream {
 namespace {
@@ -29,7 +29,7 @@ struct Options {
 // One sequence in a target of its own, greedy.
 class Runner {
  public:
-  Runner(Target target, int32_t positions) : target_(std::move(target)), pool_(positions / kBlockTokens + 4), blocks_(pool_) {}
+  Runner(LanguageModel target, int32_t positions) : target_(std::move(target)), pool_(positions / kBlockTokens + 4), blocks_(pool_) {}
 
   // Rows at positions from .., each behind the one before it: a prompt chunk, or a drafted chain, which costs the same.
   Result<TokenId> step(std::span<const TokenId> tokens, int32_t from, bool all_wanted) {
@@ -57,10 +57,10 @@ class Runner {
                                         .moves = {}}));
     return chosen.back();
   }
-  const Target& target() const { return target_; }
+  const LanguageModel& target() const { return target_; }
 
  private:
-  Target target_;
+  LanguageModel target_;
   BlockPool pool_;
   BlockTable blocks_;
 };
@@ -124,12 +124,12 @@ Result<void> decode(Runner& runner, const Options& options) {
 
 Result<void> run(const Options& options) {
   const int32_t positions = std::max(options.context, static_cast<int32_t>(options.prompt.size())) + options.decode + 64;
-  TargetOptions target_options{.threads = options.threads, .path = {}, .cache_blocks = positions / kBlockTokens + 4};
+  ModelOptions target_options{.threads = options.threads, .path = {}, .cache_blocks = positions / kBlockTokens + 4};
   for (const CpuPath path : available_cpu_paths()) {
     if (options.path == name(path)) target_options.path = path;
   }
   if (!options.path.empty() && !target_options.path) return fail("this machine has no path {}", options.path);
-  TRY(Target target, Target::load(options.model, target_options));
+  TRY(LanguageModel target, LanguageModel::load(options.model, target_options));
   Runner runner(std::move(target), positions);
   return options.decode > 0 ? decode(runner, options) : print_table(runner, options);
 }

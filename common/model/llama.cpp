@@ -61,8 +61,9 @@ Result<Llama::Layer> Llama::load_layer(const Checkpoint& checkpoint, const Llama
   return layer;
 }
 
-Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, int32_t rows_max) {
+Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits) {
   Buffers buffers;
+  const int32_t rows_max = limits.rows_max;
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   for (Tensor* each : {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.wanted_residual, &buffers.wanted_delta,
                        &buffers.wanted_normed}) {
@@ -73,7 +74,11 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
   TRY(buffers.gate_up, device.scratch(rows_max, 2 * config.intermediate, Type::f32));
   TRY(buffers.gated, device.scratch(rows_max, config.intermediate, Type::f32));
   TRY(buffers.logits, device.output(rows_max, config.vocabulary, Type::f32));
-  TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
+  if (limits.ranked == 0) {
+    TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
+  } else {
+    TRY(buffers.ranked, device.output(rows_max, limits.ranked * kRankedWords, Type::i32));
+  }
   return buffers;
 }
 
@@ -94,7 +99,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   TRY(model.rope_, device.rope(rope_rules(config), config.context_max));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
   TRY(model.cache_, device.cache(config.layers, shape, limits.cache_blocks));
-  TRY(model.buffers_, make_buffers(config, device, limits.rows_max));
+  TRY(model.buffers_, make_buffers(config, device, limits));
   return model;
 }
 
@@ -104,8 +109,8 @@ Llama::Buffers Llama::cut(Shape shape) const {
        {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.qkv, &buffers.heads, &buffers.gate_up, &buffers.gated}) {
     each->rows = shape.rows;
   }
-  for (Tensor* each :
-       {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits, &buffers.chosen}) {
+  for (Tensor* each : {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits,
+                       &buffers.chosen, &buffers.ranked}) {
     each->rows = shape.wanted;
   }
   return buffers;
@@ -134,7 +139,11 @@ void Llama::forward(Ops& ops, Shape shape) const {
   ops.gather(at.delta, at.wanted_delta);
   ops.add_rms_norm(at.wanted_residual, &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
   ops.linear(at.wanted_normed, *head_, at.logits);
-  ops.choose(at.logits, at.chosen);
+  if (at.ranked.data == nullptr) {
+    ops.choose(at.logits, at.chosen);
+  } else {
+    ops.rank(at.logits, at.ranked);
+  }
 }
 
 }  // namespace slipstream

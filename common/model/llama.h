@@ -12,6 +12,7 @@ namespace slipstream {
 struct ModelLimits {
   int32_t rows_max = 0;      // of one step
   int32_t cache_blocks = 0;  // for all sequences together
+  int32_t ranked = 0;        // candidates a wanted row; 0: its one chosen token
 };
 
 class Llama final : public Network {
@@ -22,7 +23,8 @@ class Llama final : public Network {
   void forward(Ops& ops, Shape shape) const override;
 
   Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
-  Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise
+  Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise; no data where candidates are ranked
+  Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords], likewise; no data where one is chosen
 
  private:
   struct Layer {
@@ -33,11 +35,11 @@ class Llama final : public Network {
     Tensor qkv, heads;                                    // [rows, (heads + 2 kv_heads) head_size], [rows, heads head_size]
     Tensor gate_up, gated;                                // [rows, 2 intermediate], [rows, intermediate]
     Tensor wanted_residual, wanted_delta, wanted_normed;  // [wanted, hidden]
-    Tensor logits, chosen;                                // [wanted, vocabulary], [wanted, 1]
+    Tensor logits, chosen, ranked;                        // [wanted, vocabulary]; one of [wanted, 1] and [wanted, candidates]
   };
 
   static Result<Layer> load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index);
-  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, int32_t rows_max);
+  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits);
   Buffers cut(Shape shape) const;  // the buffers' first rows
 
   float eps_ = 0;

@@ -8,10 +8,13 @@
 #include "common/base/ids.h"
 #include "common/kv/kv_move.h"
 #include "common/sampling/params.h"
+#include "common/sampling/rank.h"
 
 namespace slipstream {
 
 enum class Type : uint8_t { f32, bf16, i32 };
+
+inline constexpr int32_t kRankedWords = sizeof(Ranked) / 4;  // a Ranked as 32-bit columns of a tensor
 
 // A view of [rows, cols]; its address never changes after load.
 struct Tensor {
@@ -69,6 +72,8 @@ class Ops {
   virtual void gather(Tensor in, Tensor out) = 0;
   // ids [wanted, 1] i32: the target's token a row, by Step.sampling (sampling/choose.h); -1: non-finite logits
   virtual void choose(Tensor logits, Tensor ids) = 0;
+  // out [wanted, k * kRankedWords]: a row's k likeliest choices, by Step.sampling (sampling/rank.h); token -1 behind the last
+  virtual void rank(Tensor logits, Tensor out) = 0;
 
  protected:
   ~Ops() = default;

@@ -188,4 +188,16 @@ void CpuOps::choose(Tensor logits, Tensor ids) {
   });
 }
 
+void CpuOps::rank(Tensor logits, Tensor out) {
+  const auto columns = static_cast<size_t>(out.cols / kRankedWords);
+  pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
+    for (int32_t row = begin; row < end; ++row) {
+      const auto ranked = std::span(reinterpret_cast<Ranked*>(row_of(out, row)), columns);
+      std::ranges::fill(ranked, Ranked{});
+      slipstream::rank({row_of(logits, row), static_cast<size_t>(logits.cols)}, step_->sampling[static_cast<size_t>(row)],
+                       scratch_[static_cast<size_t>(thread)].choose, ranked);
+    }
+  });
+}
+
 }  // namespace slipstream

@@ -31,6 +31,7 @@ class CpuOps final : public Ops {
   void silu_gate(Tensor gate_up, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
   void choose(Tensor logits, Tensor ids) override;
+  void rank(Tensor logits, Tensor out) override;
 
  private:
   struct Scratch {  // one a thread
