@@ -19,6 +19,7 @@ class NgramMethod final : public Method {
  public:
   std::string_view name() const override { return "ngram"; }
   Needs needs() const override { return {}; }
+  bool quick() const override { return true; }
   void begin(const DraftKey& key, const SequenceInfo& info) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;

@@ -23,7 +23,6 @@
 
 namespace slipstream {
 
-inline constexpr int kSiblingsMax = 8;       // candidates a node that may be asked for
 inline constexpr int kLearnRowsBeside = 32;  // rows of sequences still learnt, in a pass that drafts for others
 
 struct SmallLmOptions {
