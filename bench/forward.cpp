@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "bench/processor.h"
 #include "common/kv/block_table.h"
 #include "common/model/language_model.h"
 
@@ -29,7 +29,8 @@ struct Options {
 // One sequence in a target of its own, greedy.
 class Runner {
  public:
-  Runner(LanguageModel target, int32_t positions) : target_(std::move(target)), pool_(positions / kBlockTokens + 4), blocks_(pool_) {}
+  Runner(LanguageModel target, int32_t positions)
+      : target_(std::move(target)), pool_(positions / kBlockTokens + 4), blocks_(pool_) {}
 
   // Rows at positions from .., each behind the one before it: a prompt chunk, or a drafted chain, which costs the same.
   Result<TokenId> step(std::span<const TokenId> tokens, int32_t from, bool all_wanted) {
@@ -67,14 +68,6 @@ class Runner {
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
 }
 
 Result<void> print_table(Runner& runner, const Options& options) {
