@@ -1,4 +1,5 @@
-// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads, gated SiLU; tied or untied head.
+// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads, gated SiLU; tied or untied head;
+// with biases on the attention's projections (Qwen2) or norms on its heads (Qwen3).
 #pragma once
 
 #include <vector>
@@ -29,6 +30,7 @@ class Llama final : public Network {
  private:
   struct Layer {
     Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
+    Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model has none
   };
   struct Buffers {
     Tensor residual, delta, normed;                       // [rows, hidden]
@@ -39,10 +41,12 @@ class Llama final : public Network {
   };
 
   static Result<Layer> load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index);
+  void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
   static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits);
   Buffers cut(Shape shape) const;  // the buffers' first rows
 
   float eps_ = 0;
+  int32_t heads_ = 0, kv_heads_ = 0;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
   RopeTable* rope_ = nullptr;

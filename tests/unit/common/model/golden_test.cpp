@@ -78,8 +78,8 @@ std::string test_name(const testing::TestParamInfo<Golden::ParamType>& info) {
   return model + "_" + name(std::get<1>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(TinyLlamas, Golden,
-                         testing::Combine(testing::Values("tiny-llama", "tiny-llama3"),
+INSTANTIATE_TEST_SUITE_P(TinyModels, Golden,
+                         testing::Combine(testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"),
                                           testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
                          test_name);
 

@@ -182,7 +182,8 @@ std::string test_name(const testing::TestParamInfo<RowInvariance::ParamType>& in
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RowInvariance,
-                         testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90}, Model{"", 38}),
+                         testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90},
+                                                          Model{"tiny-qwen3", 90}, Model{"", 38}),
                                           testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
                          test_name);
 
