@@ -49,12 +49,12 @@ struct Timing {
 Result<void> time_job(SmallLm& method, const StopRule& rule, uint64_t sequences, Timing& timing) {
   std::vector<DraftAsk> asks;
   for (uint64_t i = 0; i < sequences; ++i) asks.push_back({key_of(i), rule});
-  const uint64_t passes = method.passes(), rows = method.rows();
+  const MethodWork before = method.work();
   const auto start = Clock::now();
   TRY(const auto trees, method.draft(asks));
   timing.milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-  timing.passes += method.passes() - passes;
-  timing.rows += method.rows() - rows;
+  timing.passes += method.work().passes - before.passes;
+  timing.rows += method.work().rows - before.rows;
   for (uint64_t i = 0; i < sequences; ++i) {
     timing.nodes += trees[i]->size();
     method.advance(key_of(i), accepted(*trees[i]));

@@ -97,6 +97,10 @@ inline constexpr MetricName kDrafterNodes{"slipstream_drafter_nodes_total",
                                           "Nodes drafted, by fate: sent, or discarded as a newer round had come."};
 inline constexpr MetricName kDrafterDraftSeconds{"slipstream_drafter_draft_seconds", "One draft job, with all its asks."};
 inline constexpr MetricName kDrafterFailedJobs{"slipstream_drafter_failed_jobs_total", "Draft jobs that failed."};
+inline constexpr MetricName kDrafterPasses{"slipstream_drafter_passes_total", "Forward passes of the draft model."};
+inline constexpr MetricName kDrafterPassRows{"slipstream_drafter_pass_rows_total", "Rows of all those passes."};
+inline constexpr MetricName kDrafterEvictions{"slipstream_drafter_evictions_total",
+                                              "Sequences whose cache went to others, to be computed anew when asked for."};
 // Drafter: sequences.
 inline constexpr MetricName kDrafterAdvances{"slipstream_drafter_advances_total",
                                              "Advances by outcome: applied, stale, resync, busy, leaving, invalid."};

@@ -31,6 +31,7 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   }
   CHECK(drafts.trees.size() == plan.asks.size(), "{} answered {} asks with {} trees", method.name(), plan.asks.size(),
         drafts.trees.size());
+  drafts.work = method.work();
   const auto spent = std::chrono::steady_clock::now() - begin;
   drafts.draft_us = static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(spent).count());
   return drafts;

@@ -37,6 +37,7 @@ struct DraftPlan {
 struct Drafts {
   std::vector<Draft> trees;  // [asks]
   uint32_t draft_us = 0;     // of the whole batch
+  MethodWork work;           // since the process began
 };
 
 Result<Drafts> run_draft(Method& method, DraftPlan& plan);

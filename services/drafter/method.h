@@ -33,6 +33,14 @@ struct DraftAsk {
 // tokens yet (a long prompt), and wants to be asked again.
 using Draft = std::optional<TokenTree>;
 
+// What a method with a model has done since it began.
+struct MethodWork {
+  uint64_t passes = 0;     // forward passes
+  uint64_t rows = 0;       // of all passes
+  uint64_t evictions = 0;  // sequences whose cache went to others
+  bool operator==(const MethodWork&) const = default;
+};
+
 class Method {
  public:
   virtual ~Method() = default;
@@ -45,6 +53,7 @@ class Method {
   // nearer to its answer. An error fails them all.
   virtual Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) = 0;
   virtual void end(const DraftKey& key) = 0;
+  virtual MethodWork work() const { return {}; }
 };
 
 }  // namespace slipstream

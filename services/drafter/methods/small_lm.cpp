@@ -80,7 +80,7 @@ bool SmallLm::reserve(Sequence& sequence) {
     }
     if (victim == nullptr) return false;
     victim->forget();
-    ++evictions_;
+    ++work_.evictions;
   }
   return true;
 }
@@ -187,8 +187,8 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
 
 Result<void> SmallLm::run(std::vector<Lane>& lanes) {
   if (plan_.rows() == 0) return {};
-  ++passes_;
-  rows_ += static_cast<uint64_t>(plan_.rows());
+  ++work_.passes;
+  work_.rows += static_cast<uint64_t>(plan_.rows());
   TRY_VOID(model_.run(plan_.view()));
   for (Lane& lane : lanes) {
     if (!std::exchange(lane.in_pass, false)) continue;

@@ -45,10 +45,8 @@ class SmallLm final : public Method {
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
 
+  MethodWork work() const override { return work_; }
   const LanguageModel& model() const { return model_; }
-  uint64_t passes() const { return passes_; }
-  uint64_t rows() const { return rows_; }            // over all passes
-  uint64_t evictions() const { return evictions_; }  // sequences that lost their blocks to others
 
  private:
   // K/V of positions [0, cached) is in the cache, once `moves` are done.
@@ -92,7 +90,8 @@ class SmallLm final : public Method {
   BlockPool pool_;
   std::map<DraftKey, Sequence> sequences_;
   StepPlan plan_;
-  uint64_t job_ = 0, passes_ = 0, rows_ = 0, evictions_ = 0;
+  uint64_t job_ = 0;
+  MethodWork work_;
 };
 
 }  // namespace slipstream
