@@ -33,7 +33,7 @@ inline constexpr MetricName kRouterTokenFaults{
 // Router: work handed to verifiers.
 inline constexpr MetricName kRouterStarts{"slipstream_router_starts_total", "Starts sent, by kind: first, repeated, replay."};
 inline constexpr MetricName kRouterPlacements{"slipstream_router_placements_total",
-                                               "Requests given to a verifier, by why there: load, affinity, rebalance."};
+                                              "Requests given to a verifier, by why there: load, affinity, rebalance."};
 inline constexpr MetricName kRouterAssigns{"slipstream_router_assigns_total",
                                            "Live requests that were given other drafters than before."};
 inline constexpr MetricName kRouterStartsRefused{"slipstream_router_starts_refused_total", "Starts that a verifier refused."};
@@ -88,6 +88,8 @@ inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_to
 inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
 // Verifier: peers.
 inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total", "Drafters brought up to date on their word."};
+inline constexpr MetricName kVerifierAttachesRepeated{"slipstream_verifier_attaches_repeated_total",
+                                                      "Attaches sent again as a drafter had not answered."};
 inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
                                                 "Messages dropped, and drafters quarantined for them."};
 

@@ -14,7 +14,7 @@ Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
   worker.heard = now;
-  worker.silent = false;
+  worker.silent = worker.leaving = false;  // one that is leaving says so again
   return {};
 }
 
