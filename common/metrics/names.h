@@ -90,6 +90,8 @@ inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_to
 inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total", "Drafters brought up to date on their word."};
 inline constexpr MetricName kVerifierAttachesRepeated{"slipstream_verifier_attaches_repeated_total",
                                                       "Attaches sent again as a drafter had not answered."};
+inline constexpr MetricName kVerifierAttachesWaiting{"slipstream_verifier_attaches_waiting",
+                                                     "Drafters that are connected and have not answered an Attach yet."};
 inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
                                                 "Messages dropped, and drafters quarantined for them."};
 

@@ -86,6 +86,10 @@ std::optional<Time> Drafting::next() const {
   return next;
 }
 
+size_t Drafting::unanswered() const {
+  return static_cast<size_t>(std::ranges::count_if(links_, [](const DrafterLink& link) { return link.up && link.asked; }));
+}
+
 void Drafting::down(Peer peer, Effects& effects) {
   DrafterLink* link = find(peer);
   if (link == nullptr) return;

@@ -53,6 +53,7 @@ class Drafting {
 
   void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
   std::optional<Time> next() const;       // when that is due
+  size_t unanswered() const;              // Attaches
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);

@@ -144,6 +144,7 @@ void Verifier::State::count() {
   }
   counters.welcome = membership.welcome();
   counters.draining = draining;
+  counters.attaches_waiting = drafting.unanswered();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}

@@ -86,9 +86,12 @@ void World::begin_router(int index) {
                             .worker_silent_ms = 1500,
                             .worker_forget_ms = 6000,
                             .lease_ms = heartbeats_come ? 600U : 3000U,
+                            .verifier_stuck_ms = 3000,
                             .start_give_up_ms = calm ? 60'000U : 2000U,
                             .quiet_ms = calm ? 60'000U : 1000U,
-                            .verifier_wait_ms = scenario_.verifier_wait_ms};
+                            .verifier_wait_ms = scenario_.verifier_wait_ms,
+                            .rebalance_ms = 100,
+                            .rebalance_interval_ms = 50};
   const auto life = home.lives.size();
   const auto client = [this, index, life](RequestId id) -> Client& {
     CHECK(asked_.at(id - 1) == router(index).lives[life].get(), "request {} is of another router", id);
@@ -249,6 +252,10 @@ void World::plan(const Fault& fault) {
       whom->say_farewell();
       time_.in(milliseconds(1), [this, fault, self, latest = time_.now() + kGrace] { drain(fault, self, latest); });
       return;
+    case Fault::What::hang:
+      ++tallies_.hangs;
+      whom->hang();
+      return;
     case Fault::What::separate: {
       Process* from = process(fault.from);
       if (from == nullptr) return;
@@ -315,6 +322,9 @@ std::optional<std::string> World::leftovers() const {
       return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live, c.held,
                          blocks - c.blocks_free, blocks);
     }
+    if (c.attaches_waiting > 0) {
+      return fmt::format("{} waits for {} drafters to answer its Attach", verifiers_[i].now()->name(), c.attaches_waiting);
+    }
   }
   for (const auto& home : drafters_) {
     const DrafterCounters& c = home.now()->actor().counters();
@@ -342,6 +352,9 @@ Verdict World::live() {
   }
   if (!broken) broken = unended();
   if (!broken) {
+    for (const Machine& machine : machines_) {
+      if (Process* now = process(machine)) now->come_round();
+    }
     if (!time_.run_until(time_.now() + kSettle)) broken_ = "time stands still: an alarm rings for ever";
     broken = complaint();
   }
@@ -364,6 +377,9 @@ Tallies World::tallies() const {
     for (const auto& life : home.lives) {
       const RouterCounters& c = life->actor().counters();
       sum.failovers += c.replays;
+      sum.moved += c.moved;
+      sum.by_affinity += c.placed_by_affinity;
+      sum.stuck += c.workers_stuck;
       sum.stale += c.stale;
     }
   }
@@ -371,6 +387,7 @@ Tallies World::tallies() const {
     for (const auto& life : home.lives) {
       const VerifierCounters& c = life->actor().counters();
       sum.resyncs += c.resyncs;
+      sum.attaches_repeated += c.attaches_repeated;
       sum.parked += c.parked;
       sum.late += c.late;
       sum.stale += c.stale;
