@@ -88,7 +88,8 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
                     .round = held.round,
                     .base_length = held.length,
                     .prefix_hash = held.hash.value()};
-  queue.ask(key, rule_of(advance.tuning), {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
+  queue.ask({key, rule_of(advance.tuning), now + std::chrono::microseconds(advance.tuning.deadline_us)},
+            {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
 }
 
 void Drafter::State::overtake(const DraftKey& key) { counters.asks_overtaken += queue.withdraw(key); }
@@ -137,14 +138,16 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
   }
   const uint32_t draft_us = event.result ? event.result->draft_us : 0;
   for (size_t i = 0; i < event.job.asks.size(); ++i) {
-    const TokenTree* tree = event.result ? &event.result->trees[i] : nullptr;
-    answer(event.job.asks[i], std::move(event.job.answers[i]), tree, draft_us, effects);
+    Result<Draft> draft = fail("no tree");
+    if (event.result) draft = std::move(event.result->trees[i]);
+    answer(event.job.asks[i], std::move(event.job.answers[i]), draft, draft_us, effects);
   }
   queue.finished(std::move(event.job));
 }
 
-// tree: null when the job failed.
-void Drafter::State::answer(const DraftAsk& ask, Tree answer, const TokenTree* tree, uint32_t draft_us, Effects& effects) {
+// draft: an error when the job failed.
+void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Result<Draft>& draft, uint32_t draft_us, Effects& effects) {
+  const TokenTree* tree = draft && *draft ? &**draft : nullptr;
   const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());
   counters.nodes_drafted += nodes;
   const HeldSequence* held = sequences.find(ask.key);
@@ -154,6 +157,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const TokenTree* t
     counters.nodes_discarded += nodes;
     return;
   }
+  if (draft && tree == nullptr) return queue.ask(ask, std::move(answer));
   if (nodes > 0) {
     answer.nodes.assign(tree->nodes().begin(), tree->nodes().end());
     counters.nodes_sent += nodes;

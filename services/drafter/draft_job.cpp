@@ -26,7 +26,9 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   const auto begin = std::chrono::steady_clock::now();
   for (const DraftPlan::Operation& operation : plan.operations) std::visit(Teach{method}, operation);
   Drafts drafts;
-  if (!plan.asks.empty()) drafts.trees = method.draft(plan.asks);
+  if (!plan.asks.empty()) {
+    TRY(drafts.trees, method.draft(plan.asks));
+  }
   CHECK(drafts.trees.size() == plan.asks.size(), "{} answered {} asks with {} trees", method.name(), plan.asks.size(),
         drafts.trees.size());
   const auto spent = std::chrono::steady_clock::now() - begin;

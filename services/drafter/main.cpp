@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/config/drafter_config.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/metrics/build_info.h"
@@ -14,20 +13,21 @@
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/drafter/inline_drafter.h"
-#include "services/drafter/methods/ngram.h"
+#include "services/drafter/methods/make_method.h"
 #include "services/drafter/metrics_page.h"
 #include "services/drafter/model_folder.h"
 
 namespace slipstream {
 namespace {
 
-using DrafterNode = Node<InlineDrafter>;
+// The actor by itself, with its jobs on a thread of their own, or with the method inside.
+using ThreadedNode = Node<Drafter, DraftPlan, Drafts>;
+using InlineNode = Node<InlineDrafter>;
 
-Result<void> run(const DrafterOptions& options, StopSignal& stop) {
-  TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
+template <class DrafterNode, class MakeActor, class... Work>
+Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal& stop, MakeActor make_actor, Work... work) {
   TRY(const Endpoint bind, parse_endpoint(options.bind));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
-
   std::atomic<DrafterNode*> node = nullptr;
   const auto page = [&] {
     Exposition page;
@@ -45,24 +45,32 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   };
   TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
-
-  NgramMethod method;
-  DrafterConfig config{.incarnation = random_incarnation(),
-                       .fingerprint = std::move(fingerprint),
-                       .method = std::string(method.name()),
-                       .needs = method.needs(),
-                       .metrics_endpoint = "http://" + address + "/metrics",
-                       .routers = options.router};
+  config.metrics_endpoint = "http://" + address + "/metrics";
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
   config.draft_endpoint = transport->bound_endpoint();
-  InlineDrafter drafter(config, method);
-  DrafterNode loop(drafter, *transport);
+  auto drafter = make_actor(config);
+  DrafterNode loop(drafter, *transport, work...);
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", config.draft_endpoint}, {"metrics", address}}));
   log_info("{} at {}, metrics at {}", config.method, config.draft_endpoint, config.metrics_endpoint);
   loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}});
   return {};
+}
+
+Result<void> run(const DrafterOptions& options, StopSignal& stop) {
+  TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
+  TRY(const auto method, make_method(options, fingerprint));
+  const DrafterConfig config{.incarnation = random_incarnation(),
+                             .fingerprint = std::move(fingerprint),
+                             .method = std::string(method->name()),
+                             .needs = method->needs(),
+                             .routers = options.router};
+  if (method->quick()) {
+    return run<InlineNode>(options, config, stop, [&](const DrafterConfig& at) { return InlineDrafter(at, *method); });
+  }
+  const auto work = [&](DraftPlan& plan) { return run_draft(*method, plan); };
+  return run<ThreadedNode>(options, config, stop, [](const DrafterConfig& at) { return Drafter(at); }, work);
 }
 
 }  // namespace

@@ -27,11 +27,11 @@ namespace {
 using VerifierNode = Node<Verifier, StepPlan, Choices>;
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
-  const TargetOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
+  const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
                              .path = cpu_path(options.path),  // "auto" names none
                              .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
   log_info("loading {}", options.model);
-  TRY(Target target, Target::load(options.model, wanted));
+  TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
