@@ -29,8 +29,15 @@ bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) 
 }
 
 void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
-  VerifierPeer* met = meet_attached(event.peer, now);
+  VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
+  if (!met->attached) {  // its Attach was lost, or answered by the life before this one
+    ++counters.unattached;
+    Attached answer = introduction("attach first: this drafter does not know you");
+    answer.attach_first = true;
+    effects.push_back(To<Attached>{event.peer, std::move(answer)});
+    return;
+  }
   ++counters.advances;
   const Advance& advance = event.message;
   if (!possible(advance)) {

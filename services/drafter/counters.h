@@ -27,6 +27,7 @@ struct DrafterCounters {
   uint64_t sequences_begun = 0, sequences_released = 0, sequences_freed = 0;  // freed: idle, or their verifier went
   uint64_t live = 0, tokens_held = 0, verifiers = 0;                          // gauges
   bool welcome = false;                                                       // by at least one router
+  bool stopping = false;                                                      // it was told to stop
 
   uint64_t jobs = 0, failed_jobs = 0;
   uint64_t passes = 0, rows = 0, evictions = 0;  // of the method's model, if it has one

@@ -86,6 +86,7 @@ void Drafter::State::count() {
   counters.tokens_held = static_cast<uint64_t>(sequences.tokens());
   counters.verifiers = verifiers.attached();
   counters.welcome = membership.welcome();
+  counters.stopping = leaving;
 }
 
 Drafter::Drafter(DrafterConfig config) : state_(std::make_unique<State>(std::move(config))) {}

@@ -46,6 +46,7 @@ struct Drafter::State {
 
   VerifierPeer* meet(Peer peer, Time now);           // null: quarantined, or a router
   VerifierPeer* meet_attached(Peer peer, Time now);  // null besides: has not attached
+  Attached introduction(std::string refusal) const;
   void strike(Peer peer, VerifierPeer& from, Effects& effects, const std::string& why);
   bool possible(const Advance& advance) const;
   bool has_room(const HeldSequence* held, const Advance& advance) const;

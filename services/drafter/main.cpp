@@ -38,8 +38,12 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
     }
     return page.text();
   };
-  const auto ready = [&] { return node != nullptr && node.load()->counters().welcome; };
-  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, ready}));
+  const auto state = [&] {
+    if (node == nullptr) return WorkerState::waiting;
+    const auto counters = node.load()->counters();
+    return worker_state(counters.welcome, counters.stopping);
+  };
+  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
   config.metrics_endpoint = "http://" + address + "/metrics";
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));

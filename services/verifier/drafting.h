@@ -3,6 +3,7 @@
 // token or hold a step past the round's deadline.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,16 @@ namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
 
+inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
+inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
+
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
-  bool asked = false;           // an Attach is unanswered
+  bool up = false;
+  bool asked = false;  // an Attach is unanswered
+  Time ask_at{};       // then: when it is sent again
+  Backoff asks{kAttachInterval, kAttachIntervalMost};
   bool attached = false;        // checked each other, and up
   bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
   Incarnation incarnation = 0;  // as of the last Attached
@@ -39,10 +46,14 @@ class Drafting {
   void reassign(VerifierSequence& sequence, const Sequences& sequences, Effects& effects);
   bool owns(Peer peer) const;
 
-  void up(Peer peer, Effects& effects);
+  void up(Peer peer, Time now, Effects& effects);
   void down(Peer peer, Effects& effects);
-  void attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects);
+  void attached(const From<Attached>& event, Sequences& sequences, Time now, Effects& effects);
   void strike(Peer peer, Effects& effects);  // a malformed message or an impossible tree
+
+  void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
+  std::optional<Time> next() const;       // when that is due
+  size_t unanswered() const;              // Attaches
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
@@ -58,6 +69,7 @@ class Drafting {
   DrafterLink* find(Peer peer);
   const DrafterLink* find(Peer peer) const { return const_cast<Drafting*>(this)->find(peer); }
   DrafterLink* find(const DrafterRef& ref);
+  void ask(DrafterLink& link, Time now, Effects& effects);
   DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
   void leave(VerifierSequence& sequence, Effects& effects);
   void pass_on(VerifierSequence& sequence);

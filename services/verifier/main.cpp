@@ -46,8 +46,12 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
     }
     return page.text();
   };
-  const auto ready = [&] { return node != nullptr && node.load()->counters().welcome; };
-  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-verifier", page, ready}));
+  const auto state = [&] {
+    if (node == nullptr) return WorkerState::waiting;
+    const auto counters = node.load()->counters();
+    return worker_state(counters.welcome, counters.draining);
+  };
+  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-verifier", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
 
   const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;

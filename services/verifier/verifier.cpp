@@ -49,7 +49,7 @@ void Verifier::State::take(PeerUp event, Time now, Effects& effects) {
   if (membership.owns(event.peer))
     membership.up(event.peer, now);
   else if (drafting.owns(event.peer))
-    drafting.up(event.peer, effects);
+    drafting.up(event.peer, now, effects);
 }
 
 void Verifier::State::take(PeerDown event, Time, Effects& effects) {
@@ -78,8 +78,8 @@ void Verifier::State::take(const From<Drain>& event, Time, Effects& effects) {
 
 void Verifier::State::take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
 
-void Verifier::State::take(const From<Attached>& event, Time, Effects& effects) {
-  drafting.attached(event.peer, event.message, sequences, effects);
+void Verifier::State::take(const From<Attached>& event, Time now, Effects& effects) {
+  drafting.attached(event, sequences, now, effects);
 }
 
 void Verifier::State::take(From<Tree> event, Time, Effects& effects) {
@@ -101,7 +101,9 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
   });
   for (const auto& sequence : sequences) {
     const bool unacked = sequence->acked < sequence->output() || !sequence->running();
-    if (unacked && now >= sequence->resend_at) deliver(*sequence, sequence->acked, now, effects);
+    if (!unacked || now < sequence->resend_at) continue;
+    deliver(*sequence, sequence->acked, now, effects);
+    sequence->resend_at = now + sequence->resends.next();
   }
   if (const Time window = now - window_began; window >= kBusyWindow) {
     busy = std::min(1.0F, static_cast<float>(window_busy.count()) / static_cast<float>(window.count()));
@@ -114,11 +116,13 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
                              .steps = counters.steps,
                              .busy = busy};
   membership.keep(now, load, effects);
+  drafting.keep(now, effects);
 }
 
 void Verifier::State::set_alarm(Time now, Effects& effects) {
   std::optional<Time> next = membership.next();
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
+  if (const auto ask = drafting.next()) at(*ask);
   for (const auto& sequence : sequences) {
     if (!sequence->in_step) at(sequence->lease_ends);
     if (sequence->acked < sequence->output() || !sequence->running()) at(sequence->resend_at);
@@ -139,6 +143,8 @@ void Verifier::State::count() {
     if (find(lane) == nullptr) counters.held += static_cast<uint64_t>(lane.tree.size());
   }
   counters.welcome = membership.welcome();
+  counters.draining = draining;
+  counters.attaches_waiting = drafting.unanswered();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}

@@ -132,7 +132,8 @@ void Cluster::start_all(const std::string& drafter) {
 void Cluster::start(const std::string& service, const std::filesystem::path& program, Flags flags) {
   if (processes_.erase(service) > 0) check_log(service);
   std::filesystem::remove(file(service, ".ports"));
-  flags.insert(flags.end(), {"--model", model_.string(), "--port-file", file(service, ".ports").string()});
+  if (std::ranges::find(flags, "--model") == flags.end()) flags.insert(flags.end(), {"--model", model_.string()});
+  flags.insert(flags.end(), {"--port-file", file(service, ".ports").string()});
   processes_.emplace(service, take(Process::start({program, std::move(flags), {}, file(service, ".log")}), service));
 }
 
@@ -185,10 +186,17 @@ const std::string& Cluster::model_name() {
   return model_name_;
 }
 
-std::string Cluster::metrics_page(const std::string& service) const {
+http::Reply Cluster::page(const std::string& service, const std::string& path) const {
   const Ports& ports = ports_.at(service);
-  http::Client page("127.0.0.1", service.starts_with("router") ? ports.http : ports.metrics, kPageTimeout);
-  return take(page.get("/metrics"), service + "'s /metrics").body;
+  http::Client client("127.0.0.1", service.starts_with("router") ? ports.http : ports.metrics, kPageTimeout);
+  return take(client.get(path), service + "'s " + path);
+}
+
+std::string Cluster::metrics_page(const std::string& service) const { return page(service, "/metrics").body; }
+
+std::string Cluster::log(const std::string& service) const {
+  std::ifstream log(file(service, ".log"));
+  return {std::istreambuf_iterator<char>(log), {}};
 }
 
 Samples Cluster::metrics(const std::string& service) const { return Samples(metrics_page(service)); }

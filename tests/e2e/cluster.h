@@ -63,6 +63,8 @@ class Cluster {
   Samples metrics(const std::string& service) const;
   Samples settled_verifier() const;  // its metrics once it works on nothing any more
   std::string metrics_page(const std::string& service) const;
+  http::Reply page(const std::string& service, const std::string& path) const;  // of its own HTTP side
+  std::string log(const std::string& service) const;                            // so far
   // A question's answer; throws where there is none.
   Answer ask(const Question& question, const std::function<void(const Piece&)>& piece = [](const Piece&) {});
   // Many at once over `connections` connections, answers in order.
