@@ -27,6 +27,8 @@ namespace {
 constexpr int kKeepAliveIdleSeconds = 3, kKeepAliveIntervalSeconds = 1, kKeepAliveProbes = 3;
 constexpr int kUnackedMaxMs = 6000;
 constexpr int kHandshakeMs = 2000;
+constexpr int kBacklog =
+    1024;  // connections at the door; the kernel drops what comes then, and it is tried again a second later
 constexpr int kReconnectMs = 20;
 constexpr int kReconnectMaxMs = 2000;
 constexpr int kDisconnectLingerMs = 100;  // what was said just before a disconnect() may still leave
@@ -45,6 +47,7 @@ zmq::Socket make_socket(const zmq::Context& context, int type) {
   socket.set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAliveProbes);
   socket.set(ZMQ_TCP_MAXRT, kUnackedMaxMs);
   socket.set(ZMQ_HANDSHAKE_IVL, kHandshakeMs);
+  socket.set(ZMQ_BACKLOG, kBacklog);
   return socket;
 }
 
