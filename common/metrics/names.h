@@ -129,6 +129,11 @@ inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Byt
 inline constexpr MetricName kNodeDropped{
     "slipstream_node_dropped_total",
     "What the loop turned away, by limit or fault: peer_full, peer_gone, inbox_full, envelope, undecodable, misdirected."};
+inline constexpr MetricName kNodeConnections{"slipstream_node_connections",
+                                             "Connections open now, of those who connected here."};
+inline constexpr MetricName kNodeConnectionsCut{
+    "slipstream_node_connections_cut_total",
+    "Connections of other processes that were cut: held, speechless, too_many, frames."};
 // Every process: its HTTP side.
 inline constexpr MetricName kHttpConnections{"slipstream_http_connections", "HTTP connections open now."};
 inline constexpr MetricName kHttpRequests{"slipstream_http_requests_total", "HTTP requests read whole."};

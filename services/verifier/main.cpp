@@ -14,6 +14,7 @@
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
+#include "common/runtime/open_files.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
@@ -87,6 +88,7 @@ int main(int argc, char** argv) {
   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
   const auto& options = std::get<VerifierOptions>(parsed);
   log_start("verifier", log_level_from(options.log_level).value_or(LogLevel::info));
+  allow_open_files();
   StopSignal stop;
   const Result<void> ran = run(options, stop);
   if (!ran) log_error("{}", ran.error().message);

@@ -110,9 +110,9 @@ void Cluster::start_drafter(Flags flags, const std::string& as) {
   start(as, kBuild / "services/drafter/slipstream-drafter", with_routers(std::move(flags)));
 }
 
-void Cluster::start_scripted(const std::string& script, Flags flags) {
+void Cluster::start_scripted(const std::string& script, Flags flags, const std::string& as) {
   flags.insert(flags.begin(), {"--router", binds_.at("router"), "--script", script});
-  start("drafter", kBuild / "tests/e2e/scripted/scripted_drafter", std::move(flags));
+  start(as, kBuild / "tests/e2e/scripted/scripted_drafter", std::move(flags));
 }
 
 void Cluster::start_all(const std::string& drafter) {
@@ -174,6 +174,11 @@ void Cluster::kill(const std::string& service, int signal) {
   process(service).signal(signal);
   if (!process(service).wait(kWaitMax))
     throw std::runtime_error(service + " survives signal " + std::to_string(signal) + logs());
+}
+
+uint16_t Cluster::bind_port(const std::string& service) const {
+  const std::string& bind = ports_.at(service).bind;
+  return static_cast<uint16_t>(std::stoi(bind.substr(bind.rfind(':') + 1)));
 }
 
 http::Client Cluster::client(const std::string& router) const { return {"127.0.0.1", http_port(router), kAnswerTimeout}; }

@@ -43,7 +43,7 @@ class Cluster {
   void start_router(Flags flags = {}, const std::string& as = "router");
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
-  void start_scripted(const std::string& script, Flags flags = {});           // one that plays a part, as "drafter"
+  void start_scripted(const std::string& script, Flags flags = {}, const std::string& as = "drafter");  // one that plays a part
   // All three; drafter: "none", "ngram", or a script of the scripted drafter's ("oracle" reads folder()/answers.json). Returns
   // when all have joined.
   void start_all(const std::string& drafter);
@@ -57,6 +57,7 @@ class Cluster {
   Process& process(const std::string& service) { return processes_.at(service); }
 
   uint16_t http_port(const std::string& router = "router") const { return ports_.at(router).http; }
+  uint16_t bind_port(const std::string& service) const;  // where workers connect to a router, verifiers to a drafter
   const std::filesystem::path& folder() const { return folder_; }
   http::Client client(const std::string& router = "router") const;
   const std::string& model_name();
