@@ -56,20 +56,40 @@ void Drafting::introduce(const VerifierSequence& sequence, const Sequences& sequ
   }
 }
 
-void Drafting::up(Peer peer, Effects& effects) {
-  if (DrafterLink* link = find(peer)) link->asked = true;
-  effects.push_back(To<Attach>{peer, {.verifier = config_.incarnation, .fingerprint = config_.fingerprint}});
+void Drafting::up(Peer peer, Time now, Effects& effects) {
+  if (DrafterLink* link = find(peer)) attach(*link, now, effects);
+}
+
+void Drafting::attach(DrafterLink& link, Time now, Effects& effects) {
+  link.ask_again = now + kAttachInterval;
+  effects.push_back(To<Attach>{link.peer, {.verifier = config_.incarnation, .fingerprint = config_.fingerprint}});
+}
+
+void Drafting::keep(Time now, Effects& effects) {
+  for (DrafterLink& link : links_) {
+    if (link.ask_again && now >= *link.ask_again) attach(link, now, effects);
+  }
+}
+
+std::optional<Time> Drafting::next() const {
+  std::optional<Time> next;
+  for (const DrafterLink& link : links_) {
+    if (link.ask_again) next = std::min(next.value_or(*link.ask_again), *link.ask_again);
+  }
+  return next;
 }
 
 void Drafting::down(Peer peer, Effects& effects) {
   DrafterLink* link = find(peer);
-  if (link == nullptr || !std::exchange(link->attached, false)) return;
+  if (link == nullptr) return;
+  link->ask_again.reset();
+  if (!std::exchange(link->attached, false)) return;
   effects.push_back(Note{fmt::format("lost the drafter at {}", link->endpoint)});
 }
 
 void Drafting::attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects) {
   DrafterLink* link = find(peer);
-  if (link == nullptr || link->quarantined || !std::exchange(link->asked, false)) return;
+  if (link == nullptr || link->quarantined || !std::exchange(link->ask_again, std::nullopt)) return;
   const bool fits = message.refusal.empty() && VersionRange{}.includes(message.version) &&
                     message.fingerprint.same_tokens(config_.fingerprint) && !message.needs.features &&
                     !message.needs.probabilities;
@@ -89,6 +109,7 @@ void Drafting::strike(Peer peer, Effects& effects) {
   if (link == nullptr || link->quarantined || ++link->strikes < kStrikesMax) return;
   link->quarantined = true;
   link->attached = false;
+  link->ask_again.reset();
   ++counters_.quarantined;
   effects.push_back(Note{
       fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax)});

@@ -3,6 +3,7 @@
 // token or hold a step past the round's deadline.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,15 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
+inline constexpr Time kAttachInterval = std::chrono::seconds(1);  // until it is answered: it or its answer may be lost
 
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
-  bool asked = false;           // an Attach is unanswered
-  bool attached = false;        // checked each other, and up
-  bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
-  Incarnation incarnation = 0;  // as of the last Attached
+  std::optional<Time> ask_again;  // an Attach is unanswered: when it is said again
+  bool attached = false;          // checked each other, and up
+  bool quarantined = false;       // kStrikesMax malformed messages: cut, and never asked again
+  Incarnation incarnation = 0;    // as of the last Attached
   int strikes = 0;
 };
 
@@ -39,9 +41,11 @@ class Drafting {
   void reassign(VerifierSequence& sequence, const Sequences& sequences, Effects& effects);
   bool owns(Peer peer) const;
 
-  void up(Peer peer, Effects& effects);
+  void up(Peer peer, Time now, Effects& effects);
   void down(Peer peer, Effects& effects);
   void attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects);
+  void keep(Time now, Effects& effects);     // says again what is due
+  std::optional<Time> next() const;          // when something will be
   void strike(Peer peer, Effects& effects);  // a malformed message or an impossible tree
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
@@ -58,6 +62,7 @@ class Drafting {
   DrafterLink* find(Peer peer);
   const DrafterLink* find(Peer peer) const { return const_cast<Drafting*>(this)->find(peer); }
   DrafterLink* find(const DrafterRef& ref);
+  void attach(DrafterLink& link, Time now, Effects& effects);
   DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
   void leave(VerifierSequence& sequence, Effects& effects);
   void pass_on(VerifierSequence& sequence);

@@ -49,7 +49,7 @@ void Verifier::State::take(PeerUp event, Time now, Effects& effects) {
   if (membership.owns(event.peer))
     membership.up(event.peer, now);
   else if (drafting.owns(event.peer))
-    drafting.up(event.peer, effects);
+    drafting.up(event.peer, now, effects);
 }
 
 void Verifier::State::take(PeerDown event, Time, Effects& effects) {
@@ -114,11 +114,13 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
                              .steps = counters.steps,
                              .busy = busy};
   membership.keep(now, load, effects);
+  drafting.keep(now, effects);
 }
 
 void Verifier::State::set_alarm(Time now, Effects& effects) {
   std::optional<Time> next = membership.next();
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
+  if (const auto attach = drafting.next()) at(*attach);
   for (const auto& sequence : sequences) {
     if (!sequence->in_step) at(sequence->lease_ends);
     if (sequence->acked < sequence->output() || !sequence->running()) at(sequence->resend_at);

@@ -123,19 +123,24 @@ Cluster::Flags Cluster::with_routers(Flags flags) const {
   return flags;
 }
 
+Cluster::Flags Cluster::with_door(const std::string& drafter, Flags flags) const {
+  if (const auto door = doors_.find(drafter); door != doors_.end())
+    flags.insert(flags.end(), {"--bind", binds_.at(drafter), "--advertise", door->second});
+  return flags;
+}
+
 void Cluster::start_verifier(Flags flags, const std::string& as) {
   if (std::ranges::find(flags, "--threads") == flags.end()) flags.insert(flags.end(), {"--threads", std::to_string(cpus())});
   start(as, kBuild / "services/verifier/slipstream-verifier", with_routers(std::move(flags)));
 }
 
 void Cluster::start_drafter(Flags flags, const std::string& as) {
-  if (doors_.contains(as)) flags.insert(flags.end(), {"--bind", binds_[as], "--advertise", doors_[as]});
-  start(as, kBuild / "services/drafter/slipstream-drafter", with_routers(std::move(flags)));
+  start(as, kBuild / "services/drafter/slipstream-drafter", with_routers(with_door(as, std::move(flags))));
 }
 
-void Cluster::start_scripted(const std::string& script, Flags flags) {
-  flags.insert(flags.begin(), {"--router", binds_.at("router"), "--script", script});
-  start("drafter", kBuild / "tests/e2e/scripted/scripted_drafter", std::move(flags));
+void Cluster::start_scripted(const std::string& script, Flags flags, const std::string& as) {
+  flags.insert(flags.begin(), {"--script", script});
+  start(as, kBuild / "tests/e2e/scripted/scripted_drafter", with_routers(with_door(as, std::move(flags))));
 }
 
 void Cluster::start_all(const std::string& drafter) {

@@ -46,7 +46,7 @@ class Cluster {
   void start_router(Flags flags = {}, const std::string& as = "router");
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
-  void start_scripted(const std::string& script, Flags flags = {});           // one that plays a part, as "drafter"
+  void start_scripted(const std::string& script, Flags flags = {}, const std::string& as = "drafter");  // one that plays a part
   // All three; drafter: "none", "ngram", or a script of the scripted drafter's ("oracle" reads folder()/answers.json). Returns
   // when all have joined.
   void start_all(const std::string& drafter);
@@ -74,6 +74,7 @@ class Cluster {
 
  private:
   Flags with_routers(Flags flags) const;
+  Flags with_door(const std::string& drafter, Flags flags) const;
   void start(const std::string& service, const std::filesystem::path& program, Flags flags);  // one with a model
   void start_process(const std::string& name, const std::filesystem::path& program, Flags flags);
   std::filesystem::path file(const std::string& service, const char* suffix) const;

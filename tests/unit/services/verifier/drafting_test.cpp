@@ -34,6 +34,31 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
+TEST_F(DraftingTest, AttachesAgainUntilItIsAnswered) {
+  stage.hears(kRouter, start({{77, "tcp://drafter"}}));
+  stage.up(kDrafter);
+  stage.says<Attach>();
+  stage.forget();  // and lost, it or its answer
+  stage.waits(900ms);
+  stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  EXPECT_TRUE(stage.silent<Attach>());
+  stage.waits(100ms);
+  EXPECT_EQ(stage.says<Attach>().peer, kDrafter);
+  stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
+  stage.forget();
+  stage.waits(5s);
+  EXPECT_TRUE(stage.silent<Attach>());
+}
+
+TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
+  stage.hears(kRouter, start({{77, "tcp://drafter"}}));
+  stage.up(kDrafter);
+  stage.down(kDrafter);
+  stage.forget();
+  stage.waits(5s);
+  EXPECT_TRUE(stage.silent<Attach>());
+}
+
 TEST_F(DraftingTest, TakesNoOrdersFromADrafter) {
   meet_drafter();
   stage.hears(kRouter, second());
