@@ -64,10 +64,12 @@ class Membership {
     for (Link& link : links_) {
       if (!link.up || now < link.next) continue;
       link.next = now + (link.welcome ? link.heartbeat : kHelloInterval);
-      if (link.welcome)
-        effects.push_back(To<WorkerHeartbeat>{link.peer, load});
-      else
+      if (!link.welcome) {
         effects.push_back(To<Hello>{link.peer, self_});
+        continue;
+      }
+      effects.push_back(To<WorkerHeartbeat>{link.peer, load});
+      if (leaving_) say_leaving(link, effects);  // the first may be lost
     }
   }
   // When keep() has something to do next.
@@ -79,7 +81,7 @@ class Membership {
     return next;
   }
 
-  // Told to every router that is there, and to each that welcomes this process later.
+  // Told to every router that is there, with each heartbeat again, and to each that welcomes this process later.
   void leave(std::string reason, auto& effects) {
     leaving_ = std::move(reason);
     for (const Link& link : links_) {

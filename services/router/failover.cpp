@@ -99,8 +99,10 @@ void Router::State::handle(const From<Leaving>& from) {
     ++counters.strangers;
     return;
   }
-  if (!std::exchange(worker->leaving, true)) note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
-  workers_changed = drafters_changed = true;
+  if (!std::exchange(worker->leaving, true)) {
+    note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
+    workers_changed = drafters_changed = true;
+  }
   for (auto& [id, request] : requests) {
     if (request.phase == LiveRequest::Phase::waiting || request.verifier != from.peer) continue;
     const auto other = pick_verifier(workers, request);
@@ -189,11 +191,11 @@ void Router::State::look_at(LiveRequest& request) {
       }
       return;
     case LiveRequest::Phase::running:
+      if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);
       if (now - request.heard < ms(config.quiet_ms)) return;
       request.heard = now;
       ++counters.starts_repeated;
       send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
-      if (request.assignment > 0) send_assign(request);  // it may have been lost
   }
 }
 
