@@ -95,6 +95,12 @@ BUGS = [
         "    workers_changed = drafters_changed = true;\n    strand(peer);\n  }\n  for",
         "    workers_changed = drafters_changed = true;\n  }\n  for",
         "router_test FailoverTest.FencesTokensOfAVerifierThatWakes*"),
+    Bug("an Assign is sent once only", ROUTER + "failover.cpp",
+        "if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);", "",
+        "router_test DraftersTest.AnAssignIsSaidAgain*"),
+    Bug("Leaving is said once only", "common/actor/membership.h",
+        "if (leaving_) say_leaving(link, effects);  // the first may be lost", "",
+        "verifier_test VerifierTest.SaysThatItIsLeavingWith*"),
     Bug("tokens nobody wants are not cancelled", ROUTER + "router.cpp",
         "if (tokens.sequence.router == config.incarnation) send(from.peer, Cancel{tokens.sequence, tokens.epoch});", ""),
 ]

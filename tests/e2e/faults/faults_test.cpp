@@ -69,10 +69,7 @@ TEST(ZmtpUnits, EndAtTheirLimit) {
   units.add(kGreeting);
   EXPECT_TRUE(units.next());
   const Bytes part = frame(1, Bytes(1024 * 1024));  // more is to come, for ever
-  for (int i = 0; i < 2; ++i) {
-    units.add(part);
-  }
-  units.add(part);
+  for (int i = 0; i < 3; ++i) units.add(part);
   EXPECT_FALSE(units.next());
 }
 
