@@ -93,7 +93,7 @@ class Membership {
     return next;
   }
 
-  // Told to every router that is there, and to each that welcomes this process later.
+  // Told to every router that is there, with each heartbeat again, and to each that welcomes this process later.
   void leave(std::string reason, auto& effects) {
     leaving_ = std::move(reason);
     for (const Link& link : links_) {

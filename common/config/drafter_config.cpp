@@ -24,6 +24,7 @@ std::vector<std::string> DrafterOptions::validate() const {
   problems.range("--siblings", siblings, 1, kSiblingsMax);
   problems.connect("--router", router);
   problems.tcp_bind("--bind", bind);
+  if (!advertise.empty()) problems.connect("--advertise", {advertise});
   problems.bind("--metrics", metrics);
   problems.log_level(log_level);
   return problems.take();
@@ -42,6 +43,9 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
   line.option("--siblings", options.siblings, "small-lm: candidates a node of a tree; 1: chains");
   line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
   line.option("--bind", options.bind, "Where verifiers connect; port 0 or *: any free one");
+  line.option("--advertise", options.advertise,
+              "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "
+              "endpoint");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");

@@ -19,6 +19,7 @@ struct DrafterOptions {
   uint32_t siblings = 4;                                    // small-lm: candidates a node of a tree; 1: chains
   std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // every router to offer itself to
   std::string bind = "tcp://127.0.0.1:0";                   // verifiers; port 0 or *: any free one
+  std::string advertise;                                    // where verifiers are told to connect; empty: where it is bound
   std::string metrics = "127.0.0.1:0";                      // /metrics, /health, /ready
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none

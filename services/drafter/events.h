@@ -19,7 +19,7 @@ struct DrafterConfig {
   Fingerprint fingerprint;
   std::string method;
   Needs needs;
-  std::string draft_endpoint;  // as bound: verifiers learn it from the router
+  std::string draft_endpoint;  // as bound or advertised: verifiers learn it from the router
   std::string metrics_endpoint;
   std::vector<std::string> routers;  // endpoints, connected to at the first event
   Time sequence_lease = kSequenceLease;

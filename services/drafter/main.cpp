@@ -48,13 +48,15 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   const std::string address = Endpoint{metrics.host, server.port()}.address();
   config.metrics_endpoint = "http://" + address + "/metrics";
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
-  config.draft_endpoint = transport->bound_endpoint();
+  const std::string bound = transport->bound_endpoint();
+  config.draft_endpoint = options.advertise.empty() ? bound : options.advertise;
   auto drafter = make_actor(config);
   DrafterNode loop(drafter, *transport, work...);
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
-  TRY_VOID(write_port_file(options.port_file, {{"bind", config.draft_endpoint}, {"metrics", address}}));
-  log_info("{} at {}, metrics at {}", config.method, config.draft_endpoint, config.metrics_endpoint);
+  TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
+  log_info("{} at {}, verifiers connect to {}, metrics at {}", config.method, bound, config.draft_endpoint,
+           config.metrics_endpoint);
   loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}});
   return {};
 }

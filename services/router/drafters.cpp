@@ -56,7 +56,8 @@ void Router::State::look_at_drafters() {
   }
 }
 
-void Router::State::send_assign(const LiveRequest& request) {
+void Router::State::send_assign(LiveRequest& request) {
+  request.assign_sent = now;
   send(request.verifier, Assign{.sequence = sequence(request),
                                 .epoch = request.epoch,
                                 .version = request.assignment,

@@ -209,11 +209,11 @@ void Router::State::look_at(LiveRequest& request) {
       break;
   }
   if (request.ack_owed) acknowledge(request, false, false);
+  if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);
   if (now < request.repeat_at) return;
   request.repeat_at = now + request.repeats.next();
   ++counters.starts_repeated;
   send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
-  if (request.assignment > 0) send_assign(request);  // it may have been lost
 }
 
 void Router::State::look_at_waiting(LiveRequest& request) {

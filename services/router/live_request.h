@@ -24,6 +24,7 @@ struct LiveRequest {
   Peer drafter;                      // starting, running: the first of its drafters; id 0: none
   std::vector<DrafterRef> drafters;  // starting, running: as told last
   uint32_t assignment = 0;           // of the newest Assign
+  Time assign_sent{};                // its last copy
   Backend backend;                   // starting, running; once a token is out, the only one that may go on
   int32_t output_max = 0;            // starting, running; once a token is out, fixed
   Time start_first_sent{};           // starting

@@ -24,8 +24,9 @@ struct RouterConfig {
   uint32_t start_give_up_ms = 5000;  // then the verifier counts as having refused
   uint32_t refused_retry_ms = 200;   // pause after a Refused that allows another try; doubling
   uint32_t refused_retry_most_ms = 3200;
-  uint32_t ack_repeat_ms = 100;  // at most so often for tokens that are here already, or come after a gap
-  uint32_t quiet_ms = 2000;      // a sequence without news gets its Start again, in case its verifier lost it; doubling
+  uint32_t ack_repeat_ms = 100;      // at most so often for tokens that are here already, or come after a gap
+  uint32_t assign_repeat_ms = 1000;  // nobody answers an Assign: the newest is said again, should it be lost
+  uint32_t quiet_ms = 2000;          // a sequence without news gets its Start again, in case its verifier lost it; doubling
   uint32_t quiet_most_ms = 16'000;
   uint32_t no_token_ms = 600'000;      // a request that runs and gets no token for so long fails
   uint32_t verifier_wait_ms = 10'000;  // while no verifier is there

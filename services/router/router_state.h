@@ -49,7 +49,7 @@ struct Router::State {
   void give_drafters(LiveRequest& request);
   void take_drafters(LiveRequest& request);
   void look_at_drafters();
-  void send_assign(const LiveRequest& request);
+  void send_assign(LiveRequest& request);
 
   // Workers (failover.cpp).
   void handle(const Woke&);

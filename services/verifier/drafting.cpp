@@ -128,6 +128,7 @@ void Drafting::strike(Peer peer, Effects& effects) {
   if (link == nullptr || link->quarantined || ++link->strikes < kStrikesMax) return;
   link->quarantined = true;
   link->attached = false;
+  link->asked = false;
   ++counters_.quarantined;
   effects.push_back(Note{
       fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax)});

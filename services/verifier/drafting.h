@@ -14,7 +14,6 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
-
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 

@@ -29,8 +29,8 @@ using VerifierNode = Node<Verifier, StepPlan, Choices>;
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
-                             .path = cpu_path(options.path),  // "auto" names none
-                             .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+                            .path = cpu_path(options.path),  // "auto" names none
+                            .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
   log_info("loading {}", options.model);
   TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));

@@ -89,10 +89,11 @@ void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
 void Verifier::State::take(From<Assign> event, Time, Effects& effects) {
   Assign& assign = event.message;
   VerifierSequence* sequence = find(event.peer, assign.sequence, assign.epoch);
-  if (sequence == nullptr || !sequence->running() || assign.version <= sequence->assignment) {
+  if (sequence == nullptr || !sequence->running() || assign.version < sequence->assignment) {
     ++counters.fenced;
     return;
   }
+  if (assign.version == sequence->assignment) return;  // said again
   sequence->assignment = assign.version;
   sequence->tuning = std::move(assign.tuning);
   sequence->drafters = std::move(assign.drafters);

@@ -48,6 +48,8 @@ uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
+std::string loopback_endpoint(uint16_t port) { return fmt::format("tcp://127.0.0.1:{}", port); }
+
 std::filesystem::path fresh_folder() {
   static std::atomic<int> count = 0;
   auto folder = std::filesystem::temp_directory_path() / fmt::format("slipstream-e2e-{}-{}", getpid(), count++);
@@ -84,7 +86,7 @@ Cluster::~Cluster() {
   }
 }
 
-void Cluster::reserve_router_port(const std::string& as) { binds_[as] = fmt::format("tcp://127.0.0.1:{}", free_port()); }
+void Cluster::reserve_router_port(const std::string& as) { binds_[as] = loopback_endpoint(free_port()); }
 
 void Cluster::start_router(Flags flags, const std::string& as) {
   const bool again = ports_.contains(as);
@@ -96,8 +98,34 @@ void Cluster::start_router(Flags flags, const std::string& as) {
   binds_[as] = ports_[as].bind;
 }
 
+void Cluster::start_proxy(const std::string& before, Flags faults) {
+  const std::string name = "proxy-" + before;
+  binds_[before] = loopback_endpoint(free_port());
+  faults.insert(faults.end(), {"--upstream", binds_[before], "--tally-file", file(name, ".tally").string()});
+  start_process(name, kBuild / "tests/e2e/faults/fault_proxy", std::move(faults));
+  wait_ports(name);
+  doors_[before] = ports_[name].bind;
+}
+
+faults::Tally Cluster::tally(const std::string& before) {
+  const std::string name = "proxy-" + before;
+  std::filesystem::remove(file(name, ".tally"));
+  process(name).signal(SIGUSR1);
+  wait(name + "'s tally", [&] { return std::filesystem::exists(file(name, ".tally")); });
+  return take(faults::read_tally(file(name, ".tally")), name);
+}
+
 Cluster::Flags Cluster::with_routers(Flags flags) const {
-  for (const auto& [router, bind] : binds_) flags.insert(flags.end(), {"--router", bind});
+  for (const auto& [service, bind] : binds_) {
+    const auto door = doors_.find(service);
+    if (service.starts_with("router")) flags.insert(flags.end(), {"--router", door == doors_.end() ? bind : door->second});
+  }
+  return flags;
+}
+
+Cluster::Flags Cluster::with_door(const std::string& drafter, Flags flags) const {
+  if (const auto door = doors_.find(drafter); door != doors_.end())
+    flags.insert(flags.end(), {"--bind", binds_.at(drafter), "--advertise", door->second});
   return flags;
 }
 
@@ -107,12 +135,12 @@ void Cluster::start_verifier(Flags flags, const std::string& as) {
 }
 
 void Cluster::start_drafter(Flags flags, const std::string& as) {
-  start(as, kBuild / "services/drafter/slipstream-drafter", with_routers(std::move(flags)));
+  start(as, kBuild / "services/drafter/slipstream-drafter", with_routers(with_door(as, std::move(flags))));
 }
 
 void Cluster::start_scripted(const std::string& script, Flags flags, const std::string& as) {
-  flags.insert(flags.begin(), {"--router", binds_.at("router"), "--script", script});
-  start(as, kBuild / "tests/e2e/scripted/scripted_drafter", std::move(flags));
+  flags.insert(flags.begin(), {"--script", script});
+  start(as, kBuild / "tests/e2e/scripted/scripted_drafter", with_routers(with_door(as, std::move(flags))));
 }
 
 void Cluster::start_all(const std::string& drafter) {
@@ -130,11 +158,15 @@ void Cluster::start_all(const std::string& drafter) {
 }
 
 void Cluster::start(const std::string& service, const std::filesystem::path& program, Flags flags) {
-  if (processes_.erase(service) > 0) check_log(service);
-  std::filesystem::remove(file(service, ".ports"));
   if (std::ranges::find(flags, "--model") == flags.end()) flags.insert(flags.end(), {"--model", model_.string()});
-  flags.insert(flags.end(), {"--port-file", file(service, ".ports").string()});
-  processes_.emplace(service, take(Process::start({program, std::move(flags), {}, file(service, ".log")}), service));
+  start_process(service, program, std::move(flags));
+}
+
+void Cluster::start_process(const std::string& name, const std::filesystem::path& program, Flags flags) {
+  if (processes_.erase(name) > 0) check_log(name);
+  std::filesystem::remove(file(name, ".ports"));
+  flags.insert(flags.end(), {"--port-file", file(name, ".ports").string()});
+  processes_.emplace(name, take(Process::start({program, std::move(flags), {}, file(name, ".log")}), name));
 }
 
 void Cluster::wait_ports(const std::string& service) {

@@ -11,6 +11,7 @@
 
 #include "common/http/client.h"
 #include "common/metrics/names.h"
+#include "tests/e2e/faults/tally.h"
 #include "tests/e2e/samples.h"
 #include "tools/slipstream/answer.h"
 #include "tools/slipstream/ports.h"
@@ -40,6 +41,8 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
 
   void reserve_router_port(const std::string& as = "router");  // so that workers can start before their router
+  // A fault proxy before a router or drafter that is still to start: all others will connect to it through the proxy.
+  void start_proxy(const std::string& before, Flags faults);
   void start_router(Flags flags = {}, const std::string& as = "router");
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
@@ -62,7 +65,8 @@ class Cluster {
   http::Client client(const std::string& router = "router") const;
   const std::string& model_name();
   Samples metrics(const std::string& service) const;
-  Samples settled_verifier() const;  // its metrics once it works on nothing any more
+  faults::Tally tally(const std::string& before);  // of its proxy, until now
+  Samples settled_verifier() const;                // its metrics once it works on nothing any more
   std::string metrics_page(const std::string& service) const;
   http::Reply page(const std::string& service, const std::string& path) const;  // of its own HTTP side
   std::string log(const std::string& service) const;                            // so far
@@ -73,7 +77,9 @@ class Cluster {
 
  private:
   Flags with_routers(Flags flags) const;
-  void start(const std::string& service, const std::filesystem::path& program, Flags flags);
+  Flags with_door(const std::string& drafter, Flags flags) const;
+  void start(const std::string& service, const std::filesystem::path& program, Flags flags);  // one with a model
+  void start_process(const std::string& name, const std::filesystem::path& program, Flags flags);
   std::filesystem::path file(const std::string& service, const char* suffix) const;
   void check_log(const std::string& service) const;  // a sanitizer's finding fails the test
   std::string logs() const;
@@ -82,7 +88,8 @@ class Cluster {
   std::string model_name_;
   std::map<std::string, Process> processes_;
   std::map<std::string, Ports> ports_;
-  std::map<std::string, std::string> binds_;  // of each router: where workers connect
+  std::map<std::string, std::string> binds_;  // of each router, and of each drafter with a proxy
+  std::map<std::string, std::string> doors_;  // of each of these: where others connect, if not there
 };
 
 }  // namespace slipstream::e2e

@@ -20,14 +20,23 @@ bool turned_away(const std::string& error) {
 
 }  // namespace
 
-Load::Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers)
-    : model_(cluster.model_name()), questions_(std::move(questions)) {
-  for (const std::string& router : routers) ports_.push_back(cluster.http_port(router));
-  for (const Question& question : questions_) {
+std::vector<std::string> learn_answers(Cluster& cluster, const std::vector<Question>& questions) {
+  std::vector<std::string> answers;
+  for (const Question& question : questions) {
     std::string text;
     cluster.ask(question, [&](const Piece& piece) { text += piece.text; });
-    expected_.push_back(std::move(text));
+    answers.push_back(std::move(text));
   }
+  return answers;
+}
+
+Load::Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers)
+    : Load(cluster, questions, routers, learn_answers(cluster, questions)) {}
+
+Load::Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers,
+           std::vector<std::string> expected)
+    : model_(cluster.model_name()), questions_(std::move(questions)), expected_(std::move(expected)) {
+  for (const std::string& router : routers) ports_.push_back(cluster.http_port(router));
   for (size_t i = 0; i < questions_.size(); ++i) {
     streams_.emplace_back([this, i](const std::stop_token& stop) { ask_again_and_again(stop, i); });
   }

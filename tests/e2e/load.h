@@ -21,11 +21,16 @@ struct LoadReport {
   double longest_pause_s = 0;       // between two pieces of text, or a question and its first
 };
 
+// The text of each answer.
+std::vector<std::string> learn_answers(Cluster& cluster, const std::vector<Question>& questions);
+
 class Load {
  public:
-  // Learns in peace what each question's answer is, then asks each over a connection of its own until destroyed: one router or
-  // the other, as a load balancer would.
+  // Asks each question over a connection of its own until destroyed, one router or the other, as a load balancer would. What
+  // the answers are is learned first, or told by who learned it elsewhere, in peace.
   Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers = {"router"});
+  Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers,
+       std::vector<std::string> expected);
   ~Load();
 
   // What happened since the last report.
@@ -39,7 +44,7 @@ class Load {
   std::vector<uint16_t> ports_;
   const std::string model_;
   const std::vector<Question> questions_;
-  std::vector<std::string> expected_;  // text
+  const std::vector<std::string> expected_;  // text
   std::atomic<int> answers_ = 0;
 
   std::mutex mutex_;  // guards what follows

@@ -64,8 +64,8 @@ From<Drain> farewell() { return {{}, {"the script ends"}}; }
 Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Method& method, std::stop_token stop) {
   TRY(const Endpoint bind, parse_endpoint(options.drafter.bind));
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
-  config.draft_endpoint = transport->bound_endpoint();
-  TRY_VOID(tell_ready(options, config.draft_endpoint));
+  config.draft_endpoint = options.drafter.advertise.empty() ? transport->bound_endpoint() : options.drafter.advertise;
+  TRY_VOID(tell_ready(options, transport->bound_endpoint()));
   if (options.script == "useless" || options.script == "late") {
     const Time margin(options.margin_us);
     DelayedDrafter drafter(config, options.script == "late" ? margin : -margin);

@@ -31,6 +31,8 @@ Parsed<ScriptedOptions> parse_scripted_options(int argc, const char* const* argv
   line.option("--model", options.drafter.model, "Model folder: the tokenizer's fingerprint and the vocabulary are read");
   line.option("--router", options.drafter.router, "A router's worker endpoint; repeat it for several");
   line.option("--bind", options.drafter.bind, "Where verifiers connect; port 0 or *: any free one");
+  line.option("--advertise", options.drafter.advertise,
+              "What verifiers are told to connect to, where that is not --bind; malformed ignores it");
   line.option("--log-level", options.drafter.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.drafter.port_file, "Write the bound address there as JSON once ready");
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;

@@ -60,6 +60,16 @@ TEST_F(Options, NeedARouterThatCanBeConnectedTo) {
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("tcp://host:port")));
 }
 
+TEST_F(Options, AdvertiseWhatCanBeConnectedTo) {
+  auto drafter = good<DrafterOptions>();
+  drafter.advertise = "tcp://127.0.0.1:7310";
+  EXPECT_THAT(drafter.validate(), IsEmpty());
+  drafter.advertise = "tcp://127.0.0.1:0";
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise tcp://127.0.0.1:0 cannot be connected to")));
+  drafter.advertise = "drafter";
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise: \"drafter\" has no port")));
+}
+
 TEST_F(Options, KnowTheirMethodsAndPaths) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";

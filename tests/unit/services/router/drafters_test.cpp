@@ -85,6 +85,21 @@ TEST_F(DraftersTest, ARepeatedStartNamesTheDraftersOfNow) {
   EXPECT_THAT(stage.says<Assign>().message.drafters, ElementsAre(kSecondRef)) << "the one before may have been lost";
 }
 
+TEST_F(DraftersTest, AnAssignIsSaidAgainEachSecondAsItMayBeLost) {
+  started(1);
+  joins(kDrafter, kFirstRef);
+  stage.forget();
+  int said = 0;
+  for (int i = 0; i < 3; ++i) {
+    lives(milliseconds(1000), {kVerifier, kDrafter});
+    tokens(kVerifier, 1, 1, i, {20});  // it is not quiet at all
+    for (; !stage.silent<Assign>(); ++said) EXPECT_EQ(stage.says<Assign>().message.version, 1);
+  }
+  EXPECT_GE(said, 2);
+  EXPECT_LE(said, 3);
+  EXPECT_EQ(router.counters().assigns, 1);
+}
+
 TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
   Submit plain = ask(1, 40);
   plain.speculate = false;

@@ -167,6 +167,18 @@ TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifier) {
   EXPECT_EQ(stage.says<Start>().peer, kSpare);
 }
 
+TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifierOnceAnotherComes) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id});
+  stage.hears(kSpare, verifier(kSpare));
+  stage.forget();
+  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id});  // as with each of its heartbeats
+  EXPECT_EQ(stage.says<Cancel>().peer, kVerifier);
+  EXPECT_EQ(stage.says<Start>().peer, kSpare);
+}
+
 TEST_F(FailoverTest, LetsALeavingVerifierFinishWhatNobodyElseCan) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

@@ -34,6 +34,15 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
+TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
+  stage.hears(kRouter, start({{77, "tcp://drafter"}}));
+  stage.up(kDrafter);
+  stage.down(kDrafter);
+  stage.forget();
+  stage.waits(5s);
+  EXPECT_TRUE(stage.silent<Attach>());
+}
+
 TEST_F(DraftingTest, TakesNoOrdersFromADrafter) {
   meet_drafter();
   stage.hears(kRouter, second());

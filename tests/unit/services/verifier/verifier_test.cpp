@@ -266,6 +266,26 @@ TEST_F(VerifierTest, TellsARouterThatWelcomesItAgainThatItIsLeaving) {
   EXPECT_EQ(stage.says<Leaving>().peer, kRouter);
 }
 
+TEST_F(VerifierTest, SaysThatItIsLeavingWithEachHeartbeat) {
+  stage.tell(From<Drain>{Peer{}, {"told to stop"}});
+  stage.forget();  // and lost
+  stage.waits(100s);
+  EXPECT_EQ(stage.says<WorkerHeartbeat>().peer, kRouter);
+  EXPECT_EQ(stage.says<Leaving>().message.reason, "told to stop");
+}
+
+TEST_F(VerifierTest, TakesAnAssignThatIsSaidAgainForTheSame) {
+  stage.hears(kRouter, start());
+  const Assign assign{.sequence = start().sequence, .epoch = 1, .version = 2, .drafters = {{77, "tcp://drafter"}}};
+  stage.hears(kRouter, assign);
+  stage.hears(kRouter, assign);
+  EXPECT_EQ(verifier.counters().fenced, 0U);
+  Assign older = assign;
+  older.version = 1;
+  stage.hears(kRouter, older);
+  EXPECT_EQ(verifier.counters().fenced, 1U);
+}
+
 TEST_F(VerifierTest, ListensToNoOtherRouterAboutASequence) {
   VerifierConfig two = config();
   two.routers.push_back("tcp://other");
