@@ -200,7 +200,9 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
     return;
   }
   sequence.draft.asked = true;
-  sequence.draft.deadline = now + std::chrono::microseconds(sequence.tuning.deadline_us);
+  sequence.draft.learns = static_cast<int32_t>(sequence.tokens.size()) - sequence.drafter_holds >= kLearnTokens;
+  const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
+  sequence.draft.deadline = now + (sequence.draft.learns ? std::min(patience, kLearnWait) : patience);
   advance(sequence, effects);
 }
 
@@ -231,8 +233,8 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
 
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && !sequence.draft.answered;
+  if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
   counters_.missed_deadlines += late ? 1 : 0;
-  if (!sequence.draft.asked) return sequence.guard.plain_step();
   sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
   if (accepted_nodes > 0) sequence.patience = kPatienceFirst;
   const int more = late ? 1 : sequence.draft.busy ? 2 : -sequence.useless;

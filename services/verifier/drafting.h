@@ -14,6 +14,9 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
+inline constexpr int32_t kLearnTokens = 32;  // from so many on that are new to it, a drafter learns first
+inline constexpr Time kLearnWait =
+    std::chrono::milliseconds(1);  // for the tree of such a round: look-up is as quick, a model not
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 

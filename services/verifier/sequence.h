@@ -32,6 +32,7 @@ struct DraftRound {
   bool asked = false;     // an Advance asked for a tree
   bool answered = false;  // it came, with or without nodes
   bool busy = false;      // the drafter would not: for the guard as bad as too late
+  bool learns = false;    // it has much to learn first: hardly waited for, and no failure when late
   bool resynced = false;  // a Resync was answered: once a round is enough
   Time deadline{};        // asked: when to go on without
   TokenTree tree;         // empty until it comes

@@ -83,6 +83,62 @@ TEST_F(DraftingTest, UsesTheTreeOfALongPromptInTheChunkThatHasTheRoot) {
   EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
 }
 
+// A sequence whose prompt is new to the drafter, and long.
+class LearningTest : public DraftingTest {
+ protected:
+  LearningTest() {
+    meet_drafter();
+    Start start = second();
+    start.tokens.assign(kLearnTokens, 11);
+    start.tokens.push_back(12);
+    start.prompt_length = kLearnTokens + 1;
+    start.output_max = 100;
+    start.tuning.deadline_us = 500'000;
+    stage.hears(kRouter, start);
+  }
+};
+
+TEST_F(LearningTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustLearnIt) {
+  EXPECT_TRUE(stage.rests());
+  stage.waits(kLearnWait);
+  EXPECT_FALSE(stage.rests());
+  runs();
+  choose();
+  EXPECT_TRUE(stage.rests()) << "the next round waits as long as it is told to";
+  stage.waits(400ms);
+  EXPECT_TRUE(stage.rests());
+}
+
+TEST_F(LearningTest, ATreeThatIsLateBecauseItsDrafterLearntIsNoFailure) {
+  stage.says<Advance>();
+  stage.waits(kLearnWait);
+  runs();
+  choose();
+  EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
+  stage.says<Advance>();
+  stage.waits(500ms);
+  runs();
+  choose();
+  EXPECT_EQ(verifier.counters().missed_deadlines, 1U) << "two tokens are no lesson";
+}
+
+TEST_F(LearningTest, ADrafterThatForgetsAllEachRoundIsNoLearner) {
+  stage.says<Advance>();
+  stage.waits(kLearnWait);
+  runs();
+  choose();
+  for (int round = 0; round < 2; ++round) {
+    const auto advance = stage.says<Advance>();
+    stage.hears(kDrafter, Resync{.sequence = advance.message.fence.sequence, .epoch = 1, .round = advance.message.fence.round});
+    stage.says<Advance>();  // all of it again
+    stage.waits(500ms);
+    runs();
+    choose();
+  }
+  EXPECT_EQ(verifier.counters().missed_deadlines, 2U);
+  EXPECT_TRUE(stage.silent<Advance>()) << "the guard has had enough";
+}
+
 VerifierConfig with_room_for_all() {
   VerifierConfig roomy = config();
   roomy.cache_blocks = 4096;
