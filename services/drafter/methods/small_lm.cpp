@@ -113,8 +113,8 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
   return trees;
 }
 
-// The first pass. Sequences that are all but up to date go first, with their roots; then, in what is left to them, those with
-// much to learn, whose roots come as soon as they are through.
+// The first pass. Sequences that are all but up to date go first, with their roots; in what is left to them, those with much to
+// learn, whose roots come in a later job: by then their verifier may want another tree.
 Result<void> SmallLm::learn(std::vector<Lane>& lanes) {
   plan_.clear();
   const auto quick = [](const Lane& lane) { return lane.sequence->unlearnt() <= kLearnRowsBeside; };
@@ -122,14 +122,12 @@ Result<void> SmallLm::learn(std::vector<Lane>& lanes) {
     const int32_t rows = lane.sequence->unlearnt();
     if (quick(lane) && plan_.rows() + rows + 1 <= kStepRowsMax) enter(lane, rows, true);
   }
-  int32_t left = kStepRowsMax - plan_.rows();
-  if (plan_.rows() > 0) left = std::min(left, kLearnRowsBeside);
+  int32_t left = std::min(plan_.rows() > 0 ? kLearnRowsBeside : kLearnRows, kStepRowsMax - plan_.rows());
   for (Lane& lane : lanes) {
     if (quick(lane) || left == 0) continue;
     const int32_t rows = std::min(lane.sequence->unlearnt(), left);
-    const bool through = rows == lane.sequence->unlearnt() && rows < left;
-    enter(lane, rows, through);
-    left -= rows + (through ? 1 : 0);
+    enter(lane, rows, false);
+    left -= rows;
   }
   return run(lanes);
 }

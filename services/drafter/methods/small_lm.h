@@ -4,8 +4,7 @@
 //
 // The method keeps each sequence's tokens, and its K/V in a cache of its own: what the target accepted of the last tree is
 // moved into place, not computed again. When the cache is full, the sequence drafted longest ago gives up its blocks and is
-// computed anew when it is asked for. A prompt longer than what one pass may take is learnt over several jobs, beside the
-// others' trees.
+// computed anew when it is asked for. A long prompt is learnt over several jobs, beside the others' trees.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +22,8 @@
 
 namespace slipstream {
 
-inline constexpr int kLearnRowsBeside = 32;  // rows of sequences still learnt, in a pass that drafts for others
+inline constexpr int kLearnRows = 64;  // of sequences with more to learn, in a pass of their own: others' asks come meanwhile
+inline constexpr int kLearnRowsBeside = 32;  // the same in a pass that drafts for others; with less to learn they draft at once
 
 struct SmallLmOptions {
   std::filesystem::path folder;
