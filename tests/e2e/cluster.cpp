@@ -145,11 +145,11 @@ void Cluster::start_scripted(const std::string& script, Flags flags, const std::
 
 void Cluster::start_all(const std::string& drafter) {
   // Those who answer at once are waited for, however slow the machine: what they drafted is to be verified.
-  const bool patient = drafter == "oracle" || drafter == "random";
+  const bool patient = drafter == "oracle" || drafter == "random" || drafter == "small-lm";
   start_router(patient ? Flags{"--deadline-us", "1000000"} : Flags{});
   start_verifier(patient ? Flags{"--wait-percent", "100000"} : Flags{});
-  if (drafter == "ngram")
-    start_drafter();
+  if (drafter == "ngram" || drafter == "small-lm")
+    start_drafter({"--method", drafter});
   else if (drafter != "none")
     start_scripted(drafter, drafter == "oracle" ? Flags{"--answers", (folder_ / "answers.json").string()} : Flags{});
   wait_ports("verifier");

@@ -47,8 +47,8 @@ class Cluster {
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
   void start_scripted(const std::string& script, Flags flags = {}, const std::string& as = "drafter");  // one that plays a part
-  // All three; drafter: "none", "ngram", or a script of the scripted drafter's ("oracle" reads folder()/answers.json). Returns
-  // when all have joined.
+  // All three; drafter: "none", "ngram", "small-lm" (the model itself), or a script of the scripted drafter's ("oracle" reads
+  // folder()/answers.json). Returns when all have joined.
   void start_all(const std::string& drafter);
 
   void wait_ports(const std::string& service);  // until it has bound
