@@ -85,5 +85,23 @@ TEST(SelfDraft, IsAlwaysAcceptedAfterTheVerifierWasReplaced) {
   expect_all_accepted(NodeFates(cluster.metrics("spare")), "the one that went on");
 }
 
+// Lost Advances are gaps: the drafter says how much it holds, and is told the rest.
+TEST(SelfDraft, IsAlwaysAcceptedAfterResyncs) {
+  Cluster cluster(tiny_model());
+  cluster.start_proxy("drafter", {"--loss", "0.05", "--duplicate", "0.05", "--reorder", "0.05", "--seed", "3"});
+  cluster.start_router({"--deadline-us", "5000"});
+  cluster.start_verifier(kPatientVerifier);
+  cluster.start_drafter(kSelf);
+  for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+  cluster.wait_ready();
+  cluster.wait_drafter();
+  Load load(cluster, eight_questions(200));
+  cluster.wait("resyncs", [&] { return cluster.metrics("verifier").sum(metric::kVerifierResyncs.name) >= 20; });
+  wait_accepted(cluster, "verifier", kEnough);
+  const LoadReport report = load.report();
+  EXPECT_EQ(report.wrong, std::vector<std::string>{});
+  expect_all_accepted(NodeFates(cluster.metrics("verifier")), "twenty resyncs");
+}
+
 }  // namespace
 }  // namespace slipstream::e2e
