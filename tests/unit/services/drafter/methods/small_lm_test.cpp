@@ -226,7 +226,9 @@ TEST(SmallLm, StaysWithinTheTargetsVocabulary) {
   const auto tokens = random_tokens(3, 15);
   method->begin(key_of(1), info_of(tokens, 1.0F));
   method->advance(key_of(1), tokens);
-  for (const TreeNode& node : draft(*method, key_of(1), {.nodes_max = 30}).nodes()) EXPECT_LT(node.token, 20);
+  const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 30});
+  EXPECT_FALSE(tree.empty());
+  for (const TreeNode& node : tree.nodes()) EXPECT_LT(node.token, 20);
 }
 
 TEST(SmallLm, DraftsNothingAfterATokenThatItHasNoEmbeddingOf) {
