@@ -21,6 +21,7 @@ inline constexpr Time kHelloInterval = std::chrono::milliseconds(500);  // of an
 inline constexpr Time kHelloIntervalMost = std::chrono::seconds(4);
 inline constexpr Time kLeavingInterval = std::chrono::milliseconds(400);  // of Leaving, which nobody answers; likewise
 inline constexpr Time kLeavingIntervalMost = std::chrono::milliseconds(3200);
+inline constexpr Time kTwinSilent = std::chrono::seconds(2);  // of two routers of one identity, the first holds so long
 
 class Membership {
  public:
@@ -49,8 +50,12 @@ class Membership {
   void take(const From<Welcome>& event, Time now, auto& effects) {
     Link* link = find(event.peer);
     if (link == nullptr || !self_.versions.includes(event.message.version)) return;
-    if (const Link* other = twin(*link, event.message.router)) return stay_with(*other, *link, effects);
+    if (Link* other = twin(*link, event.message.router)) {
+      if (now - other->heard < kTwinSilent) return stay_with(*other, *link, effects);
+      other->welcome = false;  // the same process, which listens to one connection of ours, or gone
+    }
     link->router = event.message.router;
+    link->heard = now;
     link->hellos.reset();
     if (!std::exchange(link->welcome, true)) effects.push_back(Note{fmt::format("joined the router at {}", link->endpoint)});
     link->refusal.clear();
@@ -67,6 +72,10 @@ class Membership {
     link->welcome = false;
     if (std::exchange(link->refusal, event.message.reason) == event.message.reason) return;
     effects.push_back(Note{fmt::format("the router at {} refuses this process: {}", link->endpoint, link->refusal)});
+  }
+
+  void take(const From<RouterHeartbeat>& event, Time now) {
+    if (Link* link = find(event.peer)) link->heard = now;
   }
 
   // Sends what is due: Hello where not welcome yet, a heartbeat where welcome, and there Leaving again, which may be lost.
@@ -109,6 +118,7 @@ class Membership {
     bool welcome = false;
     std::string refusal;     // the last, if refused
     Incarnation router = 0;  // welcome: whose word it was
+    Time heard{};            // welcome: the newest of it or its heartbeats
     Time heartbeat{};        // interval
     Time next{};             // the next Hello or heartbeat
     Backoff hellos{kHelloInterval, kHelloIntervalMost};
@@ -119,7 +129,7 @@ class Membership {
     effects.push_back(To<Leaving>{link.peer, {.incarnation = self_.incarnation, .reason = reason}});
   }
   // Another link that is welcome at a router of the same identity: the same process by another address, or a copy of it.
-  const Link* twin(const Link& link, Incarnation router) const {
+  Link* twin(const Link& link, Incarnation router) {
     const auto same = [&](const Link& other) { return &other != &link && other.welcome && other.router == router; };
     const auto at = std::ranges::find_if(links_, same);
     return at == links_.end() ? nullptr : &*at;

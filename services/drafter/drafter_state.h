@@ -30,7 +30,7 @@ struct Drafter::State {
   void take(const Malformed& event, Time now, Effects& effects);
   void take(const From<Welcome>& event, Time now, Effects& effects);
   void take(const From<Refuse>& event, Time now, Effects& effects);
-  void take(const From<RouterHeartbeat>&, Time, Effects&) {}  // a router that is silent is the link's business
+  void take(const From<RouterHeartbeat>& event, Time now, Effects&) { membership.take(event, now); }
   void take(const From<Drain>& event, Time now, Effects& effects);
   void take(const From<Attach>& event, Time now, Effects& effects);
   void take(From<Advance> event, Time now, Effects& effects);

@@ -66,6 +66,7 @@ void Verifier::State::take(const From<Welcome>& event, Time now, Effects& effect
 void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { membership.take(event, effects); }
 
 void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {
+  membership.take(event, now);
   for (const auto& sequence : sequences) {
     if (sequence->id.router == event.message.router) sequence->lease_ends = now + sequence->lease;
   }

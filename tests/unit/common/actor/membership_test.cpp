@@ -98,10 +98,24 @@ TEST_F(MembershipTest, WorksForOneOfTwoRoutersOfOneIdentityAndSaysSo) {
     return leaving != nullptr && leaving->peer == kSecond;
   })) << "the other one need not wait";
   EXPECT_THAT(sent<WorkerHeartbeat>(kSecond, 2s), ElementsAre());
+  membership.take(From<RouterHeartbeat>{kFirst, {77}}, now);
+  welcome(kSecond, 77);
   EXPECT_EQ(sent<WorkerHeartbeat>(kFirst, 2s).size(), 10u);
   membership.down(kFirst, effects);
   welcome(kSecond, 77);
   EXPECT_EQ(sent<WorkerHeartbeat>(kSecond, 2s).size(), 10u) << "now it is the only one";
+}
+
+// Named by two addresses: the router listens to the newest connection of a process only.
+TEST_F(MembershipTest, WorksOverTheSecondLinkOfOneRouterOnceTheFirstIsSilent) {
+  membership.up(kFirst, now);
+  membership.up(kSecond, now);
+  welcome(kFirst, 77);
+  welcome(kSecond, 77);
+  sent<Hello>(kSecond, 3s);
+  welcome(kSecond, 77);
+  EXPECT_EQ(sent<WorkerHeartbeat>(kSecond, 2s).size(), 10u);
+  EXPECT_THAT(sent<WorkerHeartbeat>(kFirst, 2s), ElementsAre());
 }
 
 TEST_F(MembershipTest, WorksForTwoRoutersOfTwoIdentities) {
