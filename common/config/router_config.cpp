@@ -18,7 +18,7 @@ std::string RouterOptions::served_name() const {
 std::vector<std::string> RouterOptions::validate() const {
   Problems problems;
   problems.bind("--http", http);
-  problems.tcp_bind("--bind", bind);
+  problems.tcp_bind("--bind", bind, !key.empty());
   problems.folder("--model", model);
   if (served_name().empty() || served_name().size() > kTextBytesMax) {
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
@@ -27,6 +27,7 @@ std::vector<std::string> RouterOptions::validate() const {
   problems.range("--nodes-max", nodes_max, 0, kTreeNodesMax);
   problems.range("--lease-ms", lease_ms, kLeaseMsMin, kLeaseMsMax);
   problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
+  problems.keys(key, peers);
   problems.log_level(log_level);
   return problems.take();
 }
@@ -42,6 +43,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--nodes-max", options.nodes_max, "Drafted nodes a round; 0: plain decoding");
   line.option("--lease-ms", options.lease_ms, "Verifiers free the sequences of a router not heard for so long");
   line.option("--drain-ms", options.drain_ms, "When told to stop, answers under way may go on for so long");
+  line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
+  line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;

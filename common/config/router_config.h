@@ -18,6 +18,8 @@ struct RouterOptions {
   uint32_t nodes_max = 8;                              // drafted nodes a round
   uint32_t lease_ms = 10000;   // a verifier frees the sequences of a router it has not heard for so long
   uint32_t drain_ms = 25'000;  // when told to stop, for the answers under way
+  std::string key;             // file of this process's key pair; empty: no keys, loopback only
+  std::string peers;           // folder of the public keys that are enrolled
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 

@@ -6,6 +6,7 @@
 #include "common/config/drafter_config.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
+#include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
 #include "common/metrics/worker_page.h"
 #include "common/runtime/incarnation.h"
@@ -27,6 +28,8 @@ using DrafterNode = Node<InlineDrafter>;
 Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
   TRY(const Endpoint bind, parse_endpoint(options.bind));
+  TRY(const auto keys, open_keys(options.key, options.peers, "drafter"));
+  TRY(auto routers, with_router_keys(options.router, keys));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
 
   std::atomic<DrafterNode*> node = nullptr;
@@ -49,9 +52,10 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
                        .method = std::string(method.name()),
                        .needs = method.needs(),
                        .metrics_endpoint = "http://" + address + "/metrics",
-                       .routers = options.router};
-  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
-  config.draft_endpoint = transport->bound_endpoint();
+                       .routers = std::move(routers)};
+  TRY(const auto transport,
+      ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp(), .keys = keys, .admits = {"verifier"}}));
+  config.draft_endpoint = keys ? keys->named(transport->bound_endpoint()) : transport->bound_endpoint();
   InlineDrafter drafter(config, method);
   DrafterNode loop(drafter, *transport);
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads

@@ -128,20 +128,30 @@ Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::fu
 }
 
 Command Fleet::command(std::string_view service, const std::filesystem::path& program) const {
-  return {program,
-          {"--model", options_.model.string(), "--router", router_.bind, "--port-file", port_file(service).string()},
-          {},
-          log(service)};
+  Command command{program,
+                  {"--model", options_.model.string(), "--router", router_.bind, "--port-file", port_file(service).string()},
+                  {},
+                  log(service)};
+  add_keys(service, command);
+  return command;
 }
 
 Command Fleet::router_command(const Ports& ports) const {
   const int http = ports.http != 0 ? ports.http : options_.port;
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
-  return {programs_.router,
-          {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--drain-ms", "0",
-           "--port-file", port_file("router").string()},
-          {},
-          log("router")};
+  Command command{programs_.router,
+                  {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind,
+                   "--drain-ms", "0", "--port-file", port_file("router").string()},
+                  {},
+                  log("router")};
+  add_keys("router", command);
+  return command;
+}
+
+void Fleet::add_keys(std::string_view service, Command& command) const {
+  if (options_.keys.empty()) return;
+  command.arguments.insert(command.arguments.end(), {"--key", (options_.keys / fmt::format("{}.key", service)).string(),
+                                                     "--peers", (options_.keys / "peers").string()});
 }
 
 std::filesystem::path Fleet::port_file(std::string_view service) const {
