@@ -29,6 +29,7 @@ struct From {  // decoded and bounded
 };
 struct PeerUp {
   Peer peer;
+  std::string key = {};  // the name of the key that it proved to have; empty: we connected, or run without keys
 };
 struct PeerDown {
   Peer peer;

@@ -3,6 +3,7 @@
 #include "common/base/limits.h"
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
+#include "common/config/endpoint.h"
 #include "common/config/limits.h"
 #include "common/config/problems.h"
 
@@ -22,10 +23,14 @@ std::vector<std::string> DrafterOptions::validate() const {
   problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
   problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
   problems.range("--siblings", siblings, 1, kSiblingsMax);
-  problems.connect("--router", router);
-  problems.tcp_bind("--bind", bind);
-  if (!advertise.empty()) problems.connect("--advertise", {advertise});
+  problems.connect("--router", router, !key.empty());
+  problems.tcp_bind("--bind", bind, !key.empty());
+  if (!advertise.empty()) problems.connect("--advertise", {advertise}, !key.empty());
   problems.bind("--metrics", metrics);
+  if (const auto endpoint = parse_endpoint(bind); endpoint && endpoint->host == "0.0.0.0" && advertise.empty()) {
+    problems.add("--bind " + bind + " names no machine that a verifier could connect to; write this machine's own address, or tell theirs with --advertise");
+  }
+  problems.keys(key, peers);
   problems.log_level(log_level);
   return problems.take();
 }
@@ -47,6 +52,8 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
               "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "
               "endpoint");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
+  line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
+  line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;

@@ -21,6 +21,8 @@ struct DrafterOptions {
   std::string bind = "tcp://127.0.0.1:0";                   // verifiers; port 0 or *: any free one
   std::string advertise;                                    // where verifiers are told to connect; empty: where it is bound
   std::string metrics = "127.0.0.1:0";                      // /metrics, /health, /ready
+  std::string key;                                          // file of this process's key pair; empty: no keys, loopback only
+  std::string peers;                                        // folder of the public keys that are enrolled
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 

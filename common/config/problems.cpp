@@ -16,33 +16,51 @@ void Problems::bind(std::string_view flag, const std::string& address) {
   if (!endpoint) {
     add(fmt::format("{}: {}", flag, endpoint.error().message));
   } else if (!endpoint->loopback()) {
-    add(fmt::format(
-        "{} {} would be reachable from other machines, and this version has no keys to tell friend from stranger; bind "
-        "127.0.0.1 and put a proxy or a tunnel in front",
-        flag, address));
+    add(
+        fmt::format("{} {} would be reachable from other machines, and speaks HTTP in clear to everybody; bind 127.0.0.1 and "
+                    "put a proxy or a "
+                    "tunnel in front",
+                    flag, address));
   }
 }
 
-void Problems::tcp_bind(std::string_view flag, const std::string& endpoint) {
+void Problems::tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed) {
   if (!endpoint.starts_with("tcp://")) {
     return add(fmt::format("{} {} has no tcp:// before it; write tcp://127.0.0.1:PORT", flag, endpoint));
   }
-  bind(flag, endpoint);
+  const auto parsed = parse_endpoint(endpoint);
+  if (!parsed) {
+    add(fmt::format("{}: {}", flag, parsed.error().message));
+  } else if (!parsed->loopback() && !keyed) {
+    add(fmt::format(
+        "{} {} would be reachable from other machines, and without keys nobody can tell friend from stranger; make keys with "
+        "`slipstream keys new` and give --key and --peers, or bind tcp://127.0.0.1:PORT",
+        flag, endpoint));
+  }
 }
 
-void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints) {
+void Problems::keys(const std::string& key, const std::string& peers) {
+  if (key.empty() == peers.empty()) return;
+  add(fmt::format("{} is given without {}: a process needs its own key and the folder of those it may speak with",
+                  key.empty() ? "--peers" : "--key", key.empty() ? "--key" : "--peers"));
+}
+
+void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
   if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
   for (const std::string& text : endpoints) {
-    const auto endpoint = parse_endpoint(text);
+    const auto endpoint = parse_endpoint(text.substr(0, text.find('#')));  // behind it: the name of the key that it has
     if (!endpoint) {
       add(fmt::format("{}: {}", flag, endpoint.error().message));
     } else if (!text.starts_with("tcp://") || endpoint->port == 0) {
       add(fmt::format("{} {} cannot be connected to; write tcp://host:port with the port it listens on", flag, text));
-    } else if (!endpoint->loopback()) {
-      add(fmt::format(
-          "{} {} is beyond this machine, and this version has no keys: messages would travel in clear; use a tunnel to "
-          "tcp://127.0.0.1:PORT",
-          flag, text));
+    } else if (!endpoint->loopback() && !keyed) {
+      add(
+          fmt::format("{} {} is beyond this machine, and without keys messages would travel in clear; make keys with "
+                      "`slipstream keys new` and "
+                      "give --key and --peers, or use a tunnel to tcp://127.0.0.1:PORT",
+                      flag, text));
+    } else if (text.find('#') != text.npos && !keyed) {
+      add(fmt::format("{} {} names a key, and this process has none: give it --key and --peers", flag, text));
     }
   }
 }

@@ -12,10 +12,12 @@ namespace slipstream {
 class Problems {
  public:
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
-  // An address to listen on: readable and, since there are no keys yet, on loopback. Likewise tcp_bind, with its tcp://.
+  // An address to listen on, for HTTP: readable and on loopback.
   void bind(std::string_view flag, const std::string& address);
-  void tcp_bind(std::string_view flag, const std::string& endpoint);
-  void connect(std::string_view flag, const std::vector<std::string>& endpoints);  // at least one, with a port, on loopback
+  // Between processes, with tcp://: on loopback, or anywhere with keys.
+  void tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed);
+  void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one, with a port
+  void keys(const std::string& key, const std::string& peers);                                 // both or none
   void range(std::string_view flag, uint64_t value, uint64_t low, uint64_t high);
   void one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known);
   void folder(std::string_view flag, const std::string& path);

@@ -18,7 +18,7 @@ std::string RouterOptions::served_name() const {
 std::vector<std::string> RouterOptions::validate() const {
   Problems problems;
   problems.bind("--http", http);
-  problems.tcp_bind("--bind", bind);
+  problems.tcp_bind("--bind", bind, !key.empty());
   problems.folder("--model", model);
   if (served_name().empty() || served_name().size() > kTextBytesMax) {
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
@@ -29,6 +29,7 @@ std::vector<std::string> RouterOptions::validate() const {
   problems.range("--rebalance-ms", rebalance_ms, 0, kRebalanceMsMax);
   problems.range("--verifier-stuck-ms", verifier_stuck_ms, kVerifierStuckMsMin, kVerifierStuckMsMax);
   problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
+  problems.keys(key, peers);
   problems.log_level(log_level);
   return problems.take();
 }
@@ -48,6 +49,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--verifier-stuck-ms", options.verifier_stuck_ms,
               "A verifier that has work and ends no step for so long is given up; raise it if your steps are slow");
   line.option("--drain-ms", options.drain_ms, "When told to stop, answers under way may go on for so long");
+  line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
+  line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;

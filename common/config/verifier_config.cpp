@@ -13,7 +13,7 @@ uint32_t VerifierOptions::threads_or_quota() const { return threads > 0 ? thread
 std::vector<std::string> VerifierOptions::validate() const {
   Problems problems;
   problems.folder("--model", model);
-  problems.connect("--router", router);
+  problems.connect("--router", router, !key.empty());
   problems.range("--threads", threads, 0, kThreadsMax);
   problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
   problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
@@ -21,6 +21,7 @@ std::vector<std::string> VerifierOptions::validate() const {
   problems.range("--wait-percent", wait_percent, 0, kWaitPercentMax);
   problems.bind("--metrics", metrics);
   problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
+  problems.keys(key, peers);
   problems.log_level(log_level);
   return problems.take();
 }
@@ -40,6 +41,8 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--drain-ms", options.drain_ms,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
+  line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
+  line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;

@@ -19,6 +19,8 @@ struct VerifierOptions {
   uint32_t wait_percent = 5;            // of the time computed, that steps may wait for drafts beside what drafts saved
   std::string metrics = "127.0.0.1:0";  // /metrics, /health, /ready
   uint32_t drain_ms = 25'000;           // when told to stop, for sequences that no other verifier takes over
+  std::string key;                      // file of this process's key pair; empty: no keys, loopback only
+  std::string peers;                    // folder of the public keys that are enrolled
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 

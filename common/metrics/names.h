@@ -133,7 +133,10 @@ inline constexpr MetricName kNodeConnections{"slipstream_node_connections",
                                              "Connections open now, of those who connected here."};
 inline constexpr MetricName kNodeConnectionsCut{
     "slipstream_node_connections_cut_total",
-    "Connections of other processes that were cut: held, speechless, too_many, frames."};
+    "Connections of other processes that were cut: held, speechless, too_many, frames, revoked."};
+inline constexpr MetricName kNodeHandshakesFailed{
+    "slipstream_node_handshakes_failed_total",
+    "Connections that never stood, of both directions, by why: key, protocol, unfinished."};
 // Every process: its HTTP side.
 inline constexpr MetricName kHttpConnections{"slipstream_http_connections", "HTTP connections open now."};
 inline constexpr MetricName kHttpRequests{"slipstream_http_requests_total", "HTTP requests read whole."};

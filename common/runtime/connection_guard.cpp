@@ -10,8 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kBetweenLines{1};  // of the log
-
 std::string words(CutReason why) {
   switch (why) {
     case CutReason::held:
@@ -24,6 +22,8 @@ std::string words(CutReason why) {
       return fmt::format("more than {} connections; look for who opens them", kConnectionsMax);
     case CutReason::frames:
       return fmt::format("a message of more than {} frames", kFramesPerMessageMax);
+    case CutReason::revoked:
+      return "its key is not enrolled any more";
   }
   return {};
 }
@@ -37,9 +37,11 @@ uint64_t& count_of(CutReason why, TransportCounters& counters) {
     case CutReason::too_many:
       return counters.cut_too_many;
     case CutReason::frames:
+      return counters.cut_frames;
+    case CutReason::revoked:
       break;
   }
-  return counters.cut_frames;
+  return counters.cut_revoked;
 }
 
 }  // namespace
@@ -60,19 +62,15 @@ std::vector<int> ConnectionGuard::after_reading() {
   return held;
 }
 
-void ConnectionGuard::cut_for_frames(int fd) {
-  if (const auto cut = watch_.cut(fd, CutReason::frames)) carry_out(*cut);
+void ConnectionGuard::cut(int fd, CutReason why) {
+  if (const auto cut = watch_.cut(fd, why)) carry_out(*cut);
 }
 
 void ConnectionGuard::carry_out(const Cut& cut) {
   const auto address = cut_connection(cut.fd, cut.cookie);
   if (!address) return;  // it went by itself
   ++count_of(cut.why, *counters_);
-  if (Clock::now() - said_at_ < kBetweenLines) return void(++unsaid_);
-  log_warning("cut the connection with {}: {}{}", *address, words(cut.why),
-              unsaid_ == 0 ? "" : fmt::format(" ({} others were cut since the last such line)", unsaid_));
-  said_at_ = Clock::now();
-  unsaid_ = 0;
+  if (gate_.open()) log_warning("cut the connection with {}: {}{}", *address, words(cut.why), gate_.unsaid());
 }
 
 }  // namespace slipstream

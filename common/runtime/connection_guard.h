@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/runtime/connection_watch.h"
+#include "common/runtime/log_gate.h"
 #include "common/runtime/transport.h"
 
 namespace slipstream {
@@ -22,15 +23,14 @@ class ConnectionGuard {
 
   void before_reading();             // the monitor's news have been told
   std::vector<int> after_reading();  // the file descriptors of those that were cut for what they held
-  void cut_for_frames(int fd);       // it sent a message of far too many frames
+  void cut(int fd, CutReason why);   // for what the caller saw
 
  private:
   void carry_out(const Cut& cut);
 
   ConnectionWatch watch_;
   TransportCounters* counters_;
-  std::chrono::steady_clock::time_point said_at_{};
-  uint64_t unsaid_ = 0;  // cuts since then
+  LogGate gate_;
 };
 
 }  // namespace slipstream

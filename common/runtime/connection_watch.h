@@ -18,7 +18,7 @@
 
 namespace slipstream {
 
-enum class CutReason { held, speechless, too_many, frames };
+enum class CutReason { held, speechless, too_many, frames, revoked };
 
 struct Cut {
   int fd = -1;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -30,12 +31,20 @@ bool is_loopback(std::string_view host) {
   return inet_pton(AF_INET, std::string(host).c_str(), &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
-Result<void> check_host(std::string_view endpoint, std::string_view host) {
+bool is_host_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
+}
+
+Result<void> check_host(std::string_view endpoint, std::string_view host, bool keyed) {
   if (is_loopback(host)) return {};
-  return fail(
-      "{} is beyond this host: without keys, messages travel in clear, and keys come in a later version. Use "
-      "tcp://127.0.0.1:PORT",
-      endpoint);
+  if (!keyed) {
+    return fail(
+        "{} is beyond this host, and without keys messages travel in clear: make keys with `slipstream keys new` and give each "
+        "process --key and --peers, or use tcp://127.0.0.1:PORT",
+        endpoint);
+  }
+  if (!host.empty() && std::ranges::all_of(host, is_host_character)) return {};
+  return fail("{} has no host that can be read: write an IPv4 address or a name", endpoint);
 }
 
 Result<void> check_port(std::string_view endpoint, std::string_view port, int lowest) {
@@ -47,16 +56,21 @@ Result<void> check_port(std::string_view endpoint, std::string_view port, int lo
 
 }  // namespace
 
-Result<void> check_bind_endpoint(std::string_view endpoint) {
+KeyedEndpoint split_key(std::string_view endpoint) {
+  const size_t mark = std::min(endpoint.find('#'), endpoint.size());
+  return {std::string(endpoint.substr(0, mark)), std::string(endpoint.substr(std::min(mark + 1, endpoint.size())))};
+}
+
+Result<void> check_bind_endpoint(std::string_view endpoint, bool keyed) {
   TRY(const HostPort parts, split(endpoint));
-  TRY_VOID(check_host(endpoint, parts.host));
+  TRY_VOID(check_host(endpoint, parts.host, keyed));
   if (parts.port == "*") return {};
   return check_port(endpoint, parts.port, 0);
 }
 
-Result<void> check_connect_endpoint(std::string_view endpoint) {
+Result<void> check_connect_endpoint(std::string_view endpoint, bool keyed) {
   TRY(const HostPort parts, split(endpoint));
-  TRY_VOID(check_host(endpoint, parts.host));
+  TRY_VOID(check_host(endpoint, parts.host, keyed));
   return check_port(endpoint, parts.port, 1);
 }
 

@@ -1,6 +1,7 @@
 #include "common/runtime/incoming_peers.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace slipstream {
 namespace {
@@ -20,7 +21,8 @@ void IncomingPeers::settle(Events& events) {
   }
 }
 
-std::optional<Peer> IncomingPeers::sender(const ConnectionId& connection, int fd, Incarnation incarnation, Events& events) {
+std::optional<Peer> IncomingPeers::sender(const ConnectionId& connection, int fd, Incarnation incarnation, Events& events,
+                                          std::string key) {
   const Peer peer = incoming_peer(incarnation);
   if (const auto at = connections_.find(connection); at != connections_.end()) {
     return at->second.peer == peer ? std::optional(peer) : std::nullopt;
@@ -36,7 +38,7 @@ std::optional<Peer> IncomingPeers::sender(const ConnectionId& connection, int fd
   connections_[connection] = {peer, fd};
   peers_[peer] = connection;
   fds_[fd] = connection;
-  events.emplace_back(PeerUp{peer});
+  events.emplace_back(PeerUp{peer, std::move(key)});
   return peer;
 }
 

@@ -29,7 +29,9 @@ class IncomingPeers {
 
   // A frame of this connection, whose envelope names this sender. Nullopt: ignore it (a connection that was given up, or that
   // changed its name). Monitor events up to now must have been told before.
-  std::optional<Peer> sender(const ConnectionId& connection, int fd, Incarnation incarnation, Events& events);
+  // key: the name of the one that this connection's owner has, for its PeerUp.
+  std::optional<Peer> sender(const ConnectionId& connection, int fd, Incarnation incarnation, Events& events,
+                             std::string key = {});
   bool knows(const ConnectionId& connection) const { return connections_.contains(connection); }
   std::optional<Peer> peer_of(const ConnectionId& connection) const;
   std::optional<Peer> peer_at(int fd) const;

@@ -22,6 +22,10 @@ void add_node_metrics(const NodeCounters& counters, Exposition& page) {
   page.counter(kNodeConnectionsCut, d(transport.cut_speechless), {{"why", "speechless"}});
   page.counter(kNodeConnectionsCut, d(transport.cut_too_many), {{"why", "too_many"}});
   page.counter(kNodeConnectionsCut, d(transport.cut_frames), {{"why", "frames"}});
+  page.counter(kNodeConnectionsCut, d(transport.cut_revoked), {{"why", "revoked"}});
+  page.counter(kNodeHandshakesFailed, d(transport.refused_keys), {{"why", "key"}});
+  page.counter(kNodeHandshakesFailed, d(transport.refused_protocol), {{"why", "protocol"}});
+  page.counter(kNodeHandshakesFailed, d(transport.refused_unfinished), {{"why", "unfinished"}});
 }
 
 }  // namespace slipstream

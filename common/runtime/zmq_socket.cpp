@@ -44,6 +44,11 @@ void Socket::set(int option, int64_t value) {
   CHECK(rc == 0, "socket option {} = {}: {}", option, value, last_error());
 }
 
+void Socket::set(int option, const std::string& value) {
+  const int rc = zmq_setsockopt(socket_, option, value.data(), value.size());
+  CHECK(rc == 0, "socket option {}: {}", option, last_error());
+}
+
 std::string Socket::last_endpoint() const {
   char endpoint[256] = {};
   size_t size = sizeof endpoint;
@@ -61,6 +66,8 @@ Result<void> Socket::connect(const std::string& endpoint) {
   if (zmq_connect(socket_, endpoint.c_str()) == 0) return {};
   return fail("{} cannot be connected to: {}", endpoint, last_error());
 }
+
+void Socket::disconnect(const std::string& endpoint) { zmq_disconnect(socket_, endpoint.c_str()); }
 
 Socket Socket::monitor(const Context& context, int events) {
   static std::atomic<uint64_t> counter{0};  // names within the process, nothing more

@@ -40,6 +40,10 @@ class Message {
   std::string text() { return {static_cast<const char*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)}; }
   bool more() const { return zmq_msg_more(&message_) != 0; }
   int connection_fd() const { return zmq_msg_get(&message_, ZMQ_SRCFD); }
+  std::string user() {  // whom the doorkeeper took the connection for; empty: nobody was asked
+    const char* id = zmq_msg_gets(&message_, "User-Id");
+    return id == nullptr ? "" : id;
+  }
   zmq_msg_t* get() { return &message_; }
 
  private:
@@ -65,10 +69,12 @@ class Socket {
 
   void set(int option, int value);
   void set(int option, int64_t value);
+  void set(int option, const std::string& value);
   std::string last_endpoint() const;
 
   Result<void> bind(const std::string& endpoint);
   Result<void> connect(const std::string& endpoint);
+  void disconnect(const std::string& endpoint);  // nothing if it is not connected
   // A PAIR socket that tells of these events of this socket's connections. It must outlive this socket.
   Socket monitor(const Context& context, int events);
 

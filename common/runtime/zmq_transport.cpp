@@ -10,59 +10,30 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/base/log.h"
 #include "common/runtime/connection_guard.h"
+#include "common/runtime/doorkeeper.h"
 #include "common/runtime/endpoint.h"
 #include "common/runtime/envelope.h"
 #include "common/runtime/file_descriptor.h"
 #include "common/runtime/incoming_peers.h"
+#include "common/runtime/zmq_link.h"
+#include "common/runtime/zmq_settings.h"
 #include "common/runtime/zmq_socket.h"
 
 namespace slipstream {
 namespace {
 
-// A process that dies is seen at once, by the end of its connection; one that hangs is the actors' business (heartbeats of
-// their own, leases, deadlines). A machine or a network that went silent is found by the kernel. Not by ZMQ_HEARTBEAT_IVL:
-// libzmq 4.3.4 aborts ("!_io_error" in stream_engine_base.cpp) when its heartbeat meets a connection that ended while our queue
-// was full.
-constexpr int kKeepAliveIdleSeconds = 3, kKeepAliveIntervalSeconds = 1, kKeepAliveProbes = 3;
-constexpr int kUnackedMaxMs = 6000;
-constexpr int kHandshakeMs = 2000;
-constexpr int kBacklog =
-    1024;  // connections at the door; the kernel drops what comes then, and it is tried again a second later
-constexpr int kReconnectMs = 20;
-constexpr int kReconnectMaxMs = 2000;
 constexpr int kDisconnectLingerMs = 100;  // what was said just before a disconnect() may still leave
 constexpr int kFramesPerLookMax = 64;     // of one socket, before the others are read
 constexpr std::string_view kHeldTooMuch = "more than can be read, or a message without an end";
-
-zmq::Socket make_socket(const zmq::Context& context, int type) {
-  zmq::Socket socket(context, type);
-  socket.set(ZMQ_SNDHWM, kSocketHighWaterMessages);
-  socket.set(ZMQ_RCVHWM, kSocketHighWaterMessages);
-  socket.set(ZMQ_LINGER, 0);
-  socket.set(ZMQ_MAXMSGSIZE, static_cast<int64_t>(kControlFrameBytesMax));
-  socket.set(ZMQ_TCP_KEEPALIVE, 1);
-  socket.set(ZMQ_TCP_KEEPALIVE_IDLE, kKeepAliveIdleSeconds);
-  socket.set(ZMQ_TCP_KEEPALIVE_INTVL, kKeepAliveIntervalSeconds);
-  socket.set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAliveProbes);
-  socket.set(ZMQ_TCP_MAXRT, kUnackedMaxMs);
-  socket.set(ZMQ_HANDSHAKE_IVL, kHandshakeMs);
-  socket.set(ZMQ_BACKLOG, kBacklog);
-  return socket;
-}
-
-// One peer that we connect to.
-struct Link {
-  zmq::Socket monitor, socket;  // in this order: the socket ends first (zmq_socket.cpp says why)
-  ConnectionGuard guard;
-  bool up = false;
-  bool ended = false;  // the connection ended; told when all that came before has been read
-};
+constexpr int kRouterEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                              ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
 
 }  // namespace
 
 struct ZmqTransport::State {
-  explicit State(Incarnation incarnation) : self(incarnation) {}
+  State(Incarnation incarnation, std::optional<Keys> given) : self(incarnation), keys(std::move(given)) {}
 
   void build_items();
   bool look(std::chrono::microseconds wait);
@@ -73,6 +44,8 @@ struct ZmqTransport::State {
   void read_link(Peer peer, Link& link);
   bool read_link_frames(Peer peer, Link& link);
   void read_link_monitor(Peer peer, Link& link);
+  void handshake_failed(int event);
+  void look_at_keys();
   void take_link_frame(Peer peer, Link& link, zmq::Message& head);
   bool take_payload(zmq::Socket& socket, ConnectionGuard& guard, zmq::Message& head, zmq::Message& payload);
   bool guards() const;
@@ -80,12 +53,16 @@ struct ZmqTransport::State {
   void deliver(Peer peer, Boundary boundary, std::span<const std::byte> payload);
 
   const Incarnation self;
+  std::optional<Keys> keys;
   zmq::Context context;  // before the sockets: it ends after them
+  std::optional<Doorkeeper> door;
   FileDescriptor wakeup{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   FileDescriptor timer{timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
   zmq::Socket router_monitor, router;  // in this order, as in Link
   TransportCounters counters;
   ConnectionGuard guard{ConnectionWatch::Side::bound, counters};
+  std::map<int, std::string> users;  // by file descriptor: the public key that its owner proved to have
+  LogGate gate;
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;
@@ -96,12 +73,12 @@ struct ZmqTransport::State {
 
 Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(const ZmqOptions& options) {
   CHECK(options.self != 0 && options.self >> 63 == 0, "an incarnation is in [1, 2^63)");
-  auto state = std::make_unique<State>(options.self);
+  auto state = std::make_unique<State>(options.self, options.keys);
   if (options.bind) {
-    TRY_VOID(check_bind_endpoint(*options.bind));
-    state->router = make_socket(state->context, ZMQ_ROUTER);
-    state->router.set(ZMQ_ROUTER_MANDATORY, 1);
-    state->router_monitor = state->router.monitor(state->context, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED);
+    TRY_VOID(check_bind_endpoint(*options.bind, options.keys.has_value()));
+    if (options.keys) state->door.emplace(state->context, options.keys->enrolled, options.admits);
+    state->router = make_router(state->context, options.keys);
+    state->router_monitor = state->router.monitor(state->context, kRouterEvents);
     TRY_VOID(state->router.bind(*options.bind));
   }
   state->build_items();
@@ -118,27 +95,17 @@ const TransportCounters& ZmqTransport::counters() const { return state_->counter
 void ZmqTransport::connect(Peer peer, const std::string& endpoint) {
   CHECK((peer.id & kIncomingPeer) == 0, "peer {} is no name for a link of ours", peer.id);
   CHECK(!state_->links.contains(peer), "peer {} is connected already", peer.id);
-  Link link{.socket = make_socket(state_->context, ZMQ_DEALER),
-            .guard = ConnectionGuard(ConnectionWatch::Side::connecting, state_->counters)};
-  // ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts the process (libzmq
-  // 4.3.4, "!_more" in fq.cpp). So what was sent before an end is noticed may arrive after a reconnect (docs/WIRE.md).
-  link.socket.set(ZMQ_RECONNECT_IVL, kReconnectMs);
-  link.socket.set(ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs);
-  link.monitor =
-      link.socket.monitor(state_->context, ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
-  Result<void> connected = check_connect_endpoint(endpoint);
-  if (connected) connected = link.socket.connect(endpoint);
-  if (!connected) {
+  Link& link = state_->links.try_emplace(peer, state_->context, state_->keys, state_->counters, endpoint).first->second;
+  if (const Result<void> opened = link.open(); !opened) {
     ++state_->counters.malformed;
-    state_->events.emplace_back(Malformed{peer, std::move(connected.error().message)});
+    state_->events.emplace_back(Malformed{peer, opened.error().message});
   }
-  state_->links.emplace(peer, std::move(link));
   state_->build_items();
 }
 
 void ZmqTransport::disconnect(Peer peer) {
   if (const auto at = state_->links.find(peer); at != state_->links.end()) {
-    at->second.socket.set(ZMQ_LINGER, kDisconnectLingerMs);
+    if (at->second.socket) at->second.socket.set(ZMQ_LINGER, kDisconnectLingerMs);
     state_->links.erase(at);
     state_->build_items();
   } else {
@@ -197,7 +164,9 @@ std::optional<TransportEvent> ZmqTransport::next(std::chrono::microseconds wait)
 
 void ZmqTransport::close(std::chrono::milliseconds linger) {
   const auto linger_ms = static_cast<int>(linger.count());
-  for (auto& [peer, link] : state_->links) link.socket.set(ZMQ_LINGER, linger_ms);
+  for (auto& [peer, link] : state_->links) {
+    if (link.socket) link.socket.set(ZMQ_LINGER, linger_ms);
+  }
   if (state_->router) state_->router.set(ZMQ_LINGER, linger_ms);
   state_->links.clear();
   state_->router.close();
@@ -214,6 +183,7 @@ void ZmqTransport::State::build_items() {
   };
   add(router);
   add(router_monitor);
+  if (door) add(door->socket());
   for (const auto& [peer, link] : links) {
     add(link.socket);
     add(link.monitor);
@@ -236,8 +206,14 @@ bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   const bool woken = wait.count() > 0 && items[0].revents != 0;
   if (woken) wakeup.clear();
   if (items[1].revents != 0) timer.clear();
+  if (door) look_at_keys();
   if (router) read_router();
-  for (auto& [peer, link] : links) read_link(peer, link);
+  bool changed = false;
+  for (auto& [peer, link] : links) {
+    if (link.socket) read_link(peer, link);
+    changed |= link.try_again();
+  }
+  if (changed) build_items();
   events.insert(events.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
   fresh.clear();
   return woken;
@@ -266,7 +242,7 @@ bool ZmqTransport::State::take_payload(zmq::Socket& socket, ConnectionGuard& of,
   for (int frames = 2; (frames == 2 ? head : payload).more() && socket.receive(payload); ++frames) {
     two = frames == 2;
     bytes += wire_bytes_of(payload.bytes().size());
-    if (frames > kFramesPerMessageMax) of.cut_for_frames(fd);
+    if (frames > kFramesPerMessageMax) of.cut(fd, CutReason::frames);
   }
   of.delivered(fd, bytes);
   return two;
@@ -303,13 +279,35 @@ bool ZmqTransport::State::read_router_monitor() {
     if (event.event == ZMQ_EVENT_ACCEPTED) {
       incoming.accepted(event.value, fresh);
       guard.opened(event.value);
-    }
-    if (event.event == ZMQ_EVENT_DISCONNECTED) {
+      users.erase(event.value);
+    } else if (event.event == ZMQ_EVENT_DISCONNECTED) {
       incoming.disconnected(event.value);
       guard.closed(event.value);
+      users.erase(event.value);
+    } else {
+      handshake_failed(event.event);
     }
   }
   return any;
+}
+
+void ZmqTransport::State::handshake_failed(int event) {
+  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return void(++counters.refused_keys);  // the doorkeeper said why
+  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) return void(++counters.refused_unfinished);
+  ++counters.refused_protocol;
+  if (!gate.open()) return;
+  log_warning("somebody who {} tried to connect{}",
+              keys ? fmt::format("has no keys, or knows another public key of {} than this process has,", keys->name)
+                   : "has keys, or speaks another protocol,",
+              gate.unsaid());
+}
+
+void ZmqTransport::State::look_at_keys() {
+  door->answer();
+  if (!door->look_again()) return;
+  for (const auto& [fd, user] : users) {
+    if (door->who(user) == nullptr) guard.cut(fd, CutReason::revoked);
+  }
 }
 
 void ZmqTransport::State::take_router_frame(zmq::Message& id) {
@@ -320,8 +318,15 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   const auto envelope = unpack(head.bytes());
   const bool two = take_payload(router, guard, head, payload);
   if (!envelope) return malformed(incoming.peer_of(connection), envelope.error().message);
-  if (!incoming.knows(connection)) read_router_monitor();  // whose end an end is can be told only in this order
-  const auto peer = incoming.sender(connection, fd, envelope->sender, fresh);
+  std::string key;
+  if (!incoming.knows(connection)) {
+    read_router_monitor();  // whose end an end is can be told only in this order
+    if (door) {
+      users[fd] = head.user();
+      if (const std::string* name = door->who(users[fd])) key = *name;
+    }
+  }
+  const auto peer = incoming.sender(connection, fd, envelope->sender, fresh, std::move(key));
   if (!peer) {
     const auto named = incoming.peer_of(connection);
     if (named) malformed(named, "a connection that changed its incarnation");
@@ -358,17 +363,9 @@ bool ZmqTransport::State::read_link_frames(Peer peer, Link& link) {
 }
 
 void ZmqTransport::State::read_link_monitor(Peer peer, Link& link) {
-  for (auto event = zmq::next_event(link.monitor); event.event != 0; event = zmq::next_event(link.monitor)) {
-    if (event.event == ZMQ_EVENT_CONNECTED) link.guard.opened(event.value);
-    if (event.event == ZMQ_EVENT_DISCONNECTED) {
-      link.guard.closed(event.value);
-      link.ended = link.up;
-    }
-    if (event.event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-      if (std::exchange(link.ended, false)) fresh.emplace_back(PeerDown{peer});
-      link.up = true;
-      fresh.emplace_back(PeerUp{peer});
-    }
+  for (auto news = link.read_monitor(); news != Link::News::none; news = link.read_monitor()) {
+    if (news == Link::News::up_again) fresh.emplace_back(PeerDown{peer});
+    fresh.emplace_back(PeerUp{peer});
   }
 }
 

@@ -7,18 +7,21 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/keys/keys.h"
 #include "common/runtime/transport.h"
 
 namespace slipstream {
 
 struct ZmqOptions {
-  Incarnation self = 0;             // in [1, 2^63): incarnation.h
-  std::optional<std::string> bind;  // tcp://127.0.0.1:PORT, port 0: any free one
+  Incarnation self = 0;                  // in [1, 2^63): incarnation.h
+  std::optional<std::string> bind;       // tcp://127.0.0.1:PORT, port 0: any free one; beyond this host only with keys
+  std::optional<Keys> keys = {};         // then every link speaks CURVE, with enrolled peers only
+  std::vector<std::string> admits = {};  // roles whose keys may connect to us
 };
 
 class ZmqTransport final : public Transport {
  public:
-  // Refuses to listen beyond this host, and says so.
+  // Refuses to listen beyond this host without keys, and says so.
   static Result<std::unique_ptr<ZmqTransport>> open(const ZmqOptions& options);
   ~ZmqTransport() override;
 

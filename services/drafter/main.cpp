@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
+#include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
 #include "common/metrics/worker_page.h"
 #include "common/runtime/incarnation.h"
@@ -28,6 +29,8 @@ using InlineNode = Node<InlineDrafter>;
 template <class DrafterNode, class MakeActor, class... Work>
 Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal& stop, MakeActor make_actor, Work... work) {
   TRY(const Endpoint bind, parse_endpoint(options.bind));
+  TRY(const auto keys, open_keys(options.key, options.peers, "drafter"));
+  TRY(auto routers, with_router_keys(options.router, keys));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   std::atomic<DrafterNode*> node = nullptr;
   const auto page = [&] {
@@ -47,9 +50,12 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
   config.metrics_endpoint = "http://" + address + "/metrics";
-  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
+  config.routers = std::move(routers);
+  TRY(const auto transport,
+      ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp(), .keys = keys, .admits = {"verifier"}}));
   const std::string bound = transport->bound_endpoint();
-  config.draft_endpoint = options.advertise.empty() ? bound : options.advertise;
+  const std::string door = options.advertise.empty() ? bound : options.advertise;
+  config.draft_endpoint = keys ? keys->named(door) : door;
   auto drafter = make_actor(config);
   DrafterNode loop(drafter, *transport, work...);
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads

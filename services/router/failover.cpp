@@ -1,9 +1,11 @@
 // Workers come, fall silent, leave and die; what they worked on goes on elsewhere.
 #include <algorithm>
+#include <optional>
 #include <ranges>
 
 #include <fmt/format.h>
 
+#include "common/base/key_name.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 
@@ -16,6 +18,17 @@ std::string name_of(const Hello& hello) {
   return fmt::format("{} {:016x}", hello.role == Role::verifier ? "verifier" : "drafter", hello.incarnation);
 }
 std::string name_of(const Worker& worker) { return name_of(worker.hello); }
+
+// A key is enrolled for one role, and a drafter speaks behind its own key only.
+std::optional<std::string> why_not(const Hello& hello, const std::string& key) {
+  const bool verifier = hello.role == Role::verifier;
+  if (!key_is_of(key, verifier ? "verifier" : "drafter")) {
+    return fmt::format("the key {} is not that of a {}: start this process with one of its own", key,
+                       verifier ? "verifier" : "drafter");
+  }
+  if (verifier || hello.draft_endpoint.ends_with("#" + key)) return std::nullopt;
+  return fmt::format("the draft endpoint {} does not name the key {} that this process has", hello.draft_endpoint, key);
+}
 
 }  // namespace
 
@@ -49,7 +62,12 @@ void Router::State::handle(const Malformed& malformed) {
   lose_worker(malformed.peer);
 }
 
+void Router::State::handle(const PeerUp& up) {
+  if (!up.key.empty()) keys[up.peer] = up.key;
+}
+
 void Router::State::handle(const PeerDown& down) {
+  keys.erase(down.peer);
   strikes.erase(down.peer);
   refusals.erase(down.peer);
   lose_worker(down.peer);
@@ -58,6 +76,13 @@ void Router::State::handle(const PeerDown& down) {
 void Router::State::handle(From<Hello>&& from) {
   const bool joins = workers.find(from.peer) == nullptr;
   const std::string name = name_of(from.message);
+  if (const auto key = keys.find(from.peer); key != keys.end()) {
+    if (auto lie = why_not(from.message, key->second)) {
+      ++counters.workers_refused;
+      refuse(from.peer, name, *std::move(lie));
+      return lose_worker(from.peer);
+    }
+  }
   if (auto welcome = workers.welcome(from.peer, std::move(from.message), now); !welcome) {
     ++counters.workers_refused;
     refuse(from.peer, name, std::move(welcome.error().message));

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
+#include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
 #include "common/metrics/server_metrics.h"
 #include "common/runtime/incarnation.h"
@@ -31,8 +32,11 @@ using RouterNode = Node<Router, NoJob, NoJob, ToHttp>;
 Result<void> run(const RouterOptions& options, StopSignal& stop) {
   TRY(ModelFolder model, read_model_folder(options));
   TRY(const Endpoint http, parse_endpoint(options.http));
+  TRY(const auto keys, open_keys(options.key, options.peers, "router"));
   model.config.incarnation = random_incarnation();
-  TRY(const auto transport, ZmqTransport::open({.self = model.config.incarnation, .bind = options.bind}));
+  TRY(const auto transport,
+      ZmqTransport::open(
+          {.self = model.config.incarnation, .bind = options.bind, .keys = keys, .admits = {"verifier", "drafter"}}));
   Router router(model.config);
   RouterNode* node = nullptr;  // set, like text, before anybody can ask
   TaskThread* text = nullptr;

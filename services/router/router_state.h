@@ -53,7 +53,7 @@ struct Router::State {
 
   // Workers (failover.cpp).
   void handle(const Woke&);
-  void handle(const PeerUp&) {}  // it speaks first: Hello
+  void handle(const PeerUp& up);  // it speaks first: Hello
   void handle(const PeerDown& down);
   void handle(const Malformed& malformed);
   void handle(From<Hello>&& from);
@@ -87,6 +87,7 @@ struct Router::State {
   Admission admission{config};
   std::map<RequestId, LiveRequest> requests;
   std::map<Peer, int> strikes;
+  std::map<Peer, std::string> keys;      // the key's name of each peer that is connected, if there are keys
   std::map<Peer, std::string> refusals;  // the last reason told to each peer: the log has it once
   Time next_heartbeat{};
   std::optional<Time> alarm;

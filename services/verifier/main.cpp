@@ -7,6 +7,7 @@
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/config/verifier_config.h"
+#include "common/keys/keys.h"
 #include "common/kv/block_pool.h"
 #include "common/metrics/build_info.h"
 #include "common/metrics/server_metrics.h"
@@ -31,6 +32,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
                             .path = cpu_path(options.path),  // "auto" names none
                             .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+  TRY(const auto keys, open_keys(options.key, options.peers, "verifier"));
+  TRY(auto routers, with_router_keys(options.router, keys));
   log_info("loading {}", options.model);
   TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
@@ -60,11 +63,11 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
                               .numerics_id = target.numerics_id(),
                               .metrics_endpoint = "http://" + address + "/metrics",
-                              .routers = options.router,
+                              .routers = std::move(routers),
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
                               .cache_blocks = wanted.cache_blocks,
                               .wait_share = options.wait_percent / 100.0};
-  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
+  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}, .keys = keys}));
   Verifier verifier(config);
   VerifierNode loop(verifier, *transport, [&](StepPlan& plan) { return verify_job(target, plan); });
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads

@@ -8,7 +8,8 @@ LAYERS = {
     "messages": ("common/messages", ["base", "sampling"]),
     "wire": ("common/wire", ["messages"]),
     "actor": ("common/actor", ["messages"]),
-    "runtime": ("common/runtime", ["wire", "actor", "metrics"]),
+    "keys": ("common/keys", ["base"]),
+    "runtime": ("common/runtime", ["wire", "actor", "metrics", "keys"]),
     "checkpoint": ("common/checkpoint", ["base"]),
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
@@ -20,7 +21,7 @@ LAYERS = {
     "router": ("services/router", ["runtime", "text", "config", "http", "metrics", "checkpoint", "speculation"]),
     "verifier": ("services/verifier", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
     "drafter": ("services/drafter", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
-    "command": ("tools/slipstream", ["http", "config", "base"]),
+    "command": ("tools/slipstream", ["http", "config", "keys", "base"]),
 }
 
 # Single headers that a layer may include although no arrow leads there.
@@ -32,7 +33,7 @@ SINGLE_HEADERS = {
 ZONES = {
     "capnp": ["common/wire"],
     "kj": ["common/wire"],
-    "zmq": ["common/runtime", "tests/e2e/scripted"],
+    "zmq": ["common/runtime", "common/keys", "tests/e2e/scripted"],
     "boost": ["common/http"],
     "spdlog": ["common/base"],
     "prometheus": ["common/metrics"],

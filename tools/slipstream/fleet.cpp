@@ -138,10 +138,12 @@ Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::fu
 }
 
 Command Fleet::command(std::string_view service, const std::filesystem::path& program) const {
-  return {program,
-          {"--model", options_.model.string(), "--router", router_.bind, "--port-file", port_file(service).string()},
-          {},
-          log(service)};
+  Command command{program,
+                  {"--model", options_.model.string(), "--router", router_.bind, "--port-file", port_file(service).string()},
+                  {},
+                  log(service)};
+  add_keys(service, command);
+  return command;
 }
 
 Command Fleet::router_command(const Ports& ports) const {
@@ -155,7 +157,14 @@ Command Fleet::router_command(const Ports& ports) const {
   if (options_.drafter == kSmallLm) {
     router.arguments.insert(router.arguments.end(), {"--deadline-us", std::to_string(kModelDeadline.count())});
   }
+  add_keys("router", router);
   return router;
+}
+
+void Fleet::add_keys(std::string_view service, Command& command) const {
+  if (options_.keys.empty()) return;
+  command.arguments.insert(command.arguments.end(), {"--key", (options_.keys / fmt::format("{}.key", service)).string(),
+                                                     "--peers", (options_.keys / "peers").string()});
 }
 
 std::filesystem::path Fleet::port_file(std::string_view service) const {

@@ -27,6 +27,7 @@ struct FleetOptions {
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
   int cpus = 0;                               // to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there
+  std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: none
   std::string name = "serve";                 // tells this fleet's logs from another's
 };
 
@@ -53,6 +54,7 @@ class Fleet {
   Result<Ports> start_one(StopSignal& stop, const std::string& service, Command command);
   Command command(std::string_view service, const std::filesystem::path& program) const;
   Command router_command(const Ports& ports) const;
+  void add_keys(std::string_view service, Command& command) const;
   std::filesystem::path port_file(std::string_view service) const;
   bool ready() const;
 

@@ -8,6 +8,7 @@
 #include "common/base/build_info.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
+#include "tools/slipstream/keys_command.h"
 #include "tools/slipstream/serve.h"
 
 namespace slipstream::command {
@@ -44,6 +45,8 @@ int run(int argc, char** argv) {
   FleetOptions serving;
   CLI::App* serve_app = app.add_subcommand("serve", "Start router, verifier and drafter on this machine and keep them alive");
   fleet_flags(*serve_app, serving);
+  serve_app->add_option("--keys", serving.keys,
+                        "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
   int port = serving.port;
   serve_app->add_option("--port", port, "HTTP port on 127.0.0.1; 0: any free one")
       ->check(CLI::Range(0, 65535))
@@ -68,6 +71,13 @@ int run(int argc, char** argv) {
   demo_app->add_option("--ask", showing.ask, "Your own question instead of ours");
   demo_app->add_flag("--plain", showing.plain, "No colours");
 
+  KeysOptions keys;
+  CLI::App* keys_app = app.add_subcommand("keys", "Keys, with which processes on several machines know each other");
+  keys_app->require_subcommand(1);
+  CLI::App* new_keys_app = keys_app->add_subcommand("new", "Make a key for each role, or for each name given (drafter-2)");
+  new_keys_app->add_option("folder", keys.folder, "Where they go")->required();
+  new_keys_app->add_option("names", keys.names, "Whose; default: router, verifier, drafter");
+
   CLI11_PARSE(app, argc, argv);
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
@@ -77,6 +87,10 @@ int run(int argc, char** argv) {
   if (ask_app->parsed()) {
     const auto asked = ask_command(asking);
     return asked ? 0 : failed(asked.error());
+  }
+  if (new_keys_app->parsed()) {
+    const auto made = make_keys(keys);
+    return made ? 0 : failed(made.error());
   }
   StopSignal stop;  // before any thread: each inherits its mask
   if (serve_app->parsed()) {
