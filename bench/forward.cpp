@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "bench/processor.h"
 #include "common/kv/block_table.h"
-#include "common/model/target.h"
+#include "common/model/language_model.h"
 
 namespace slipstream {
 namespace {
@@ -29,7 +29,8 @@ struct Options {
 // One sequence in a target of its own, greedy.
 class Runner {
  public:
-  Runner(Target target, int32_t positions) : target_(std::move(target)), pool_(positions / kBlockTokens + 4), blocks_(pool_) {}
+  Runner(LanguageModel target, int32_t positions)
+      : target_(std::move(target)), pool_(positions / kBlockTokens + 4), blocks_(pool_) {}
 
   // Rows at positions from .., each behind the one before it: a prompt chunk, or a drafted chain, which costs the same.
   Result<TokenId> step(std::span<const TokenId> tokens, int32_t from, bool all_wanted) {
@@ -57,24 +58,16 @@ class Runner {
                                         .moves = {}}));
     return chosen.back();
   }
-  const Target& target() const { return target_; }
+  const LanguageModel& target() const { return target_; }
 
  private:
-  Target target_;
+  LanguageModel target_;
   BlockPool pool_;
   BlockTable blocks_;
 };
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
 }
 
 Result<void> print_table(Runner& runner, const Options& options) {
@@ -124,12 +117,12 @@ Result<void> decode(Runner& runner, const Options& options) {
 
 Result<void> run(const Options& options) {
   const int32_t positions = std::max(options.context, static_cast<int32_t>(options.prompt.size())) + options.decode + 64;
-  TargetOptions target_options{.threads = options.threads, .path = {}, .cache_blocks = positions / kBlockTokens + 4};
+  ModelOptions target_options{.threads = options.threads, .path = {}, .cache_blocks = positions / kBlockTokens + 4};
   for (const CpuPath path : available_cpu_paths()) {
     if (options.path == name(path)) target_options.path = path;
   }
   if (!options.path.empty() && !target_options.path) return fail("this machine has no path {}", options.path);
-  TRY(Target target, Target::load(options.model, target_options));
+  TRY(LanguageModel target, LanguageModel::load(options.model, target_options));
   Runner runner(std::move(target), positions);
   return options.decode > 0 ? decode(runner, options) : print_table(runner, options);
 }

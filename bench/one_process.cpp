@@ -34,7 +34,7 @@ struct ToHttp {
   void operator()(const Failure& failure) const { api.fail(failure); }
 };
 
-VerifierConfig verifier_config(const Target& target, uint64_t tokenizer) {
+VerifierConfig verifier_config(const LanguageModel& target, uint64_t tokenizer) {
   const LlamaConfig& model = target.config();
   return {.incarnation = random_incarnation(),
           .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
@@ -47,7 +47,7 @@ VerifierConfig verifier_config(const Target& target, uint64_t tokenizer) {
 Result<void> serve(const std::string& folder, int threads, const std::string& port_file, StopSignal& stop) {
   MemoryHub hub;
   TRY(ModelFolder model, read_model_folder(RouterOptions{.model = folder}));
-  TRY(Target target, Target::load(folder, {.threads = threads, .cache_blocks = kCacheTokens / kBlockTokens}));
+  TRY(LanguageModel target, LanguageModel::load(folder, {.threads = threads, .cache_blocks = kCacheTokens / kBlockTokens}));
   TRY(const uint64_t tokenizer, hash_tokenizer(folder));
   TRY(const Fingerprint tokens, read_token_fingerprint(folder));
 

@@ -10,6 +10,7 @@ namespace slipstream {
 // Trees. One 64-bit mask holds a node's ancestors; bit 0 is the root.
 inline constexpr int kTreeNodesMax = 63;
 inline constexpr int kTreeDepthMax = 32;
+inline constexpr int kSiblingsMax = 8;  // candidates a node that a drafter may be told to rank
 
 // Sequences.
 inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
@@ -53,5 +54,14 @@ inline constexpr size_t kContentPartsMax = 1024;  // of a message
 
 // Hostile peers.
 inline constexpr int kStrikesMax = 3;  // malformed messages before a peer is quarantined
+// What one connection may make libzmq hold (runtime/connection_watch.h), in bytes as they came. Beyond, it is cut. Frames of no
+// bytes take 32 times as much memory as they took of the wire.
+inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024;  // of a message that has not ended
+inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // when whole messages come faster than read
+inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // of all that connected to one socket
+inline constexpr int kConnectionsMax = 1024;                                       // to one socket
+inline constexpr int kSpeechlessMs = 5000;       // from a connection's begin to its first message
+inline constexpr int kFramesPerMessageMax = 64;  // two are right; more is malformed, more than this is an attack
+inline constexpr int kOpenFilesMax = 65536;      // asked of the system; the hard limit may be lower
 
 }  // namespace slipstream

@@ -20,8 +20,9 @@ uint64_t not_zero(uint64_t hash) { return std::max<uint64_t>(hash, 1); }  // 0 s
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
   [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max, rms_eps,
-                                rope_theta, llama3, tied_embeddings, eos_ids] = config;
-  std::vector<uint32_t> words{word(rms_eps), word(rope_theta), llama3.has_value(), tied_embeddings};
+                                rope_theta, llama3, tied_embeddings, qkv_bias, out_bias, head_norms, eos_ids] = config;
+  std::vector<uint32_t> words{word(rms_eps), word(rope_theta), llama3.has_value(), tied_embeddings,
+                              qkv_bias,      out_bias,         head_norms};
   for (const int32_t size : {hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary}) {
     words.push_back(static_cast<uint32_t>(size));
   }

@@ -21,7 +21,8 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
   return static_cast<int32_t>(value);
 }
 
-Result<void> check_architecture(const JsonFields& fields) {
+// What sets the members of the family apart.
+Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   TRY(const auto element, fields.element("architectures"));
   simdjson::dom::array names;
   std::string_view name;
@@ -29,12 +30,18 @@ Result<void> check_architecture(const JsonFields& fields) {
       names.at(0).get_string().get(name) != simdjson::SUCCESS) {
     return fail("{}: \"architectures\" must name one architecture", fields.what());
   }
-  if (name != "LlamaForCausalLM") {
-    return fail("{}: architecture {:.100} is not supported yet; LlamaForCausalLM is", fields.what(), name);
+  const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM";
+  if (name != "LlamaForCausalLM" && !qwen2 && !qwen3) {
+    return fail("{}: architecture {:.100} is not supported yet; LlamaForCausalLM, Qwen2ForCausalLM and Qwen3ForCausalLM are",
+                fields.what(), name);
   }
-  for (const std::string_view bias : {"attention_bias", "mlp_bias"}) {
-    TRY(const bool on, fields.boolean_or(bias, false));
-    if (on) return fail("{}: \"{}\" true is not supported yet", fields.what(), bias);
+  TRY(const bool biases, fields.boolean_or("attention_bias", false));
+  config.qkv_bias = biases || qwen2;
+  config.out_bias = biases && !qwen2;
+  config.head_norms = qwen3;
+  for (const std::string_view field : {"mlp_bias", "use_sliding_window"}) {
+    TRY(const bool on, fields.boolean_or(field, false));
+    if (on) return fail("{}: \"{}\" true is not supported", fields.what(), field);
   }
   if (fields.has("hidden_act")) {
     TRY(const std::string act, fields.string("hidden_act"));
@@ -146,8 +153,8 @@ Result<LlamaConfig> read_llama_config(const std::filesystem::path& folder) {
   }
   TRY(const JsonText json, read_json(path));
   const JsonFields fields(json.root, path.string());
-  TRY_VOID(check_architecture(fields));
   LlamaConfig config;
+  TRY_VOID(read_architecture(fields, config));
   TRY_VOID(read_sizes(fields, config));
   TRY_VOID(read_rope(fields, config));
   if (std::filesystem::exists(generation, ignored)) {

@@ -1,4 +1,5 @@
-// config.json of a Llama-family model in Hugging Face's layout, as a plain struct whose every number was checked.
+// config.json of a Llama-family model (Llama, Qwen2, Qwen3) in Hugging Face's layout, as a plain struct whose every number was
+// checked.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,9 @@ struct LlamaConfig {
   float rope_theta = 10000.0F;
   std::optional<Llama3Scaling> llama3;
   bool tied_embeddings = false;  // the head is the embedding table
+  bool qkv_bias = false;         // on the query, key and value projections (Qwen2)
+  bool out_bias = false;         // on the attention's output projection
+  bool head_norms = false;       // each head of q and k is normed before it is rotated (Qwen3)
   std::vector<TokenId> eos_ids;  // ascending; generation_config.json's win over config.json's
 };
 

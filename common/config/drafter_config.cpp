@@ -1,14 +1,27 @@
 #include "common/config/drafter_config.h"
 
+#include "common/base/limits.h"
 #include "common/config/command_line.h"
+#include "common/config/cpu_quota.h"
+#include "common/config/limits.h"
 #include "common/config/problems.h"
 
 namespace slipstream {
 
+uint32_t DrafterOptions::threads_or_quota() const { return threads > 0 ? threads : static_cast<uint32_t>(cpu_quota()); }
+
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
-  problems.one_of("--method", method, {"ngram"});
+  problems.one_of("--method", method, {"ngram", "small-lm"});
   problems.folder("--model", model);
+  if (!draft_model.empty()) {
+    problems.folder("--draft-model", draft_model);
+    if (method != "small-lm") problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
+  }
+  problems.range("--threads", threads, 0, kThreadsMax);
+  problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
+  problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
+  problems.range("--siblings", siblings, 1, kSiblingsMax);
   problems.connect("--router", router);
   problems.tcp_bind("--bind", bind);
   if (!advertise.empty()) problems.connect("--advertise", {advertise});
@@ -20,8 +33,14 @@ std::vector<std::string> DrafterOptions::validate() const {
 Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) {
   DrafterOptions options;
   CommandLine line("slipstream-drafter", "Guesses the next tokens of every sequence of its verifiers, as trees.");
-  line.option("--method", options.method, "How to guess: ngram (look-up in the sequence itself)");
-  line.option("--model", options.model, "Model folder: the tokenizer's fingerprint and the vocabulary are read");
+  line.option("--method", options.method, "How to guess: ngram (look-up in the sequence itself) or small-lm (a small model)");
+  line.option("--model", options.model, "The target's folder: the tokenizer's fingerprint and the vocabulary are read");
+  line.option("--draft-model", options.draft_model,
+              "small-lm: its folder, with the target's tokenizer; none: the target drafts for itself");
+  line.option("--threads", options.threads, fmt::format("small-lm: its threads; 0: the CPU quota, here {}", cpu_quota()));
+  line.option("--path", options.path, "small-lm: instruction path: auto, avx512_bf16, avx512 or portable");
+  line.option("--cache-tokens", options.cache_tokens, "small-lm: rows of its KV cache, shared by all sequences");
+  line.option("--siblings", options.siblings, "small-lm: candidates a node of a tree; 1: chains");
   line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
   line.option("--bind", options.bind, "Where verifiers connect; port 0 or *: any free one");
   line.option("--advertise", options.advertise,

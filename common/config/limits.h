@@ -11,5 +11,8 @@ inline constexpr uint32_t kCacheTokensMin = 256;
 inline constexpr uint32_t kCacheTokensMax = 16 * 1024 * 1024;
 inline constexpr uint32_t kContextTokensMin = 16;
 inline constexpr uint32_t kDrainMsMax = 3'600'000;
+inline constexpr uint32_t kRebalanceMsMax = 3'600'000;
+inline constexpr uint32_t kVerifierStuckMsMin = 1000;  // several heartbeats
+inline constexpr uint32_t kVerifierStuckMsMax = 3'600'000;
 
 }  // namespace slipstream

@@ -26,6 +26,8 @@ std::vector<std::string> RouterOptions::validate() const {
   problems.range("--deadline-us", deadline_us, 0, kDeadlineUsMax);
   problems.range("--nodes-max", nodes_max, 0, kTreeNodesMax);
   problems.range("--lease-ms", lease_ms, kLeaseMsMin, kLeaseMsMax);
+  problems.range("--rebalance-ms", rebalance_ms, 0, kRebalanceMsMax);
+  problems.range("--verifier-stuck-ms", verifier_stuck_ms, kVerifierStuckMsMin, kVerifierStuckMsMax);
   problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
   problems.log_level(log_level);
   return problems.take();
@@ -41,6 +43,10 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--deadline-us", options.deadline_us, "Microseconds that a verifier waits for a draft tree");
   line.option("--nodes-max", options.nodes_max, "Drafted nodes a round; 0: plain decoding");
   line.option("--lease-ms", options.lease_ms, "Verifiers free the sequences of a router not heard for so long");
+  line.option("--rebalance-ms", options.rebalance_ms,
+              "Live requests move to a verifier that had much less to do for so long; 0: never");
+  line.option("--verifier-stuck-ms", options.verifier_stuck_ms,
+              "A verifier that has work and ends no step for so long is given up; raise it if your steps are slow");
   line.option("--drain-ms", options.drain_ms, "When told to stop, answers under way may go on for so long");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");

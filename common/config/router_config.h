@@ -16,8 +16,10 @@ struct RouterOptions {
   std::string model_name;                              // as clients name it; empty: the folder's name
   uint32_t deadline_us = 3000;                         // how long a verifier waits for a tree
   uint32_t nodes_max = 8;                              // drafted nodes a round
-  uint32_t lease_ms = 10000;   // a verifier frees the sequences of a router it has not heard for so long
-  uint32_t drain_ms = 25'000;  // when told to stop, for the answers under way
+  uint32_t lease_ms = 10000;            // a verifier frees the sequences of a router it has not heard for so long
+  uint32_t rebalance_ms = 1000;         // a verifier with much less to do for so long gets others' live requests; 0: never
+  uint32_t verifier_stuck_ms = 20'000;  // one that has work and ends no step for so long is given up
+  uint32_t drain_ms = 25'000;           // when told to stop, for the answers under way
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 

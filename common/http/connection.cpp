@@ -22,6 +22,7 @@ Connection::Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Site
 void Connection::start() {
   counted_ = true;
   site_->connections.fetch_add(1, std::memory_order_relaxed);
+  await_request();
   arm(site_->limits.idle);
   read();
 }
@@ -33,9 +34,18 @@ void Connection::close() {
   socket_.close(ignored);
   timer_.cancel();
   outbox_.cancel();
+  has_request();
   if (counted_) site_->left();
   site_->open.erase(this);
   gone_ = nullptr;
+}
+
+void Connection::await_request() {
+  if (!place_) place_ = site_->without_request.insert(site_->without_request.end(), this);
+}
+
+void Connection::has_request() {
+  if (const auto place = std::exchange(place_, std::nullopt)) site_->without_request.erase(*place);
 }
 
 void Connection::finish() {
@@ -95,6 +105,7 @@ void Connection::on_outbox(Outbox::End end) {
 void Connection::next_request() {
   if (!form_.keep_alive || site_->finishing) return linger();
   phase_ = Phase::idle;
+  await_request();
   arm(site_->limits.idle);
   if (buffer_.size() > 0) parse();
   read();

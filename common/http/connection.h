@@ -11,6 +11,7 @@
 
 #include <array>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head();
   void dispatch();
   void refuse_parse(ErrorCode error);
+  void await_request();  // from now on it is among those without a request
+  void has_request();
   void arm(std::chrono::milliseconds wait);
   void on_deadline();
 
@@ -80,7 +83,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::ip::tcp::socket socket_;
   boost::asio::steady_timer timer_;  // of the read side: idle, read, linger
   Phase phase_ = Phase::idle;
-  bool counted_ = false;  // among the site's connections
+  bool counted_ = false;                                   // among the site's connections
+  std::optional<std::list<Connection*>::iterator> place_;  // in the site's without_request
 
   // The request.
   std::array<char, kReadBytes> incoming_;

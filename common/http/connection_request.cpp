@@ -58,6 +58,7 @@ void Connection::begin_request() {
 
 void Connection::on_head() {
   phase_ = Phase::body;
+  has_request();
   const auto& request = parser_->get();
   form_ = {.keep_alive = parser_->keep_alive(),
            .head_only = request.method() == boost::beast::http::verb::head,
@@ -99,6 +100,7 @@ void Connection::refuse_parse(ErrorCode error) {
 
 void Connection::refuse(int status, std::string_view message) {
   phase_ = Phase::answering;
+  has_request();
   answer_ = Answer::none;
   form_.keep_alive = false;
   timer_.cancel();

@@ -57,8 +57,12 @@ void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::
 
 void Listener::take(boost::asio::ip::tcp::socket socket) {
   const auto limit = static_cast<uint64_t>(site_->limits.connections);
-  const bool full = site_->connections.load(std::memory_order_relaxed) >= limit;
+  bool full = site_->connections.load(std::memory_order_relaxed) >= limit;
   if (full) site_->connections_refused.fetch_add(1, std::memory_order_relaxed);
+  if (full && !site_->without_request.empty()) {  // a newcomer means to ask now; ten thousand that never ask keep nobody out
+    site_->without_request.front()->shared_from_this()->close();
+    full = false;
+  }
   if (full && site_->open.size() >= limit + kHttpRefusalsMax) return;  // too many to be polite to
   const auto connection = std::make_shared<Connection>(std::move(socket), site_);
   if (full) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <unordered_set>
 
@@ -40,7 +41,8 @@ struct Site {
 
   // The loop's thread only.
   std::unordered_set<Connection*> open;
-  bool finishing = false;  // connections close after the answer under way
+  std::list<Connection*> without_request;  // those that have sent no whole head yet, who waits longest first
+  bool finishing = false;                  // connections close after the answer under way
 
   // Any thread.
   std::atomic<uint64_t> connections{0};

@@ -8,10 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "common/base/limits.h"
 #include "common/kv/block_pool.h"
 #include "common/kv/kv_move.h"
 
 namespace slipstream {
+
+// Cache blocks that a sequence of that many tokens can need: its context and a tree behind it.
+constexpr int32_t blocks_of_a_sequence(int32_t tokens) { return (tokens + kTreeNodesMax + kBlockTokens) / kBlockTokens; }
 
 class BlockTable {
  public:

@@ -22,7 +22,8 @@ struct Attached {
   Fingerprint fingerprint;
   std::string method;
   Needs needs;
-  std::string refusal;  // not empty: no drafting, and why
+  std::string refusal;        // not empty: no drafting, and why
+  bool attach_first = false;  // answers an Advance of a verifier that this drafter does not know: no Attach was heard
   bool operator==(const Attached&) const = default;
 };
 

@@ -32,6 +32,8 @@ inline constexpr MetricName kRouterTokenFaults{
     "slipstream_router_token_faults_total", "Tokens messages not taken as they came: repeated tokens, gaps, stale, invalid."};
 // Router: work handed to verifiers.
 inline constexpr MetricName kRouterStarts{"slipstream_router_starts_total", "Starts sent, by kind: first, repeated, replay."};
+inline constexpr MetricName kRouterPlacements{"slipstream_router_placements_total",
+                                              "Requests given to a verifier, by why there: load, affinity, rebalance."};
 inline constexpr MetricName kRouterAssigns{"slipstream_router_assigns_total",
                                            "Live requests that were given other drafters than before."};
 inline constexpr MetricName kRouterStartsRefused{"slipstream_router_starts_refused_total", "Starts that a verifier refused."};
@@ -40,7 +42,7 @@ inline constexpr MetricName kRouterWorkers{"slipstream_router_workers", "Workers
 inline constexpr MetricName kRouterWorkerBusy{"slipstream_router_worker_busy_ratio",
                                               "Share of time computing, as the worker says."};
 inline constexpr MetricName kRouterWorkerFaults{"slipstream_router_worker_faults_total",
-                                                "Workers refused, lost, silenced or quarantined."};
+                                                "Workers refused, lost, silent, stuck or quarantined."};
 inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_total",
                                               "Messages dropped: malformed, of unknown kind, or from a stranger."};
 
@@ -86,6 +88,10 @@ inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_to
 inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
 // Verifier: peers.
 inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total", "Drafters brought up to date on their word."};
+inline constexpr MetricName kVerifierAttachesRepeated{"slipstream_verifier_attaches_repeated_total",
+                                                      "Attaches sent again as a drafter had not answered."};
+inline constexpr MetricName kVerifierAttachesWaiting{"slipstream_verifier_attaches_waiting",
+                                                     "Drafters that are connected and have not answered an Attach yet."};
 inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
                                                 "Messages dropped, and drafters quarantined for them."};
 
@@ -97,6 +103,10 @@ inline constexpr MetricName kDrafterNodes{"slipstream_drafter_nodes_total",
                                           "Nodes drafted, by fate: sent, or discarded as a newer round had come."};
 inline constexpr MetricName kDrafterDraftSeconds{"slipstream_drafter_draft_seconds", "One draft job, with all its asks."};
 inline constexpr MetricName kDrafterFailedJobs{"slipstream_drafter_failed_jobs_total", "Draft jobs that failed."};
+inline constexpr MetricName kDrafterPasses{"slipstream_drafter_passes_total", "Forward passes of the draft model."};
+inline constexpr MetricName kDrafterPassRows{"slipstream_drafter_pass_rows_total", "Rows of all those passes."};
+inline constexpr MetricName kDrafterEvictions{"slipstream_drafter_evictions_total",
+                                              "Sequences whose cache went to others, to be computed anew when asked for."};
 // Drafter: sequences.
 inline constexpr MetricName kDrafterAdvances{"slipstream_drafter_advances_total",
                                              "Advances by outcome: applied, stale, resync, busy, leaving, invalid."};
@@ -119,6 +129,11 @@ inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Byt
 inline constexpr MetricName kNodeDropped{
     "slipstream_node_dropped_total",
     "What the loop turned away, by limit or fault: peer_full, peer_gone, inbox_full, envelope, undecodable, misdirected."};
+inline constexpr MetricName kNodeConnections{"slipstream_node_connections",
+                                             "Connections open now, of those who connected here."};
+inline constexpr MetricName kNodeConnectionsCut{
+    "slipstream_node_connections_cut_total",
+    "Connections of other processes that were cut: held, speechless, too_many, frames."};
 // Every process: its HTTP side.
 inline constexpr MetricName kHttpConnections{"slipstream_http_connections", "HTTP connections open now."};
 inline constexpr MetricName kHttpRequests{"slipstream_http_requests_total", "HTTP requests read whole."};

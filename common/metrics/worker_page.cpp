@@ -14,17 +14,29 @@ http::Response text(int status, std::string body, std::string_view type = kText)
   return {.status = status, .content_type = std::string(type), .body = std::move(body), .headers = {}};
 }
 
+std::string_view words(WorkerState state) {
+  constexpr std::string_view kWords[] = {"waiting for a router", "ready", "leaving"};
+  return kWords[static_cast<size_t>(state)];
+}
+
 http::Response answer(const WorkerPage& page, const http::Request& request) {
   if (request.method != "GET" && request.method != "HEAD") return text(405, "this page is read with GET\n");
   if (request.path == "/metrics") return text(200, page.metrics(), kPrometheusText);
   if (request.path == "/health") return text(200, "alive\n");
   if (request.path == "/ready") {
-    return page.ready() ? text(200, "ready\n") : text(503, "no router has taken this worker yet; is --router right?\n");
+    switch (page.state()) {
+      case WorkerState::waiting:
+        return text(503, "no router has taken this worker yet; is --router right?\n");
+      case WorkerState::ready:
+        return text(200, "ready\n");
+      case WorkerState::leaving:
+        return text(503, "this worker was told to stop: it finishes what it has and takes nothing new\n");
+    }
   }
   if (request.path == "/") {
     return text(200, fmt::format("{}: {}\n\n/metrics  what it did, for Prometheus\n/health   200 while it lives\n"
-                                 "/ready    200 once a router took it\n",
-                                 page.name, page.ready() ? "ready" : "waiting for a router"));
+                                 "/ready    200 while a router has it\n",
+                                 page.name, words(page.state())));
   }
   return text(404, "no such page; / lists them\n");
 }

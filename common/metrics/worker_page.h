@@ -1,4 +1,5 @@
-// The HTTP side of a process that is no API: /metrics, /health (alive), /ready (a router took it), and / with a page of text.
+// The HTTP side of a process that is no API: /metrics, /health (alive), /ready (a router took it, and it is not leaving), and /
+// with a page of text.
 #pragma once
 
 #include <functional>
@@ -9,10 +10,16 @@
 
 namespace slipstream {
 
+enum class WorkerState : uint8_t { waiting, ready, leaving };  // no router took it yet; one did; it was told to stop
+
+constexpr WorkerState worker_state(bool welcome, bool leaving) {
+  return leaving ? WorkerState::leaving : welcome ? WorkerState::ready : WorkerState::waiting;
+}
+
 struct WorkerPage {
   std::string name;                      // "slipstream-verifier"
   std::function<std::string()> metrics;  // one scrape; thread-safe
-  std::function<bool()> ready;           // thread-safe
+  std::function<WorkerState()> state;    // thread-safe
 };
 
 // port 0: any free one. Errors are Server::listen's.

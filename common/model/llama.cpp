@@ -26,6 +26,16 @@ struct Loader {
     }
     return device.pack(matrices, Format::bf16);
   }
+  // Vectors end to end, as a column.
+  Result<Weight*> column(const std::vector<Part>& parts) const {
+    std::vector<HostMatrix> matrices;
+    for (const Part& part : parts) {
+      TRY(HostMatrix vector, checkpoint.matrix(part.name, 1, part.rows));
+      std::swap(vector.rows, vector.cols);
+      matrices.push_back(vector);
+    }
+    return device.pack(matrices, Format::f32);
+  }
 };
 
 RopeRules rope_rules(const LlamaConfig& config) {
@@ -58,11 +68,24 @@ Result<Llama::Layer> Llama::load_layer(const Checkpoint& checkpoint, const Llama
       load.stack({{at + "mlp.gate_proj.weight", config.intermediate}, {at + "mlp.up_proj.weight", config.intermediate}},
                  config.hidden));
   TRY(layer.down, load.stack({{at + "mlp.down_proj.weight", config.hidden}}, config.intermediate));
+  if (config.qkv_bias) {
+    TRY(layer.qkv_bias,
+        load.column(
+            {{at + "self_attn.q_proj.bias", q}, {at + "self_attn.k_proj.bias", kv}, {at + "self_attn.v_proj.bias", kv}}));
+  }
+  if (config.out_bias) {
+    TRY(layer.out_bias, load.column({{at + "self_attn.o_proj.bias", config.hidden}}));
+  }
+  if (config.head_norms) {
+    TRY(layer.query_norm, load.gain(at + "self_attn.q_norm.weight", config.head_size));
+    TRY(layer.key_norm, load.gain(at + "self_attn.k_norm.weight", config.head_size));
+  }
   return layer;
 }
 
-Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, int32_t rows_max) {
+Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits) {
   Buffers buffers;
+  const int32_t rows_max = limits.rows_max;
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   for (Tensor* each : {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.wanted_residual, &buffers.wanted_delta,
                        &buffers.wanted_normed}) {
@@ -73,7 +96,11 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
   TRY(buffers.gate_up, device.scratch(rows_max, 2 * config.intermediate, Type::f32));
   TRY(buffers.gated, device.scratch(rows_max, config.intermediate, Type::f32));
   TRY(buffers.logits, device.output(rows_max, config.vocabulary, Type::f32));
-  TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
+  if (limits.ranked == 0) {
+    TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
+  } else {
+    TRY(buffers.ranked, device.output(rows_max, limits.ranked * kRankedWords, Type::i32));
+  }
   return buffers;
 }
 
@@ -81,6 +108,8 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   const Loader load{checkpoint, device};
   Llama model;
   model.eps_ = config.rms_eps;
+  model.heads_ = config.heads;
+  model.kv_heads_ = config.kv_heads;
   TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
   for (int index = 0; index < config.layers; ++index) {
     TRY(const Layer layer, load_layer(checkpoint, config, device, index));
@@ -94,7 +123,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   TRY(model.rope_, device.rope(rope_rules(config), config.context_max));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
   TRY(model.cache_, device.cache(config.layers, shape, limits.cache_blocks));
-  TRY(model.buffers_, make_buffers(config, device, limits.rows_max));
+  TRY(model.buffers_, make_buffers(config, device, limits));
   return model;
 }
 
@@ -104,11 +133,22 @@ Llama::Buffers Llama::cut(Shape shape) const {
        {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.qkv, &buffers.heads, &buffers.gate_up, &buffers.gated}) {
     each->rows = shape.rows;
   }
-  for (Tensor* each :
-       {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits, &buffers.chosen}) {
+  for (Tensor* each : {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits,
+                       &buffers.chosen, &buffers.ranked}) {
     each->rows = shape.wanted;
   }
   return buffers;
+}
+
+void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const {
+  ops.linear(at.normed, *layer.qkv, layer.qkv_bias, at.qkv);
+  if (layer.query_norm != nullptr) {
+    ops.norm_heads(at.qkv, 0, heads_, *layer.query_norm, eps_);
+    ops.norm_heads(at.qkv, heads_, kv_heads_, *layer.key_norm, eps_);
+  }
+  ops.rope_store(at.qkv, *rope_, *cache_, index);
+  ops.attend(at.qkv, *cache_, index, at.heads);
+  ops.linear(at.heads, *layer.attention_out, layer.out_bias, at.delta);
 }
 
 void Llama::forward(Ops& ops, Shape shape) const {
@@ -119,22 +159,23 @@ void Llama::forward(Ops& ops, Shape shape) const {
     const Layer& layer = layers_[i];
     const int index = static_cast<int>(i);
     ops.add_rms_norm(at.residual, delta, *layer.input_norm, eps_, at.normed);
-    ops.linear(at.normed, *layer.qkv, at.qkv);
-    ops.rope_store(at.qkv, *rope_, *cache_, index);
-    ops.attend(at.qkv, *cache_, index, at.heads);
-    ops.linear(at.heads, *layer.attention_out, at.delta);
+    attend(ops, layer, index, at);
     ops.add_rms_norm(at.residual, &at.delta, *layer.mlp_norm, eps_, at.normed);
-    ops.linear(at.normed, *layer.gate_up, at.gate_up);
+    ops.linear(at.normed, *layer.gate_up, nullptr, at.gate_up);
     ops.silu_gate(at.gate_up, at.gated);
-    ops.linear(at.gated, *layer.down, at.delta);
+    ops.linear(at.gated, *layer.down, nullptr, at.delta);
     delta = &at.delta;
   }
   if (shape.wanted == 0) return;  // a prompt chunk that is not the last
   ops.gather(at.residual, at.wanted_residual);
   ops.gather(at.delta, at.wanted_delta);
   ops.add_rms_norm(at.wanted_residual, &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
-  ops.linear(at.wanted_normed, *head_, at.logits);
-  ops.choose(at.logits, at.chosen);
+  ops.linear(at.wanted_normed, *head_, nullptr, at.logits);
+  if (at.ranked.data == nullptr) {
+    ops.choose(at.logits, at.chosen);
+  } else {
+    ops.rank(at.logits, at.ranked);
+  }
 }
 
 }  // namespace slipstream

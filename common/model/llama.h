@@ -1,4 +1,5 @@
-// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads, gated SiLU; tied or untied head.
+// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads, gated SiLU; tied or untied head;
+// with biases on the attention's projections (Qwen2) or norms on its heads (Qwen3).
 #pragma once
 
 #include <vector>
@@ -12,6 +13,7 @@ namespace slipstream {
 struct ModelLimits {
   int32_t rows_max = 0;      // of one step
   int32_t cache_blocks = 0;  // for all sequences together
+  int32_t ranked = 0;        // candidates a wanted row; 0: its one chosen token
 };
 
 class Llama final : public Network {
@@ -22,25 +24,29 @@ class Llama final : public Network {
   void forward(Ops& ops, Shape shape) const override;
 
   Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
-  Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise
+  Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise; no data where candidates are ranked
+  Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords], likewise; no data where one is chosen
 
  private:
   struct Layer {
     Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
+    Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model has none
   };
   struct Buffers {
     Tensor residual, delta, normed;                       // [rows, hidden]
     Tensor qkv, heads;                                    // [rows, (heads + 2 kv_heads) head_size], [rows, heads head_size]
     Tensor gate_up, gated;                                // [rows, 2 intermediate], [rows, intermediate]
     Tensor wanted_residual, wanted_delta, wanted_normed;  // [wanted, hidden]
-    Tensor logits, chosen;                                // [wanted, vocabulary], [wanted, 1]
+    Tensor logits, chosen, ranked;                        // [wanted, vocabulary]; one of [wanted, 1] and [wanted, candidates]
   };
 
   static Result<Layer> load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index);
-  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, int32_t rows_max);
+  void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
+  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits);
   Buffers cut(Shape shape) const;  // the buffers' first rows
 
   float eps_ = 0;
+  int32_t heads_ = 0, kv_heads_ = 0;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
   RopeTable* rope_ = nullptr;

@@ -8,10 +8,13 @@
 #include "common/base/ids.h"
 #include "common/kv/kv_move.h"
 #include "common/sampling/params.h"
+#include "common/sampling/rank.h"
 
 namespace slipstream {
 
 enum class Type : uint8_t { f32, bf16, i32 };
+
+inline constexpr int32_t kRankedWords = sizeof(Ranked) / 4;  // a Ranked as 32-bit columns of a tensor
 
 // A view of [rows, cols]; its address never changes after load.
 struct Tensor {
@@ -57,8 +60,12 @@ class Ops {
   virtual void embed(const Weight& table, Tensor out) = 0;
   // residual += delta (when given); out = residual / rms(residual) * gain, all [rows, hidden]
   virtual void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) = 0;
-  // out [rows, weight.out] = in [rows, weight.in] * weight^T; qkv and gate|up are stacked at pack
-  virtual void linear(Tensor in, const Weight& weight, Tensor out) = 0;
+  // out [rows, weight.out] = in [rows, weight.in] * weight^T + bias [weight.out] (when given); qkv and gate|up are stacked at
+  // pack
+  virtual void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) = 0;
+  // each of `heads` heads of the rows, from column first_head * gain.in on: head = head / rms(head) * gain [head_size], in
+  // place
+  virtual void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) = 0;
   // rotates q and k of qkv [rows, (heads + 2 kv_heads) * head_size] in place; writes k and v to Step.slot of this layer
   virtual void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) = 0;
   // out [rows, heads * head_size]: softmax(q k / sqrt(head_size)) v over what each row sees
@@ -69,6 +76,8 @@ class Ops {
   virtual void gather(Tensor in, Tensor out) = 0;
   // ids [wanted, 1] i32: the target's token a row, by Step.sampling (sampling/choose.h); -1: non-finite logits
   virtual void choose(Tensor logits, Tensor ids) = 0;
+  // out [wanted, k * kRankedWords]: a row's k likeliest choices, by Step.sampling (sampling/rank.h); token -1 behind the last
+  virtual void rank(Tensor logits, Tensor out) = 0;
 
  protected:
   ~Ops() = default;

@@ -45,6 +45,11 @@ std::optional<Peer> IncomingPeers::peer_of(const ConnectionId& connection) const
   return at == connections_.end() ? std::nullopt : std::optional(at->second.peer);
 }
 
+std::optional<Peer> IncomingPeers::peer_at(int fd) const {
+  const auto at = fds_.find(fd);
+  return at == fds_.end() ? std::nullopt : peer_of(at->second);
+}
+
 const ConnectionId* IncomingPeers::connection_of(Peer peer) const {
   const auto at = peers_.find(peer);
   return at == peers_.end() ? nullptr : &at->second;

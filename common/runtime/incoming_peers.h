@@ -32,6 +32,7 @@ class IncomingPeers {
   std::optional<Peer> sender(const ConnectionId& connection, int fd, Incarnation incarnation, Events& events);
   bool knows(const ConnectionId& connection) const { return connections_.contains(connection); }
   std::optional<Peer> peer_of(const ConnectionId& connection) const;
+  std::optional<Peer> peer_at(int fd) const;
 
   const ConnectionId* connection_of(Peer peer) const;  // null: not connected
   void lost(Peer peer, Events& events);                // a send found nobody

@@ -17,6 +17,11 @@ void add_node_metrics(const NodeCounters& counters, Exposition& page) {
   page.counter(kNodeDropped, d(counters.undecodable), {{"why", "undecodable"}});
   page.counter(kNodeDropped, d(counters.misdirected), {{"why", "misdirected"}});
   page.counter(kNodeDropped, d(counters.inbox_full), {{"why", "inbox_full"}});
+  page.gauge(kNodeConnections, d(transport.connections));
+  page.counter(kNodeConnectionsCut, d(transport.cut_held), {{"why", "held"}});
+  page.counter(kNodeConnectionsCut, d(transport.cut_speechless), {{"why", "speechless"}});
+  page.counter(kNodeConnectionsCut, d(transport.cut_too_many), {{"why", "too_many"}});
+  page.counter(kNodeConnectionsCut, d(transport.cut_frames), {{"why", "frames"}});
 }
 
 }  // namespace slipstream

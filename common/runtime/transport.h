@@ -29,9 +29,11 @@ using TransportEvent = std::variant<FrameFrom, PeerUp, PeerDown, Malformed>;
 struct TransportCounters {
   uint64_t sent = 0, received = 0;  // frames
   uint64_t sent_bytes = 0, received_bytes = 0;
-  uint64_t dropped_full = 0;  // a peer's queue was full
-  uint64_t dropped_gone = 0;  // nobody there
-  uint64_t malformed = 0;     // envelope: boundary, version or size
+  uint64_t dropped_full = 0;                                                    // a peer's queue was full
+  uint64_t dropped_gone = 0;                                                    // nobody there
+  uint64_t malformed = 0;                                                       // envelope: boundary, version or size
+  uint64_t cut_held = 0, cut_speechless = 0, cut_too_many = 0, cut_frames = 0;  // connections: connection_watch.h
+  uint64_t connections = 0;                                                     // open now, of those that connected to us
 };
 
 inline constexpr size_t frame_bytes_max(Boundary boundary) {

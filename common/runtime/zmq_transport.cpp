@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/runtime/connection_guard.h"
 #include "common/runtime/endpoint.h"
 #include "common/runtime/envelope.h"
+#include "common/runtime/file_descriptor.h"
 #include "common/runtime/incoming_peers.h"
 #include "common/runtime/zmq_socket.h"
 
@@ -25,10 +27,13 @@ namespace {
 constexpr int kKeepAliveIdleSeconds = 3, kKeepAliveIntervalSeconds = 1, kKeepAliveProbes = 3;
 constexpr int kUnackedMaxMs = 6000;
 constexpr int kHandshakeMs = 2000;
+constexpr int kBacklog =
+    1024;  // connections at the door; the kernel drops what comes then, and it is tried again a second later
 constexpr int kReconnectMs = 20;
 constexpr int kReconnectMaxMs = 2000;
 constexpr int kDisconnectLingerMs = 100;  // what was said just before a disconnect() may still leave
 constexpr int kFramesPerLookMax = 64;     // of one socket, before the others are read
+constexpr std::string_view kHeldTooMuch = "more than can be read, or a message without an end";
 
 zmq::Socket make_socket(const zmq::Context& context, int type) {
   zmq::Socket socket(context, type);
@@ -42,30 +47,16 @@ zmq::Socket make_socket(const zmq::Context& context, int type) {
   socket.set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAliveProbes);
   socket.set(ZMQ_TCP_MAXRT, kUnackedMaxMs);
   socket.set(ZMQ_HANDSHAKE_IVL, kHandshakeMs);
+  socket.set(ZMQ_BACKLOG, kBacklog);
   return socket;
 }
 
 // One peer that we connect to.
 struct Link {
   zmq::Socket monitor, socket;  // in this order: the socket ends first (zmq_socket.cpp says why)
+  ConnectionGuard guard;
   bool up = false;
   bool ended = false;  // the connection ended; told when all that came before has been read
-};
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) { CHECK(fd >= 0, "no file descriptor: raise the limit of open files"); }
-  ~FileDescriptor() { ::close(fd_); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int get() const { return fd_; }
-  void clear() const {
-    uint64_t count = 0;
-    [[maybe_unused]] const auto size = ::read(fd_, &count, sizeof count);  // non-blocking; nothing there is fine
-  }
-
- private:
-  int fd_;
 };
 
 }  // namespace
@@ -76,11 +67,15 @@ struct ZmqTransport::State {
   void build_items();
   bool look(std::chrono::microseconds wait);
   void read_router();
+  bool read_router_frames();
   bool read_router_monitor();
   void take_router_frame(zmq::Message& id);
   void read_link(Peer peer, Link& link);
+  bool read_link_frames(Peer peer, Link& link);
   void read_link_monitor(Peer peer, Link& link);
   void take_link_frame(Peer peer, Link& link, zmq::Message& head);
+  bool take_payload(zmq::Socket& socket, ConnectionGuard& guard, zmq::Message& head, zmq::Message& payload);
+  bool guards() const;
   void malformed(std::optional<Peer> peer, std::string why);
   void deliver(Peer peer, Boundary boundary, std::span<const std::byte> payload);
 
@@ -89,13 +84,14 @@ struct ZmqTransport::State {
   FileDescriptor wakeup{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   FileDescriptor timer{timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
   zmq::Socket router_monitor, router;  // in this order, as in Link
+  TransportCounters counters;
+  ConnectionGuard guard{ConnectionWatch::Side::bound, counters};
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;
   bool unread = false;                // a socket may hold more than one look took, or an end that comes behind it
   std::vector<TransportEvent> fresh;  // filled by one look
   std::deque<TransportEvent> events;  // to be given
-  TransportCounters counters;
 };
 
 Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(const ZmqOptions& options) {
@@ -122,12 +118,14 @@ const TransportCounters& ZmqTransport::counters() const { return state_->counter
 void ZmqTransport::connect(Peer peer, const std::string& endpoint) {
   CHECK((peer.id & kIncomingPeer) == 0, "peer {} is no name for a link of ours", peer.id);
   CHECK(!state_->links.contains(peer), "peer {} is connected already", peer.id);
-  Link link{.socket = make_socket(state_->context, ZMQ_DEALER)};
+  Link link{.socket = make_socket(state_->context, ZMQ_DEALER),
+            .guard = ConnectionGuard(ConnectionWatch::Side::connecting, state_->counters)};
   // ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts the process (libzmq
   // 4.3.4, "!_more" in fq.cpp). So what was sent before an end is noticed may arrive after a reconnect (docs/WIRE.md).
   link.socket.set(ZMQ_RECONNECT_IVL, kReconnectMs);
   link.socket.set(ZMQ_RECONNECT_IVL_MAX, kReconnectMaxMs);
-  link.monitor = link.socket.monitor(state_->context, ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
+  link.monitor =
+      link.socket.monitor(state_->context, ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
   Result<void> connected = check_connect_endpoint(endpoint);
   if (connected) connected = link.socket.connect(endpoint);
   if (!connected) {
@@ -225,6 +223,7 @@ void ZmqTransport::State::build_items() {
 // Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is there. True: it was to wait,
 // and somebody called wake().
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
+  if (guards()) wait = std::min(wait, ConnectionWatch::kPeriod);
   if (std::exchange(unread, false)) wait = std::chrono::microseconds(0);
   if (wait.count() > 0) {
     const itimerspec spec{.it_value = {.tv_sec = wait.count() / 1'000'000, .tv_nsec = wait.count() % 1'000'000 * 1000}};
@@ -244,6 +243,10 @@ bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   return woken;
 }
 
+bool ZmqTransport::State::guards() const {
+  return guard.open() > 0 || std::ranges::any_of(links, [](const auto& link) { return link.second.guard.open() > 0; });
+}
+
 void ZmqTransport::State::malformed(std::optional<Peer> peer, std::string why) {
   ++counters.malformed;
   if (peer) fresh.emplace_back(Malformed{*peer, std::move(why)});
@@ -255,22 +258,56 @@ void ZmqTransport::State::deliver(Peer peer, Boundary boundary, std::span<const 
   fresh.emplace_back(FrameFrom{peer, Frame{boundary, {payload.begin(), payload.end()}}});
 }
 
+// The frames of a message after its first. False: it has not two.
+bool ZmqTransport::State::take_payload(zmq::Socket& socket, ConnectionGuard& of, zmq::Message& head, zmq::Message& payload) {
+  const int fd = head.connection_fd();
+  bool two = false;
+  size_t bytes = wire_bytes_of(head.bytes().size());
+  for (int frames = 2; (frames == 2 ? head : payload).more() && socket.receive(payload); ++frames) {
+    two = frames == 2;
+    bytes += wire_bytes_of(payload.bytes().size());
+    if (frames > kFramesPerMessageMax) of.cut_for_frames(fd);
+  }
+  of.delivered(fd, bytes);
+  return two;
+}
+
 // Monitor first, frames next, ends last: so that a farewell is heard before the end of the connection that brought it.
 void ZmqTransport::State::read_router() {
   read_router_monitor();
+  guard.before_reading();
+  unread |= !read_router_frames();
+  for (const int fd : guard.after_reading()) {
+    if (const auto peer = incoming.peer_at(fd)) fresh.emplace_back(Malformed{*peer, std::string(kHeldTooMuch)});
+  }
+  counters.connections = guard.open();
+}
+
+// False: there may be more.
+bool ZmqTransport::State::read_router_frames() {
   for (int n = 0; n < kFramesPerLookMax; ++n) {
     zmq::Message id;
-    if (!router.receive(id)) return incoming.settle(fresh);
+    if (!router.receive(id)) {
+      guard.emptied();
+      incoming.settle(fresh);
+      return true;
+    }
     take_router_frame(id);
   }
-  unread = true;
+  return false;
 }
 
 bool ZmqTransport::State::read_router_monitor() {
   bool any = false;
   for (auto event = zmq::next_event(router_monitor); event.event != 0; event = zmq::next_event(router_monitor), any = true) {
-    if (event.event == ZMQ_EVENT_ACCEPTED) incoming.accepted(event.value, fresh);
-    if (event.event == ZMQ_EVENT_DISCONNECTED) incoming.disconnected(event.value);
+    if (event.event == ZMQ_EVENT_ACCEPTED) {
+      incoming.accepted(event.value, fresh);
+      guard.opened(event.value);
+    }
+    if (event.event == ZMQ_EVENT_DISCONNECTED) {
+      incoming.disconnected(event.value);
+      guard.closed(event.value);
+    }
   }
   return any;
 }
@@ -281,8 +318,7 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   if (!id.more() || !router.receive(head)) return malformed(incoming.peer_of(connection), "a message without an envelope");
   const int fd = head.connection_fd();
   const auto envelope = unpack(head.bytes());
-  const bool two = head.more() && router.receive(payload) && !payload.more();
-  if (!two) router.skip_rest(payload);
+  const bool two = take_payload(router, guard, head, payload);
   if (!envelope) return malformed(incoming.peer_of(connection), envelope.error().message);
   if (!incoming.knows(connection)) read_router_monitor();  // whose end an end is can be told only in this order
   const auto peer = incoming.sender(connection, fd, envelope->sender, fresh);
@@ -291,6 +327,7 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
     if (named) malformed(named, "a connection that changed its incarnation");
     return;
   }
+  guard.heard(fd);
   if (!two) return malformed(peer, "a message that has not two frames");
   if (payload.bytes().size() > frame_bytes_max(envelope->boundary)) {
     return malformed(
@@ -302,21 +339,31 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
 // In the same order.
 void ZmqTransport::State::read_link(Peer peer, Link& link) {
   read_link_monitor(peer, link);
+  link.guard.before_reading();
+  unread |= !read_link_frames(peer, link);
+  if (!link.guard.after_reading().empty()) fresh.emplace_back(Malformed{peer, std::string(kHeldTooMuch)});
+}
+
+bool ZmqTransport::State::read_link_frames(Peer peer, Link& link) {
   for (int n = 0; n < kFramesPerLookMax; ++n) {
     zmq::Message head;
-    if (link.socket.receive(head)) {
-      take_link_frame(peer, link, head);
-      continue;
+    if (!link.socket.receive(head)) {
+      link.guard.emptied();
+      if (std::exchange(link.ended, false) && std::exchange(link.up, false)) fresh.emplace_back(PeerDown{peer});
+      return true;
     }
-    if (std::exchange(link.ended, false) && std::exchange(link.up, false)) fresh.emplace_back(PeerDown{peer});
-    return;
+    take_link_frame(peer, link, head);
   }
-  unread = true;
+  return false;
 }
 
 void ZmqTransport::State::read_link_monitor(Peer peer, Link& link) {
   for (auto event = zmq::next_event(link.monitor); event.event != 0; event = zmq::next_event(link.monitor)) {
-    if (event.event == ZMQ_EVENT_DISCONNECTED) link.ended = link.up;
+    if (event.event == ZMQ_EVENT_CONNECTED) link.guard.opened(event.value);
+    if (event.event == ZMQ_EVENT_DISCONNECTED) {
+      link.guard.closed(event.value);
+      link.ended = link.up;
+    }
     if (event.event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       if (std::exchange(link.ended, false)) fresh.emplace_back(PeerDown{peer});
       link.up = true;
@@ -328,8 +375,7 @@ void ZmqTransport::State::read_link_monitor(Peer peer, Link& link) {
 void ZmqTransport::State::take_link_frame(Peer peer, Link& link, zmq::Message& head) {
   zmq::Message payload;
   const auto envelope = unpack(head.bytes());
-  const bool two = head.more() && link.socket.receive(payload) && !payload.more();
-  if (!two) link.socket.skip_rest(head.more() ? payload : head);
+  const bool two = take_payload(link.socket, link.guard, head, payload);
   if (!link.up) read_link_monitor(peer, link);
   if (!link.up) return void(++counters.dropped_gone);  // of a connection whose end has been told
   if (!envelope) return malformed(peer, envelope.error().message);

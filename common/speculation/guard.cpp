@@ -11,6 +11,9 @@ void DraftGuard::plain_step() {
 }
 
 void DraftGuard::drafted_step(int verified_nodes, int accepted_nodes, bool late) {
+  const bool empty = verified_nodes == 0 && !late;
+  empties_ = empty ? empties_ + 1 : 0;
+  if (!empty) empty_gap_ = 0;
   if (accepted_nodes > 0) {
     if (accepted_nodes * kGrowthShare >= verified_nodes) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
     failures_ = 0;
@@ -18,11 +21,14 @@ void DraftGuard::drafted_step(int verified_nodes, int accepted_nodes, bool late)
     return;
   }
   if (verified_nodes > 0) nodes_ = std::max(nodes_ / 2, kFirstNodes);
-  const bool failed = late || verified_nodes > 0;
-  if (failed && ++failures_ >= kFailuresBeforeBackoff) {
+  if (!empty && ++failures_ >= kFailuresBeforeBackoff) {
     gap_ = gap_ == 0 ? kFirstGapSteps : std::min(2 * gap_, kProbeGapSteps);
   }
-  plain_steps_left_ = gap_;
+  if (empties_ == kEmptiesBeforeBackoff) {
+    empties_ = 0;
+    empty_gap_ = std::clamp(2 * empty_gap_, 1, kEmptyGapSteps);
+  }
+  plain_steps_left_ = std::max(gap_, empty_gap_);
 }
 
 }  // namespace slipstream

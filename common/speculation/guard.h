@@ -2,7 +2,8 @@
 // kFirstNodes, which cost a step next to nothing, double while enough of them is accepted, and halve when nothing is. Drafts
 // that keep failing fall to zero nodes and are probed for again at exponentially growing gaps, at most one step in
 // kProbeGapSteps in the end. A draft that helps is followed by the next one at once, but only halves the gap: a drafter that is
-// right now and then stays rare, one that turned good is back in a few steps. A tree that came in time and empty says neither.
+// right now and then stays rare, one that turned good is back in a few steps. A tree that came in time and empty is no failure,
+// but a long row of them is asked for less and less often, too: gently, at most one step in kEmptyGapSteps in the end.
 // Pure; counts steps, not time (that is wait_budget.h).
 #pragma once
 
@@ -11,8 +12,10 @@ namespace slipstream {
 inline constexpr int kFirstNodes = 3;
 inline constexpr int kFailuresBeforeBackoff = 2;  // trees in a row that were late or had no node accepted
 inline constexpr int kFirstGapSteps = 4;
-inline constexpr int kProbeGapSteps = 64;  // the gap never grows past this
-inline constexpr int kGrowthShare = 4;     // a tree of which one node in so many is accepted may double
+inline constexpr int kProbeGapSteps = 64;         // the gap never grows past this
+inline constexpr int kEmptiesBeforeBackoff = 16;  // empty trees in a row, each time before the gap grows
+inline constexpr int kEmptyGapSteps = 16;
+inline constexpr int kGrowthShare = 4;  // a tree of which one node in so many is accepted may double
 
 class DraftGuard {
  public:
@@ -24,8 +27,10 @@ class DraftGuard {
 
  private:
   int nodes_ = kFirstNodes;
-  int failures_ = 0;  // in a row
-  int gap_ = 0;       // steps between probes now; 0: not backing off
+  int failures_ = 0;   // in a row
+  int gap_ = 0;        // steps between probes now; 0: not backing off
+  int empties_ = 0;    // in a row
+  int empty_gap_ = 0;  // steps between asks for trees that are always empty
   int plain_steps_left_ = 0;
 };
 

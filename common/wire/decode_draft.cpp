@@ -25,6 +25,7 @@ Result<DraftMessage> read(schema::Attached::Reader from) {
   TRY(attached.fingerprint, read(from.getFingerprint()));
   TRY(attached.method, read("Attached.method", from.getMethod()));
   TRY(attached.refusal, read("Attached.refusal", from.getRefusal()));
+  attached.attach_first = from.getAttachFirst();
   return attached;
 }
 

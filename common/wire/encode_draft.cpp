@@ -32,6 +32,7 @@ void write(Top top, const Attached& attached) {
   to.setMethod(attached.method);
   write(to.initNeeds(), attached.needs);
   to.setRefusal(fit(attached.refusal));
+  to.setAttachFirst(attached.attach_first);
 }
 
 void write(schema::SequenceInfo::Builder to, const SequenceInfo& info) {

@@ -29,8 +29,15 @@ bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) 
 }
 
 void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
-  VerifierPeer* met = meet_attached(event.peer, now);
+  VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
+  if (!met->attached) {  // its Attach was lost, or answered by the life before this one
+    ++counters.unattached;
+    Attached answer = introduction("attach first: this drafter does not know you");
+    answer.attach_first = true;
+    effects.push_back(To<Attached>{event.peer, std::move(answer)});
+    return;
+  }
   ++counters.advances;
   const Advance& advance = event.message;
   if (!possible(advance)) {
@@ -81,7 +88,8 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
                     .round = held.round,
                     .base_length = held.length,
                     .prefix_hash = held.hash.value()};
-  queue.ask(key, rule_of(advance.tuning), {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
+  queue.ask({key, rule_of(advance.tuning), now + std::chrono::microseconds(advance.tuning.deadline_us)},
+            {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
 }
 
 void Drafter::State::overtake(const DraftKey& key) { counters.asks_overtaken += queue.withdraw(key); }
@@ -126,18 +134,22 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
     effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message)});
   } else {
     busy += Time(event.result->draft_us);
+    const MethodWork& work = event.result->work;
+    counters.passes = work.passes, counters.rows = work.rows, counters.evictions = work.evictions;
     if (!event.job.asks.empty()) counters.draft_seconds.observe(event.result->draft_us * 1e-6);
   }
   const uint32_t draft_us = event.result ? event.result->draft_us : 0;
   for (size_t i = 0; i < event.job.asks.size(); ++i) {
-    const TokenTree* tree = event.result ? &event.result->trees[i] : nullptr;
-    answer(event.job.asks[i], std::move(event.job.answers[i]), tree, draft_us, effects);
+    Result<Draft> draft = fail("no tree");
+    if (event.result) draft = std::move(event.result->trees[i]);
+    answer(event.job.asks[i], std::move(event.job.answers[i]), draft, draft_us, effects);
   }
   queue.finished(std::move(event.job));
 }
 
-// tree: null when the job failed.
-void Drafter::State::answer(const DraftAsk& ask, Tree answer, const TokenTree* tree, uint32_t draft_us, Effects& effects) {
+// draft: an error when the job failed.
+void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Result<Draft>& draft, uint32_t draft_us, Effects& effects) {
+  const TokenTree* tree = draft && *draft ? &**draft : nullptr;
   const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());
   counters.nodes_drafted += nodes;
   const HeldSequence* held = sequences.find(ask.key);
@@ -147,6 +159,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const TokenTree* t
     counters.nodes_discarded += nodes;
     return;
   }
+  if (draft && tree == nullptr) return queue.ask(ask, std::move(answer));
   if (nodes > 0) {
     answer.nodes.assign(tree->nodes().begin(), tree->nodes().end());
     counters.nodes_sent += nodes;

@@ -26,9 +26,12 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   const auto begin = std::chrono::steady_clock::now();
   for (const DraftPlan::Operation& operation : plan.operations) std::visit(Teach{method}, operation);
   Drafts drafts;
-  if (!plan.asks.empty()) drafts.trees = method.draft(plan.asks);
+  if (!plan.asks.empty()) {
+    TRY(drafts.trees, method.draft(plan.asks));
+  }
   CHECK(drafts.trees.size() == plan.asks.size(), "{} answered {} asks with {} trees", method.name(), plan.asks.size(),
         drafts.trees.size());
+  drafts.work = method.work();
   const auto spent = std::chrono::steady_clock::now() - begin;
   drafts.draft_us = static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(spent).count());
   return drafts;

@@ -10,7 +10,8 @@
 
 namespace slipstream {
 
-// What the method must learn, in order; then one batch of asks, each at the newest state of its sequence.
+// What the method must learn, in order; then one batch of asks, each at the newest state of its sequence, the most urgent
+// first.
 struct DraftPlan {
   struct Begin {
     DraftKey key;
@@ -34,8 +35,9 @@ struct DraftPlan {
 };
 
 struct Drafts {
-  std::vector<TokenTree> trees;  // [asks]
-  uint32_t draft_us = 0;         // of the whole batch
+  std::vector<Draft> trees;  // [asks]
+  uint32_t draft_us = 0;     // of the whole batch
+  MethodWork work;           // since the process began
 };
 
 Result<Drafts> run_draft(Method& method, DraftPlan& plan);

@@ -1,5 +1,6 @@
 #include "services/drafter/draft_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace slipstream {
@@ -8,11 +9,14 @@ void DraftQueue::extend(const DraftKey& key, std::vector<TokenId> tokens) {
   if (!tokens.empty()) plan_.operations.push_back(DraftPlan::Extend{key, std::move(tokens)});
 }
 
-std::optional<DraftPlan> DraftQueue::start() {
+std::optional<DraftPlan> DraftQueue::start(Time now) {
   if (computing_ || (plan_.empty() && asks_.empty())) return std::nullopt;
-  for (auto& [key, ask] : asks_) {
-    plan_.asks.push_back({key, ask.rule});
-    plan_.answers.push_back(std::move(ask.answer));
+  std::vector<Ask*> order;
+  for (auto& [key, ask] : asks_) order.push_back(&ask);
+  std::ranges::stable_sort(order, {}, [&](const Ask* each) { return std::pair(each->ask.due < now, each->ask.due); });
+  for (Ask* each : order) {
+    plan_.asks.push_back(each->ask);
+    plan_.answers.push_back(std::move(each->answer));
   }
   asks_.clear();
   computing_ = true;

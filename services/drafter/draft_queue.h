@@ -17,17 +17,16 @@ class DraftQueue {
   void extend(const DraftKey& key, std::vector<TokenId> tokens);
   void end(const DraftKey& key) { plan_.operations.push_back(DraftPlan::End{key}); }
 
-  void ask(const DraftKey& key, const StopRule& rule, Tree answer) {
-    asks_.insert_or_assign(key, Ask{rule, std::move(answer)});
-  }
+  void ask(const DraftAsk& ask, Tree answer) { asks_.insert_or_assign(ask.key, Ask{ask, std::move(answer)}); }
   bool withdraw(const DraftKey& key) { return asks_.erase(key) > 0; }  // false: nothing asked
 
-  std::optional<DraftPlan> start();  // nothing to do, or a job runs: none
+  // Nothing to do, or a job runs: none. Earliest deadline first; those that are past it come last, since they can be late only.
+  std::optional<DraftPlan> start(Time now);
   void finished(DraftPlan buffers);  // they serve again
 
  private:
   struct Ask {
-    StopRule rule;
+    DraftAsk ask;
     Tree answer;  // without nodes
   };
   DraftPlan plan_;                // without asks

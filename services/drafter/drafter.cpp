@@ -86,6 +86,7 @@ void Drafter::State::count() {
   counters.tokens_held = static_cast<uint64_t>(sequences.tokens());
   counters.verifiers = verifiers.attached();
   counters.welcome = membership.welcome();
+  counters.stopping = leaving;
 }
 
 Drafter::Drafter(DrafterConfig config) : state_(std::make_unique<State>(std::move(config))) {}
@@ -98,7 +99,7 @@ void Drafter::on(Event event, Time now, std::vector<Effect>& effects) {
   }
   std::visit([&](auto&& e) { state_->take(std::move(e), now, effects); }, std::move(event));
   state_->keep_time(now, effects);
-  if (auto plan = state_->queue.start()) effects.push_back(Run<DraftPlan>{*std::move(plan)});
+  if (auto plan = state_->queue.start(now)) effects.push_back(Run<DraftPlan>{*std::move(plan)});
   state_->set_alarm(effects);
   state_->count();
 }

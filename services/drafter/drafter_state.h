@@ -30,7 +30,7 @@ struct Drafter::State {
   void take(const Malformed& event, Time now, Effects& effects);
   void take(const From<Welcome>& event, Time now, Effects& effects);
   void take(const From<Refuse>& event, Time now, Effects& effects);
-  void take(const From<RouterHeartbeat>&, Time, Effects&) {}  // a router that is silent is the link's business
+  void take(const From<RouterHeartbeat>& event, Time now, Effects&) { membership.take(event, now); }
   void take(const From<Drain>& event, Time now, Effects& effects);
   void take(const From<Attach>& event, Time now, Effects& effects);
   void take(From<Advance> event, Time now, Effects& effects);
@@ -46,13 +46,14 @@ struct Drafter::State {
 
   VerifierPeer* meet(Peer peer, Time now);           // null: quarantined, or a router
   VerifierPeer* meet_attached(Peer peer, Time now);  // null besides: has not attached
+  Attached introduction(std::string refusal) const;
   void strike(Peer peer, VerifierPeer& from, Effects& effects, const std::string& why);
   bool possible(const Advance& advance) const;
   bool has_room(const HeldSequence* held, const Advance& advance) const;
   void apply(const DraftKey& key, Advance advance, Fit fit, Time now);
   void resync(const DraftKey& key, const Advance& advance, int32_t held, Effects& effects);
   void send_empty(Peer peer, const Advance& advance, NoNodes reason, Effects& effects);
-  void answer(const DraftAsk& ask, Tree answer, const TokenTree* tree, uint32_t draft_us, Effects& effects);
+  void answer(const DraftAsk& ask, Tree answer, const Result<Draft>& draft, uint32_t draft_us, Effects& effects);
   bool erase(const DraftKey& key);  // from the method, too
   void free(const std::vector<DraftKey>& keys);
   void overtake(const DraftKey& key);  // a newer round: what was asked before is not worth drafting

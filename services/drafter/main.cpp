@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/config/drafter_config.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/metrics/build_info.h"
@@ -11,23 +10,25 @@
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
+#include "common/runtime/open_files.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/drafter/inline_drafter.h"
-#include "services/drafter/methods/ngram.h"
+#include "services/drafter/methods/make_method.h"
 #include "services/drafter/metrics_page.h"
 #include "services/drafter/model_folder.h"
 
 namespace slipstream {
 namespace {
 
-using DrafterNode = Node<InlineDrafter>;
+// The actor by itself, with its jobs on a thread of their own, or with the method inside.
+using ThreadedNode = Node<Drafter, DraftPlan, Drafts>;
+using InlineNode = Node<InlineDrafter>;
 
-Result<void> run(const DrafterOptions& options, StopSignal& stop) {
-  TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
+template <class DrafterNode, class MakeActor, class... Work>
+Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal& stop, MakeActor make_actor, Work... work) {
   TRY(const Endpoint bind, parse_endpoint(options.bind));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
-
   std::atomic<DrafterNode*> node = nullptr;
   const auto page = [&] {
     Exposition page;
@@ -38,22 +39,19 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
     }
     return page.text();
   };
-  const auto ready = [&] { return node != nullptr && node.load()->counters().welcome; };
-  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, ready}));
+  const auto state = [&] {
+    if (node == nullptr) return WorkerState::waiting;
+    const auto counters = node.load()->counters();
+    return worker_state(counters.welcome, counters.stopping);
+  };
+  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
-
-  NgramMethod method;
-  DrafterConfig config{.incarnation = random_incarnation(),
-                       .fingerprint = std::move(fingerprint),
-                       .method = std::string(method.name()),
-                       .needs = method.needs(),
-                       .metrics_endpoint = "http://" + address + "/metrics",
-                       .routers = options.router};
+  config.metrics_endpoint = "http://" + address + "/metrics";
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
   const std::string bound = transport->bound_endpoint();
   config.draft_endpoint = options.advertise.empty() ? bound : options.advertise;
-  InlineDrafter drafter(config, method);
-  DrafterNode loop(drafter, *transport);
+  auto drafter = make_actor(config);
+  DrafterNode loop(drafter, *transport, work...);
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
@@ -61,6 +59,21 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
            config.metrics_endpoint);
   loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}});
   return {};
+}
+
+Result<void> run(const DrafterOptions& options, StopSignal& stop) {
+  TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
+  TRY(const auto method, make_method(options, fingerprint));
+  const DrafterConfig config{.incarnation = random_incarnation(),
+                             .fingerprint = std::move(fingerprint),
+                             .method = std::string(method->name()),
+                             .needs = method->needs(),
+                             .routers = options.router};
+  if (method->quick()) {
+    return run<InlineNode>(options, config, stop, [&](const DrafterConfig& at) { return InlineDrafter(at, *method); });
+  }
+  const auto work = [&](DraftPlan& plan) { return run_draft(*method, plan); };
+  return run<ThreadedNode>(options, config, stop, [](const DrafterConfig& at) { return Drafter(at); }, work);
 }
 
 }  // namespace
@@ -72,6 +85,7 @@ int main(int argc, char** argv) {
   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
   const auto& options = std::get<DrafterOptions>(parsed);
   log_start("drafter", log_level_from(options.log_level).value_or(LogLevel::info));
+  allow_open_files();
   StopSignal stop;
   const Result<void> ran = run(options, stop);
   if (!ran) log_error("{}", ran.error().message);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/base/result.h"
 #include "common/messages/draft.h"
 #include "common/speculation/stop_rule.h"
 #include "common/speculation/token_tree.h"
@@ -24,6 +26,19 @@ struct DraftKey {
 struct DraftAsk {
   DraftKey key;
   StopRule rule;
+  Time due{};  // when its verifier stops waiting
+};
+
+// One ask's tree; an empty one says "nothing above the threshold". None at all: the method is not through with the sequence's
+// tokens yet (a long prompt), and wants to be asked again.
+using Draft = std::optional<TokenTree>;
+
+// What a method with a model has done since it began.
+struct MethodWork {
+  uint64_t passes = 0;     // forward passes
+  uint64_t rows = 0;       // of all passes
+  uint64_t evictions = 0;  // sequences whose cache went to others
+  bool operator==(const MethodWork&) const = default;
 };
 
 class Method {
@@ -31,11 +46,14 @@ class Method {
   virtual ~Method() = default;
   virtual std::string_view name() const = 0;
   virtual Needs needs() const = 0;
+  virtual bool quick() const { return false; }  // a job takes less time than handing it to another thread and back
   virtual void begin(const DraftKey& key, const SequenceInfo& info) = 0;  // a known key starts anew
   virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
-  // One tree an ask, in order; an empty one says "nothing above the threshold". Batched over all sequences.
-  virtual std::vector<TokenTree> draft(std::span<const DraftAsk> asks) = 0;
+  // [asks] Batched over all sequences; the first asks are the most urgent. One that is not answered must have been brought
+  // nearer to its answer. An error fails them all.
+  virtual Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) = 0;
   virtual void end(const DraftKey& key) = 0;
+  virtual MethodWork work() const { return {}; }
 };
 
 }  // namespace slipstream

@@ -16,6 +16,9 @@ void add_drafts(const DrafterCounters& c, Exposition& page) {
   page.counter(kDrafterNodes, d(c.nodes_discarded), {{"fate", "discarded"}});
   page.histogram(kDrafterDraftSeconds, c.draft_seconds);
   page.counter(kDrafterFailedJobs, d(c.failed_jobs));
+  page.counter(kDrafterPasses, d(c.passes));
+  page.counter(kDrafterPassRows, d(c.rows));
+  page.counter(kDrafterEvictions, d(c.evictions));
 }
 
 void add_sequences(const DrafterCounters& c, Exposition& page) {

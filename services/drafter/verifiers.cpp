@@ -73,12 +73,15 @@ void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects)
     free(sequences.of(event.peer));
     effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal)});
   }
-  effects.push_back(To<Attached>{event.peer,
-                                 {.drafter = config.incarnation,
-                                  .fingerprint = config.fingerprint,
-                                  .method = config.method,
-                                  .needs = config.needs,
-                                  .refusal = std::move(refusal)}});
+  effects.push_back(To<Attached>{event.peer, introduction(std::move(refusal))});
+}
+
+Attached Drafter::State::introduction(std::string refusal) const {
+  return {.drafter = config.incarnation,
+          .fingerprint = config.fingerprint,
+          .method = config.method,
+          .needs = config.needs,
+          .refusal = std::move(refusal)};
 }
 
 void Drafter::State::take(const From<Features>& event, Time now, Effects& effects) {

@@ -18,6 +18,19 @@ int32_t context_of(const Workers& workers, int32_t model_context_max) {
   return context > 0 ? context : model_context_max;
 }
 
+// Why it cannot go on although verifiers are there.
+std::string why_not_there(const LiveRequest& request, const Workers& workers) {
+  const auto other = [&](const auto& entry) {
+    const Worker& worker = entry.second;
+    return worker.hello.role == Role::verifier && worker.takes_work() && worker.backend() != request.backend;
+  };
+  if (!request.pinned() || std::ranges::none_of(workers.all(), other)) return {};
+  return fmt::format(
+      " Those that are there have other weights or numerics than the one that began this answer ({}): they would go on with "
+      "other words.",
+      request.backend.numerics_id);
+}
+
 }  // namespace
 
 std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& workers) const {
@@ -48,12 +61,13 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
       .retry_after_s = kRetryFullSeconds};
 }
 
-std::optional<Failure> Admission::expire(const LiveRequest& request, Time now) const {
+std::optional<Failure> Admission::expire(const LiveRequest& request, const Workers& workers, Time now) const {
   Failure failure{.request = request.submit.request, .status = 503, .retry_after_s = kRetryNoVerifierSeconds};
   if (now - request.stranded_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
     failure.code = "no_verifier";
-    failure.message = fmt::format("No verifier that can take this request for {} ms. See /ready and the page / of this router.",
-                                  config_.verifier_wait_ms);
+    failure.message =
+        fmt::format("No verifier that can take this request for {} ms.{} See /ready and the page / of this router.",
+                    config_.verifier_wait_ms, why_not_there(request, workers));
     return failure;
   }
   if (now - request.waiting_since >= std::chrono::milliseconds(config_.queue_wait_ms)) {

@@ -18,7 +18,7 @@ class Admission {
   // the model's own context).
   std::optional<Failure> refuse(const Submit& submit, const Workers& workers) const;
   // A waiting request that must not wait longer, or that no verifier there can ever take.
-  std::optional<Failure> expire(const LiveRequest& request, Time now) const;
+  std::optional<Failure> expire(const LiveRequest& request, const Workers& workers, Time now) const;
 
   void add(RequestId request) { queue_.push_back(request); }
   void add_front(RequestId request) { queue_.push_front(request); }  // it lost its verifier; it was admitted long ago

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace slipstream {
 
@@ -10,17 +11,25 @@ bool can_serve(const Worker& worker, const LiveRequest& request) {
          (!request.pinned() || worker.backend() == request.backend);
 }
 
-std::optional<Peer> pick_verifier(const Workers& workers, const LiveRequest& request) {
-  using Cost = std::tuple<bool, int32_t, uint32_t>;
-  std::optional<std::pair<Cost, Peer>> best;
+std::optional<Placement> pick_verifier(const Workers& workers, const PrefixMemory& memory, const LiveRequest& request) {
+  std::vector<std::pair<std::tuple<bool, double, Peer>, const Worker*>> offers;
   for (const auto& [peer, worker] : workers.all()) {
-    const int32_t room = std::min(worker.hello.sequences_max, kSequencesPerVerifierMax);
-    if (!can_serve(worker, request) || worker.assigned >= room) continue;
-    const std::pair<Cost, Peer> offer{{peer == request.refused_by, worker.assigned, worker.load.sequences}, peer};
-    if (!best || offer < *best) best = offer;
+    if (!can_serve(worker, request) || worker.sequences() >= worker.capacity()) continue;
+    offers.push_back({{peer == request.refused_by, worker.load_with(0), peer}, &worker});
   }
-  if (!best) return std::nullopt;
-  return best->second;
+  if (offers.empty()) return std::nullopt;
+  const auto [refused, load, peer] = std::ranges::min_element(offers)->first;
+  Placement placement{.verifier = peer};
+  int32_t longest = kAffinityTokensMin - 1;
+  const std::map<Peer, int32_t> held = memory.find(request.prefixes);
+  for (const auto& [cost, worker] : offers) {
+    const auto at = held.find(std::get<Peer>(cost));
+    if (at == held.end() || at->second <= longest || std::get<bool>(cost)) continue;
+    if (worker->load_with(1 - kAffinitySlackSequences) > load) continue;
+    longest = at->second;
+    placement = {.verifier = at->first, .why = Placement::Why::affinity};
+  }
+  return placement;
 }
 
 std::vector<Peer> pick_drafters(const Workers& workers, Peer now) {

@@ -21,7 +21,7 @@ struct WorkerFacts {
   uint32_t sequences = 0;  // its own count, at its last heartbeat
   uint32_t assigned = 0;   // live sequences of this router
   float busy = 0.0F;       // share of the last period spent computing
-  bool silent = false, leaving = false;
+  bool silent = false, stuck = false, leaving = false;
 };
 
 struct RouterCounters {
@@ -35,10 +35,11 @@ struct RouterCounters {
   uint64_t output_tokens = 0;   // delivered, each once
   uint64_t drafted_tokens = 0;  // of those, guessed by a drafter
   uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0;
+  uint64_t placed_by_load = 0, placed_by_affinity = 0, moved = 0;  // add up to `starts`; moved: to a less loaded verifier
   uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
 
   uint64_t verifiers = 0, drafters = 0;  // gauges: those that new work may go to
-  uint64_t workers_refused = 0, workers_lost = 0, workers_silenced = 0;
+  uint64_t workers_refused = 0, workers_lost = 0, workers_silenced = 0, workers_stuck = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, strangers = 0;
 
   Histogram<12> queue_seconds{{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}};    // submit to the first Start

@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kPeersRememberedMax = 1024;
 
-Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
-
 std::string name_of(const Hello& hello) {
   return fmt::format("{} {:016x}", hello.role == Role::verifier ? "verifier" : "drafter", hello.incarnation);
 }
@@ -87,8 +85,10 @@ void Router::State::handle(const From<WorkerHeartbeat>& from) {
     send(from.peer, Refuse{"this router does not know you, or has forgotten you: say Hello again"});
     return;
   }
-  worker->load = from.message;
+  const bool was_stuck = worker->stuck;
+  workers.heartbeat(*worker, from.message, now);
   workers_changed = true;
+  if (was_stuck && !worker->stuck) note(fmt::format("{} ends steps again", name_of(*worker)));
 }
 
 // It finishes what it has, but whatever another verifier can go on with moves there now: a drain must not wait for long
@@ -99,16 +99,12 @@ void Router::State::handle(const From<Leaving>& from) {
     ++counters.strangers;
     return;
   }
-  if (!std::exchange(worker->leaving, true)) {
-    note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
-    workers_changed = drafters_changed = true;
-  }
-  for (auto& [id, request] : requests) {
-    if (request.phase == LiveRequest::Phase::waiting || request.verifier != from.peer) continue;
-    const auto other = pick_verifier(workers, request);
-    if (!other) continue;
-    cancel(request);
-    start(request, *other);
+  if (!std::exchange(worker->leaving, true)) note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
+  workers_changed = drafters_changed = true;
+  for (RequestId id : request_ids()) {
+    const auto at = requests.find(id);
+    if (at == requests.end() || at->second.phase == LiveRequest::Phase::waiting || at->second.verifier != from.peer) continue;
+    if (const auto other = pick_verifier(workers, memory, at->second)) move(at->second, *other);
   }
 }
 
@@ -122,6 +118,8 @@ void Router::State::lose_worker(Peer peer) {
   ++counters.workers_lost;
   workers_changed = drafters_changed = true;
   strand(peer);
+  memory.forget(peer);
+  rebalance.forget(peer);
   workers.remove(peer);
   assign_waiting();
 }
@@ -135,7 +133,7 @@ void Router::State::strand(Peer peer) {
     LiveRequest& request = requests.at(id);
     cancel(request);  // should it still live
     if (finish_if_complete(request)) continue;
-    request.waiting_since = request.stranded_since = now;
+    request.waiting_since = now;
     request.not_before = {};
     to_waiting(request);
   }
@@ -146,6 +144,7 @@ void Router::State::handle(const Woke&) {
   look_at_workers();
   look_at_requests();
   assign_waiting();
+  look_at_balance();
 }
 
 void Router::State::look_at_workers() {
@@ -155,53 +154,80 @@ void Router::State::look_at_workers() {
     workers_changed = drafters_changed = true;
     strand(peer);
   }
+  for (Peer peer : workers.find_stuck(now)) {
+    ++counters.workers_stuck;
+    note(fmt::format("{} heartbeats, but has ended no step for {} ms: look at its log, or restart it",
+                     name_of(workers.all().at(peer)), config.verifier_stuck_ms));
+    workers_changed = true;
+    strand(peer);
+  }
   for (Peer peer : workers.find_forgotten(now)) lose_worker(peer);
   if (now < next_heartbeat) return;
   next_heartbeat = now + ms(config.heartbeat_ms);
   for (const auto& [peer, worker] : workers.all()) send(peer, RouterHeartbeat{config.incarnation});
 }
 
-void Router::State::look_at_requests() {
-  std::vector<RequestId> ids;  // looking may erase
+std::vector<RequestId> Router::State::request_ids() const {
+  std::vector<RequestId> ids;
   for (const auto& [id, request] : requests) ids.push_back(id);
-  for (RequestId id : ids) {
+  return ids;
+}
+
+// Live requests go on where there is much less to do.
+void Router::State::look_at_balance() {
+  while (const auto due = rebalance.next(workers, requests, now)) {
+    LiveRequest& request = requests.at(due->request);
+    request.moved = now;
+    request.came_from = request.verifier;
+    move(request, {.verifier = due->to, .why = Placement::Why::rebalance});
+  }
+}
+
+void Router::State::look_at_requests() {
+  for (RequestId id : request_ids()) {
     if (const auto at = requests.find(id); at != requests.end()) look_at(at->second);
   }
 }
 
 void Router::State::look_at(LiveRequest& request) {
   switch (request.phase) {
-    case LiveRequest::Phase::waiting: {
-      const auto serves = [&request](const auto& entry) { return can_serve(entry.second, request); };
-      if (std::ranges::any_of(workers.all(), serves)) request.stranded_since = now;
-      if (auto failure = admission.expire(request, now)) {
-        ++counters.waited_too_long;
-        fail(request, *std::move(failure));
-      }
-      return;
-    }
+    case LiveRequest::Phase::waiting:
+      return look_at_waiting(request);
     case LiveRequest::Phase::starting:
       if (now - request.start_first_sent >= ms(config.start_give_up_ms)) {
         cancel(request);
         request.refused_by = request.verifier;
-        to_waiting(request);
-      } else if (now - request.start_sent >= ms(config.start_repeat_ms)) {
-        ++counters.starts_repeated;
-        send_start(request);
+        return to_waiting(request);
       }
-      return;
+      break;
     case LiveRequest::Phase::running:
-      if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);
-      if (now - request.heard < ms(config.quiet_ms)) return;
-      request.heard = now;
-      ++counters.starts_repeated;
-      send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
+      if (now - request.waited_from() >= ms(config.no_token_ms)) {
+        ++counters.failed;
+        cancel(request);
+        return fail(request, {.code = "no_token", .message = "The verifier has sent no token for too long."});
+      }
+      break;
+  }
+  if (request.ack_owed) acknowledge(request, false, false);
+  if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);
+  if (now < request.repeat_at) return;
+  request.repeat_at = now + request.repeats.next();
+  ++counters.starts_repeated;
+  send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
+}
+
+void Router::State::look_at_waiting(LiveRequest& request) {
+  const auto serves = [&request](const auto& entry) { return can_serve(entry.second, request); };
+  if (std::ranges::any_of(workers.all(), serves)) request.stranded_since = now;
+  if (auto failure = admission.expire(request, workers, now)) {
+    ++counters.waited_too_long;
+    fail(request, *std::move(failure));
   }
 }
 
 void Router::State::set_alarm() {
-  const bool soon =
-      std::ranges::any_of(requests, [](const auto& entry) { return entry.second.phase != LiveRequest::Phase::running; });
+  const bool soon = std::ranges::any_of(
+      requests, [](const auto& entry) { return entry.second.phase != LiveRequest::Phase::running || entry.second.ack_owed; });
   const Time next = soon ? std::min(next_heartbeat, now + ms(config.tick_ms)) : next_heartbeat;
   if (alarm && *alarm <= std::max(next, now)) return;
   alarm = next;

@@ -10,6 +10,7 @@
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
+#include "common/runtime/open_files.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/task_thread.h"
 #include "common/runtime/zmq_transport.h"
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
   const auto& options = std::get<RouterOptions>(parsed);
   log_start("router", log_level_from(options.log_level).value_or(LogLevel::info));
+  allow_open_files();
   StopSignal stop;
   const Result<void> ran = run(options, stop);
   if (!ran) log_error("{}", ran.error().message);

@@ -39,6 +39,9 @@ void add_tokens(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterStarts, d(c.starts - c.replays), {{"kind", "first"}});
   page.counter(kRouterStarts, d(c.starts_repeated), {{"kind", "repeated"}});
   page.counter(kRouterStarts, d(c.replays), {{"kind", "replay"}});
+  page.counter(kRouterPlacements, d(c.placed_by_load), {{"why", "load"}});
+  page.counter(kRouterPlacements, d(c.placed_by_affinity), {{"why", "affinity"}});
+  page.counter(kRouterPlacements, d(c.moved), {{"why", "rebalance"}});
   page.counter(kRouterAssigns, d(c.assigns));
   page.counter(kRouterStartsRefused, d(c.starts_refused));
 }
@@ -54,6 +57,7 @@ void add_workers(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterWorkerFaults, d(c.workers_refused), {{"kind", "refused"}});
   page.counter(kRouterWorkerFaults, d(c.workers_lost), {{"kind", "lost"}});
   page.counter(kRouterWorkerFaults, d(c.workers_silenced), {{"kind", "silent"}});
+  page.counter(kRouterWorkerFaults, d(c.workers_stuck), {{"kind", "stuck"}});
   page.counter(kRouterWorkerFaults, d(c.quarantined), {{"kind", "quarantined"}});
   page.counter(kRouterPeerFaults, d(c.malformed), {{"kind", "malformed"}});
   page.counter(kRouterPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});

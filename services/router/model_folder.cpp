@@ -16,7 +16,9 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   TRY(ChatTemplate chat_template, ChatTemplate::load(folder));
   RouterConfig config{.fingerprint = {tokenizer_hash, model.vocabulary, model.eos_ids, 0},
                       .context_max = model.context_max,
-                      .lease_ms = options.lease_ms};
+                      .lease_ms = options.lease_ms,
+                      .verifier_stuck_ms = options.verifier_stuck_ms,
+                      .rebalance_ms = options.rebalance_ms};
   config.tuning.deadline_us = options.deadline_us;
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
   ServedModel served{.name = options.served_name(),

@@ -53,6 +53,8 @@ void Router::State::handle(Submit&& submit) {
   }
   counters.prompt_tokens += submit.prompt.size();
   LiveRequest request{.submit = std::move(submit), .stream = Stream(config.fingerprint.vocabulary), .submitted = now};
+  request.prefixes = hash_prefixes(request.submit.prompt);
+  request.refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms));
   request.waiting_since = request.stranded_since = now;
   requests.emplace(id, std::move(request));
   admission.add(id);
@@ -84,22 +86,22 @@ void Router::State::assign_waiting() {
   if (starts_nothing) return;
   for (size_t i = 0; i < admission.queue().size();) {
     LiveRequest& request = requests.at(admission.queue()[i]);
-    const auto verifier = request.not_before <= now ? pick_verifier(workers, request) : std::nullopt;
-    if (verifier) {
-      start(request, *verifier);  // leaves the queue, so that i is the next one
+    const auto placement = request.not_before <= now ? pick_verifier(workers, memory, request) : std::nullopt;
+    if (placement) {
+      start(request, *placement);  // leaves the queue, so that i is the next one
     } else {
       ++i;
     }
   }
 }
 
-void Router::State::start(LiveRequest& request, Peer verifier) {
-  Worker& worker = *workers.find(verifier);
+void Router::State::start(LiveRequest& request, Placement placement) {
+  Worker& worker = *workers.find(placement.verifier);
   release(request);
   ++worker.assigned;
   workers_changed = true;
   request.phase = LiveRequest::Phase::starting;
-  request.verifier = verifier;
+  request.verifier = placement.verifier;
   if (!request.pinned()) {
     const auto left = worker.hello.context_max - static_cast<int32_t>(request.submit.prompt.size());
     request.backend = worker.backend();
@@ -110,11 +112,24 @@ void Router::State::start(LiveRequest& request, Peer verifier) {
   if (++request.epoch == 1) counters.queue_seconds.observe(seconds(now - request.submitted));
   request.stream.begin_epoch();
   request.start_first_sent = now;
-  request.acked_again = now - std::chrono::milliseconds(config.ack_repeat_ms);
+  request.repeats = Backoff(ms(config.start_repeat_ms), ms(config.start_repeat_most_ms));
+  request.repeat_at = now + request.repeats.next();
+  request.acked_again = now - ms(config.ack_repeat_ms);
+  request.ack_owed = false;
   request.assignment = 0;
   give_drafters(request);
+  memory.remember(request.prefixes, placement.verifier);
   ++counters.starts;
+  ++(placement.why == Placement::Why::load       ? counters.placed_by_load
+     : placement.why == Placement::Why::affinity ? counters.placed_by_affinity
+                                                 : counters.moved);
   send_start(request);
+}
+
+// The other computes it anew, to the same bits; what this one still sends is of an older epoch.
+void Router::State::move(LiveRequest& request, Placement placement) {
+  cancel(request);
+  if (!finish_if_complete(request)) start(request, placement);
 }
 
 void Router::State::send_start(LiveRequest& request) {
@@ -133,7 +148,6 @@ void Router::State::send_start(LiveRequest& request) {
               .tuning = config.tuning,
               .lease_ms = config.lease_ms};
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
-  request.start_sent = now;
   send(request.verifier, std::move(start));
 }
 
@@ -152,8 +166,14 @@ void Router::State::handle(const From<Accepted>& from) {
     ++counters.stale;
     return;
   }
-  request->phase = LiveRequest::Phase::running;
-  request->heard = now;
+  if (request->phase == LiveRequest::Phase::starting) heard(*request);
+}
+
+void Router::State::heard(LiveRequest& request) {
+  request.phase = LiveRequest::Phase::running;
+  request.refusals.reset();
+  request.repeats = Backoff(ms(config.quiet_ms), ms(config.quiet_most_ms));
+  request.repeat_at = now + request.repeats.next();
 }
 
 void Router::State::handle(const From<Refused>& from) {
@@ -169,7 +189,7 @@ void Router::State::handle(const From<Refused>& from) {
     return;
   }
   request->refused_by = from.peer;
-  request->not_before = now + std::chrono::milliseconds(config.refused_retry_ms);
+  request->not_before = now + request->refusals.next();
   to_waiting(*request);
   assign_waiting();
 }
@@ -182,8 +202,7 @@ void Router::State::handle(const From<Tokens>& from) {
     if (tokens.sequence.router == config.incarnation) send(from.peer, Cancel{tokens.sequence, tokens.epoch});
     return;
   }
-  request->phase = LiveRequest::Phase::running;  // its Accepted may be lost
-  request->heard = now;
+  heard(*request);  // its Accepted may be lost
   Stream::Taken taken = request->stream.take(tokens, request->output_max);
   counters.repeated_tokens += static_cast<uint64_t>(taken.repeated);
   if (taken.arrival == Stream::Arrival::invalid) {
@@ -202,7 +221,6 @@ void Router::State::handle(const From<Tokens>& from) {
   if (!taken.ids.empty()) deliver(*request, std::move(taken));
   if (finish == Finish::cancelled) {  // the verifier gave it up (a lease ended, a drain): go on elsewhere
     if (finish_if_complete(*request)) return;
-    request->waiting_since = request->stranded_since = now;
     to_waiting(*request);
     return assign_waiting();
   }
@@ -210,12 +228,11 @@ void Router::State::handle(const From<Tokens>& from) {
   fail(*request, {.code = "generation_failed", .message = tokens.reason.empty() ? "The verifier failed." : tokens.reason});
 }
 
-// An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those are paced.
+// An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those are paced, none is left out.
 void Router::State::acknowledge(LiveRequest& request, bool fresh, bool finished) {
-  if (!fresh) {
-    if (now < request.acked_again + std::chrono::milliseconds(config.ack_repeat_ms)) return;
-    request.acked_again = now;
-  }
+  request.ack_owed = !fresh && now < request.acked_again + ms(config.ack_repeat_ms);
+  if (request.ack_owed) return;
+  if (!fresh) request.acked_again = now;
   send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index(), finished});
 }
 
@@ -240,6 +257,9 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
                               .report = request.stream.report(),
                               .backend = hash(request.backend, config.fingerprint.tokenizer)});
   if (finish == Finish::none) return;
+  std::vector<TokenId> whole = request.submit.prompt;  // how the chat's next turn begins
+  whole.insert(whole.end(), request.stream.emitted().begin(), request.stream.emitted().end());
+  memory.remember(hash_prefixes(whole), request.verifier);
   ++(finish == Finish::stop ? counters.stopped : counters.length);
   counters.request_seconds.observe(seconds(now - request.submitted));
   erase(request);
@@ -279,6 +299,8 @@ void Router::State::erase(LiveRequest& request) {
 
 void Router::State::to_waiting(LiveRequest& request) {
   release(request);
+  if (request.phase == LiveRequest::Phase::running) request.waiting_since = now;
+  request.stranded_since = now;
   request.phase = LiveRequest::Phase::waiting;
   admission.add_front(request.submit.request);
 }

@@ -7,10 +7,14 @@
 
 #include "services/router/admission.h"
 #include "services/router/live_request.h"
+#include "services/router/prefix_memory.h"
+#include "services/router/rebalance.h"
 #include "services/router/router.h"
 #include "services/router/workers.h"
 
 namespace slipstream {
+
+inline Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
 
 // Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned` counts it, and at most one
 // drafter whose does. (2) Its epoch is that of its newest Start: what carries another is stale. (3) A request leaves `requests`
@@ -26,8 +30,10 @@ struct Router::State {
   void handle(const From<Refused>& from);
   void handle(const From<Tokens>& from);
   void assign_waiting();
-  void start(LiveRequest& request, Peer verifier);
+  void start(LiveRequest& request, Placement placement);
+  void move(LiveRequest& request, Placement placement);  // to another verifier, while its own may live on
   void send_start(LiveRequest& request);
+  void heard(LiveRequest& request);  // by its verifier, which has it
   void acknowledge(LiveRequest& request, bool fresh, bool finished);
   void deliver(LiveRequest& request, Stream::Taken taken);
   bool finish_if_complete(LiveRequest& request);
@@ -61,6 +67,9 @@ struct Router::State {
   void look_at_workers();
   void look_at_requests();
   void look_at(LiveRequest& request);
+  void look_at_waiting(LiveRequest& request);
+  void look_at_balance();
+  std::vector<RequestId> request_ids() const;  // to go through while some end
   void set_alarm();
   void publish();
 
@@ -73,6 +82,8 @@ struct Router::State {
   RouterConfig config;
   RouterCounters counters;
   Workers workers{config};
+  PrefixMemory memory;
+  Rebalance rebalance{config};
   Admission admission{config};
   std::map<RequestId, LiveRequest> requests;
   std::map<Peer, int> strikes;

@@ -9,10 +9,12 @@ namespace slipstream {
 
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   TRY_VOID(check(peer, hello));
+  const bool joins = !workers_.contains(peer);
   Worker& worker = workers_[peer];  // check() has seen that a repeated Hello is of the same life
+  if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
   worker.heard = now;
-  worker.silent = false;
+  worker.silent = worker.leaving = false;  // one that is leaving says so again
   return {};
 }
 
@@ -73,6 +75,27 @@ std::vector<Peer> Workers::find_silent(Time now) {
   return fell;
 }
 
+void Workers::heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now) {
+  const bool steps = heartbeat.steps != worker.load.steps;
+  if (steps) worker.stuck = false;
+  if (steps || worker.assigned == 0 || heartbeat.sequences == 0) worker.stepped = now;
+  worker.load = heartbeat;
+  const auto bounded = [](uint32_t count) { return static_cast<int32_t>(std::min<uint32_t>(count, kSequencesPerVerifierMax)); };
+  worker.others = std::max(0, bounded(heartbeat.sequences) - worker.assigned);
+  worker.queued = bounded(heartbeat.waiting);
+}
+
+std::vector<Peer> Workers::find_stuck(Time now) {
+  std::vector<Peer> stuck;
+  for (auto& [peer, worker] : workers_) {
+    if (worker.hello.role != Role::verifier || !worker.takes_work() || worker.assigned == 0) continue;
+    if (now - worker.stepped < std::chrono::milliseconds(config_.verifier_stuck_ms)) continue;
+    worker.stuck = true;
+    stuck.push_back(peer);
+  }
+  return stuck;
+}
+
 std::vector<Peer> Workers::find_forgotten(Time now) const {
   std::vector<Peer> gone;
   for (const auto& [peer, worker] : workers_) {
@@ -94,6 +117,7 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
          .assigned = static_cast<uint32_t>(worker.assigned),
          .busy = worker.load.busy,
          .silent = worker.silent,
+         .stuck = worker.stuck,
          .leaving = worker.leaving});
   }
   return std::make_shared<const std::vector<WorkerFacts>>(std::move(facts));

@@ -1,12 +1,14 @@
 // Who works for this router: verifiers and drafters by connection, what each said of itself, and when it was last heard.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/base/limits.h"
 #include "common/messages/control.h"
 #include "services/router/counters.h"
 #include "services/router/router_config.h"
@@ -27,10 +29,20 @@ struct Worker {
   WorkerHeartbeat load;  // the newest
   Time heard{};
   int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as the first of their drafters
+  int32_t others = 0;    // sequences that it has from other routers, as of the newest heartbeat
+  int32_t queued = 0;    // of all, those that wait there without cache, likewise
+  Time stepped{};        // when its newest heartbeat last showed progress, or nothing to do
   bool silent = false;   // nothing heard for worker_silent_ms
+  bool stuck = false;    // heard, but a verifier that has sequences and ended no step for verifier_stuck_ms
   bool leaving = false;
-  bool takes_work() const { return !silent && !leaving; }
+  bool takes_work() const { return !silent && !stuck && !leaving; }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
+
+  // Of a verifier. Our own count is of now, that of other routers of the newest heartbeat; a sequence that waits there without
+  // cache counts twice: there is no use in sending more.
+  int32_t sequences() const { return assigned + others + queued; }
+  int32_t capacity() const { return std::min(hello.sequences_max, kSequencesPerVerifierMax); }
+  double load_with(int32_t more) const { return static_cast<double>(sequences() + more) / capacity(); }  // of its capacity
 };
 
 class Workers {
@@ -40,9 +52,11 @@ class Workers {
   // Adds the worker, or takes a repeated Hello of a known one. Error: a sentence for Refuse.
   Result<void> welcome(Peer peer, Hello hello, Time now);
   Worker* find(Peer peer);
+  void heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now);
   void remove(Peer peer) { workers_.erase(peer); }
   // Those that fell silent just now; they stay known until worker_forget_ms, and come back when they speak.
   std::vector<Peer> find_silent(Time now);
+  std::vector<Peer> find_stuck(Time now);  // just now; they come back with the next step that ends
   std::vector<Peer> find_forgotten(Time now) const;
 
   std::map<Peer, Worker>& all() { return workers_; }  // ordered, so that every choice is deterministic

@@ -57,39 +57,58 @@ void Drafting::introduce(const VerifierSequence& sequence, const Sequences& sequ
 }
 
 void Drafting::up(Peer peer, Time now, Effects& effects) {
-  if (DrafterLink* link = find(peer)) attach(*link, now, effects);
+  DrafterLink* link = find(peer);
+  if (link == nullptr) return;
+  link->up = true;
+  link->asks.reset();
+  ask(*link, now, effects);
 }
 
-void Drafting::attach(DrafterLink& link, Time now, Effects& effects) {
-  link.ask_again = now + kAttachInterval;
+void Drafting::ask(DrafterLink& link, Time now, Effects& effects) {
+  link.asked = true;
+  link.ask_at = now + link.asks.next();
   effects.push_back(To<Attach>{link.peer, {.verifier = config_.incarnation, .fingerprint = config_.fingerprint}});
 }
 
 void Drafting::keep(Time now, Effects& effects) {
   for (DrafterLink& link : links_) {
-    if (link.ask_again && now >= *link.ask_again) attach(link, now, effects);
+    if (!link.up || !link.asked || now < link.ask_at) continue;
+    ++counters_.attaches_repeated;
+    ask(link, now, effects);
   }
 }
 
 std::optional<Time> Drafting::next() const {
   std::optional<Time> next;
   for (const DrafterLink& link : links_) {
-    if (link.ask_again) next = std::min(next.value_or(*link.ask_again), *link.ask_again);
+    if (link.up && link.asked) next = std::min(next.value_or(link.ask_at), link.ask_at);
   }
   return next;
+}
+
+size_t Drafting::unanswered() const {
+  return static_cast<size_t>(std::ranges::count_if(links_, [](const DrafterLink& link) { return link.up && link.asked; }));
 }
 
 void Drafting::down(Peer peer, Effects& effects) {
   DrafterLink* link = find(peer);
   if (link == nullptr) return;
-  link->ask_again.reset();
+  link->up = link->asked = false;
   if (!std::exchange(link->attached, false)) return;
   effects.push_back(Note{fmt::format("lost the drafter at {}", link->endpoint)});
 }
 
-void Drafting::attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects) {
-  DrafterLink* link = find(peer);
-  if (link == nullptr || link->quarantined || !std::exchange(link->ask_again, std::nullopt)) return;
+void Drafting::attached(const From<Attached>& event, Sequences& sequences, Time now, Effects& effects) {
+  const Attached& message = event.message;
+  DrafterLink* link = find(event.peer);
+  if (link == nullptr || link->quarantined || !link->up) return;
+  if (message.attach_first) {  // it does not know us (any more): what we believed was a former life's word
+    if (std::exchange(link->attached, false)) ask(*link, now, effects);
+    return;
+  }
+  // Not asked: the same again; or the word of the life before, and this is the one that is there now.
+  if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return;
+  link->asks.reset();
   const bool fits = message.refusal.empty() && VersionRange{}.includes(message.version) &&
                     message.fingerprint.same_tokens(config_.fingerprint) && !message.needs.features &&
                     !message.needs.probabilities;
@@ -100,7 +119,7 @@ void Drafting::attached(Peer peer, const Attached& message, Sequences& sequences
                                            message.refusal.empty() ? "other tokens, version or needs" : message.refusal)});
   if (!fits || std::exchange(link->incarnation, message.drafter) == message.drafter) return;
   for (const auto& sequence : sequences) {  // another life: it knows nothing of us
-    if (sequence->drafter == peer) holds(*sequence, 0);
+    if (sequence->drafter == event.peer) holds(*sequence, 0);
   }
 }
 
@@ -109,7 +128,7 @@ void Drafting::strike(Peer peer, Effects& effects) {
   if (link == nullptr || link->quarantined || ++link->strikes < kStrikesMax) return;
   link->quarantined = true;
   link->attached = false;
-  link->ask_again.reset();
+  link->asked = false;
   ++counters_.quarantined;
   effects.push_back(Note{
       fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax)});
@@ -136,6 +155,8 @@ DrafterLink* Drafting::pick(VerifierSequence& sequence, Effects& effects) {
     if (link == now) return now;
     leave(sequence, effects);
     sequence.drafter = link->peer;
+    sequence.guard = {};  // what the one before was worth says nothing about this one
+    sequence.useless = 0;
     holds(sequence, 0);
     return link;
   }
@@ -150,14 +171,19 @@ void Drafting::leave(VerifierSequence& sequence, Effects& effects) {
   sequence.drafter = {};
 }
 
-// Its drafter is of no use now: the next of those that are there gets its chance.
+// Its drafter is of no use now: the next of those that are there gets its chance, if there is one.
 void Drafting::pass_on(VerifierSequence& sequence) {
   const DrafterLink* now = find(sequence.drafter);
-  const auto useless = std::ranges::find_if(
-      sequence.drafters, [&](const DrafterRef& ref) { return now != nullptr && ref.endpoint == now->endpoint; });
-  if (useless == sequence.drafters.end()) return;
+  const auto is_now = [&](const DrafterRef& ref) { return now != nullptr && ref.endpoint == now->endpoint; };
+  const auto another = [&](const DrafterRef& ref) {
+    const DrafterLink* link = find(ref);
+    return link != nullptr && link != now && link->attached;
+  };
+  const auto useless = std::ranges::find_if(sequence.drafters, is_now);
+  if (useless == sequence.drafters.end() || std::ranges::none_of(sequence.drafters, another)) return;
   std::rotate(useless, useless + 1, sequence.drafters.end());
   sequence.drafter_stays = false;
+  sequence.patience = std::min(2 * sequence.patience, kPatienceMost);
 }
 
 void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effects) {
@@ -174,7 +200,9 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
     return;
   }
   sequence.draft.asked = true;
-  sequence.draft.deadline = now + std::chrono::microseconds(sequence.tuning.deadline_us);
+  sequence.draft.learns = static_cast<int32_t>(sequence.tokens.size()) - sequence.drafter_holds >= kLearnTokens;
+  const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
+  sequence.draft.deadline = now + (sequence.draft.learns ? std::min(patience, kLearnWait) : patience);
   advance(sequence, effects);
 }
 
@@ -205,10 +233,13 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
 
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && !sequence.draft.answered;
+  if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
   counters_.missed_deadlines += late ? 1 : 0;
-  if (!sequence.draft.asked) return sequence.guard.plain_step();
   sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
-  if (late && !sequence.guard.wants_draft()) pass_on(sequence);
+  if (accepted_nodes > 0) sequence.patience = kPatienceFirst;
+  const int more = late ? 1 : sequence.draft.busy ? 2 : -sequence.useless;
+  sequence.useless += more;
+  if (sequence.useless >= sequence.patience) pass_on(sequence);
 }
 
 void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate,
@@ -226,10 +257,6 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
     return;
   }
   if (message.no_nodes == NoNodes::leaving) link->attached = false;
-  if (message.no_nodes == NoNodes::busy) {
-    sequence->draft.busy = true;
-    pass_on(*sequence);
-  }
   sequence->report.received += static_cast<uint32_t>(nodes);
   const auto stale = [&] { drop(*sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale); };
   const auto late = [&] { drop(*sequence, nodes, &SpeculationReport::late, &VerifierCounters::late); };
@@ -244,6 +271,7 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
       return stale();
     }
     if (sequence->root_in_step) return late();
+    sequence->draft.busy = message.no_nodes == NoNodes::busy;
   }
   Result<TokenTree> tree = TokenTree::make(message.nodes, config_.fingerprint.vocabulary);
   if (!tree) {

@@ -14,15 +14,22 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
-inline constexpr Time kAttachInterval = std::chrono::seconds(1);  // until it is answered: it or its answer may be lost
+inline constexpr int32_t kLearnTokens = 32;  // from so many on that are new to it, a drafter learns first
+inline constexpr Time kLearnWait =
+    std::chrono::milliseconds(1);  // for the tree of such a round: look-up is as quick, a model not
+inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
+inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
-  std::optional<Time> ask_again;  // an Attach is unanswered: when it is said again
-  bool attached = false;          // checked each other, and up
-  bool quarantined = false;       // kStrikesMax malformed messages: cut, and never asked again
-  Incarnation incarnation = 0;    // as of the last Attached
+  bool up = false;
+  bool asked = false;  // an Attach is unanswered
+  Time ask_at{};       // then: when it is sent again
+  Backoff asks{kAttachInterval, kAttachIntervalMost};
+  bool attached = false;        // checked each other, and up
+  bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
+  Incarnation incarnation = 0;  // as of the last Attached
   int strikes = 0;
 };
 
@@ -43,10 +50,12 @@ class Drafting {
 
   void up(Peer peer, Time now, Effects& effects);
   void down(Peer peer, Effects& effects);
-  void attached(Peer peer, const Attached& message, Sequences& sequences, Effects& effects);
-  void keep(Time now, Effects& effects);     // says again what is due
-  std::optional<Time> next() const;          // when something will be
+  void attached(const From<Attached>& event, Sequences& sequences, Time now, Effects& effects);
   void strike(Peer peer, Effects& effects);  // a malformed message or an impossible tree
+
+  void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
+  std::optional<Time> next() const;       // when that is due
+  size_t unanswered() const;              // Attaches
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
@@ -62,7 +71,7 @@ class Drafting {
   DrafterLink* find(Peer peer);
   const DrafterLink* find(Peer peer) const { return const_cast<Drafting*>(this)->find(peer); }
   DrafterLink* find(const DrafterRef& ref);
-  void attach(DrafterLink& link, Time now, Effects& effects);
+  void ask(DrafterLink& link, Time now, Effects& effects);
   DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
   void leave(VerifierSequence& sequence, Effects& effects);
   void pass_on(VerifierSequence& sequence);

@@ -10,8 +10,9 @@
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
+#include "common/model/step_plan.h"
 #include "common/speculation/wait_budget.h"
-#include "services/verifier/step_plan.h"
+#include "services/verifier/choices.h"
 
 namespace slipstream {
 

@@ -34,11 +34,7 @@ class Gathering {
     lanes_.push_back(std::move(lane));
   }
 
-  std::vector<Lane> finish() {
-    // The block table's width is fixed, so that a device can keep it at one address.
-    plan_.blocks_max = limits_.blocks_max;
-    return std::move(lanes_);
-  }
+  std::vector<Lane> finish() { return std::move(lanes_); }
 
  private:
   // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context.
@@ -56,17 +52,17 @@ class Gathering {
   }
 
   void add_rows(VerifierSequence& sequence, Lane& lane) {
-    const auto lane_index = static_cast<int32_t>(lanes_.size());
     plan_.moves.insert(plan_.moves.end(), sequence.moves.begin(), sequence.moves.end());
     sequence.moves.clear();
-    plan_.block_table.insert(plan_.block_table.end(), sequence.table.blocks().begin(), sequence.table.blocks().end());
-    plan_.block_table.resize(static_cast<size_t>((lane_index + 1) * limits_.blocks_max), 0);
+    const int32_t lane_index = plan_.add_sequence(sequence.table.blocks());
 
     for (int32_t i = 0; i < lane.prompt_rows; ++i) {
       const int32_t position = sequence.cached + i;
-      add_row(lane_index, sequence.tokens[static_cast<size_t>(position)], position, sequence.table.slot(position));
-      plan_.visible.push_back(position + 1);
-      plan_.ancestors.push_back(0);
+      plan_.add({.token = sequence.tokens[static_cast<size_t>(position)],
+                 .position = position,
+                 .slot = sequence.table.slot(position),
+                 .sequence = lane_index,
+                 .visible = position + 1});
     }
     if (lane.decodes) add_tree(sequence, lane, lane_index);
   }
@@ -78,22 +74,17 @@ class Gathering {
     for (int row = 0; row <= lane.tree.size(); ++row) {
       const int32_t depth = row == 0 ? 0 : lane.tree.depth(row - 1);
       const TokenId token = row == 0 ? sequence.tokens.back() : lane.tree.nodes()[static_cast<size_t>(row - 1)].token;
-      plan_.wanted.push_back(plan_.rows());
-      plan_.sampling.push_back({.seed = sequence.seed,
-                                .choice = sequence.choice,
-                                .position = static_cast<uint32_t>(sequence.output() + depth),
-                                .params = sequence.sampling});
-      add_row(lane_index, token, root + depth, sequence.table.slot(root + row));
-      plan_.visible.push_back(root);
-      plan_.ancestors.push_back(mask[static_cast<size_t>(row)]);
+      plan_.add({.token = token,
+                 .position = root + depth,
+                 .slot = sequence.table.slot(root + row),
+                 .sequence = lane_index,
+                 .visible = root,
+                 .ancestors = mask[static_cast<size_t>(row)]});
+      plan_.want({.seed = sequence.seed,
+                  .choice = sequence.choice,
+                  .position = static_cast<uint32_t>(sequence.output() + depth),
+                  .params = sequence.sampling});
     }
-  }
-
-  void add_row(int32_t lane_index, TokenId token, int32_t position, int32_t slot) {
-    plan_.token.push_back(token);
-    plan_.position.push_back(position);
-    plan_.slot.push_back(slot);
-    plan_.sequence.push_back(lane_index);
   }
 
   const GatherLimits& limits_;
@@ -108,6 +99,7 @@ class Gathering {
 std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
                          StepPlan& plan, uint64_t& trimmed) {
   plan.clear();
+  plan.blocks_max = limits.blocks_max;  // fixed, so that a device can keep the table at one address
   Gathering gathering(limits, reserve, plan, trimmed);
   const auto decodes = [](const VerifierSequence* sequence) { return sequence->prompt_rows_left() == 0; };
   const auto decoding = static_cast<int>(std::ranges::count_if(ready, decodes));

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "common/model/step_plan.h"
 #include "services/verifier/sequence.h"
-#include "services/verifier/step_plan.h"
 
 namespace slipstream {
 
@@ -27,9 +27,6 @@ struct GatherLimits {
   int32_t blocks_max = 0;   // width of the plan's block table
   int32_t context_max = 0;  // positions the model has
 };
-
-// Cache blocks that a sequence of that many tokens can need: its context and a tree behind it.
-constexpr int32_t blocks_of_a_sequence(int32_t tokens) { return (tokens + kTreeNodesMax + kBlockTokens) / kBlockTokens; }
 
 // Makes room in the cache for that many positions of a sequence; evict: taking it from others if need be. False: there is none.
 using Reserve = std::function<bool(VerifierSequence&, int32_t positions, bool evict)>;

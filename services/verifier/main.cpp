@@ -14,6 +14,7 @@
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
+#include "common/runtime/open_files.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
@@ -27,11 +28,11 @@ namespace {
 using VerifierNode = Node<Verifier, StepPlan, Choices>;
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
-  const TargetOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
-                             .path = cpu_path(options.path),  // "auto" names none
-                             .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+  const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
+                            .path = cpu_path(options.path),  // "auto" names none
+                            .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
   log_info("loading {}", options.model);
-  TRY(Target target, Target::load(options.model, wanted));
+  TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
@@ -46,8 +47,12 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
     }
     return page.text();
   };
-  const auto ready = [&] { return node != nullptr && node.load()->counters().welcome; };
-  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-verifier", page, ready}));
+  const auto state = [&] {
+    if (node == nullptr) return WorkerState::waiting;
+    const auto counters = node.load()->counters();
+    return worker_state(counters.welcome, counters.draining);
+  };
+  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-verifier", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
 
   const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;
@@ -83,6 +88,7 @@ int main(int argc, char** argv) {
   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
   const auto& options = std::get<VerifierOptions>(parsed);
   log_start("verifier", log_level_from(options.log_level).value_or(LogLevel::info));
+  allow_open_files();
   StopSignal stop;
   const Result<void> ran = run(options, stop);
   if (!ran) log_error("{}", ran.error().message);

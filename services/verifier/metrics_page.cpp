@@ -52,6 +52,8 @@ void add_sequences(const VerifierCounters& c, Exposition& page) {
 
 void add_peers(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierResyncs, d(c.resyncs));
+  page.counter(kVerifierAttachesRepeated, d(c.attaches_repeated));
+  page.gauge(kVerifierAttachesWaiting, d(c.attaches_waiting));
   page.counter(kVerifierPeerFaults, d(c.malformed), {{"kind", "malformed"}});
   page.counter(kVerifierPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});
   page.counter(kVerifierPeerFaults, d(c.fenced), {{"kind", "fenced"}});

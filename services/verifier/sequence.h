@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/actor/backoff.h"
 #include "common/base/prefix_hash.h"
 #include "common/kv/block_table.h"
 #include "common/messages/draft.h"
@@ -23,15 +24,24 @@
 
 namespace slipstream {
 
+inline constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again; doubling
+inline constexpr Time kResendIntervalMost = std::chrono::milliseconds(1600);
+
 // One round's draft, from the Advance that asks for it to the step that verifies it.
 struct DraftRound {
   bool asked = false;     // an Advance asked for a tree
   bool answered = false;  // it came, with or without nodes
   bool busy = false;      // the drafter would not: for the guard as bad as too late
+  bool learns = false;    // it has much to learn first: hardly waited for, and no failure when late
   bool resynced = false;  // a Resync was answered: once a round is enough
   Time deadline{};        // asked: when to go on without
   TokenTree tree;         // empty until it comes
 };
+
+// A drafter that is of no use makes way for another, which begins with the whole prompt: after so many useless rounds, twice as
+// many the next time, until a guess is accepted.
+inline constexpr int kPatienceFirst = 2;
+inline constexpr int kPatienceMost = 64;
 
 struct VerifierSequence {
   explicit VerifierSequence(BlockPool& pool) : table(pool) {}
@@ -71,10 +81,12 @@ struct VerifierSequence {
   // The draft.
   Round round = 0;
   DraftRound draft;
-  std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
-  Peer drafter;                // id 0: none
-  bool drafter_stays = false;  // as long as it is there; else the next round picks anew
-  int32_t drafter_holds = 0;   // tokens; drafter_prefix covers exactly those
+  std::optional<Tree> parked;     // for a longer base than ours: held until a commit reaches it
+  Peer drafter;                   // id 0: none
+  bool drafter_stays = false;     // as long as it is there; else the next round picks anew
+  int useless = 0;                // rounds in a row for which it was late; one that says it is busy counts for two
+  int patience = kPatienceFirst;  // so many, and another one gets its chance
+  int32_t drafter_holds = 0;      // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
   DraftGuard guard;
   Time round_began{};
@@ -82,6 +94,7 @@ struct VerifierSequence {
   // Delivery.
   int32_t acked = 0;  // output tokens the router has
   Time resend_at{};
+  Backoff resends{2 * kResendInterval, kResendIntervalMost};
   Time lease_ends{};
   bool in_step = false;       // has rows in the step that runs
   bool root_in_step = false;  // the root's among them: too late for this round's tree

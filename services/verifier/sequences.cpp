@@ -6,11 +6,6 @@
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
-namespace {
-
-constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again
-
-}  // namespace
 
 VerifierSequence* Verifier::State::find(SequenceId id, Epoch epoch) {
   const auto at = std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->id == id; });
@@ -113,6 +108,7 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
     return;
   }
   const bool repeats = next == sequence->acked && next < sequence->output();  // a gap: it misses what comes after
+  if (next > sequence->acked) sequence->resends.reset();
   sequence->acked = next;
   sequence->resend_at = now + kResendInterval;
   if (event.message.finished && !sequence->running()) {

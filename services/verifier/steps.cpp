@@ -58,13 +58,13 @@ void Verifier::State::start_step(Time now, Effects& effects) {
       counters.trimmed);
   CHECK(!lanes.empty(), "{} sequences are ready and none fits the cache", ready.size());
   computing = true;
-  ++counters.steps;
   counters.step_rows += static_cast<uint64_t>(plan.rows());
   effects.push_back(Run<StepPlan>{std::move(plan)});
 }
 
 void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effects) {
   computing = false;
+  ++counters.steps;
   plan = std::move(event.job);
   if (event.result) {
     counters.step_seconds.observe(event.result->forward_us * 1e-6);

@@ -66,6 +66,7 @@ void Verifier::State::take(const From<Welcome>& event, Time now, Effects& effect
 void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { membership.take(event, effects); }
 
 void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {
+  membership.take(event, now);
   for (const auto& sequence : sequences) {
     if (sequence->id.router == event.message.router) sequence->lease_ends = now + sequence->lease;
   }
@@ -78,8 +79,8 @@ void Verifier::State::take(const From<Drain>& event, Time, Effects& effects) {
 
 void Verifier::State::take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
 
-void Verifier::State::take(const From<Attached>& event, Time, Effects& effects) {
-  drafting.attached(event.peer, event.message, sequences, effects);
+void Verifier::State::take(const From<Attached>& event, Time now, Effects& effects) {
+  drafting.attached(event, sequences, now, effects);
 }
 
 void Verifier::State::take(From<Tree> event, Time, Effects& effects) {
@@ -101,7 +102,9 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
   });
   for (const auto& sequence : sequences) {
     const bool unacked = sequence->acked < sequence->output() || !sequence->running();
-    if (unacked && now >= sequence->resend_at) deliver(*sequence, sequence->acked, now, effects);
+    if (!unacked || now < sequence->resend_at) continue;
+    deliver(*sequence, sequence->acked, now, effects);
+    sequence->resend_at = now + sequence->resends.next();
   }
   if (const Time window = now - window_began; window >= kBusyWindow) {
     busy = std::min(1.0F, static_cast<float>(window_busy.count()) / static_cast<float>(window.count()));
@@ -120,7 +123,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
 void Verifier::State::set_alarm(Time now, Effects& effects) {
   std::optional<Time> next = membership.next();
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
-  if (const auto attach = drafting.next()) at(*attach);
+  if (const auto ask = drafting.next()) at(*ask);
   for (const auto& sequence : sequences) {
     if (!sequence->in_step) at(sequence->lease_ends);
     if (sequence->acked < sequence->output() || !sequence->running()) at(sequence->resend_at);
@@ -141,6 +144,8 @@ void Verifier::State::count() {
     if (find(lane) == nullptr) counters.held += static_cast<uint64_t>(lane.tree.size());
   }
   counters.welcome = membership.welcome();
+  counters.draining = draining;
+  counters.attaches_waiting = drafting.unanswered();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}

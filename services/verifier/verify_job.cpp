@@ -4,7 +4,7 @@
 
 namespace slipstream {
 
-Result<Choices> verify_job(Target& target, const StepPlan& plan) {
+Result<Choices> verify_job(LanguageModel& target, const StepPlan& plan) {
   const auto began = std::chrono::steady_clock::now();
   TRY(const auto chosen, target.run(plan.view()));
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);

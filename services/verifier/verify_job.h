@@ -1,11 +1,12 @@
 // Runs one step on the target: the only place where the verifier's plan meets the model. On the compute thread.
 #pragma once
 
-#include "common/model/target.h"
-#include "services/verifier/step_plan.h"
+#include "common/model/language_model.h"
+#include "common/model/step_plan.h"
+#include "services/verifier/choices.h"
 
 namespace slipstream {
 
-Result<Choices> verify_job(Target& target, const StepPlan& plan);
+Result<Choices> verify_job(LanguageModel& target, const StepPlan& plan);
 
 }  // namespace slipstream

@@ -145,11 +145,11 @@ void Cluster::start_scripted(const std::string& script, Flags flags, const std::
 
 void Cluster::start_all(const std::string& drafter) {
   // Those who answer at once are waited for, however slow the machine: what they drafted is to be verified.
-  const bool patient = drafter == "oracle" || drafter == "random";
+  const bool patient = drafter == "oracle" || drafter == "random" || drafter == "small-lm";
   start_router(patient ? Flags{"--deadline-us", "1000000"} : Flags{});
   start_verifier(patient ? Flags{"--wait-percent", "100000"} : Flags{});
-  if (drafter == "ngram")
-    start_drafter();
+  if (drafter == "ngram" || drafter == "small-lm")
+    start_drafter({"--method", drafter});
   else if (drafter != "none")
     start_scripted(drafter, drafter == "oracle" ? Flags{"--answers", (folder_ / "answers.json").string()} : Flags{});
   wait_ports("verifier");
@@ -158,7 +158,7 @@ void Cluster::start_all(const std::string& drafter) {
 }
 
 void Cluster::start(const std::string& service, const std::filesystem::path& program, Flags flags) {
-  flags.insert(flags.end(), {"--model", model_.string()});
+  if (std::ranges::find(flags, "--model") == flags.end()) flags.insert(flags.end(), {"--model", model_.string()});
   start_process(service, program, std::move(flags));
 }
 
@@ -208,6 +208,11 @@ void Cluster::kill(const std::string& service, int signal) {
     throw std::runtime_error(service + " survives signal " + std::to_string(signal) + logs());
 }
 
+uint16_t Cluster::bind_port(const std::string& service) const {
+  const std::string& bind = ports_.at(service).bind;
+  return static_cast<uint16_t>(std::stoi(bind.substr(bind.rfind(':') + 1)));
+}
+
 http::Client Cluster::client(const std::string& router) const { return {"127.0.0.1", http_port(router), kAnswerTimeout}; }
 
 const std::string& Cluster::model_name() {
@@ -218,10 +223,17 @@ const std::string& Cluster::model_name() {
   return model_name_;
 }
 
-std::string Cluster::metrics_page(const std::string& service) const {
+http::Reply Cluster::page(const std::string& service, const std::string& path) const {
   const Ports& ports = ports_.at(service);
-  http::Client page("127.0.0.1", service.starts_with("router") ? ports.http : ports.metrics, kPageTimeout);
-  return take(page.get("/metrics"), service + "'s /metrics").body;
+  http::Client client("127.0.0.1", service.starts_with("router") ? ports.http : ports.metrics, kPageTimeout);
+  return take(client.get(path), service + "'s " + path);
+}
+
+std::string Cluster::metrics_page(const std::string& service) const { return page(service, "/metrics").body; }
+
+std::string Cluster::log(const std::string& service) const {
+  std::ifstream log(file(service, ".log"));
+  return {std::istreambuf_iterator<char>(log), {}};
 }
 
 Samples Cluster::metrics(const std::string& service) const { return Samples(metrics_page(service)); }

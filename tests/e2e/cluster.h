@@ -47,8 +47,8 @@ class Cluster {
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
   void start_scripted(const std::string& script, Flags flags = {}, const std::string& as = "drafter");  // one that plays a part
-  // All three; drafter: "none", "ngram", or a script of the scripted drafter's ("oracle" reads folder()/answers.json). Returns
-  // when all have joined.
+  // All three; drafter: "none", "ngram", "small-lm" (the model itself), or a script of the scripted drafter's ("oracle" reads
+  // folder()/answers.json). Returns when all have joined.
   void start_all(const std::string& drafter);
 
   void wait_ports(const std::string& service);  // until it has bound
@@ -60,6 +60,7 @@ class Cluster {
   Process& process(const std::string& service) { return processes_.at(service); }
 
   uint16_t http_port(const std::string& router = "router") const { return ports_.at(router).http; }
+  uint16_t bind_port(const std::string& service) const;  // where workers connect to a router, verifiers to a drafter
   const std::filesystem::path& folder() const { return folder_; }
   http::Client client(const std::string& router = "router") const;
   const std::string& model_name();
@@ -67,6 +68,8 @@ class Cluster {
   faults::Tally tally(const std::string& before);  // of its proxy, until now
   Samples settled_verifier() const;                // its metrics once it works on nothing any more
   std::string metrics_page(const std::string& service) const;
+  http::Reply page(const std::string& service, const std::string& path) const;  // of its own HTTP side
+  std::string log(const std::string& service) const;                            // so far
   // A question's answer; throws where there is none.
   Answer ask(const Question& question, const std::function<void(const Piece&)>& piece = [](const Piece&) {});
   // Many at once over `connections` connections, answers in order.

@@ -1,5 +1,7 @@
 // What drafts are worth: a drafter that knows the target's answer is never wrong where the target looks, and every node that
 // arrives has one fate.
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "tests/e2e/cluster.h"
@@ -66,8 +68,35 @@ TEST_P(Fates, AddUpToWhatWasReceived) {
   EXPECT_EQ(fates.accounted(), fates.received);
 }
 
-INSTANTIATE_TEST_SUITE_P(WhoeverDrafts, Fates, testing::Values("ngram", "random", "useless", "malformed", "late"),
-                         [](const auto& script) { return std::string(script.param); });
+INSTANTIATE_TEST_SUITE_P(WhoeverDrafts, Fates, testing::Values("ngram", "small-lm", "random", "useless", "malformed", "late"),
+                         [](const auto& script) {
+                           std::string name = script.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Drafter, ForAnotherTokenizerIsRefusedWithTheReasonAndChangesNothing) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("none");
+  const std::vector<Question> asked = questions(0, 1);
+  const std::vector<Answer> plain = cluster.ask_all(asked, 2);
+  const std::filesystem::path other = cluster.folder() / "another-tokenizer";
+  std::filesystem::copy(tiny_model(), other);
+  std::ofstream(other / "tokenizer.json", std::ios::app) << "\n";  // to a hash another one
+
+  cluster.start_drafter({"--model", other.string()});
+  cluster.wait_ports("drafter");
+  cluster.wait("the refusal", [&] {
+    return cluster.metrics("router").sum(metric::kRouterWorkerFaults.name, {R"(kind="refused")"}) > 0 &&
+           cluster.log("drafter").find("other tokens") != std::string::npos;
+  });
+  EXPECT_NE(cluster.log("drafter").find("Start both from the same model folder"), std::string::npos);
+  EXPECT_NE(cluster.log("router").find("other tokens"), std::string::npos);
+  EXPECT_EQ(cluster.page("drafter", "/ready").status, 503);
+  const std::vector<Answer> again = cluster.ask_all(asked, 2);
+  for (size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(again[i].ids, plain[i].ids);
+  EXPECT_EQ(cluster.metrics("verifier").sum(metric::kVerifierNodesReceived.name), 0);
+}
 
 }  // namespace
 }  // namespace slipstream::e2e

@@ -89,7 +89,12 @@ TEST(Drain, OfTheOnlyVerifierFinishesItsSequences) {
   Cluster cluster(tiny_model());
   cluster.start_all("none");
   const Answer expected = cluster.ask(long_question());
-  EXPECT_EQ(stopped_midway(cluster, "verifier").ids, expected.ids);
+  EXPECT_EQ(cluster.page("verifier", "/ready").status, 200);
+  const Answer answer = stopped_midway(cluster, "verifier", [&] {
+    cluster.wait("the verifier to say that it leaves", [&] { return cluster.page("verifier", "/ready").status == 503; });
+    EXPECT_EQ(cluster.page("verifier", "/health").status, 200);
+  });
+  EXPECT_EQ(answer.ids, expected.ids);
   const auto exit = cluster.process("verifier").wait(kWaitMax);
   ASSERT_TRUE(exit) << "it does not end";
   EXPECT_EQ(exit->words(), "exited with status 0");

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "common/model/target.h"
+#include "common/model/language_model.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -49,7 +49,7 @@ void add_softmax(std::span<const float> logits, std::vector<double>& rows) {
 }  // namespace
 
 Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt) {
-  TRY(Target target, Target::load(model, {.threads = 1, .path = {}, .cache_blocks = kBlocks}));
+  TRY(LanguageModel target, LanguageModel::load(model, {.threads = 1, .path = {}, .cache_blocks = kBlocks}));
   ExactLaw law(target.config().vocabulary);
   const auto size = static_cast<int32_t>(prompt.size());
   const auto run = [&](Rows& rows, std::vector<double>& into) -> Result<void> {

@@ -35,7 +35,7 @@ void expect_same_words(const std::vector<Question>& questions) {
   size_t tokens = 0;
   for (const Answer& answer : plain.answers) tokens += answer.ids.size();
   fmt::print("{} answers of {} tokens together\n", plain.answers.size(), tokens);
-  for (const char* drafter : {"ngram", "random", "malformed"}) {
+  for (const char* drafter : {"ngram", "random", "small-lm", "malformed"}) {
     const Arm arm = answers_with(drafter, questions);
     EXPECT_EQ(differing(plain.answers, arm.answers), 0) << drafter;
     const NodeFates fates(arm.verifier);

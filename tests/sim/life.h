@@ -60,6 +60,15 @@ class Process : public Listener {
   virtual bool done() const = 0;
   bool leaving() const { return leaving_; }
   void slow_down(double factor) { slowness_ = factor; }  // of its compute jobs
+  // Its compute job ends no more, until it comes round; everything else of it goes on.
+  void hang() {
+    place_.trace.line(name_, "HANGS");
+    hung_ = true;
+  }
+  void come_round() {
+    hung_ = false;
+    if (held_) happen(*std::exchange(held_, std::nullopt));
+  }
   void say(Peer peer, Message message) { place_.network.send(incarnation_, peer, std::move(message)); }
 
  protected:
@@ -79,6 +88,8 @@ class Process : public Listener {
 
   Place place_;
   bool leaving_ = false;
+  bool hung_ = false;
+  std::optional<VirtualTime::Happening> held_;  // hung: the end of its job
 
  private:
   Incarnation incarnation_;
@@ -179,11 +190,15 @@ class Life final : public Process {
   void perform(Run<Job>& run) {
     CHECK(!std::exchange(computing_, true), "{} runs two jobs at once", name());
     place_.time.in(at_its_speed(work_.takes(run.job)), [this, job = std::move(run.job)]() mutable {
-      happen([this, job = std::move(job)]() mutable {
+      auto end = [this, job = std::move(job)]() mutable {
         computing_ = false;
         Result<Outcome> result = work_.run(job);
         tell(Ran<Job, Outcome>{std::move(job), std::move(result)});
-      });
+      };
+      if (hung_)
+        held_ = std::move(end);
+      else
+        happen(std::move(end));
     });
   }
   template <class E>

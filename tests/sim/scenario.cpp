@@ -60,6 +60,48 @@ Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Ti
   return fault;
 }
 
+// A verifier that joins while the others have more than enough to do.
+void draw_joiner(Scenario& s, Dice& dice, std::optional<Time> rush) {
+  if (s.verifiers.size() < 2 || !rush || !dice.chance(0.4)) return;
+  s.begins[static_cast<size_t>(s.routers) + s.verifiers.size() - 1] = *rush + dice.between(Time(0), Time(milliseconds(800)));
+  if (s.calm() || s.rolling) return;
+  for (int i = 0; i + 1 < static_cast<int>(s.verifiers.size()); ++i) {
+    s.faults.push_back({.what = Fault::What::slow,
+                        .when = *rush,
+                        .lasts = std::min<Time>(milliseconds(3000), kFaultsEnd - *rush),
+                        .whom = {Kind::verifier, i},
+                        .from = {},
+                        .factor = static_cast<double>(dice.between(3, 20))});
+  }
+  std::ranges::sort(s.faults, {}, &Fault::when);
+}
+
+// Prompts with one long beginning, as a system prompt is.
+void draw_shared_prompt(Scenario& s, Dice& dice) {
+  if (!dice.chance(0.25)) return;
+  std::vector<TokenId> shared(static_cast<size_t>(dice.between(64, 70)));
+  for (TokenId& token : shared) token = static_cast<TokenId>(dice.between(1, kToyVocabulary - 1));
+  for (Ask& ask : s.asks) {
+    if (dice.chance(0.4)) continue;
+    ask.prompt.resize(std::min<size_t>(ask.prompt.size(), 12));
+    ask.prompt.insert(ask.prompt.begin(), shared.begin(), shared.end());
+    ask.output_max = std::min(ask.output_max, kToyContext - static_cast<int32_t>(ask.prompt.size()));
+  }
+}
+
+// One verifier whose compute job never ends, while it heartbeats: others can take its work.
+void draw_hang(Scenario& s, Dice& dice) {
+  const bool others = s.verifiers.size() > 1 && std::ranges::none_of(s.verifiers, &VerifierTraits::other_numerics);
+  if (s.calm() || s.rolling || !others || !dice.chance(0.3)) return;
+  s.verifier_wait_ms = 10'000;
+  s.faults.push_back({.what = Fault::What::hang,
+                      .when = dice.between(Time(milliseconds(100)), kRequestsEnd),
+                      .lasts = {},
+                      .whom = {Kind::verifier, static_cast<int>(dice.between(0, std::ssize(s.verifiers) - 1))},
+                      .from = {}});
+  std::ranges::sort(s.faults, {}, &Fault::when);
+}
+
 }  // namespace
 
 Scenario Scenario::draw(uint64_t seed) {
@@ -106,6 +148,9 @@ Scenario Scenario::draw(uint64_t seed) {
     s.verifier_wait_ms = 10'000;
     for (Fault& fault : s.faults) fault.what = Fault::What::drain;
   }
+  draw_joiner(s, dice, rush);
+  draw_shared_prompt(s, dice);
+  draw_hang(s, dice);
   return s;
 }
 

@@ -50,9 +50,9 @@ struct Ask {  // of one client
 };
 
 struct Fault {
-  enum class What : uint8_t { kill, freeze, separate, slow, drain };
+  enum class What : uint8_t { kill, freeze, separate, slow, drain, hang };
   What what = What::kill;
-  Time when{}, lasts{};  // a killed or drained process is started again so long after its end
+  Time when{}, lasts{};  // a killed or drained process is started again so long after its end; a hung one never comes round
   Machine whom, from;    // separate: from whom
   double factor = 1;     // slow: its jobs take so many times longer
 };

@@ -28,6 +28,33 @@ TEST(Simulation, IsTheSameWithAndWithoutATrace) {
   EXPECT_TRUE(untraced.trace().empty());
 }
 
+// One verifier, slow, with eight answers under way; another joins.
+TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
+  constexpr double kJoins = 2.0, kSoon = 1.0;  // seconds
+  Scenario s{.seed = 1};
+  s.verifiers.assign(2, {.cache_blocks = 64, .step_rows_max = 256});
+  s.begins = {Time(0), Time(0), std::chrono::milliseconds(static_cast<int>(kJoins * 1000))};
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(8, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 0}, .output_max = 110});
+  s.faults = {{.what = Fault::What::slow,
+               .when = std::chrono::milliseconds(900),
+               .lasts = std::chrono::seconds(6),
+               .whom = {Kind::verifier, 0},
+               .from = {},
+               .factor = 30}};
+  World world(s, true);
+  const Verdict verdict = world.live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_EQ(verdict.tallies.answered, 8u);
+  EXPECT_GE(verdict.tallies.moved, 3u);
+  const auto works = [](const std::string& line) {
+    return line.find("verifier-1.1") < 20 && line.find("Tokens") != std::string::npos;
+  };
+  const auto first = std::ranges::find_if(world.trace(), works);
+  ASSERT_NE(first, world.trace().end());
+  EXPECT_LT(std::stod(*first), kJoins + kSoon) << *first;
+}
+
 // A step of one sequence in block 0: the context, then a tree behind it.
 StepPlan one_block() {
   StepPlan step;

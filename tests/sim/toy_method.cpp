@@ -9,6 +9,7 @@ namespace slipstream::sim {
 namespace {
 
 constexpr float kConfidence = 0.9F;
+constexpr double kStillLearns = 0.05;  // share of asks that are not answered before the next job
 
 }  // namespace
 
@@ -17,9 +18,15 @@ void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   for (TokenId token : tokens) held.context.add(token, held.length++);
 }
 
-std::vector<TokenTree> ToyMethod::draft(std::span<const DraftAsk> asks) {
-  std::vector<TokenTree> trees;
-  for (const DraftAsk& ask : asks) trees.push_back(grow(sequences_.at(ask.key), ask.rule));
+Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<Draft> trees;
+  for (const DraftAsk& ask : asks) {
+    if (dice_.chance(kStillLearns)) {
+      trees.push_back(std::nullopt);
+    } else {
+      trees.push_back(grow(sequences_.at(ask.key), ask.rule));
+    }
+  }
   return trees;
 }
 

@@ -18,7 +18,7 @@ class ToyMethod final : public Method {
   Needs needs() const override { return {}; }
   void begin(const DraftKey& key, const SequenceInfo& info) override { sequences_[key] = {.info = info, .context = {}}; }
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
-  std::vector<TokenTree> draft(std::span<const DraftAsk> asks) override;
+  Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
 
   // The likeliest next tokens, for running ahead of the verifier; nothing for an unknown key.

@@ -8,7 +8,8 @@
 
 #include "common/kv/block_pool.h"
 #include "common/sampling/choose.h"
-#include "services/verifier/step_plan.h"
+#include "common/model/step_plan.h"
+#include "services/verifier/choices.h"
 
 namespace slipstream::sim {
 

@@ -21,6 +21,8 @@ constexpr std::chrono::seconds kStartMax{120};  // for each service to bind its 
 constexpr std::chrono::milliseconds kProbeTimeout{2000};
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 constexpr size_t kLogTailLines = 12;
+// For a tree of a draft model: some forward passes. What waiting may cost in all is the verifier's --wait-percent.
+constexpr std::chrono::microseconds kModelDeadline{200'000};
 
 std::string tail(const std::filesystem::path& log) {
   std::ifstream file(log);
@@ -48,6 +50,11 @@ void remove_files_of_the_dead(const std::filesystem::path& folder, const std::st
   }
 }
 
+Division divide(const FleetOptions& options) {
+  const int cpus = options.cpus > 0 ? options.cpus : cpu_quota();
+  return options.drafter == kSmallLm ? Division::with_draft_model(cpus) : Division::of(cpus);
+}
+
 bool says_ready(uint16_t port) {
   http::Client client("127.0.0.1", port, kProbeTimeout);
   const auto reply = client.get("/ready");
@@ -57,10 +64,7 @@ bool says_ready(uint16_t port) {
 }  // namespace
 
 Fleet::Fleet(FleetOptions options, ServicePrograms programs, Supervisor::Say say)
-    : options_(std::move(options)),
-      programs_(std::move(programs)),
-      division_(Division::of(options_.cpus > 0 ? options_.cpus : cpu_quota())),
-      supervisor_(std::move(say)) {}
+    : options_(std::move(options)), programs_(std::move(programs)), division_(divide(options_)), supervisor_(std::move(say)) {}
 
 Fleet::~Fleet() {
   supervisor_.stop();
@@ -92,6 +96,12 @@ Result<void> Fleet::start(StopSignal& stop) {
   if (options_.drafter != kNoDrafter) {
     Command drafter = command("drafter", programs_.drafter);
     drafter.arguments.insert(drafter.arguments.end(), {"--method", options_.drafter});
+    if (options_.drafter == kSmallLm) {
+      drafter.arguments.insert(drafter.arguments.end(), {"--threads", std::to_string(division_.drafter_threads)});
+    }
+    if (!options_.draft_model.empty()) {
+      drafter.arguments.insert(drafter.arguments.end(), {"--draft-model", options_.draft_model.string()});
+    }
     TRY_VOID(start_one(stop, "drafter", drafter));
   }
   TRY_VOID(await(stop, "the router's /ready", [this] { return ready(); }));
@@ -137,11 +147,15 @@ Command Fleet::command(std::string_view service, const std::filesystem::path& pr
 Command Fleet::router_command(const Ports& ports) const {
   const int http = ports.http != 0 ? ports.http : options_.port;
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
-  return {programs_.router,
-          {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--drain-ms", "0",
-           "--port-file", port_file("router").string()},
-          {},
-          log("router")};
+  Command router{programs_.router,
+                 {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--drain-ms",
+                  "0", "--port-file", port_file("router").string()},
+                 {},
+                 log("router")};
+  if (options_.drafter == kSmallLm) {
+    router.arguments.insert(router.arguments.end(), {"--deadline-us", std::to_string(kModelDeadline.count())});
+  }
+  return router;
 }
 
 std::filesystem::path Fleet::port_file(std::string_view service) const {

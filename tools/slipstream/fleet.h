@@ -18,10 +18,12 @@
 namespace slipstream::command {
 
 inline constexpr std::string_view kNoDrafter = "none";
+inline constexpr std::string_view kSmallLm = "small-lm";
 
 struct FleetOptions {
   std::filesystem::path model = "models/smollm2-135m-instruct";
-  std::string drafter = "ngram";              // or kNoDrafter
+  std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
+  std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
   int cpus = 0;                               // to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there

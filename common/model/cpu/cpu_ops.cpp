@@ -100,7 +100,7 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
   });
 }
 
-void CpuOps::linear(Tensor in, const Weight& weight, Tensor out) {
+void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
   LinearArgs args{.in = in.data,
@@ -119,7 +119,26 @@ void CpuOps::linear(Tensor in, const Weight& weight, Tensor out) {
   }
   const int32_t panels = panels_of(weight.out);
   const int32_t grain = std::max(1, panels / (pool_.threads() * kRangesPerThread));
-  pool_.run(panels, grain, [&](int32_t begin, int32_t end, int) { kernels_.linear(args, begin, end); });
+  pool_.run(panels, grain, [&](int32_t begin, int32_t end, int) {
+    kernels_.linear(args, begin, end);
+    if (bias == nullptr) return;
+    const int32_t last = std::min(end * kPanelRows, out.cols);
+    for (int32_t row = 0; row < out.rows; ++row) {
+      for (int32_t col = begin * kPanelRows; col < last; ++col) row_of(out, row)[col] += cpu(*bias).gain[col];
+    }
+  });
+}
+
+void CpuOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) {
+  const int32_t size = gain.in;
+  pool_.run(rows.rows, grain_for(kRangeElements, heads * size), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      for (int32_t head = first_head; head < first_head + heads; ++head) {
+        float* at = row_of(rows, row) + int64_t{head} * size;
+        kernels_.add_rms_norm({.residual = at, .delta = nullptr, .gain = cpu(gain).gain, .out = at, .cols = size, .eps = eps});
+      }
+    }
+  });
 }
 
 void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) {
@@ -184,6 +203,18 @@ void CpuOps::choose(Tensor logits, Tensor ids) {
       static_cast<int32_t*>(ids.data)[row] =
           slipstream::choose({row_of(logits, row), static_cast<size_t>(logits.cols)}, step_->sampling[static_cast<size_t>(row)],
                              scratch_[static_cast<size_t>(thread)].choose);
+    }
+  });
+}
+
+void CpuOps::rank(Tensor logits, Tensor out) {
+  const auto columns = static_cast<size_t>(out.cols / kRankedWords);
+  pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
+    for (int32_t row = begin; row < end; ++row) {
+      const auto ranked = std::span(reinterpret_cast<Ranked*>(row_of(out, row)), columns);
+      std::ranges::fill(ranked, Ranked{});
+      slipstream::rank({row_of(logits, row), static_cast<size_t>(logits.cols)}, step_->sampling[static_cast<size_t>(row)],
+                       scratch_[static_cast<size_t>(thread)].choose, ranked);
     }
   });
 }

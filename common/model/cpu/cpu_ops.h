@@ -25,12 +25,14 @@ class CpuOps final : public Ops {
 
   void embed(const Weight& table, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
-  void linear(Tensor in, const Weight& weight, Tensor out) override;
+  void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
+  void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
   void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
   void choose(Tensor logits, Tensor ids) override;
+  void rank(Tensor logits, Tensor out) override;
 
  private:
   struct Scratch {  // one a thread

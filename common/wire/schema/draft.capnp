@@ -36,6 +36,7 @@ struct Attached {
   method @3 :Text;
   needs @4 :Needs;
   refusal @5 :Text;
+  attachFirst @6 :Bool;
 }
 
 struct Fence {

@@ -25,8 +25,8 @@ void NgramMethod::begin(const DraftKey& key, const SequenceInfo&) { sequences_[k
 
 void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].append(tokens); }
 
-std::vector<TokenTree> NgramMethod::draft(std::span<const DraftAsk> asks) {
-  std::vector<TokenTree> trees;
+Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<Draft> trees;
   trees.reserve(asks.size());
   for (const DraftAsk& ask : asks) trees.push_back(look_up(sequences_[ask.key], ask.rule));
   return trees;

@@ -19,9 +19,10 @@ class NgramMethod final : public Method {
  public:
   std::string_view name() const override { return "ngram"; }
   Needs needs() const override { return {}; }
+  bool quick() const override { return true; }
   void begin(const DraftKey& key, const SequenceInfo& info) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
-  std::vector<TokenTree> draft(std::span<const DraftAsk> asks) override;
+  Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override;
 
  private:

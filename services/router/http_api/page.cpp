@@ -7,7 +7,8 @@ namespace {
 
 std::string_view mood(const WorkerFacts& worker) {
   if (worker.leaving) return "leaving";
-  return worker.silent ? "silent" : "ready";
+  if (worker.silent) return "silent";
+  return worker.stuck ? "stuck" : "ready";
 }
 
 std::string workers_table(const RouterCounters& counters) {

@@ -29,8 +29,8 @@ void OracleMethod::advance(const DraftKey& key, std::span<const TokenId> tokens)
   all.insert(all.end(), tokens.begin(), tokens.end());
 }
 
-std::vector<TokenTree> OracleMethod::draft(std::span<const DraftAsk> asks) {
-  std::vector<TokenTree> trees;
+Result<std::vector<Draft>> OracleMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<Draft> trees;
   for (const DraftAsk& ask : asks) trees.push_back(continuation(sequences_[ask.key], ask.rule));
   return trees;
 }

@@ -13,8 +13,8 @@ void RandomMethod::advance(const DraftKey& key, std::span<const TokenId> tokens)
   sequences_[key].insert(sequences_[key].end(), tokens.begin(), tokens.end());
 }
 
-std::vector<TokenTree> RandomMethod::draft(std::span<const DraftAsk> asks) {
-  std::vector<TokenTree> trees;
+Result<std::vector<Draft>> RandomMethod::draft(std::span<const DraftAsk> asks) {
+  std::vector<Draft> trees;
   for (const DraftAsk& ask : asks) trees.push_back(grow(sequences_[ask.key], ask.rule));
   return trees;
 }

@@ -17,7 +17,7 @@ class RandomMethod final : public Method {
   Needs needs() const override { return {}; }
   void begin(const DraftKey& key, const SequenceInfo& info) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
-  std::vector<TokenTree> draft(std::span<const DraftAsk> asks) override;
+  Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override;
 
  private:

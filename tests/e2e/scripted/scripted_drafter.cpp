@@ -4,6 +4,8 @@
 //              what a file tells                                              [--answers FILE] (JSON: oracle_method.h)
 //   useless    full useless trees, --margin-us (500) before each deadline
 //   late       the same, --margin-us after each deadline
+//   endless    at whose port a message without an end awaits each verifier (hostile_port.h)
+//   deaf       that attaches, and never reads what a verifier sends
 //   malformed  everything wrong that there is, in turn (mischief.cpp)         [--mischief NAME] [--seed N]
 // The port file appears once it is bound: {"bind": "tcp://...", "pid": ...}. SIGTERM ends it. `malformed` starts a new life, at
 // a new port, after each kStrikesMax pieces of mischief, and says on stderr how far it is.
@@ -22,6 +24,7 @@
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/model_folder.h"
 #include "tests/e2e/scripted/delayed_drafter.h"
+#include "tests/e2e/scripted/hostile_port.h"
 #include "tests/e2e/scripted/hostile_transport.h"
 #include "tests/e2e/scripted/oracle_method.h"
 #include "tests/e2e/scripted/random_method.h"
@@ -76,6 +79,22 @@ Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Me
   return {};
 }
 
+// To its routers a drafter like others; but the port that it names is another.
+Result<void> run_behind_hostile_port(const ScriptedOptions& options, DrafterConfig config, Method& method,
+                                     std::stop_token stop) {
+  std::optional<Attached> attached;
+  if (options.script == "deaf") {
+    attached = Attached{.drafter = config.incarnation, .fingerprint = config.fingerprint, .method = config.method};
+  }
+  const HostilePort port(std::move(attached));
+  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
+  config.draft_endpoint = port.endpoint();
+  TRY_VOID(tell_ready(options, config.draft_endpoint));
+  InlineDrafter drafter(std::move(config), method);
+  Node<InlineDrafter>(drafter, *transport).run(stop, {.words = farewell()});
+  return {};
+}
+
 // One life: until it has done kStrikesMax pieces of mischief, or the process ends.
 Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig config, Method& method,
                               HostileTransport::Plot& plot, std::stop_token stop) {
@@ -95,6 +114,9 @@ Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig conf
 Result<void> run(const ScriptedOptions& options, StopSignal& stop) {
   TRY(const Fingerprint fingerprint, read_token_fingerprint(options.drafter.model));
   TRY(const auto method, make_method(options, fingerprint.vocabulary));
+  if (options.script == "endless" || options.script == "deaf") {
+    return run_behind_hostile_port(options, config_of(options, fingerprint, *method), *method, stop.token());
+  }
   if (options.script != "malformed") {
     return run_honest(options, config_of(options, fingerprint, *method), *method, stop.token());
   }

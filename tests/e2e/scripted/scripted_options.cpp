@@ -10,7 +10,7 @@ namespace slipstream {
 
 std::vector<std::string> ScriptedOptions::validate() const {
   Problems problems;
-  problems.one_of("--script", script, {"random", "malformed", "oracle", "useless", "late"});
+  problems.one_of("--script", script, {"random", "malformed", "oracle", "useless", "late", "endless", "deaf"});
   if (!mischief.empty() && std::ranges::find(all_mischief(), mischief, &Mischief::name) == all_mischief().end()) {
     problems.add("--mischief " + mischief + " is none of those in mischief.cpp");
   }
@@ -22,7 +22,7 @@ std::vector<std::string> ScriptedOptions::validate() const {
 Parsed<ScriptedOptions> parse_scripted_options(int argc, const char* const* argv) {
   ScriptedOptions options;
   CommandLine line("scripted-drafter", "A drafter for tests that plays a script in place of a draft method.");
-  line.option("--script", options.script, "random, malformed, oracle, useless or late");
+  line.option("--script", options.script, "random, malformed, oracle, useless, late, endless or deaf");
   line.option("--answers", options.answers,
               "oracle: JSON list of token lists, prompt and output together; empty: it learns by listening");
   line.option("--seed", options.seed, "random, malformed: seed of what is random");

@@ -18,8 +18,8 @@ class UselessMethod final : public Method {
   Needs needs() const override { return {}; }
   void begin(const DraftKey&, const SequenceInfo&) override {}
   void advance(const DraftKey&, std::span<const TokenId>) override {}
-  std::vector<TokenTree> draft(std::span<const DraftAsk> asks) override {
-    std::vector<TokenTree> trees;
+  Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override {
+    std::vector<Draft> trees;
     for (const DraftAsk& ask : asks) {
       const auto length = static_cast<size_t>(std::min(ask.rule.nodes_max, ask.rule.depth_max));
       trees.push_back(TokenTree::chain(std::span(tokens_).first(std::min(length, tokens_.size())), 0.99F));

@@ -1,5 +1,7 @@
 #include "common/checkpoint/hf_config.h"
 
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -53,6 +55,21 @@ TEST_F(HfConfig, ReadsSizesAndFillsInWhatIsUsual) {
   EXPECT_THAT(config->eos_ids, ElementsAre(2));
 }
 
+TEST_F(HfConfig, KnowsTheMembersOfTheFamilyApart) {
+  const auto flags = [&](const char* architecture, bool attention_bias) {
+    json config = good();
+    config["architectures"] = {architecture};
+    config["attention_bias"] = attention_bias;
+    const LlamaConfig read_back = read(config).value();
+    return std::array{read_back.qkv_bias, read_back.out_bias, read_back.head_norms};
+  };
+  EXPECT_THAT(flags("LlamaForCausalLM", false), ElementsAre(false, false, false));
+  EXPECT_THAT(flags("LlamaForCausalLM", true), ElementsAre(true, true, false));
+  EXPECT_THAT(flags("Qwen2ForCausalLM", false), ElementsAre(true, false, false));
+  EXPECT_THAT(flags("Qwen3ForCausalLM", false), ElementsAre(false, false, true));
+  EXPECT_THAT(flags("Qwen3ForCausalLM", true), ElementsAre(true, true, true));
+}
+
 TEST_F(HfConfig, TakesEosIdsFromTheGenerationConfigFirst) {
   folder_.write("generation_config.json", R"({"eos_token_id": [9, 7, 9]})");
   EXPECT_THAT(read(good())->eos_ids, ElementsAre(7, 9));
@@ -92,7 +109,8 @@ TEST_F(HfConfig, RefusesOtherArchitecturesByName) {
   EXPECT_THAT(refusal("architectures", {"MambaForCausalLM"}), HasSubstr("architecture MambaForCausalLM is not supported yet"));
   EXPECT_THAT(refusal("architectures", json::array()), HasSubstr("must name one"));
   EXPECT_THAT(refusal("architectures", nullptr), HasSubstr("no field \"architectures\""));
-  EXPECT_THAT(refusal("attention_bias", true), HasSubstr("\"attention_bias\" true is not supported"));
+  EXPECT_THAT(refusal("mlp_bias", true), HasSubstr("\"mlp_bias\" true is not supported"));
+  EXPECT_THAT(refusal("use_sliding_window", true), HasSubstr("\"use_sliding_window\" true is not supported"));
   EXPECT_THAT(refusal("hidden_act", "gelu"), HasSubstr("gelu is not supported"));
   EXPECT_THAT(refusal("rope_scaling", {{"type", "yarn"}}), HasSubstr("RoPE type yarn is not supported"));
 }

@@ -73,7 +73,7 @@ TEST_F(Options, AdvertiseWhatCanBeConnectedTo) {
 TEST_F(Options, KnowTheirMethodsAndPaths) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";
-  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram")));
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram, small-lm")));
   auto verifier = good<VerifierOptions>();
   verifier.path = "amx";
   EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("portable")));

@@ -224,7 +224,8 @@ TEST_F(HttpRequest, OverTheConnectionLimitGets503) {
   start({.connections = 2});
   auto first = client();
   auto second = client();
-  ASSERT_TRUE(eventually([](const ServerCounters& counters) { return counters.connections == 2; }));
+  for (WireClient* wire : {&first, &second}) wire->send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+  const Exchange exchanges[] = {held(), held()};
   EXPECT_THAT(client().all(), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("all 2 connections")));
   EXPECT_EQ(server_->counters().connections_refused, 1u);
   first.close();
@@ -232,6 +233,22 @@ TEST_F(HttpRequest, OverTheConnectionLimitGets503) {
   auto third = client();
   third.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(third.answer(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpRequest, TakesThePlaceOfWhoHasWaitedLongestWithoutOne) {
+  start({.connections = 2});
+  auto first = client();
+  ASSERT_TRUE(eventually([](const ServerCounters& counters) { return counters.connections == 1; }));
+  first.send("GET /x HT");
+  auto second = client();
+  ASSERT_TRUE(eventually([](const ServerCounters& counters) { return counters.connections == 2; }));
+  auto third = client();
+  third.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(third.answer(), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(first.all(), "") << "closed";
+  second.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(second.answer(), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(server_->counters().connections_refused, 1u);
 }
 
 TEST_F(HttpRequest, MayBeOneOfTwoHundredAtATime) {

@@ -24,10 +24,10 @@ class AWorkerPage : public testing::Test {
     return reply ? *reply : http::Reply{};
   }
 
-  std::atomic<bool> ready_ = false;
+  std::atomic<WorkerState> state_ = WorkerState::waiting;
   http::Server server_ = *serve_worker_page(
       "127.0.0.1", 0,
-      {.name = "slipstream-tester", .metrics = [] { return std::string("page"); }, .ready = [this] { return ready_.load(); }});
+      {.name = "slipstream-tester", .metrics = [] { return std::string("page"); }, .state = [this] { return state_.load(); }});
   http::Client client_{"127.0.0.1", server_.port(), std::chrono::seconds(20)};
 };
 
@@ -39,14 +39,21 @@ TEST_F(AWorkerPage, HasTheMetrics) {
 TEST_F(AWorkerPage, IsHealthyBeforeItIsReady) {
   EXPECT_EQ(get("/health").status, 200);
   EXPECT_EQ(get("/ready").status, 503);
-  ready_ = true;
+  state_ = WorkerState::ready;
   EXPECT_EQ(get("/ready").status, 200);
+}
+
+TEST_F(AWorkerPage, IsNotReadyAnyMoreOnceItIsToldToStop) {
+  state_ = worker_state(true, true);
+  EXPECT_EQ(get("/ready").status, 503);
+  EXPECT_THAT(get("/ready").body, HasSubstr("told to stop"));
+  EXPECT_EQ(get("/health").status, 200);
 }
 
 TEST_F(AWorkerPage, SaysWhoItIsAndWhatElseThereIs) {
   EXPECT_THAT(get("/").body,
               AllOf(HasSubstr("slipstream-tester: waiting for a router"), HasSubstr("/metrics"), HasSubstr("/ready")));
-  ready_ = true;
+  state_ = WorkerState::ready;
   EXPECT_THAT(get("/").body, HasSubstr("slipstream-tester: ready"));
   EXPECT_EQ(get("/nowhere").status, 404);
 }

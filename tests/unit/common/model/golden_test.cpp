@@ -14,14 +14,14 @@
 namespace slipstream {
 namespace {
 
-Target load(const std::filesystem::path& folder, CpuPath path) {
-  auto target = Target::load(folder, {.threads = 2, .path = path, .cache_blocks = 4});
+LanguageModel load(const std::filesystem::path& folder, CpuPath path) {
+  auto target = LanguageModel::load(folder, {.threads = 2, .path = path, .cache_blocks = 4});
   EXPECT_TRUE(target.has_value()) << target.error().message;
   return *std::move(target);
 }
 
 // Logits of every position of the sequence, fed as one chunk.
-std::vector<float> logits_of(Target& target, std::span<const TokenId> tokens) {
+std::vector<float> logits_of(LanguageModel& target, std::span<const TokenId> tokens) {
   BlockPool pool(4);
   BlockTable blocks(pool);
   EXPECT_TRUE(blocks.reserve(static_cast<int32_t>(tokens.size())));
@@ -61,7 +61,7 @@ TEST_P(Golden, LogitsEqualTransformersWithinTheRoundingOfThePath) {
   const auto golden = SafetensorsFile::open(test_data(model) / "golden.safetensors");
   ASSERT_TRUE(golden.has_value()) << golden.error().message;
   const std::vector<float> tokens = read_floats(golden->tensors().at("tokens"));
-  Target target = load(test_data(model), path);
+  LanguageModel target = load(test_data(model), path);
   const auto ours = logits_of(target, std::vector<TokenId>(tokens.begin(), tokens.end()));
   const auto expected = read_floats(golden->tensors().at("logits"));
   ASSERT_EQ(ours.size(), expected.size());
@@ -78,8 +78,8 @@ std::string test_name(const testing::TestParamInfo<Golden::ParamType>& info) {
   return model + "_" + name(std::get<1>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(TinyLlamas, Golden,
-                         testing::Combine(testing::Values("tiny-llama", "tiny-llama3"),
+INSTANTIATE_TEST_SUITE_P(TinyModels, Golden,
+                         testing::Combine(testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"),
                                           testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
                          test_name);
 
@@ -91,7 +91,7 @@ TEST_P(RealGolden, AChatsTopLogitsEqualTransformers) {
   std::ifstream file(test_data("smollm2_golden.json"));
   const auto golden = nlohmann::json::parse(file);
   const auto tokens = golden.at("tokens").get<std::vector<TokenId>>();
-  Target target = load(real_model(), GetParam());
+  LanguageModel target = load(real_model(), GetParam());
   const auto ours = logits_of(target, tokens);
   const auto vocabulary = static_cast<size_t>(target.config().vocabulary);
   double error = 0;

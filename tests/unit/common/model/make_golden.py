@@ -15,7 +15,8 @@ import sys
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM)
 
 SPECIALS = ["<unk>", "<s>", "</s>", "<|turn|>"]
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 \n.,?!'-:;ABCDEFGHIJKLMN"
@@ -34,17 +35,32 @@ UNTIED = dict(hidden_size=42, intermediate_size=88, num_hidden_layers=2, num_att
               vocab_size=50, max_position_embeddings=512, tie_word_embeddings=False,
               rope_parameters={"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0,
                                "high_freq_factor": 4.0, "original_max_position_embeddings": 32})
+# Biases on q, k and v; no head_dim in its config.
+QWEN2 = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+             vocab_size=64, max_position_embeddings=512, tie_word_embeddings=True, use_sliding_window=False,
+             rope_parameters={"rope_type": "default", "rope_theta": 1000000.0})
+# Norms of each head of q and k; biases besides, on the output projection, too.
+QWEN3 = dict(hidden_size=40, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
+             vocab_size=50, max_position_embeddings=512, tie_word_embeddings=False, use_sliding_window=False, attention_bias=True,
+             rope_parameters={"rope_type": "default", "rope_theta": 1000000.0})
+
+MODELS = [("tiny-llama", LlamaConfig, LlamaForCausalLM, TIED | dict(attention_bias=False), 7),
+          ("tiny-llama3", LlamaConfig, LlamaForCausalLM, UNTIED | dict(attention_bias=False), 8),
+          ("tiny-qwen2", Qwen2Config, Qwen2ForCausalLM, QWEN2, 9),
+          ("tiny-qwen3", Qwen3Config, Qwen3ForCausalLM, QWEN3, 10)]
 
 
-def make_model(sizes, seed):
+def make_model(config_class, model_class, sizes, seed):
     torch.manual_seed(seed)
-    config = LlamaConfig(**sizes, hidden_act="silu", rms_norm_eps=1e-5, bos_token_id=1, eos_token_id=2, attention_bias=False)
+    config = config_class(**sizes, hidden_act="silu", rms_norm_eps=1e-5, bos_token_id=1, eos_token_id=2)
     config._attn_implementation = "eager"
-    model = LlamaForCausalLM(config).float().eval()
+    model = model_class(config).float().eval()
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "norm" in name:
                 weight.copy_(1 + 0.2 * torch.randn_like(weight))
+            elif "bias" in name:
+                weight.copy_(0.5 * torch.randn_like(weight))
             elif "embed" in name:
                 weight.copy_(0.3 * torch.randn_like(weight))
             else:
@@ -75,15 +91,16 @@ def set_entropy(model):
         low, high = (middle, high) if entropy(model) > ENTROPY else (low, middle)
 
 
-def write_folder(model, folder):
+def write_folder(model, sizes, folder):
     folder.mkdir(parents=True, exist_ok=True)
     state = {name: weight.bfloat16().contiguous() for name, weight in model.state_dict().items()}
     if model.config.tie_word_embeddings:
         state.pop("lm_head.weight", None)
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
     config = {key: value for key, value in model.config.to_dict().items() if not key.startswith("_")}
-    keep = list(TIED) + ["hidden_act", "rms_norm_eps", "bos_token_id", "eos_token_id", "attention_bias", "mlp_bias", "model_type"]
-    config = {key: config[key] for key in keep} | {"architectures": ["LlamaForCausalLM"], "dtype": "bfloat16"}
+    keep = list(sizes) + ["hidden_act", "rms_norm_eps", "bos_token_id", "eos_token_id", "mlp_bias", "model_type", "layer_types"]
+    config = {key: config[key] for key in keep if key in config}
+    config |= {"architectures": [type(model).__name__], "dtype": "bfloat16"}
     (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
     (folder / "generation_config.json").write_text(json.dumps({"bos_token_id": 1, "eos_token_id": [2]}, indent=2) + "\n")
 
@@ -138,9 +155,9 @@ def write_real(model_folder, path):
 
 def main():
     data = pathlib.Path(sys.argv[1])
-    for name, sizes, seed in [("tiny-llama", TIED, 7), ("tiny-llama3", UNTIED, 8)]:
-        model = make_model(sizes, seed)
-        write_folder(model, data / name)
+    for name, config_class, model_class, sizes, seed in MODELS:
+        model = make_model(config_class, model_class, sizes, seed)
+        write_folder(model, sizes, data / name)
         write_golden(model, data / name)
         for file in (data / name).iterdir():
             file.chmod(0o644)

@@ -26,7 +26,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     real_ = *model.name == 0;
     for (const int threads : {1, 2}) {
       const auto folder = real_ ? real_model() : test_data(model.name);
-      auto target = Target::load(folder, {.threads = threads, .path = path, .cache_blocks = kBlocks});
+      auto target = LanguageModel::load(folder, {.threads = threads, .path = path, .cache_blocks = kBlocks});
       ASSERT_TRUE(target.has_value()) << target.error().message;
       targets_.push_back(*std::move(target));
     }
@@ -52,7 +52,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     std::vector<float> logits;
     TokenId chosen;
   };
-  std::vector<Row> run(Target& target, const Rows& rows) {
+  std::vector<Row> run(LanguageModel& target, const Rows& rows) {
     const auto chosen = target.run(rows.view());
     EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
     std::vector<Row> out;
@@ -62,7 +62,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     }
     return out;
   }
-  std::vector<Row> one_by_one(Target& target) {
+  std::vector<Row> one_by_one(LanguageModel& target) {
     BlockTable blocks(pool_);
     EXPECT_TRUE(blocks.reserve(length()));
     std::vector<Row> out;
@@ -79,7 +79,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     EXPECT_TRUE(same) << "logits of position " << position << ", " << how;
     EXPECT_EQ(row.chosen, alone.chosen) << "position " << position << ", " << how;
   }
-  void feed(Target& target, const BlockTable& blocks, int32_t count) {
+  void feed(LanguageModel& target, const BlockTable& blocks, int32_t count) {
     Rows rows(kBlocksMax);
     rows.prompt(rows.sequence_of(blocks), blocks, text(0, count), 0);
     run(target, rows);
@@ -99,7 +99,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
   }
 
   BlockPool pool_{kBlocks};
-  std::vector<Target> targets_;  // with one thread, with two
+  std::vector<LanguageModel> targets_;  // with one thread, with two
   size_t vocabulary_ = 0;
   bool real_ = false;
   std::vector<TokenId> text_;
@@ -112,7 +112,7 @@ TEST_P(RowInvariance, OfThreads) {
 }
 
 TEST_P(RowInvariance, OfPromptChunks) {
-  for (Target& target : targets_) {
+  for (LanguageModel& target : targets_) {
     for (const int32_t chunk : few<int32_t>({5, 16, length(), 2, 3, 13, 33})) {
       BlockTable blocks(pool_);
       ASSERT_TRUE(blocks.reserve(length()));
@@ -129,7 +129,7 @@ TEST_P(RowInvariance, OfPromptChunks) {
 }
 
 TEST_P(RowInvariance, OfTheBatchAroundARow) {
-  for (Target& target : targets_) {
+  for (LanguageModel& target : targets_) {
     for (const int32_t batch : few<int32_t>({2, 7, 16, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15})) {
       // Each sequence holds another length of the text, so that the rows see blocks and positions of every kind.
       std::vector<BlockTable> tables;
@@ -150,7 +150,7 @@ TEST_P(RowInvariance, OfTheBatchAroundARow) {
 }
 
 TEST_P(RowInvariance, OfTreeSlotsAndAcrossTheCommit) {
-  for (Target& target : targets_) {
+  for (LanguageModel& target : targets_) {
     for (const auto& [depth, decoys] : few<std::pair<int32_t, int32_t>>({{7, 0}, {5, 2}, {2, 30}, {4, 1}, {3, 6}, {6, 9}})) {
       const int32_t committed = length() - depth - 3;
       BlockTable blocks(pool_);
@@ -182,7 +182,8 @@ std::string test_name(const testing::TestParamInfo<RowInvariance::ParamType>& in
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RowInvariance,
-                         testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90}, Model{"", 38}),
+                         testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90},
+                                                          Model{"tiny-qwen3", 90}, Model{"", 38}),
                                           testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
                          test_name);
 

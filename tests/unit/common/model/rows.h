@@ -7,7 +7,7 @@
 
 #include "common/base/tree_node.h"
 #include "common/kv/block_table.h"
-#include "common/model/target.h"
+#include "common/model/language_model.h"
 
 namespace slipstream {
 

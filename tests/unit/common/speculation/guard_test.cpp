@@ -70,6 +70,23 @@ TEST(DraftGuard, DoesNotBackOffFromTimelyEmptyTrees) {
   EXPECT_EQ(run(guard, 7, {.verified = 0}), "ddddddd");
 }
 
+TEST(DraftGuard, AsksLessAndLessOftenForWhatIsAlwaysEmptyButGently) {
+  DraftGuard guard;
+  EXPECT_EQ(run(guard, 16, {.verified = 0}), "dddddddddddddddd");
+  EXPECT_EQ(run(guard, 6, {.verified = 0}), ".d.d.d");
+  const std::string later = run(guard, 1000, {.verified = 0});
+  EXPECT_EQ(later.substr(later.size() - 34), run(guard, 34, {.verified = 0}));
+  EXPECT_EQ(std::ranges::count(run(guard, 17 * 20, {.verified = 0}), 'd'), 20) << "one in seventeen in the end";
+}
+
+TEST(DraftGuard, OneGuessEndsTheGapOfEmptyTrees) {
+  DraftGuard guard;
+  run(guard, 1000, {.verified = 0});
+  while (!guard.wants_draft()) guard.plain_step();
+  guard.drafted_step(3, 1, false);
+  EXPECT_EQ(run(guard, 16, {.verified = 0}), "dddddddddddddddd");
+}
+
 TEST(DraftGuard, KeepsItsGapOnTimelyEmptyTrees) {
   DraftGuard guard;
   run(guard, 6, {});

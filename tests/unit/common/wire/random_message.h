@@ -56,7 +56,7 @@ class RandomMessage {
       case 0:
         return Attach{versions(), u64(), fingerprint()};
       case 1:
-        return Attached{u16(), u64(), fingerprint(), text(), needs(), text()};
+        return Attached{u16(), u64(), fingerprint(), text(), needs(), text(), u16() % 2 == 1};
       case 2:
         return advance();
       case 3:

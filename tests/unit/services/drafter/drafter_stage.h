@@ -59,7 +59,7 @@ class DrafterStage : public testing::Test {
   // Runs the job that waits; its first tree is this chain.
   void drafts(const std::vector<TokenId>& chain) {
     const size_t asks = stage.runs<DraftPlan>().asks.size();
-    Drafts drafts{.trees = std::vector<TokenTree>(asks), .draft_us = 40};
+    Drafts drafts{.trees = std::vector<Draft>(asks, TokenTree()), .draft_us = 40};
     if (asks > 0) drafts.trees[0] = TokenTree::chain(chain, 0.5F);
     stage.finishes(std::move(drafts));
   }

@@ -156,6 +156,47 @@ TEST_F(DrafterActor, BatchesTheSequencesOfAllVerifiers) {
   EXPECT_EQ(stage.runs<DraftPlan>().asks.size(), 2u);
 }
 
+TEST_F(DrafterActor, AsksAgainUntilTheMethodHasLearntTheSequence) {
+  stage.hears(kVerifier, first_advance({10, 20}));
+  stage.runs<DraftPlan>();
+  stage.finishes(Drafts{.trees = {std::nullopt}});
+  EXPECT_TRUE(stage.silent<Tree>());
+  const DraftPlan& again = stage.runs<DraftPlan>();
+  EXPECT_TRUE(again.operations.empty());  // what was taught stays so
+  ASSERT_EQ(again.asks.size(), 1u);
+  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{30}, 0.5F)}});
+  EXPECT_EQ(stage.says<Tree>().message.nodes.at(0).token, 30);
+  EXPECT_EQ(counters().asks, counters().trees + counters().empty_trees + counters().asks_overtaken);
+}
+
+TEST_F(DrafterActor, DoesNotAskAgainForARoundThatIsOver) {
+  stage.hears(kVerifier, first_advance({10}));
+  stage.runs<DraftPlan>();
+  stage.hears(kVerifier, advance({10, 20}, 1, 2));
+  stage.finishes(Drafts{.trees = {std::nullopt}});
+  ASSERT_EQ(stage.runs<DraftPlan>().asks.size(), 1u);
+  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{30}, 0.5F)}});
+  EXPECT_EQ(stage.says<Tree>().message.fence.round, 2u);
+  EXPECT_TRUE(stage.rests());
+}
+
+TEST_F(DrafterActor, AsksForTheMostUrgentTreeFirstAndForThoseTooLateLast) {
+  stage.hears(kVerifier, first_advance({1}));
+  stage.runs<DraftPlan>();
+  const auto asks = [&](uint64_t counter, uint32_t deadline_us) {
+    Advance message = first_advance({2});
+    message.fence.sequence.counter = counter;
+    message.tuning.deadline_us = deadline_us;
+    stage.hears(kVerifier, message);
+  };
+  asks(10, 100), asks(11, 9000), asks(12, 2000);
+  stage.waits(1ms);  // too late for the first
+  stage.finishes(Drafts{.trees = {TokenTree()}});
+  std::vector<uint64_t> order;
+  for (const DraftAsk& ask : stage.runs<DraftPlan>().asks) order.push_back(ask.key.sequence.counter);
+  EXPECT_EQ(order, (std::vector<uint64_t>{12, 11, 10}));
+}
+
 TEST_F(DrafterActor, ForgetsAReleasedSequence) {
   stage.hears(kVerifier, first_advance({10}));
   drafts({});

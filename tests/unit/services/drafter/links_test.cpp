@@ -98,6 +98,15 @@ TEST_F(DrafterLinks, TakesAVerifierBackAfterItsLinkFell) {
   EXPECT_EQ(stage.says<Resync>().message.held, 0);
 }
 
+TEST_F(DrafterLinks, TellsAVerifierThatItDoesNotKnowToAttachFirst) {
+  stage.hears(kOtherVerifier, first_advance({10}));
+  const Attached answer = stage.says<Attached>().message;
+  EXPECT_TRUE(answer.attach_first);
+  EXPECT_NE(answer.refusal, "");
+  EXPECT_EQ(counters().advances, 0u);
+  EXPECT_EQ(counters().unattached, 1u);
+}
+
 TEST_F(DrafterLinks, IgnoresAPeerAfterItsThirdStrike) {
   stage.hears(kVerifier, first_advance({10}));
   drafts({});

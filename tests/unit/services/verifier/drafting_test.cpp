@@ -34,22 +34,6 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
-TEST_F(DraftingTest, AttachesAgainUntilItIsAnswered) {
-  stage.hears(kRouter, start({{77, "tcp://drafter"}}));
-  stage.up(kDrafter);
-  stage.says<Attach>();
-  stage.forget();  // and lost, it or its answer
-  stage.waits(900ms);
-  stage.hears(kRouter, RouterHeartbeat{.router = 3});
-  EXPECT_TRUE(stage.silent<Attach>());
-  stage.waits(100ms);
-  EXPECT_EQ(stage.says<Attach>().peer, kDrafter);
-  stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
-  stage.forget();
-  stage.waits(5s);
-  EXPECT_TRUE(stage.silent<Attach>());
-}
-
 TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
   stage.hears(kRouter, start({{77, "tcp://drafter"}}));
   stage.up(kDrafter);
@@ -97,6 +81,62 @@ TEST_F(DraftingTest, UsesTheTreeOfALongPromptInTheChunkThatHasTheRoot) {
   EXPECT_EQ(verifier.counters().accepted, 2U);
   EXPECT_EQ(verifier.counters().late, 0U);
   EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
+}
+
+// A sequence whose prompt is new to the drafter, and long.
+class LearningTest : public DraftingTest {
+ protected:
+  LearningTest() {
+    meet_drafter();
+    Start start = second();
+    start.tokens.assign(kLearnTokens, 11);
+    start.tokens.push_back(12);
+    start.prompt_length = kLearnTokens + 1;
+    start.output_max = 100;
+    start.tuning.deadline_us = 500'000;
+    stage.hears(kRouter, start);
+  }
+};
+
+TEST_F(LearningTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustLearnIt) {
+  EXPECT_TRUE(stage.rests());
+  stage.waits(kLearnWait);
+  EXPECT_FALSE(stage.rests());
+  runs();
+  choose();
+  EXPECT_TRUE(stage.rests()) << "the next round waits as long as it is told to";
+  stage.waits(400ms);
+  EXPECT_TRUE(stage.rests());
+}
+
+TEST_F(LearningTest, ATreeThatIsLateBecauseItsDrafterLearntIsNoFailure) {
+  stage.says<Advance>();
+  stage.waits(kLearnWait);
+  runs();
+  choose();
+  EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
+  stage.says<Advance>();
+  stage.waits(500ms);
+  runs();
+  choose();
+  EXPECT_EQ(verifier.counters().missed_deadlines, 1U) << "two tokens are no lesson";
+}
+
+TEST_F(LearningTest, ADrafterThatForgetsAllEachRoundIsNoLearner) {
+  stage.says<Advance>();
+  stage.waits(kLearnWait);
+  runs();
+  choose();
+  for (int round = 0; round < 2; ++round) {
+    const auto advance = stage.says<Advance>();
+    stage.hears(kDrafter, Resync{.sequence = advance.message.fence.sequence, .epoch = 1, .round = advance.message.fence.round});
+    stage.says<Advance>();  // all of it again
+    stage.waits(500ms);
+    runs();
+    choose();
+  }
+  EXPECT_EQ(verifier.counters().missed_deadlines, 2U);
+  EXPECT_TRUE(stage.silent<Advance>()) << "the guard has had enough";
 }
 
 VerifierConfig with_room_for_all() {
@@ -261,6 +301,88 @@ TEST_F(TwoDraftersTest, ALeavingDrafterIsAskedNoMore) {
   step();
   EXPECT_EQ(stage.says<Advance>().peer, kOther);
   EXPECT_TRUE(stage.silent<Release>()) << "it has forgotten all";
+}
+
+TEST_F(DraftingTest, AsksAgainWhereAnAttachIsNotAnswered) {
+  stage.hears(kRouter, start({kFirstRef}));
+  stage.up(kDrafter);
+  stage.says<Attach>();
+  stage.waits(400ms);
+  EXPECT_TRUE(stage.silent<Attach>());
+  stage.waits(200ms);
+  stage.says<Attach>();
+  stage.waits(800ms);
+  EXPECT_TRUE(stage.silent<Attach>()) << "the second gap is longer";
+  stage.waits(300ms);
+  stage.says<Attach>();
+  stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
+  stage.waits(60s);
+  EXPECT_TRUE(stage.silent<Attach>());
+  EXPECT_EQ(verifier.counters().attaches_repeated, 2U);
+}
+
+TEST_F(TwoDraftersTest, ADrafterThatDoesNotKnowUsIsAttachedAnew) {
+  stage.says<Advance>();
+  const Attached stranger{.drafter = 79, .refusal = "attach first", .attach_first = true};
+  stage.hears(kDrafter, stranger);
+  stage.hears(kDrafter, stranger);  // for an Advance that was on its way
+  EXPECT_EQ(stage.says<Attach>().peer, kDrafter);
+  EXPECT_TRUE(stage.silent<Attach>());
+  stage.hears(kDrafter, Attached{.drafter = 79, .fingerprint = config().fingerprint, .method = "test"});
+  stage.hears(kRouter, assign(1, {kFirstRef}));
+  stage.waits(5ms);
+  step();
+  const auto advance = stage.says<Advance>();
+  EXPECT_EQ(advance.peer, kDrafter);
+  EXPECT_EQ(advance.message.fence.base_length, 0) << "another life knows nothing yet";
+}
+
+TEST_F(TwoDraftersTest, TheWordOfTheLifeBeforeGivesWayToThatOfNow) {
+  stage.forget();
+  stage.down(kDrafter);
+  stage.up(kDrafter);
+  stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});  // was on its way
+  Attached now{.drafter = 80, .fingerprint = config().fingerprint, .method = "test", .refusal = "this drafter is leaving"};
+  stage.hears(kDrafter, now);
+  stage.waits(5ms);
+  step();
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+}
+
+TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
+  Start longer = second();
+  longer.output_max = 900;
+  longer.lease_ms = 600'000;
+  longer.drafters = {kFirstRef, kOtherRef};
+  stage.hears(kRouter, Cancel{{3, 1}, 1});
+  stage.hears(kRouter, longer);
+  if (stage.rests()) stage.waits(5ms);
+  step();
+  int beginnings = 0, asks = 0;
+  for (int steps = 0; steps < 800; ++steps) {
+    if (stage.rests()) stage.waits(4ms);
+    const StepPlan& plan = stage.runs();
+    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+    for (; !stage.silent<Advance>(); ++asks) beginnings += stage.says<Advance>().message.info.has_value() ? 1 : 0;
+  }
+  EXPECT_GE(beginnings, 3) << "each had more than one chance";
+  EXPECT_LE(beginnings, 7);
+  EXPECT_LE(asks, 40);
+}
+
+TEST_F(TwoDraftersTest, ANewDrafterDoesNotInheritTheGuardsGap) {
+  for (int i = 0; i < 10; ++i) {
+    if (stage.rests()) stage.waits(5ms);
+    step();
+    const To<Advance>* last = stage.newest<Advance>();
+    if (last == nullptr || last->peer != kOther) continue;
+    while (!stage.silent<Advance>()) stage.says<Advance>();
+    if (stage.rests()) stage.waits(5ms);
+    step();
+    EXPECT_FALSE(stage.silent<Advance>()) << "asked again in the very next round";
+    return;
+  }
+  ADD_FAILURE() << "it never got its chance";
 }
 
 TEST_F(TwoDraftersTest, ADrafterThatIsAlwaysLateMakesWayForTheNext) {

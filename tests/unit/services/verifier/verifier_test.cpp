@@ -141,6 +141,37 @@ TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
+TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
+  Start start = this->start();
+  start.output_max = 1;
+  start.lease_ms = 10'000;
+  stage.hears(kRouter, start);
+  runs();
+  choose();
+  std::vector<int> when;  // after 100 ms units
+  stage.says<Tokens>();
+  for (int i = 1; i < 120; ++i) {
+    stage.waits(100ms);
+    for (; !stage.silent<Tokens>(); stage.says<Tokens>()) when.push_back(i);
+  }
+  EXPECT_EQ(when, (std::vector<int>{2, 6, 14, 30, 46, 62, 78, 94}));
+  EXPECT_EQ(verifier.counters().live, 0U);
+}
+
+TEST_F(VerifierTest, CountsAStepWhenItHasEnded) {
+  stage.hears(kRouter, start());
+  runs();
+  EXPECT_EQ(verifier.counters().steps, 0U) << "routers hold a verifier for stuck that ends none";
+  choose();
+  EXPECT_EQ(verifier.counters().steps, 1U);
+}
+
+TEST_F(VerifierTest, IsDrainingOnceToldToStop) {
+  EXPECT_FALSE(verifier.counters().draining);
+  stage.hears(Peer{0}, Drain{"told to stop"});
+  EXPECT_TRUE(verifier.counters().draining);
+}
+
 TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
   stage.hears(kRouter, start());
   runs();

@@ -1,4 +1,4 @@
-// One verify step as the actor plans it and the compute thread runs it: ids and numbers only, no logits.
+// One forward pass as an actor or a draft method plans it and a LanguageModel runs it: ids and numbers only, no logits.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace slipstream {
 
-// The buffers behind a Step (model/ops.h), reused from step to step: the job hands them back with its result.
+// The buffers behind a Step (ops.h), reused from step to step.
 struct StepPlan {
   std::vector<int32_t> token, position, slot, sequence, visible;  // [rows]
   std::vector<uint64_t> ancestors;                                // [rows]
@@ -20,15 +20,20 @@ struct StepPlan {
   std::vector<int32_t> wanted;        // [wanted] row indices, ascending
   std::vector<KvMove> moves;
 
-  int rows() const { return static_cast<int>(token.size()); }
-  Step view() const;
-  void clear();
-};
+  struct Row {
+    TokenId token = 0;
+    int32_t position = 0, slot = 0, sequence = 0;
+    int32_t visible = 0;
+    uint64_t ancestors = 0;
+  };
 
-// What the job returns.
-struct Choices {
-  std::vector<TokenId> chosen;  // [wanted] the target's token after that row; -1: its logits were not finite
-  uint32_t forward_us = 0;
+  int rows() const { return static_cast<int>(token.size()); }
+  int sequences() const { return blocks_max == 0 ? 0 : static_cast<int>(block_table.size()) / blocks_max; }
+  int32_t add_sequence(std::span<const int32_t> blocks);  // its index; at most blocks_max, which is set
+  void add(const Row& row);
+  void want(const RowSampling& how);  // the logits of the row added last
+  Step view() const;
+  void clear();  // keeps blocks_max and the capacity
 };
 
 }  // namespace slipstream

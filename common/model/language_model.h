@@ -1,8 +1,12 @@
-// The target model of a verifier, loaded from a Hugging Face folder onto one device: give it a Step, get one token a wanted
-// row.
+// A model loaded from a Hugging Face folder onto one device, for a verifier or for a drafter: give it a Step, get one token for
+// each wanted row, or the candidates that a target near it would likely choose.
 //
-//   TRY(Target target, Target::load(folder, {.threads = 2, .cache_blocks = 256}));
+//   TRY(LanguageModel target, LanguageModel::load(folder, {.threads = 2, .cache_blocks = 256}));
 //   TRY(auto chosen, target.run(step));
+//
+//   TRY(LanguageModel small, LanguageModel::load(folder, {.cache_blocks = 256, .ranked = 4}));
+//   TRY_VOID(small.run(step));
+//   std::span<const Ranked> candidates = small.ranked(0);
 //
 // One thread calls it. Everything is allocated by load(); run() allocates nothing.
 #pragma once
@@ -19,29 +23,34 @@
 #include "common/base/result.h"
 #include "common/checkpoint/hf_config.h"
 #include "common/model/ops.h"
+#include "common/sampling/rank.h"
 #include "kernels/cpu/path.h"
 
 namespace slipstream {
 
 inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more than memory holds
 
-struct TargetOptions {
+struct ModelOptions {
   int threads = 1;                  // compute threads, the caller's own included
   std::optional<CpuPath> path;      // unset: the fastest that this machine has
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
   int32_t rows_max = kStepRowsMax;  // rows of one step
+  int32_t ranked = 0;               // candidates a wanted row, at most kRankedMax; 0: its one token
 };
 
-class Target {
+class LanguageModel {
  public:
-  static Result<Target> load(const std::filesystem::path& folder, const TargetOptions& options);
-  Target(Target&&) noexcept;
-  Target& operator=(Target&&) noexcept;
-  ~Target();
+  static Result<LanguageModel> load(const std::filesystem::path& folder, const ModelOptions& options);
+  LanguageModel(LanguageModel&&) noexcept;
+  LanguageModel& operator=(LanguageModel&&) noexcept;
+  ~LanguageModel();
 
-  // Moves first, then the forward pass. [wanted] the target's token after that row; -1: its logits were not finite.
-  // Valid until the next run. An error names the field of the step that is out of range; nothing was changed then.
+  // Moves first, then the forward pass. [wanted] the token after that row; -1: its logits were not finite; empty where
+  // candidates are ranked instead. Valid until the next run. An error names the field of the step that is out of range; nothing
+  // was changed then.
   Result<std::span<const TokenId>> run(const Step& step);
+  // [up to ModelOptions::ranked] of the wanted row of that index in the last run (sampling/rank.h); none: not finite.
+  std::span<const Ranked> ranked(size_t wanted) const;
   std::span<const float> logits() const;  // [wanted, vocabulary] of the last run
 
   const LlamaConfig& config() const;
@@ -52,7 +61,7 @@ class Target {
 
  private:
   struct State;
-  explicit Target(std::unique_ptr<State> state);
+  explicit LanguageModel(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

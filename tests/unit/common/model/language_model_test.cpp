@@ -1,4 +1,4 @@
-#include "common/model/target.h"
+#include "common/model/language_model.h"
 
 #include <fstream>
 
@@ -35,13 +35,13 @@ class Folder {
   std::filesystem::path path_;
 };
 
-std::string refusal(const std::filesystem::path& folder, TargetOptions options = {.cache_blocks = 4}) {
-  const auto target = Target::load(folder, options);
+std::string refusal(const std::filesystem::path& folder, ModelOptions options = {.cache_blocks = 4}) {
+  const auto target = LanguageModel::load(folder, options);
   return target ? "loaded" : target.error().message;
 }
 
-TEST(Target, NamesWhatGivesEqualBits) {
-  const auto target = Target::load(test_data("tiny-llama"), {.path = CpuPath::portable, .cache_blocks = 4});
+TEST(LanguageModel, NamesWhatGivesEqualBits) {
+  const auto target = LanguageModel::load(test_data("tiny-llama"), {.path = CpuPath::portable, .cache_blocks = 4});
   ASSERT_TRUE(target.has_value());
   EXPECT_THAT(target->numerics_id(), HasSubstr("cpu/portable/bf16/"));
   EXPECT_TRUE(target->row_invariant());
@@ -49,16 +49,16 @@ TEST(Target, NamesWhatGivesEqualBits) {
   EXPECT_NE(target->weights_hash(), 0u);
 }
 
-TEST(Target, HashesWhatTheConfigMakesOfTheWeights) {
+TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {
   const Folder theta("theta");
   theta.replace("config.json", "\"rope_theta\": 10000.0", "\"rope_theta\": 20000.0");
-  const auto ours = Target::load(test_data("tiny-llama"), {.cache_blocks = 4}),
-             other = Target::load(theta.path(), {.cache_blocks = 4});
+  const auto ours = LanguageModel::load(test_data("tiny-llama"), {.cache_blocks = 4}),
+             other = LanguageModel::load(theta.path(), {.cache_blocks = 4});
   ASSERT_TRUE(ours.has_value() && other.has_value());
   EXPECT_NE(ours->weights_hash(), other->weights_hash());
 }
 
-TEST(Target, SaysWhatAnIncompleteFolderLacks) {
+TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {
   Folder folder("incomplete");
   std::filesystem::remove(folder.path() / "model.safetensors");
   EXPECT_THAT(refusal(folder.path()), HasSubstr("neither model.safetensors nor model.safetensors.index.json"));
@@ -66,14 +66,14 @@ TEST(Target, SaysWhatAnIncompleteFolderLacks) {
   EXPECT_THAT(refusal(folder.path()), HasSubstr("no config.json"));
 }
 
-TEST(Target, RefusesATruncatedWeightFile) {
+TEST(LanguageModel, RefusesATruncatedWeightFile) {
   Folder folder("truncated");
   const auto weights = folder.path() / "model.safetensors";
   std::filesystem::resize_file(weights, std::filesystem::file_size(weights) - 1);
   EXPECT_THAT(refusal(folder.path()), HasSubstr("truncated"));
 }
 
-TEST(Target, RefusesWeightsOfAnotherModel) {
+TEST(LanguageModel, RefusesWeightsOfAnotherModel) {
   Folder shape("shape");
   shape.replace("config.json", "\"intermediate_size\": 64", "\"intermediate_size\": 96");
   EXPECT_THAT(refusal(shape.path()), HasSubstr("mlp.gate_proj.weight has shape [64, 32], its config.json asks for [96, 32]"));
@@ -85,7 +85,7 @@ TEST(Target, RefusesWeightsOfAnotherModel) {
   EXPECT_THAT(refusal(untied.path()), HasSubstr("lm_head.weight is missing"));
 }
 
-TEST(Target, RefusesOptionsOutOfRange) {
+TEST(LanguageModel, RefusesOptionsOutOfRange) {
   EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 0}), HasSubstr("0 cache blocks"));
   EXPECT_THAT(refusal(test_data("tiny-llama"), {.threads = 0, .cache_blocks = 4}), HasSubstr("0 compute threads"));
   EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 4, .rows_max = 100000}), HasSubstr("100000 rows"));

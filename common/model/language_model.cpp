@@ -1,0 +1,84 @@
+#include "common/model/language_model.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/checkpoint/fingerprint.h"
+#include "common/checkpoint/safetensors.h"
+#include "common/kv/block_pool.h"
+#include "common/model/cpu/cpu_device.h"
+#include "common/model/llama.h"
+#include "common/model/step_check.h"
+
+namespace slipstream {
+
+struct LanguageModel::State {
+  LlamaConfig config;
+  StepLimits limits;
+  uint64_t weights_hash = 0;
+  std::unique_ptr<Device> device;  // outlives the model, which points into it
+  Llama model;
+  size_t wanted = 0;  // rows of the last run
+};
+
+LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
+LanguageModel& LanguageModel::operator=(LanguageModel&&) noexcept = default;
+LanguageModel::~LanguageModel() = default;
+
+Result<LanguageModel> LanguageModel::load(const std::filesystem::path& folder, const ModelOptions& options) {
+  if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
+    return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, kStepRowsMax);
+  }
+  if (options.cache_blocks < 1 || options.cache_blocks > kCacheBlocksMax) {
+    return fail("{} cache blocks were asked for; 1 to {} are possible", options.cache_blocks, kCacheBlocksMax);
+  }
+  auto state = std::make_unique<State>();
+  TRY(state->config, read_llama_config(folder));
+  TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
+  TRY(state->weights_hash, hash_weights(folder, state->config));
+  TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path}));
+  if (options.ranked < 0 || options.ranked > kRankedMax) {
+    return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
+  }
+  const ModelLimits limits{.rows_max = options.rows_max, .cache_blocks = options.cache_blocks, .ranked = options.ranked};
+  TRY(state->model, Llama::load(checkpoint, state->config, *state->device, limits));
+  state->limits = {.rows_max = options.rows_max,
+                   .vocabulary = state->config.vocabulary,
+                   .positions = state->config.context_max,
+                   .cache_blocks = options.cache_blocks};
+  return LanguageModel(std::move(state));
+}
+
+Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
+  TRY_VOID(check_step(step, state_->limits));
+  TRY_VOID(state_->device->run(state_->model, step));
+  state_->wanted = step.wanted.size();
+  const Tensor chosen = state_->model.chosen();
+  return std::span(static_cast<const TokenId*>(chosen.data), chosen.data == nullptr ? 0 : state_->wanted);
+}
+
+std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {
+  const Tensor all = state_->model.ranked();
+  CHECK(wanted < state_->wanted && all.data != nullptr, "no candidates of wanted row {}", wanted);
+  const auto columns = static_cast<size_t>(all.cols) / kRankedWords;
+  const auto row = std::span(static_cast<const Ranked*>(all.data) + wanted * columns, columns);
+  return row.first(static_cast<size_t>(std::ranges::find(row, -1, &Ranked::token) - row.begin()));
+}
+
+std::span<const float> LanguageModel::logits() const {
+  return {static_cast<const float*>(state_->model.logits().data),
+          state_->wanted * static_cast<size_t>(state_->config.vocabulary)};
+}
+
+const LlamaConfig& LanguageModel::config() const { return state_->config; }
+uint64_t LanguageModel::weights_hash() const { return state_->weights_hash; }
+std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(); }
+bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
+
+size_t LanguageModel::cache_bytes(const LlamaConfig& config, int32_t blocks) {
+  return cpu_cache_bytes(config.layers, {.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size},
+                         blocks);
+}
+
+}  // namespace slipstream

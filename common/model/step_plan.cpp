@@ -1,0 +1,47 @@
+#include "common/model/step_plan.h"
+
+namespace slipstream {
+
+int32_t StepPlan::add_sequence(std::span<const int32_t> blocks) {
+  const int32_t index = sequences();
+  block_table.insert(block_table.end(), blocks.begin(), blocks.end());
+  block_table.resize(static_cast<size_t>(index + 1) * static_cast<size_t>(blocks_max), 0);
+  return index;
+}
+
+void StepPlan::add(const Row& row) {
+  token.push_back(row.token);
+  position.push_back(row.position);
+  slot.push_back(row.slot);
+  sequence.push_back(row.sequence);
+  visible.push_back(row.visible);
+  ancestors.push_back(row.ancestors);
+}
+
+void StepPlan::want(const RowSampling& how) {
+  wanted.push_back(rows() - 1);
+  sampling.push_back(how);
+}
+
+Step StepPlan::view() const {
+  return {.token = token,
+          .position = position,
+          .slot = slot,
+          .sequence = sequence,
+          .visible = visible,
+          .ancestors = ancestors,
+          .block_table = block_table,
+          .blocks_max = blocks_max,
+          .sampling = sampling,
+          .wanted = wanted,
+          .moves = moves};
+}
+
+void StepPlan::clear() {
+  for (std::vector<int32_t>* column : {&token, &position, &slot, &sequence, &visible, &block_table, &wanted}) column->clear();
+  ancestors.clear();
+  sampling.clear();
+  moves.clear();
+}
+
+}  // namespace slipstream

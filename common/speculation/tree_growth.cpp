@@ -1,0 +1,81 @@
+#include "common/speculation/tree_growth.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+
+TreeGrowth::TreeGrowth(const StopRule& rule) : rule_(rule) {
+  rule_.nodes_max = std::min(rule_.nodes_max, kTreeNodesMax);
+  rule_.depth_max = std::min(rule_.depth_max, kTreeDepthMax);
+  if (rule_.nodes_max < 1 || rule_.depth_max < 1) return;
+  rows_.push_back({});
+  candidate_of_row_.push_back(-1);
+}
+
+std::vector<int32_t> TreeGrowth::best() const {
+  std::vector<int32_t> order(pool_.size());
+  std::iota(order.begin(), order.end(), 0);
+  // Stable: among equals those that came first, so that a parent comes before its child.
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](int32_t at) { return pool_[static_cast<size_t>(at)].survival; });
+  order.resize(std::min(order.size(), static_cast<size_t>(rule_.nodes_max)));
+  return order;
+}
+
+void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
+  CHECK(candidates.size() == frontier().size(), "candidates of {} rows for a frontier of {}", candidates.size(),
+        frontier().size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const int32_t parent = candidate_of_row_[first_ + i];
+    const int32_t depth = rows_[first_ + i].depth + 1;
+    const float reached = parent < 0 ? 1.0F : pool_[static_cast<size_t>(parent)].survival;
+    for (const Ranked& each : candidates[i]) {
+      const float survival = reached * std::clamp(each.confidence, 0.0F, 1.0F);
+      if (!rule_.admits(survival, depth, 0)) break;  // and none behind it
+      pool_.push_back({.token = each.token, .parent = parent, .depth = depth, .survival = survival});
+    }
+  }
+  const int32_t deepest = rows_.empty() ? 0 : rows_.back().depth + 1;
+  first_ = rows_.size();
+  if (deepest >= rule_.depth_max) return;
+  const std::vector<int32_t> kept = best();
+  const bool room = kept.size() < static_cast<size_t>(rule_.nodes_max);
+  for (const int32_t at : kept) {
+    Candidate& node = pool_[static_cast<size_t>(at)];
+    if (node.depth != deepest || rows_.size() > static_cast<size_t>(kTreeNodesMax)) continue;
+    // Its best child would survive as it does, and come behind those that do: is that still among the best?
+    if (!room && node.survival <= pool_[static_cast<size_t>(kept.back())].survival) continue;
+    const int32_t parent = node.parent < 0 ? 0 : pool_[static_cast<size_t>(node.parent)].row;
+    node.row = static_cast<int32_t>(rows_.size());
+    rows_.push_back({.token = node.token,
+                     .parent = parent,
+                     .depth = deepest,
+                     .ancestors = rows_[static_cast<size_t>(parent)].ancestors | uint64_t{1} << node.row});
+    candidate_of_row_.push_back(at);
+  }
+}
+
+void TreeGrowth::stop() {
+  rows_.resize(first_);
+  candidate_of_row_.resize(first_);
+}
+
+TokenTree TreeGrowth::tree() const {
+  std::vector<TreeNode> nodes;
+  std::vector<int32_t> place(pool_.size(), kRoot);
+  for (const int32_t at : best()) {
+    const Candidate& node = pool_[static_cast<size_t>(at)];
+    place[static_cast<size_t>(at)] = static_cast<int32_t>(nodes.size());
+    nodes.push_back({.token = node.token,
+                     .parent = node.parent < 0 ? kRoot : place[static_cast<size_t>(node.parent)],
+                     .survival = node.survival});
+  }
+  auto tree = TokenTree::make(std::move(nodes), std::numeric_limits<int32_t>::max());  // ids are the model's own
+  CHECK(tree, "a grown tree is none: {}", tree.error().message);
+  return *std::move(tree);
+}
+
+}  // namespace slipstream

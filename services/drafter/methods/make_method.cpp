@@ -1,0 +1,40 @@
+#include "services/drafter/methods/make_method.h"
+
+#include "common/base/log.h"
+#include "common/checkpoint/fingerprint.h"
+#include "services/drafter/methods/ngram.h"
+#include "services/drafter/methods/small_lm.h"
+
+namespace slipstream {
+namespace {
+
+Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, const Fingerprint& target) {
+  const std::string& folder = options.draft_model.empty() ? options.model : options.draft_model;
+  TRY(const uint64_t tokenizer, hash_tokenizer(folder));
+  if (tokenizer != target.tokenizer) {
+    return fail(
+        "the tokenizer of {} is not that of {}: its tokens would mean other words; choose a draft model of the target's own "
+        "family, whose tokenizer.json is the same",
+        folder, options.model);
+  }
+  const SmallLmOptions wanted{.folder = folder,
+                              .threads = static_cast<int>(options.threads_or_quota()),
+                              .path = cpu_path(options.path),  // "auto" names none
+                              .cache_tokens = static_cast<int32_t>(options.cache_tokens),
+                              .vocabulary = target.vocabulary,
+                              .siblings_max = static_cast<int>(options.siblings)};
+  log_info("loading {}", folder);
+  TRY(std::unique_ptr<SmallLm> method, SmallLm::load(wanted));
+  log_info("{} on {} threads, context {}, cache {} tokens", method->model().numerics_id(), wanted.threads,
+           method->model().config().context_max, wanted.cache_tokens);
+  return method;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target) {
+  if (options.method == "small-lm") return make_small_lm(options, target);
+  return std::make_unique<NgramMethod>();
+}
+
+}  // namespace slipstream

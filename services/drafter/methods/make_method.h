@@ -1,0 +1,14 @@
+// The draft method that the command line asks for.
+#pragma once
+
+#include <memory>
+
+#include "common/config/drafter_config.h"
+#include "services/drafter/method.h"
+
+namespace slipstream {
+
+// target: of the tokens that trees may be made of. An error names the folder and what is wrong with it.
+Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target);
+
+}  // namespace slipstream

@@ -1,0 +1,62 @@
+#include "services/router/rebalance.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace slipstream {
+namespace {
+
+constexpr int kHeartbeatsFresh = 3;  // who was not heard for so many may have died: nothing is moved there
+
+// Sequences that `from` has more than its share, if the two had equal loads; 0 if one of them more at `to` would turn the
+// tables.
+double gap(const Worker& from, const Worker& to) {
+  const bool same = from.hello.role == Role::verifier && from.takes_work() && from.backend() == to.backend();
+  if (!same || from.load_with(-1) < to.load_with(1)) return 0;
+  return from.sequences() - to.load_with(0) * from.capacity();
+}
+
+// In tokens likely left, what a move may win over what it costs; 0 or less: it does not pay.
+int64_t worth(const LiveRequest& request) {
+  const int32_t emitted = request.stream.next_index();
+  const int64_t left = std::min(request.output_max - emitted, std::max(emitted, kLikelyLeftTokens));
+  const int64_t held = static_cast<int64_t>(request.submit.prompt.size()) + emitted;
+  return left * kReplayTokensPerTokenLeft - held;
+}
+
+}  // namespace
+
+bool Rebalance::receives(const Worker& to, Time now) const {
+  return to.hello.role == Role::verifier && to.takes_work() && to.sequences() < to.capacity() &&
+         now - to.heard < kHeartbeatsFresh * std::chrono::milliseconds(config_.heartbeat_ms);
+}
+
+std::optional<Rebalance::Move> Rebalance::next(const Workers& workers, const std::map<RequestId, LiveRequest>& requests,
+                                               Time now) {
+  if (config_.rebalance_ms == 0) return std::nullopt;
+  const Time patience = std::chrono::milliseconds(config_.rebalance_ms);
+  const auto& all = workers.all();
+  for (const auto& [peer, to] : all) {
+    const auto busier = [&](const auto& other) { return gap(other.second, to) >= kRebalanceGapSequences; };
+    if (!receives(to, now) || std::ranges::none_of(all, busier)) {
+      idle_since_.erase(peer);
+      continue;
+    }
+    Time& since = idle_since_.try_emplace(peer, now).first->second;
+    if (now - since < patience) continue;
+    std::tuple<double, int64_t, RequestId> best{};  // from the busiest, the one that pays most
+    for (const auto& [id, request] : requests) {
+      if (request.phase != LiveRequest::Phase::running || request.verifier == peer || request.came_from == peer) continue;
+      if (request.moved && now - *request.moved < kMoveRest) continue;
+      const double sequences = gap(all.at(request.verifier), to);
+      if (sequences < kRebalanceGapSequences || worth(request) <= 0 || !can_serve(to, request)) continue;
+      best = std::max(best, {sequences, worth(request), id});
+    }
+    if (std::get<double>(best) == 0) continue;
+    since = now - patience + std::chrono::milliseconds(config_.rebalance_interval_ms);
+    return Move{std::get<RequestId>(best), peer};
+  }
+  return std::nullopt;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,117 @@
+// What must hold in a world, and what it saw (docs/SIMULATOR.md).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tests/sim/world.h"
+
+namespace slipstream::sim {
+namespace {
+
+constexpr Time kStallMost = std::chrono::seconds(4);  // where no process is at fault
+
+}  // namespace
+
+bool World::all_ended() const { return std::ranges::all_of(clients_, &Client::ended); }
+
+std::optional<std::string> World::complaint() const {
+  if (broken_) return broken_;
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    if (clients_[i].complaint()) return fmt::format("wrong words for request {}: {}", i + 1, *clients_[i].complaint());
+    if (const Time pause = clients_[i].pause(time_.now()); scenario_.calm() && pause > kStallMost) {
+      return fmt::format("request {} stalls for {} ms", i + 1, pause.count() / 1000);
+    }
+    if (clients_[i].state() != Client::State::failed) continue;
+    const Failure& failure = clients_[i].failure();
+    const bool fair = failure.code == "no_verifier" && scenario_.verifier_wait_ms < 8000 && !scenario_.rolling;
+    if (!fair) return fmt::format("request {} failed: {} {}", i + 1, failure.code, failure.message);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> World::unended() const {
+  if (const Tallies sum = tallies(); scenario_.rolling && sum.cut_off + sum.failed > 0) {
+    return fmt::format("{} requests cut off and {} failed, although every process was let finish", sum.cut_off, sum.failed);
+  }
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    if (!clients_[i].ended()) return fmt::format("request {} does not end: {} tokens", i + 1, clients_[i].tokens());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> World::leftovers() const {
+  for (const auto& home : routers_) {
+    const RouterCounters& c = home.now()->actor().counters();
+    if (c.live + c.waiting > 0) return fmt::format("{} keeps {} requests", home.now()->name(), c.live + c.waiting);
+  }
+  for (size_t i = 0; i < verifiers_.size(); ++i) {
+    const VerifierCounters& c = verifiers_[i].now()->actor().counters();
+    const auto blocks = static_cast<uint64_t>(scenario_.verifiers[i].cache_blocks);
+    if (c.live + c.held > 0 || c.blocks_free != blocks) {
+      return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live, c.held,
+                         blocks - c.blocks_free, blocks);
+    }
+    if (c.attaches_waiting > 0) {
+      return fmt::format("{} waits for {} drafters to answer its Attach", verifiers_[i].now()->name(), c.attaches_waiting);
+    }
+  }
+  for (const auto& home : drafters_) {
+    const DrafterCounters& c = home.now()->actor().counters();
+    if (c.live + c.tokens_held > 0) {
+      return fmt::format("{} keeps {} sequences, {} tokens", home.now()->name(), c.live, c.tokens_held);
+    }
+  }
+  const Tallies sum = tallies();
+  const bool perfect = std::ranges::all_of(scenario_.drafters,
+                                           [](const DrafterTraits& d) {
+                                             return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced);
+                                           }) &&
+                       std::ranges::none_of(scenario_.verifiers, &VerifierTraits::other_numerics);
+  if (perfect && sum.rejected_nodes > 0) {
+    return fmt::format("{} nodes rejected, although every drafter is the target itself", sum.rejected_nodes);
+  }
+  return std::nullopt;
+}
+
+Tallies World::tallies() const {
+  Tallies sum = tallies_;
+  for (const Client& client : clients_) {
+    sum.tokens += client.tokens();
+    sum.answered += client.state() == Client::State::answered;
+    sum.failed += client.state() == Client::State::failed;
+    sum.abandoned += client.state() == Client::State::abandoned;
+    sum.cut_off += client.state() == Client::State::cut_off;
+  }
+  for (const auto& home : routers_) {
+    for (const auto& life : home.lives) {
+      const RouterCounters& c = life->actor().counters();
+      sum.failovers += c.replays;
+      sum.moved += c.moved;
+      sum.by_affinity += c.placed_by_affinity;
+      sum.stuck += c.workers_stuck;
+      sum.stale += c.stale;
+    }
+  }
+  for (const auto& home : verifiers_) {
+    for (const auto& life : home.lives) {
+      const VerifierCounters& c = life->actor().counters();
+      sum.resyncs += c.resyncs;
+      sum.attaches_repeated += c.attaches_repeated;
+      sum.parked += c.parked;
+      sum.late += c.late;
+      sum.stale += c.stale;
+      sum.fenced += c.fenced;
+      sum.leases_expired += c.leases_expired;
+      sum.preempted += c.preempted;
+      sum.quarantined += c.quarantined;
+      sum.accepted_nodes += c.accepted;
+      sum.rejected_nodes += c.rejected;
+    }
+  }
+  sum.doubled = network_.tallies().doubled;
+  sum.lost = network_.tallies().lost;
+  sum.lost_finishes = network_.tallies().lost_finishes;
+  return sum;
+}
+
+}  // namespace slipstream::sim

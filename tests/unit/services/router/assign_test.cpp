@@ -1,0 +1,166 @@
+#include "services/router/assign.h"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/services/router/router_stage.h"
+
+namespace slipstream {
+namespace {
+
+using Why = Placement::Why;
+
+class AssignTest : public testing::Test {
+ protected:
+  Worker& join(Peer peer, int32_t sequences_max = 8) {
+    Hello hello = verifier(peer);
+    hello.sequences_max = sequences_max;
+    EXPECT_TRUE(workers.welcome(peer, hello, Time(0)));
+    return *workers.find(peer);
+  }
+  void heartbeat(Worker& worker, uint32_t sequences, uint32_t waiting = 0) {
+    workers.heartbeat(worker, {.sequences = sequences, .waiting = waiting}, Time(0));
+  }
+  Peer picked() const { return pick_verifier(workers, memory, request)->verifier; }
+  Why why() const { return pick_verifier(workers, memory, request)->why; }
+  void ask(size_t tokens) {  // a prompt of so many
+    std::vector<TokenId> ids(tokens);
+    std::iota(ids.begin(), ids.end(), 0);
+    request.prefixes = hash_prefixes(ids);
+  }
+
+  RouterConfig settings = config();
+  Workers workers{settings};
+  PrefixMemory memory;
+  LiveRequest request{.submit = slipstream::ask(1), .stream = Stream(100)};
+};
+
+TEST_F(AssignTest, ARequestGoesToTheLeastLoaded) {
+  join(kVerifier).assigned = 2;
+  join(kSpare).assigned = 1;
+  EXPECT_EQ(picked(), kSpare);
+  EXPECT_EQ(why(), Why::load);
+}
+
+TEST_F(AssignTest, OthersRoutersSequencesAreLoadToo) {
+  join(kVerifier).assigned = 1;
+  Worker& spare = join(kSpare);
+  heartbeat(spare, 3);
+  EXPECT_EQ(picked(), kVerifier);
+}
+
+TEST_F(AssignTest, OurOwnSequencesAreNotCountedTwice) {
+  Worker& spare = join(kSpare);
+  spare.assigned = 3;
+  heartbeat(spare, 3);
+  join(kVerifier).assigned = 4;
+  EXPECT_EQ(picked(), kSpare);
+}
+
+TEST_F(AssignTest, WhatWeGaveSinceTheHeartbeatCountsAtOnce) {
+  Worker& spare = join(kSpare);
+  heartbeat(spare, 2);
+  spare.assigned = 3;
+  join(kVerifier).assigned = 4;
+  EXPECT_EQ(picked(), kVerifier);
+}
+
+TEST_F(AssignTest, SequencesThatWaitForCacheWeighTwice) {
+  heartbeat(join(kVerifier), 3);
+  heartbeat(join(kSpare), 2, 2);
+  EXPECT_EQ(picked(), kVerifier);
+}
+
+TEST_F(AssignTest, LoadIsAShareOfWhatAVerifierCanTake) {
+  join(kVerifier, 4).assigned = 2;
+  join(kSpare, 8).assigned = 3;
+  EXPECT_EQ(picked(), kSpare);
+}
+
+TEST_F(AssignTest, AFullVerifierGetsNothing) {
+  heartbeat(join(kVerifier, 4), 4);
+  EXPECT_FALSE(pick_verifier(workers, memory, request));
+}
+
+TEST_F(AssignTest, APromptGoesWhereItsBeginningWasComputed) {
+  join(kVerifier);
+  join(kSpare).assigned = 1;
+  ask(100);
+  memory.remember(request.prefixes, kSpare);
+  EXPECT_EQ(picked(), kSpare);
+  EXPECT_EQ(why(), Why::affinity);
+}
+
+TEST_F(AssignTest, TheLongestBeginningWins) {
+  join(kVerifier);
+  join(kSpare);
+  ask(200);
+  memory.remember(request.prefixes, kSpare);
+  memory.remember(std::span(request.prefixes).first(2), kVerifier);
+  EXPECT_EQ(picked(), kSpare);
+}
+
+TEST_F(AssignTest, AffinityEndsWhereTheSlackDoes) {
+  join(kVerifier);
+  Worker& spare = join(kSpare);
+  ask(100);
+  memory.remember(request.prefixes, kSpare);
+  spare.assigned = kAffinitySlackSequences - 1;
+  EXPECT_EQ(picked(), kSpare);
+  ++spare.assigned;
+  EXPECT_EQ(picked(), kVerifier);
+  EXPECT_EQ(why(), Why::load);
+}
+
+TEST_F(AssignTest, AShortBeginningIsNotWorthIt) {
+  join(kVerifier);
+  join(kSpare).assigned = 1;
+  ask(kAffinityTokensMin - 1);
+  memory.remember(request.prefixes, kSpare);
+  EXPECT_EQ(picked(), kVerifier);
+}
+
+TEST_F(AssignTest, AffinityDoesNotInsistOnAVerifierThatRefused) {
+  join(kVerifier);
+  join(kSpare);
+  ask(100);
+  memory.remember(request.prefixes, kSpare);
+  request.refused_by = kSpare;
+  EXPECT_EQ(picked(), kVerifier);
+}
+
+Hello wide(Peer peer) {
+  Hello hello = verifier(peer);
+  hello.context_max = 200;
+  hello.sequences_max = 8;
+  return hello;
+}
+
+TEST(Affinity, AChatsNextTurnGoesWhereItsLastOneWas) {
+  RouterConfig settings = config();
+  settings.context_max = 200;
+  Router router(settings);
+  Stage<Router> stage(router);
+  stage.hears(kSpare, wide(kSpare));
+  Submit first = ask(1, 64);
+  first.prompt.assign(40, 7);
+  stage.tell(first);
+  const std::vector<TokenId> answer(40, 8);
+  stage.hears(
+      kSpare,
+      Tokens{.sequence = {kRouter, 1}, .epoch = 1, .ids = answer, .drafted = std::vector<uint8_t>(40), .finish = Finish::stop});
+  stage.hears(kVerifier, wide(kVerifier));
+  stage.forget();
+  Submit second = ask(2, 64);
+  second.prompt = first.prompt;
+  second.prompt.insert(second.prompt.end(), answer.begin(), answer.end());
+  second.prompt.push_back(9);
+  stage.tell(second);
+  EXPECT_EQ(stage.says<Start>().peer, kSpare) << "the other one has a lower number";
+  EXPECT_EQ(router.counters().placed_by_affinity, 1u);
+  EXPECT_EQ(router.counters().placed_by_load, 1u);
+}
+
+}  // namespace
+}  // namespace slipstream
