@@ -25,7 +25,7 @@ TokenTree ask(Method& method, const std::vector<TokenId>& tokens, const StopRule
   method.begin(kKey, {.prompt_length = static_cast<int32_t>(tokens.size()), .seed = seed, .sampling = {}});
   method.advance(kKey, tokens);
   const std::vector<DraftAsk> asks{{kKey, rule}};
-  return method.draft(asks).at(0);
+  return method.draft(asks)->at(0).value();
 }
 
 TEST(RandomMethod, DraftsValidTreesWithSeveralChildren) {
