@@ -84,6 +84,16 @@ Cluster::~Cluster() {
   }
 }
 
+void Cluster::make_keys(const std::vector<std::string>& names) {
+  Flags flags{"keys", "new", keys().string()};
+  flags.insert(flags.end(), names.begin(), names.end());
+  Process maker =
+      take(Process::start({kBuild / "tools/slipstream/slipstream", std::move(flags), {}, file("keys", ".log")}), "keys");
+  const auto exit = maker.wait(kWaitMax);
+  if (!exit || exit->signal != 0 || exit->status != 0) throw std::runtime_error("no keys: " + log("keys"));
+  keyed_ = true;
+}
+
 void Cluster::reserve_router_port(const std::string& as) { binds_[as] = fmt::format("tcp://127.0.0.1:{}", free_port()); }
 
 void Cluster::start_router(Flags flags, const std::string& as) {
@@ -133,6 +143,9 @@ void Cluster::start(const std::string& service, const std::filesystem::path& pro
   if (processes_.erase(service) > 0) check_log(service);
   std::filesystem::remove(file(service, ".ports"));
   flags.insert(flags.end(), {"--model", model_.string(), "--port-file", file(service, ".ports").string()});
+  if (keyed_ && std::ranges::find(flags, "--key") == flags.end()) {
+    flags.insert(flags.end(), {"--key", (keys() / (service + ".key")).string(), "--peers", (keys() / "peers").string()});
+  }
   processes_.emplace(service, take(Process::start({program, std::move(flags), {}, file(service, ".log")}), service));
 }
 
@@ -194,6 +207,11 @@ std::string Cluster::metrics_page(const std::string& service) const {
   const Ports& ports = ports_.at(service);
   http::Client page("127.0.0.1", service.starts_with("router") ? ports.http : ports.metrics, kPageTimeout);
   return take(page.get("/metrics"), service + "'s /metrics").body;
+}
+
+std::string Cluster::log(const std::string& service) const {
+  std::ifstream in(file(service, ".log"));
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 Samples Cluster::metrics(const std::string& service) const { return Samples(metrics_page(service)); }

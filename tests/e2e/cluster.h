@@ -39,6 +39,10 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  // From now on each service has the key of its name here, made by `slipstream keys new` for these names.
+  void make_keys(const std::vector<std::string>& names);
+  std::filesystem::path keys() const { return folder_ / "keys"; }
+
   void reserve_router_port(const std::string& as = "router");  // so that workers can start before their router
   void start_router(Flags flags = {}, const std::string& as = "router");
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
@@ -64,6 +68,7 @@ class Cluster {
   Samples metrics(const std::string& service) const;
   Samples settled_verifier() const;  // its metrics once it works on nothing any more
   std::string metrics_page(const std::string& service) const;
+  std::string log(const std::string& service) const;
   // A question's answer; throws where there is none.
   Answer ask(const Question& question, const std::function<void(const Piece&)>& piece = [](const Piece&) {});
   // Many at once over `connections` connections, answers in order.
@@ -77,6 +82,7 @@ class Cluster {
   std::string logs() const;
 
   std::filesystem::path folder_, model_;
+  bool keyed_ = false;
   std::string model_name_;
   std::map<std::string, Process> processes_;
   std::map<std::string, Ports> ports_;
