@@ -86,6 +86,16 @@ Cluster::~Cluster() {
   }
 }
 
+void Cluster::make_keys(const std::vector<std::string>& names) {
+  Flags flags{"keys", "new", keys().string()};
+  flags.insert(flags.end(), names.begin(), names.end());
+  Process maker =
+      take(Process::start({kBuild / "tools/slipstream/slipstream", std::move(flags), {}, file("keys", ".log")}), "keys");
+  const auto exit = maker.wait(kWaitMax);
+  if (!exit || exit->signal != 0 || exit->status != 0) throw std::runtime_error("no keys: " + log("keys"));
+  keyed_ = true;
+}
+
 void Cluster::reserve_router_port(const std::string& as) { binds_[as] = loopback_endpoint(free_port()); }
 
 void Cluster::start_router(Flags flags, const std::string& as) {
@@ -159,6 +169,9 @@ void Cluster::start_all(const std::string& drafter) {
 
 void Cluster::start(const std::string& service, const std::filesystem::path& program, Flags flags) {
   if (std::ranges::find(flags, "--model") == flags.end()) flags.insert(flags.end(), {"--model", model_.string()});
+  if (keyed_ && std::ranges::find(flags, "--key") == flags.end()) {
+    flags.insert(flags.end(), {"--key", (keys() / (service + ".key")).string(), "--peers", (keys() / "peers").string()});
+  }
   start_process(service, program, std::move(flags));
 }
 

@@ -40,6 +40,10 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  // From now on each service has the key of its name here, made by `slipstream keys new` for these names.
+  void make_keys(const std::vector<std::string>& names);
+  std::filesystem::path keys() const { return folder_ / "keys"; }
+
   void reserve_router_port(const std::string& as = "router");  // so that workers can start before their router
   // A fault proxy before a router or drafter that is still to start: all others will connect to it through the proxy.
   void start_proxy(const std::string& before, Flags faults);
@@ -85,6 +89,7 @@ class Cluster {
   std::string logs() const;
 
   std::filesystem::path folder_, model_;
+  bool keyed_ = false;
   std::string model_name_;
   std::map<std::string, Process> processes_;
   std::map<std::string, Ports> ports_;

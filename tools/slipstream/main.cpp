@@ -37,6 +37,19 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--run-folder", options.run_folder, "Where logs go")->capture_default_str();
 }
 
+CLI::App* ask_flags(CLI::App& app, AskOptions& asking) {
+  asking.question.tokens_max = kAskTokensMax;
+  CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
+  ask_app->add_option("question", asking.question.text, "What to ask")->required();
+  ask_app->add_option("--url", asking.url, "The server")->capture_default_str();
+  ask_app->add_flag("--plain", asking.plain, "No colours, only the answer");
+  ask_app->add_flag("!--no-drafts", asking.question.speculate, "Decode plainly, without drafters: the same words");
+  ask_app->add_option("--temperature", asking.question.temperature, "0: always the likeliest word")->capture_default_str();
+  ask_app->add_option("--seed", asking.question.seed, "The same seed gives the same words; drawn if not given");
+  ask_app->add_option("--max-tokens", asking.question.tokens_max, "Where to stop at the latest")->capture_default_str();
+  return ask_app;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Slipstream: a large language model served faster by letting others guess ahead.");
   app.require_subcommand(0, 1);
@@ -53,15 +66,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
 
   AskOptions asking;
-  asking.question.tokens_max = kAskTokensMax;
-  CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
-  ask_app->add_option("question", asking.question.text, "What to ask")->required();
-  ask_app->add_option("--url", asking.url, "The server")->capture_default_str();
-  ask_app->add_flag("--plain", asking.plain, "No colours, only the answer");
-  ask_app->add_flag("!--no-drafts", asking.question.speculate, "Decode plainly, without drafters: the same words");
-  ask_app->add_option("--temperature", asking.question.temperature, "0: always the likeliest word")->capture_default_str();
-  ask_app->add_option("--seed", asking.question.seed, "The same seed gives the same words; drawn if not given");
-  ask_app->add_option("--max-tokens", asking.question.tokens_max, "Where to stop at the latest")->capture_default_str();
+  CLI::App* ask_app = ask_flags(app, asking);
 
   DemoOptions showing;
   showing.fleet.port = 0;

@@ -164,7 +164,7 @@ TEST_F(ACommandLine, RefusesAFileThatIsNotThere) {
 
 TEST_F(ACommandLine, RefusesABindBeyondLoopback) {
   EXPECT_EQ(exit_code({"--http", "0.0.0.0:8080"}), kExitUsage);
-  EXPECT_THAT(err_, AllOf(HasSubstr("--http 0.0.0.0:8080"), HasSubstr("no keys")));
+  EXPECT_THAT(err_, AllOf(HasSubstr("--http 0.0.0.0:8080"), HasSubstr("HTTP in clear")));
 }
 
 TEST_F(ACommandLine, TellsEveryProblemAtOnce) {

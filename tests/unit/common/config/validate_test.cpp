@@ -48,6 +48,29 @@ TEST_F(Options, BindOnLoopbackOnly) {
   EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--metrics 10.0.0.1:9000")));
 }
 
+TEST_F(Options, MayLeaveLoopbackWithKeys) {
+  auto router = good<RouterOptions>();
+  router.bind = "tcp://0.0.0.0:7300";
+  router.key = "keys/router.key";
+  EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--key is given without --peers")));
+  router.peers = "keys/peers";
+  EXPECT_THAT(router.validate(), IsEmpty());
+  auto drafter = good<DrafterOptions>();
+  drafter.router = {"tcp://10.0.0.1:7300#router-2"};
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("beyond this machine")));
+  drafter.key = "keys/drafter.key";
+  drafter.peers = "keys/peers";
+  EXPECT_THAT(drafter.validate(), IsEmpty());
+  drafter.bind = "tcp://0.0.0.0:7301";
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("names no machine")));
+}
+
+TEST_F(Options, NameAKeyOnlyWithKeys) {
+  auto verifier = good<VerifierOptions>();
+  verifier.router = {"tcp://127.0.0.1:7300#router"};
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("this process has none")));
+}
+
 TEST_F(Options, NeedARouterThatCanBeConnectedTo) {
   auto options = good<DrafterOptions>();
   options.router = {};

@@ -171,7 +171,7 @@ TEST(ZmqTransport, RefusesToListenBeyondThisHost) {
   for (const char* endpoint : {"tcp://0.0.0.0:7070", "tcp://*:7070", "tcp://10.0.0.1:7070"}) {
     const auto transport = ZmqTransport::open({.self = 1, .bind = endpoint});
     ASSERT_FALSE(transport);
-    EXPECT_NE(transport.error().message.find("keys come in a later version"), std::string::npos) << transport.error().message;
+    EXPECT_NE(transport.error().message.find("slipstream keys new"), std::string::npos) << transport.error().message;
   }
   for (const char* endpoint : {"ipc:///x", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "tcp://127.0.0.1:7x", "", "tcp://"}) {
     EXPECT_FALSE(ZmqTransport::open({.self = 1, .bind = endpoint})) << endpoint;

@@ -29,6 +29,18 @@ TEST_F(FailoverTest, RefusesAWorkerOfAnotherTokenizer) {
   EXPECT_EQ(router.counters().workers_refused, 1);
 }
 
+TEST_F(FailoverTest, RefusesAWorkerWhoseKeyIsAnothers) {
+  stage.tell(PeerUp{kVerifier, "drafter-2"});
+  stage.hears(kVerifier, verifier(kVerifier));
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("the key drafter-2 is not that of a verifier"));
+  stage.tell(PeerUp{kDrafter, "drafter"});
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://127.0.0.1:1#drafter-2"));
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("does not name the key drafter"));
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://127.0.0.1:1#drafter"));
+  stage.says<Welcome>();
+  EXPECT_EQ(router.counters().workers_refused, 2);
+}
+
 TEST_F(FailoverTest, RefusesAnotherProtocolVersion) {
   Hello hello = verifier(kVerifier);
   hello.versions = {.oldest = kProtocolVersion + 1, .newest = kProtocolVersion + 2};

@@ -1,0 +1,106 @@
+#include "common/keys/keys.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class KeysTest : public testing::Test {
+ protected:
+  KeysTest() {
+    for (const char* name : {"router", "verifier", "drafter"}) EXPECT_TRUE(write_key_files(folder_, name, make_key_pair()));
+  }
+  ~KeysTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string key(const std::string& name) const { return (folder_ / (name + ".key")).string(); }
+  std::string peers() const { return (folder_ / "peers").string(); }
+  std::string complaint(const std::string& key_file, std::string_view role) const {
+    const auto keys = open_keys(key_file, peers(), role);
+    return keys ? "" : keys.error().message;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("slipstream-keys-" + std::to_string(getpid()));
+};
+
+TEST_F(KeysTest, AreReadAsTheyWereWritten) {
+  const auto keys = open_keys(key("drafter"), peers(), "drafter");
+  ASSERT_TRUE(keys && *keys) << keys.error().message;
+  EXPECT_EQ((*keys)->name, "drafter");
+  EXPECT_EQ(*(*keys)->enrolled.key_of("drafter"), (*keys)->own.public_key);
+  EXPECT_THAT((*keys)->enrolled.names_of("verifier"), ElementsAre("verifier"));
+  EXPECT_EQ((*keys)->named("tcp://10.0.0.7:7301"), "tcp://10.0.0.7:7301#drafter");
+  EXPECT_FALSE(*open_keys("", "", "drafter")) << "no keys at all";
+}
+
+TEST_F(KeysTest, SecretsAreForTheirOwnerOnly) {
+  struct stat status{};
+  ASSERT_EQ(stat(key("router").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0600u);
+  chmod(key("router").c_str(), 0640);
+  EXPECT_THAT(complaint(key("router"), "router"), HasSubstr("chmod 600"));
+}
+
+TEST_F(KeysTest, AreNeverWrittenOver) {
+  const auto before = *read_key_file(key("router"));
+  const auto again = write_key_files(folder_, "router", make_key_pair());
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr("exists already"));
+  EXPECT_EQ(read_key_file(key("router"))->public_key, before.public_key);
+}
+
+TEST_F(KeysTest, ThatAreNoneAreNamedInASentence) {
+  EXPECT_THAT(complaint(key("nobody"), "router"), HasSubstr("slipstream keys new"));
+  std::filesystem::resize_file(key("router"), 100);
+  EXPECT_THAT(complaint(key("router"), "router"), HasSubstr("cut short"));
+  std::ofstream(key("verifier")) << "public " << make_key_pair().public_key << "\nsecret " << make_key_pair().secret_key
+                                 << "\n";
+  EXPECT_THAT(complaint(key("verifier"), "verifier"), HasSubstr("do not belong together"));
+}
+
+TEST_F(KeysTest, MustBeEnrolledAndOfThatRole) {
+  EXPECT_THAT(complaint(key("drafter"), "verifier"), HasSubstr("is the key of drafter, and this process is a verifier"));
+  std::filesystem::remove(folder_ / "peers/drafter.pub");
+  EXPECT_THAT(complaint(key("drafter"), "drafter"), HasSubstr("copy its .pub file there"));
+  const auto nowhere = open_keys(key("router"), "/nowhere", "router");
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(nowhere.error().message, HasSubstr("/nowhere"));
+}
+
+TEST_F(KeysTest, BelongToOneNameEach) {
+  std::filesystem::copy_file(folder_ / "peers/drafter.pub", folder_ / "peers/drafter-2.pub");
+  EXPECT_THAT(complaint(key("router"), "router"), HasSubstr("once more"));
+}
+
+TEST_F(KeysTest, AreNamedByTheirRole) {
+  for (const char* name : {"drafter", "drafter-2", "router-east-1"}) EXPECT_TRUE(check_key_name(name)) << name;
+  for (const char* name : {"", "boss", "drafters", "drafter/../x", "Drafter", "drafter 2", "drafter#2"}) {
+    EXPECT_FALSE(check_key_name(name)) << name;
+  }
+  EXPECT_TRUE(key_is_of("drafter-2", "drafter"));
+  EXPECT_FALSE(key_is_of("drafters", "drafter"));
+}
+
+TEST_F(KeysTest, ARoutersNameIsAddedWhereThereIsOnlyOne) {
+  auto keys = *open_keys(key("drafter"), peers(), "drafter");
+  EXPECT_THAT(*with_router_keys({"tcp://a:1"}, keys), ElementsAre("tcp://a:1#router"));
+  EXPECT_THAT(*with_router_keys({"tcp://a:1"}, std::nullopt), ElementsAre("tcp://a:1"));
+  EXPECT_THAT(with_router_keys({"tcp://a:1#router-9"}, keys).error().message, HasSubstr("there are: router"));
+  EXPECT_THAT(with_router_keys({"tcp://a:1#drafter"}, keys).error().message, HasSubstr("no router key"));
+  ASSERT_TRUE(write_key_files(folder_, "router-2", make_key_pair()));
+  keys = *open_keys(key("drafter"), peers(), "drafter");
+  EXPECT_THAT(with_router_keys({"tcp://a:1"}, keys).error().message, HasSubstr("2 router keys"));
+  EXPECT_THAT(*with_router_keys({"tcp://a:1#router-2"}, keys), ElementsAre("tcp://a:1#router-2"));
+}
+
+}  // namespace
+}  // namespace slipstream
