@@ -12,7 +12,7 @@ inline constexpr std::chrono::milliseconds kReadDeadline{30'000};   // a request
 inline constexpr std::chrono::milliseconds kIdleDeadline{120'000};  // a kept-alive connection without a request
 inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // an answer of which not one byte more goes out
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to take our last words and close
-inline constexpr std::chrono::milliseconds kLastRequest{200};       // for a request on its way, once the server takes no more
+inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for a request on its way, once the server takes no more
 inline constexpr size_t kHttpUnsentBytesMax = 1024 * 1024;          // of a stream, written but not yet taken by the client
 inline constexpr size_t kHttpPipelinedBytesMax = 64 * 1024;         // of later requests, while one is being answered
 inline constexpr size_t kReadBytes = 16 * 1024;                     // asked of the socket at once

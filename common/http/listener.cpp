@@ -1,5 +1,8 @@
 #include "common/http/listener.h"
 
+#include <linux/filter.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -44,11 +47,9 @@ void Listener::accept() {
 }
 
 void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket) {
+  if (!error && !closed_) take(std::move(socket));  // also one that came through the door just before finish() closed it
   if (!acceptor_.is_open()) return;
-  if (!error) {
-    take(std::move(socket));
-    return accept();
-  }
+  if (!error) return accept();
   pause_.expires_after(kAcceptPause);
   pause_.async_wait([self = shared_from_this()](boost::system::error_code cancelled) {
     if (!cancelled && self->acceptor_.is_open()) self->accept();
@@ -78,10 +79,15 @@ void Listener::stop_accepting() {
   pause_.cancel();
 }
 
+// Closing the door resets those who stand before it. So first nobody new may come: packets to the listening socket are dropped
+// unanswered, which their senders repeat until the port is closed for good.
 void Listener::finish() {
+  sock_filter drop_all = {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+  const sock_fprog program = {.len = 1, .filter = &drop_all};
+  ::setsockopt(acceptor_.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
   boost::system::error_code error;
   acceptor_.non_blocking(true, error);
-  while (!error) {  // those that wait at the door would be cut by closing it
+  while (!error) {
     boost::asio::ip::tcp::socket socket(site_->loop);
     acceptor_.accept(socket, error);
     if (!error) take(std::move(socket));
@@ -94,6 +100,7 @@ void Listener::finish() {
 }
 
 void Listener::close() {
+  closed_ = true;
   stop_accepting();
   for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {
     connection->shared_from_this()->close();

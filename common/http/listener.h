@@ -28,6 +28,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   const std::shared_ptr<Site> site_;
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
+  bool closed_ = false;
   uint16_t port_ = 0;
 };
 
