@@ -61,7 +61,7 @@ inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                      
 inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // of all that connected to one socket
 inline constexpr int kConnectionsMax = 1024;                                       // to one socket
 inline constexpr int kSpeechlessMs = 5000;       // from a connection's begin to its first message
-inline constexpr int kFramesPerMessageMax = 64;  // two are right; more is malformed, more than this is an attack
+inline constexpr size_t kFramesPerMessageMax = 64;  // two are right; more is malformed, more than this is an attack
 inline constexpr int kOpenFilesMax = 65536;      // asked of the system; the hard limit may be lower
 
 }  // namespace slipstream

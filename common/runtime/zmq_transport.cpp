@@ -25,10 +25,23 @@ namespace slipstream {
 namespace {
 
 constexpr int kDisconnectLingerMs = 100;  // what was said just before a disconnect() may still leave
-constexpr int kFramesPerLookMax = 64;     // of one socket, before the others are read
+// Of one socket, before the others are read and the actor hears what came.
+constexpr int kMessagesPerLookMax = 64;
+constexpr size_t kFramesPerLookMax = 4096;
+constexpr size_t kBytesPerLookMax = 4 * 1024 * 1024;
 constexpr std::string_view kHeldTooMuch = "more than can be read, or a message without an end";
 constexpr int kRouterEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                               ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+
+struct LookLeft {
+  int messages = kMessagesPerLookMax;
+  size_t frames = kFramesPerLookMax, bytes = kBytesPerLookMax;
+  bool any() const { return messages > 0 && frames > 0 && bytes > 0; }
+  void take(size_t more_frames, size_t more_bytes) {
+    frames -= std::min(frames, more_frames);
+    bytes -= std::min(bytes, more_bytes);
+  }
+};
 
 }  // namespace
 
@@ -66,6 +79,7 @@ struct ZmqTransport::State {
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;
+  LookLeft look_left;                 // of the socket that is being read
   bool unread = false;                // a socket may hold more than one look took, or an end that comes behind it
   std::vector<TransportEvent> fresh;  // filled by one look
   std::deque<TransportEvent> events;  // to be given
@@ -229,6 +243,9 @@ void ZmqTransport::State::malformed(std::optional<Peer> peer, std::string why) {
 }
 
 void ZmqTransport::State::deliver(Peer peer, Boundary boundary, std::span<const std::byte> payload) {
+  if (const size_t most = frame_bytes_max(boundary); payload.size() > most) {
+    return malformed(peer, fmt::format("a frame of {} bytes, the limit is {}", payload.size(), most));
+  }
   ++counters.received;
   counters.received_bytes += payload.size();
   fresh.emplace_back(FrameFrom{peer, Frame{boundary, {payload.begin(), payload.end()}}});
@@ -237,15 +254,14 @@ void ZmqTransport::State::deliver(Peer peer, Boundary boundary, std::span<const 
 // The frames of a message after its first. False: it has not two.
 bool ZmqTransport::State::take_payload(zmq::Socket& socket, ConnectionGuard& of, zmq::Message& head, zmq::Message& payload) {
   const int fd = head.connection_fd();
-  bool two = false;
-  size_t bytes = wire_bytes_of(head.bytes().size());
-  for (int frames = 2; (frames == 2 ? head : payload).more() && socket.receive(payload); ++frames) {
-    two = frames == 2;
+  size_t frames = 1, bytes = wire_bytes_of(head.bytes().size());
+  for (bool more = head.more(); more && socket.receive(payload); more = payload.more()) {
     bytes += wire_bytes_of(payload.bytes().size());
-    if (frames > kFramesPerMessageMax) of.cut(fd, CutReason::frames);
+    if (++frames == kFramesPerMessageMax + 1) of.cut(fd, CutReason::frames);
   }
   of.delivered(fd, bytes);
-  return two;
+  look_left.take(frames, bytes);
+  return frames == 2;
 }
 
 // Monitor first, frames next, ends last: so that a farewell is heard before the end of the connection that brought it.
@@ -261,7 +277,7 @@ void ZmqTransport::State::read_router() {
 
 // False: there may be more.
 bool ZmqTransport::State::read_router_frames() {
-  for (int n = 0; n < kFramesPerLookMax; ++n) {
+  for (look_left = {}; look_left.any(); --look_left.messages) {
     zmq::Message id;
     if (!router.receive(id)) {
       guard.emptied();
@@ -334,10 +350,6 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   }
   guard.heard(fd);
   if (!two) return malformed(peer, "a message that has not two frames");
-  if (payload.bytes().size() > frame_bytes_max(envelope->boundary)) {
-    return malformed(
-        peer, fmt::format("a frame of {} bytes, the limit is {}", payload.bytes().size(), frame_bytes_max(envelope->boundary)));
-  }
   deliver(*peer, envelope->boundary, payload.bytes());
 }
 
@@ -350,7 +362,7 @@ void ZmqTransport::State::read_link(Peer peer, Link& link) {
 }
 
 bool ZmqTransport::State::read_link_frames(Peer peer, Link& link) {
-  for (int n = 0; n < kFramesPerLookMax; ++n) {
+  for (look_left = {}; look_left.any(); --look_left.messages) {
     zmq::Message head;
     if (!link.socket.receive(head)) {
       link.guard.emptied();
@@ -377,10 +389,6 @@ void ZmqTransport::State::take_link_frame(Peer peer, Link& link, zmq::Message& h
   if (!link.up) return void(++counters.dropped_gone);  // of a connection whose end has been told
   if (!envelope) return malformed(peer, envelope.error().message);
   if (!two) return malformed(peer, "a message that has not two frames");
-  if (payload.bytes().size() > frame_bytes_max(envelope->boundary)) {
-    return malformed(
-        peer, fmt::format("a frame of {} bytes, the limit is {}", payload.bytes().size(), frame_bytes_max(envelope->boundary)));
-  }
   deliver(peer, envelope->boundary, payload.bytes());
 }
 

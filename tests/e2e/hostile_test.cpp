@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kTokens = 150;
-constexpr double kGrowthMaxMiB = 192;  // of each process, over what it had before the first attack
+constexpr double kGrowthMaxMiB = 256;  // of each process, over what it had before the first attack
 constexpr double kPauseMaxSeconds = 5;
 
 using Attack = std::function<void(const std::stop_token&)>;

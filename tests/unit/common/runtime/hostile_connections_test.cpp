@@ -105,7 +105,7 @@ TEST(HostileConnections, AMessageOfFarTooManyFramesEndsItsConnection) {
   auto server = open(kServerLife, "tcp://127.0.0.1:0");
   ZmtpPeer hostile = ZmtpPeer::connect(port_of(*server));
   std::string message = zmtp_frame(envelope(5), true);
-  for (int n = 0; n < kFramesPerMessageMax; ++n) message += zmtp_frame("", true);
+  for (size_t n = 0; n < kFramesPerMessageMax; ++n) message += zmtp_frame("", true);
   ASSERT_TRUE(hostile.send(message + zmtp_frame("", false)));
   EXPECT_EQ(until<Malformed>(*server).peer, incoming_peer(5));
   EXPECT_EQ(until<PeerDown>(*server).peer, incoming_peer(5));
