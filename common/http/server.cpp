@@ -1,5 +1,6 @@
 #include "common/http/server.h"
 
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -47,7 +48,12 @@ Server::Server(Server&&) noexcept = default;
 Server& Server::operator=(Server&&) noexcept = default;
 
 void Server::finish(std::chrono::milliseconds wait) {
-  impl_->site->run([listener = impl_->listener] { listener->finish(); });
+  std::promise<void> let_in;  // all who were at the door: before that, "nobody is here" says nothing
+  impl_->site->run([&] {
+    impl_->listener->finish();
+    let_in.set_value();
+  });
+  let_in.get_future().wait();
   impl_->site->await_nobody(wait);
 }
 

@@ -72,6 +72,7 @@ class Node {
   std::chrono::milliseconds run(const std::stop_token& stop, Farewell farewell) {
     loop(stop);
     give(std::move(farewell.words));
+    publish();  // before the inbox closes: whoever is turned away by it can tell that we leave
     end_ = now() + farewell.grace;
     while (!farewell.done(actor_) && now() < *end_) {
       if (!turn()) sleep();
