@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -33,6 +35,16 @@ struct Log {
   std::atomic<LogLevel> level{LogLevel::info};
   std::mutex mutex;  // guards logger: log_start may come while other threads log
   std::shared_ptr<spdlog::logger> logger = make_logger("slipstream");
+  uint64_t unsaid = 0;  // lines lost since the last one that was written
+  std::atomic<uint64_t> lost{0};
+
+  // False: it could not be written.
+  bool write(LogLevel as, const std::string& text) {
+    logger->log(native(as), text);
+    const bool written = std::ferror(stderr) == 0;
+    std::clearerr(stderr);
+    return written;
+  }
 };
 Log& process_log() {
   static Log* log = new Log;
@@ -77,7 +89,14 @@ void log_line(LogLevel level, std::string_view message) {
   const std::string clean =
       std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
   const std::lock_guard lock(log.mutex);
-  log.logger->log(native(level), clean);
+  if (!log.write(level, clean)) {
+    ++log.unsaid;
+    ++log.lost;
+  } else if (const uint64_t unsaid = std::exchange(log.unsaid, 0); unsaid > 0) {
+    log.write(LogLevel::warning, fmt::format("{} lines before this one could not be written: was the disk full?", unsaid));
+  }
 }
+
+uint64_t log_lines_lost() { return process_log().lost.load(std::memory_order_relaxed); }
 
 }  // namespace slipstream

@@ -1,5 +1,8 @@
 #include "common/base/log.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <thread>
 #include <vector>
 
@@ -9,9 +12,11 @@
 namespace slipstream {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
+using testing::Not;
 
 // What `write` puts on stderr.
 template <class Write>
@@ -53,6 +58,21 @@ TEST(Log, KnowsItsLevelsByName) {
   EXPECT_EQ(log_level_from("debug"), LogLevel::debug);
   EXPECT_EQ(log_level_from("off"), LogLevel::off);
   EXPECT_EQ(log_level_from("loud"), std::nullopt);
+}
+
+TEST(Log, GoesOnOverAFullDiskAndSaysWhatWasLost) {
+  log_start("tester", LogLevel::info);
+  const uint64_t before = log_lines_lost();
+  const int saved = dup(STDERR_FILENO), full = open("/dev/full", O_WRONLY);
+  dup2(full, STDERR_FILENO);
+  for (int line = 0; line < 3; ++line) log_info("lost");
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  close(full);
+  EXPECT_EQ(log_lines_lost(), before + 3);
+  EXPECT_THAT(lines_of([] { log_info("back"); }),
+              AllOf(HasSubstr(": back\n"), HasSubstr("warning tester: 3 lines before this")));
+  EXPECT_THAT(lines_of([] { log_info("again"); }), Not(HasSubstr("before this")));
 }
 
 TEST(Log, TakesLinesFromManyThreads) {
