@@ -5,6 +5,7 @@
 namespace slipstream {
 
 StopSignal::StopSignal() {
+  signal(SIGPIPE, SIG_IGN);  // a reader of our log that went is met as a failed write (base/log.h)
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);

@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT become a stop request; a second one ends the process at once. Construct first in main(), before any thread
+// SIGTERM and SIGINT become a stop request; a second one ends the process at once. SIGPIPE is ignored. Construct first in main(), before any thread
 // starts: threads inherit the blocked signals, so that only this one's thread takes them.
 #pragma once
 
