@@ -70,6 +70,9 @@ inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_
                                                      "A round's time that is not the forward pass: draft wait, loop, wire."};
 inline constexpr MetricName kVerifierDraftWaitSeconds{"slipstream_verifier_draft_wait_seconds_total",
                                                       "Time that steps stood ready and waited for drafts."};
+inline constexpr MetricName kVerifierUnwaitedSteps{
+    "slipstream_verifier_unwaited_steps_total",
+    "Steps that did not wait for a tree that was due: the wait could not be paid for."};
 inline constexpr MetricName kVerifierStepRows{"slipstream_verifier_step_rows_total", "Rows computed in all steps."};
 inline constexpr MetricName kVerifierStepFaults{"slipstream_verifier_step_faults_total",
                                                 "Steps that failed, sequences ended by logits that are not finite."};

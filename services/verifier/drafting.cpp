@@ -8,6 +8,8 @@
 namespace slipstream {
 namespace {
 
+constexpr int kAnswerWeight = 4;  // the newest answer is one part in so many of the mean of their times
+
 bool names(const VerifierSequence& sequence, const std::string& endpoint) {
   return std::ranges::find(sequence.drafters, endpoint, &DrafterRef::endpoint) != sequence.drafters.end();
 }
@@ -203,6 +205,8 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.draft.learns = static_cast<int32_t>(sequence.tokens.size()) - sequence.drafter_holds >= kLearnTokens;
   const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
   sequence.draft.deadline = now + (sequence.draft.learns ? std::min(patience, kLearnWait) : patience);
+  sequence.asked_round = sequence.draft.learns ? 0 : sequence.round;
+  sequence.asked_at = now;
   advance(sequence, effects);
 }
 
@@ -248,7 +252,9 @@ void Drafting::drop(VerifierSequence& sequence, size_t nodes, uint32_t Speculati
   counters_.*total += nodes;
 }
 
-void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects& effects) {
+void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects) {
+  const Peer peer = event.peer;
+  Tree& message = event.message;
   const size_t nodes = message.nodes.size();
   counters_.received += nodes;
   DrafterLink* link = find(peer);
@@ -257,6 +263,7 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
     return;
   }
   if (message.no_nodes == NoNodes::leaving) link->attached = false;
+  measure(message, *sequence, now);
   sequence->report.received += static_cast<uint32_t>(nodes);
   const auto stale = [&] { drop(*sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale); };
   const auto late = [&] { drop(*sequence, nodes, &SpeculationReport::late, &VerifierCounters::late); };
@@ -292,6 +299,18 @@ void Drafting::tree(Peer peer, Tree message, VerifierSequence* sequence, Effects
   }
   sequence->draft.tree = *std::move(tree);
   sequence->draft.answered = true;
+}
+
+void Drafting::measure(const Tree& message, const VerifierSequence& sequence, Time now) {
+  DrafterLink* link = find(sequence.drafter);
+  if (link == nullptr || sequence.asked_round == 0 || message.fence.round != sequence.asked_round) return;
+  const Time took = now - sequence.asked_at;
+  link->answers_in = link->answers_in == Time{} ? took : link->answers_in + (took - link->answers_in) / kAnswerWeight;
+}
+
+Time Drafting::expected(const VerifierSequence& sequence, Time now) const {
+  const DrafterLink* link = find(sequence.drafter);
+  return link == nullptr ? Time{} : std::max(link->answers_in - (now - sequence.round_began), Time{});
 }
 
 // A tree that was ahead of us becomes this round's if the commit reached exactly its base and the guard wants a draft; one that

@@ -30,6 +30,7 @@ struct DrafterLink {
   bool attached = false;        // checked each other, and up
   bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
   Incarnation incarnation = 0;  // as of the last Attached
+  Time answers_in{};            // from Advance to Tree, a mean that follows; 0: none came yet
   int strikes = 0;
 };
 
@@ -62,7 +63,9 @@ class Drafting {
   // A step of the sequence settled: what its draft was worth, for the guard.
   void settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
   // sequence: the one the message names, or nullptr if there is none of that id and epoch.
-  void tree(Peer peer, Tree message, VerifierSequence* sequence, Effects& effects);
+  void tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects);
+  // How much longer this round's tree will likely take; 0: any moment, or nobody knows.
+  Time expected(const VerifierSequence& sequence, Time now) const;
   void resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects);
   // The sequence ends or loses its cache of drafts: whatever is held becomes stale, and its drafter may forget it.
   void release(VerifierSequence& sequence, Effects& effects);
@@ -77,6 +80,7 @@ class Drafting {
   void pass_on(VerifierSequence& sequence);
   void advance(VerifierSequence& sequence, Effects& effects);
   void drop(VerifierSequence& sequence, size_t nodes, uint32_t SpeculationReport::* fate, uint64_t VerifierCounters::* total);
+  void measure(const Tree& message, const VerifierSequence& sequence, Time now);
   void unpark(VerifierSequence& sequence, bool wanted);
 
   const VerifierConfig& config_;

@@ -30,6 +30,7 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
   page.histogram(kVerifierStepSeconds, c.step_seconds);
   page.histogram(kVerifierOverheadSeconds, c.overhead_seconds);
   page.counter(kVerifierDraftWaitSeconds, c.waited_seconds);
+  page.counter(kVerifierUnwaitedSteps, d(c.unwaited_steps));
   page.counter(kVerifierStepRows, d(c.step_rows));
   page.counter(kVerifierStepFaults, d(c.failed_steps), {{"kind", "failed"}});
   page.counter(kVerifierStepFaults, d(c.non_finite_rows), {{"kind", "not_finite"}});

@@ -88,6 +88,8 @@ struct VerifierSequence {
   int patience = kPatienceFirst;  // so many, and another one gets its chance
   int32_t drafter_holds = 0;      // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
+  Round asked_round = 0;  // the newest that asked for a tree whose time says something
+  Time asked_at{};        // and when
   DraftGuard guard;
   Time round_began{};
 

@@ -32,22 +32,27 @@ bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions, boo
   return true;
 }
 
-// Starts a step when a sequence is ready, unless another's tree is due and waiting pays: that wait ends at the tree's deadline,
-// a few milliseconds off.
+// Starts a step when a sequence is ready, unless a tree is due and waiting for it can be paid for to the end: that wait ends at
+// the tree's deadline at the latest.
 void Verifier::State::start_step(Time now, Effects& effects) {
   if (computing) return;
   std::vector<VerifierSequence*> ready;
   bool due = false;
+  Time expected{};  // the last of the trees that are due
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
-    due = due || waits_for_draft(*sequence, now);
+    if (waits_for_draft(*sequence, now)) {
+      due = true;
+      expected = std::max(expected, drafting.expected(*sequence, now));
+    }
     ready.push_back(sequence.get());
   }
   if (ready.empty()) return waits_since.reset();
-  if (due && wait_budget.allows()) {
+  if (due && wait_budget.allows(now - waits_since.value_or(now), expected)) {
     if (!waits_since) waits_since = now;
     return;
   }
+  counters.unwaited_steps += due ? 1 : 0;
   waited = now - std::exchange(waits_since, std::nullopt).value_or(now);
   const GatherLimits limits{.rows_max = config.step_rows_max,
                             .blocks_max = blocks_of_a_sequence(config.context_max),

@@ -83,9 +83,9 @@ void Verifier::State::take(const From<Attached>& event, Time now, Effects& effec
   drafting.attached(event, sequences, now, effects);
 }
 
-void Verifier::State::take(From<Tree> event, Time, Effects& effects) {
+void Verifier::State::take(From<Tree> event, Time now, Effects& effects) {
   VerifierSequence* sequence = find(event.message.fence.sequence, event.message.fence.epoch);
-  drafting.tree(event.peer, std::move(event.message), sequence, effects);
+  drafting.tree(std::move(event), sequence, now, effects);
 }
 
 void Verifier::State::take(const From<Resync>& event, Time, Effects& effects) {
@@ -129,6 +129,7 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
     if (sequence->acked < sequence->output() || !sequence->running()) at(sequence->resend_at);
     if (!computing && sequence->running() && waits_for_draft(*sequence, now)) at(sequence->draft.deadline);
   }
+  if (!computing && waits_since) at(*waits_since + wait_budget.credit());
   if (next && next != alarm) effects.push_back(WakeAt{*next});
   alarm = next;
 }

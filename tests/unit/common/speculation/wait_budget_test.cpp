@@ -38,7 +38,33 @@ TEST(WaitBudget, SavesUpNoMoreThanItsLimit) {
   for (int step = 0; step < 1000; ++step) budget.step(0us, 8000us, 3);
   int waits = 0;
   for (; budget.allows(); ++waits) budget.step(3000us, 0us, 0);
-  EXPECT_EQ(waits, 7);  // of 3 ms, from 20 ms
+  EXPECT_EQ(waits, 11);  // of 3 ms, from four steps of 8 ms
+}
+
+TEST(WaitBudget, BeginsNoWaitThatItCannotPayToTheEnd) {
+  const WaitBudget budget;
+  EXPECT_TRUE(budget.allows(0us, kWaitCreditMax - 1us));
+  EXPECT_FALSE(budget.allows(0us, kWaitCreditMax));
+  EXPECT_FALSE(budget.allows(15'000us, 5000us)) << "what was waited is spent";
+  EXPECT_EQ(budget.credit(), kWaitCreditMax);
+}
+
+TEST(WaitBudget, PracticallyAlwaysWaitsAtTheLargestShare) {
+  WaitBudget budget(1000);
+  for (int step = 0; step < 100; ++step) {
+    EXPECT_TRUE(budget.allows(0us, 1'000'000us));
+    budget.step(1'000'000us, 100us, 0);
+  }
+}
+
+TEST(WaitBudget, SavesUpForALongWaitWhereStepsAreLong) {
+  WaitBudget budget;
+  int steps = 0;
+  for (; !budget.allows(0us, 150'000us); ++steps) {
+    ASSERT_LT(steps, 100);
+    budget.step(0us, 200'000us, 0);
+  }
+  EXPECT_EQ(steps, 14);  // at a twentieth of 200 ms each, from 20 ms
 }
 
 }  // namespace

@@ -104,9 +104,26 @@ TEST_F(LearningTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustLearnIt) {
   EXPECT_FALSE(stage.rests());
   runs();
   choose();
-  EXPECT_TRUE(stage.rests()) << "the next round waits as long as it is told to";
-  stage.waits(400ms);
+  EXPECT_TRUE(stage.rests()) << "the next round waits as long as it can pay for";
+  stage.waits(kWaitCreditMax - 2ms);
   EXPECT_TRUE(stage.rests());
+  stage.waits(2ms);
+  EXPECT_FALSE(stage.rests());
+  EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
+}
+
+// A drafter whose tree takes 15 ms: once waited for, then known to be too slow for what is left of the credit.
+TEST_F(DraftingTest, BeginsNoWaitForATreeThatWillComeTooLateToBePaidFor) {
+  meet_drafter();
+  Start start = second();
+  start.tuning.deadline_us = 500'000;
+  stage.hears(kRouter, start);
+  stage.waits(15ms);
+  stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
+  runs();
+  choose();
+  EXPECT_FALSE(stage.rests()) << "5 ms are left, and it takes 15";
+  EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
 }
 
 TEST_F(LearningTest, ATreeThatIsLateBecauseItsDrafterLearntIsNoFailure) {
