@@ -1,5 +1,6 @@
 // What small-LM drafting costs: the time of one job that drafts for 1, 2, 4, 8, 16 sequences, as chains and as trees. Sequences
-// go on after each job as if the target had accepted the whole first path.
+// go on after each job as if the target had accepted the first --accept nodes of the first path; where that is all of it, its
+// last node, which was guessed and not forwarded, is a row more for each sequence in the next job.
 //
 //   build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>
@@ -22,17 +23,17 @@ constexpr uint64_t kSequences = 16;
 
 struct Options {
   std::string model;
-  int threads = 2, context = 200, repeats = 15, nodes = 8, depth = 4;
+  int threads = 2, context = 200, repeats = 15, nodes = 8, depth = 4, accept = 2;
   float temperature = 0;
 };
 
 DraftKey key_of(uint64_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
 
-// The likeliest path, then a token of the target's own.
-std::vector<TokenId> accepted(const TokenTree& tree) {
+// The beginning of the first path, then a token of the target's own.
+std::vector<TokenId> accepted(const TokenTree& tree, int most) {
   std::vector<TokenId> path;
   for (int at = kRoot, child = 0; child < tree.size(); ++child) {
-    if (tree.nodes()[static_cast<size_t>(child)].parent != at) continue;
+    if (tree.nodes()[static_cast<size_t>(child)].parent != at || static_cast<int>(path.size()) == most) continue;
     path.push_back(tree.nodes()[static_cast<size_t>(child)].token);
     at = child;
   }
@@ -46,7 +47,7 @@ struct Timing {
   std::vector<double> milliseconds;  // of each job
 };
 
-Result<void> time_job(SmallLm& method, const StopRule& rule, uint64_t sequences, Timing& timing) {
+Result<void> time_job(SmallLm& method, const StopRule& rule, uint64_t sequences, int accept, Timing& timing) {
   std::vector<DraftAsk> asks;
   for (uint64_t i = 0; i < sequences; ++i) asks.push_back({key_of(i), rule});
   const MethodWork before = method.work();
@@ -57,7 +58,7 @@ Result<void> time_job(SmallLm& method, const StopRule& rule, uint64_t sequences,
   timing.rows += method.work().rows - before.rows;
   for (uint64_t i = 0; i < sequences; ++i) {
     timing.nodes += trees[i]->size();
-    method.advance(key_of(i), accepted(*trees[i]));
+    method.advance(key_of(i), accepted(*trees[i], accept));
   }
   return {};
 }
@@ -81,7 +82,7 @@ Result<void> print_table(SmallLm& method, const Options& options, const std::str
   std::vector<Timing> timings(sizes.size());
   for (int repeat = 0; repeat < options.repeats; ++repeat) {  // sizes take turns, so that a neighbour's load meets them all
     for (size_t i = 0; i < sizes.size(); ++i) {
-      TRY_VOID(time_job(method, rule, sizes[i], timings[i]));
+      TRY_VOID(time_job(method, rule, sizes[i], options.accept, timings[i]));
     }
   }
   fmt::print("\n{}\n{:>9} {:>9} {:>9} {:>11} {:>10} {:>12} {:>9}\n", shape, "sequences", "median ms", "t(n)/t(1)", "nodes/tree",
@@ -108,8 +109,9 @@ Result<void> run(const Options& options) {
                                           .vocabulary = 1 << 20,
                                           .siblings_max = siblings}));
     if (siblings == 1) {
-      fmt::print("{}, {}, {} threads, behind {} tokens, temperature {}; median and least of {}\n", processor(),
-                 method->model().numerics_id(), options.threads, options.context, options.temperature, options.repeats);
+      fmt::print("{}, {}, {} threads, behind {} tokens, temperature {}, {} nodes accepted a round; median and least of {}\n",
+                 processor(), method->model().numerics_id(), options.threads, options.context, options.temperature,
+                 options.accept, options.repeats);
     }
     const StopRule rule{.nodes_max = siblings == 1 ? options.depth : options.nodes, .depth_max = options.depth};
     const std::string shape = siblings == 1 ? fmt::format("chains of {} nodes", options.depth)
@@ -131,6 +133,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", options.repeats, "jobs of each size")->capture_default_str()->check(CLI::Range(1, 100));
   app.add_option("--nodes", options.nodes, "of a tree")->capture_default_str()->check(CLI::Range(1, 63));
   app.add_option("--depth", options.depth, "of a tree, and length of a chain")->capture_default_str()->check(CLI::Range(1, 16));
+  app.add_option("--accept", options.accept, "nodes of each tree")->capture_default_str()->check(CLI::Range(0, 16));
   app.add_option("--temperature", options.temperature, "0: greedy")->capture_default_str()->check(CLI::Range(0.0F, 2.0F));
   CLI11_PARSE(app, argc, argv);
   if (const auto done = slipstream::run(options); !done) {
