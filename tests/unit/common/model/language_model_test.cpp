@@ -122,7 +122,7 @@ TEST_F(StepCheck, RefusesContextBeyondTheBlockTable) {
   EXPECT_THAT(error(), HasSubstr("row 0 sees"));
 }
 TEST_F(StepCheck, RefusesContextInBlocksThatAreNone) {
-  rows_.table[1] = -1;
+  rows_.block_table[1] = -1;
   EXPECT_THAT(error(), HasSubstr("row 2 sees block -1"));
 }
 TEST_F(StepCheck, RefusesARowThatSeesNothing) {
