@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include <boost/asio/executor_work_guard.hpp>
+
 #include "common/base/check.h"
 #include "common/http/listener.h"
 #include "common/http/site.h"
@@ -13,14 +15,16 @@
 namespace slipstream::http {
 
 struct Server::Impl {
-  Impl(std::shared_ptr<Site> at, std::shared_ptr<Listener> on) : site(std::move(at)), listener(std::move(on)) {
-    listener->accept();  // the loop has work from here until the listener is closed
+  Impl(std::shared_ptr<Site> at, std::shared_ptr<Listener> on)
+      : site(std::move(at)), listener(std::move(on)), work(site->loop.get_executor()) {
+    listener->accept();
     thread = std::thread([this] { site->loop.run(); });
     ::pthread_setname_np(thread.native_handle(), "http");
   }
   ~Impl() {
     CHECK(thread.get_id() != std::this_thread::get_id(), "a handler must not destroy its own server");
     site->stop([this] { listener->close(); });
+    work.reset();
     thread.join();
     // An Exchange may keep the site for longer; what the handler refers to need not live as long.
     site->handler = nullptr;
@@ -31,6 +35,8 @@ struct Server::Impl {
 
   const std::shared_ptr<Site> site;
   const std::shared_ptr<Listener> listener;
+  // The loop goes on though nobody is connected any more: exchanges that outlive their connection still have a task for it.
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
   std::thread thread;
 };
 

@@ -76,9 +76,9 @@ std::vector<Peer> Workers::find_silent(Time now) {
 }
 
 void Workers::heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now) {
-  const bool steps = heartbeat.steps != worker.load.steps;
-  if (steps) worker.stuck = false;
-  if (steps || worker.assigned == 0 || heartbeat.sequences == 0) worker.stepped = now;
+  const bool steps = heartbeat.steps != worker.load.steps, idle = heartbeat.sequences == 0;
+  if (steps || idle) worker.stuck = false;  // idle: with a step that hangs it would still count its sequences
+  if (steps || idle || worker.assigned == 0) worker.stepped = now;
   worker.load = heartbeat;
   const auto bounded = [](uint32_t count) { return static_cast<int32_t>(std::min<uint32_t>(count, kSequencesPerVerifierMax)); };
   worker.others = std::max(0, bounded(heartbeat.sequences) - worker.assigned);

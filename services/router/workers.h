@@ -56,7 +56,7 @@ class Workers {
   void remove(Peer peer) { workers_.erase(peer); }
   // Those that fell silent just now; they stay known until worker_forget_ms, and come back when they speak.
   std::vector<Peer> find_silent(Time now);
-  std::vector<Peer> find_stuck(Time now);  // just now; they come back with the next step that ends
+  std::vector<Peer> find_stuck(Time now);  // just now; they come back with the next step that ends, or when nothing is left to do
   std::vector<Peer> find_forgotten(Time now) const;
 
   std::map<Peer, Worker>& all() { return workers_; }  // ordered, so that every choice is deterministic

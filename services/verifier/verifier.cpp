@@ -112,7 +112,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
     window_busy = {};
   }
   const WorkerHeartbeat load{.incarnation = config.incarnation,
-                             .sequences = static_cast<uint32_t>(counters.live),
+                             .sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, lanes.size())),
                              .waiting = static_cast<uint32_t>(counters.waiting),
                              .steps = counters.steps,
                              .busy = busy};

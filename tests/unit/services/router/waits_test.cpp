@@ -119,6 +119,17 @@ TEST_F(WaitsTest, AStuckVerifierThatEndsAStepIsThereAgain) {
   EXPECT_EQ(stage.says<Start>().message.epoch, 2u);
 }
 
+// It was frozen, its requests were taken from it, and it has none now: without work there will be no next step to judge it by.
+TEST_F(WaitsTest, AStuckVerifierThatHasNothingLeftIsThereAgain) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  beats(milliseconds(20'500), {kVerifier}, false);
+  EXPECT_EQ(router.counters().verifiers, 0u);
+  lives(milliseconds(400), {kVerifier});
+  EXPECT_EQ(router.counters().verifiers, 1u);
+}
+
 TEST_F(WaitsTest, AVerifierWithNothingToDoIsNotStuck) {
   stage.hears(kVerifier, verifier(kVerifier));
   lives(milliseconds(60'000), {kVerifier});
