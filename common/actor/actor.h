@@ -67,6 +67,7 @@ struct Run {  // at most one in flight
 };
 struct Note {  // for the log: what an operator should know, as a sentence
   std::string text;
+  bool warning = false;  // something is not as it should be
 };
 
 template <class A>

@@ -16,6 +16,10 @@ Result<void> write_port_file(const std::string& path, BoundAddresses bound) {
   page["pid"] = ::getpid();
   for (const auto& [name, address] : bound) page[std::string(name)] = address;
 
+  std::error_code ignored;
+  if (const auto there = std::filesystem::status(path, ignored); exists(there) && !is_regular_file(there)) {
+    return fail("{} is no file that a port file could replace: name another one", path);
+  }
   const std::string beside = fmt::format("{}.{}.new", path, ::getpid());
   std::ofstream file(beside);
   file << page.dump(2) << '\n';

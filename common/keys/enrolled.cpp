@@ -4,7 +4,7 @@
 
 namespace slipstream {
 
-Result<Enrolled> Enrolled::read(const std::filesystem::path& folder) {
+Result<Enrolled> Enrolled::read(const std::filesystem::path& folder, std::vector<std::string>* faults) {
   std::error_code error;
   std::filesystem::directory_iterator files(folder, error);
   if (error)
@@ -14,19 +14,26 @@ Result<Enrolled> Enrolled::read(const std::filesystem::path& folder) {
   enrolled.folder_ = folder;
   for (const std::filesystem::directory_iterator end; files != end; files.increment(error)) {
     if (error) return fail("cannot read the folder of enrolled keys {}: {}", folder.string(), error.message());
-    const std::filesystem::path& file = files->path();
-    if (file.extension() != ".pub") continue;
-    const std::string name = file.stem().string();
-    if (const auto fine = check_key_name(name); !fine) return fail("{}: {}", file.string(), fine.error().message);
-    TRY(const std::string key, read_public_key(file));
-    if (const std::string* other = enrolled.name_of(key)) {
-      return fail("{} holds the key of {} once more: who of the two is it? Give each its own with `slipstream keys new`",
-                  file.string(), *other);
-    }
-    enrolled.keys_[name] = key;
-    enrolled.names_[key] = name;
+    if (files->path().extension() != ".pub") continue;
+    Result<void> added = enrolled.add(files->path());
+    if (added) continue;
+    if (faults == nullptr) return std::unexpected(std::move(added.error()));
+    faults->push_back(std::move(added.error().message));
   }
   return enrolled;
+}
+
+Result<void> Enrolled::add(const std::filesystem::path& file) {
+  const std::string name = file.stem().string();
+  if (const auto fine = check_key_name(name); !fine) return fail("{}: {}", file.string(), fine.error().message);
+  TRY(const std::string key, read_public_key(file));
+  if (const std::string* other = name_of(key)) {
+    return fail("{} holds the key of {} once more: who of the two is it? Give each its own with `slipstream keys new`",
+                file.string(), *other);
+  }
+  keys_[name] = key;
+  names_[key] = name;
+  return {};
 }
 
 const std::string* Enrolled::key_of(const std::string& name) const {

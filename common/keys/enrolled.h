@@ -16,8 +16,9 @@ namespace slipstream {
 
 class Enrolled {
  public:
-  // Errors: no such folder, a file that holds no key, a name without a role, one key under two names.
-  static Result<Enrolled> read(const std::filesystem::path& folder);
+  // Errors: no such folder, a file that holds no key, a name without a role, one key under two names. faults: not null, bad
+  // files are left out, with a sentence each, so that one of them delays no revocation.
+  static Result<Enrolled> read(const std::filesystem::path& folder, std::vector<std::string>* faults = nullptr);
 
   const std::string* key_of(const std::string& name) const;  // null: not enrolled
   const std::string* name_of(const std::string& public_key) const;
@@ -26,6 +27,8 @@ class Enrolled {
   bool operator==(const Enrolled&) const = default;
 
  private:
+  Result<void> add(const std::filesystem::path& file);
+
   std::filesystem::path folder_;
   std::map<std::string, std::string> keys_;   // by name
   std::map<std::string, std::string> names_;  // by key

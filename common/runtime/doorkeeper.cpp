@@ -69,11 +69,13 @@ bool Doorkeeper::look_again() {
   const auto now = std::chrono::steady_clock::now();
   if (now - looked_at_ < kBetweenLooks) return false;
   looked_at_ = now;
-  auto fresh = Enrolled::read(enrolled_.folder());
+  std::vector<std::string> faults;
+  auto fresh = Enrolled::read(enrolled_.folder(), &faults);
   if (!fresh) {
     if (gate_.open()) log_warning("going on with the keys known before: {}{}", fresh.error().message, gate_.unsaid());
     return false;
   }
+  if (!faults.empty() && gate_.open()) log_warning("left out of the enrolled keys: {}{}", faults.front(), gate_.unsaid());
   if (*fresh == enrolled_) return false;
   enrolled_ = *std::move(fresh);
   return true;

@@ -233,7 +233,7 @@ class Node {
     static_assert(kHasJob);
     compute_->submit(std::move(run.job));
   }
-  void perform(Note& note) { log_info("{}", note.text); }
+  void perform(Note& note) { log_at(note.warning ? LogLevel::warning : LogLevel::info, "{}", note.text); }
   template <class E>
   void perform(E& effect) {
     local_(std::move(effect));

@@ -27,7 +27,8 @@ Result<void> Link::open() {
   tried_ = std::chrono::steady_clock::now();
   TRY_VOID(check_connect_endpoint(address_, keys_.has_value()));
   if (keys_) {
-    if (auto fresh = Enrolled::read(keys_->enrolled.folder())) keys_->enrolled = *std::move(fresh);
+    std::vector<std::string> faults;  // the doorkeeper tells of them
+    if (auto fresh = Enrolled::read(keys_->enrolled.folder(), &faults)) keys_->enrolled = *std::move(fresh);
   }
   auto made = make_dealer(context_, keys_, key_);
   if (!made) return fail("{}: {}", address_, made.error().message);

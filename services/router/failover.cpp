@@ -76,6 +76,7 @@ void Router::State::handle(const PeerDown& down) {
 void Router::State::handle(From<Hello>&& from) {
   const bool joins = workers.find(from.peer) == nullptr;
   const std::string name = name_of(from.message);
+  const uint64_t weights = workers.served_weights();
   if (const auto key = keys.find(from.peer); key != keys.end()) {
     if (auto lie = why_not(from.message, key->second)) {
       ++counters.workers_refused;
@@ -92,13 +93,19 @@ void Router::State::handle(From<Hello>&& from) {
   workers_changed = drafters_changed = true;
   refusals.erase(from.peer);
   if (joins) note(fmt::format("{} joined", name));
+  if (weights != 0 && weights != workers.served_weights()) {
+    warn(
+        fmt::format("{} has other weights ({:016x}) than the verifiers before it ({:016x}), of which none is left: from now on "
+                    "another model answers. If that is not meant, stop it",
+                    name, workers.served_weights(), weights));
+  }
   send(from.peer, Welcome{kProtocolVersion, config.incarnation, config.heartbeat_ms});
   assign_waiting();
 }
 
 void Router::State::refuse(Peer peer, const std::string& name, std::string reason) {
   if (refusals.size() >= kPeersRememberedMax && !refusals.contains(peer)) refusals.clear();
-  if (refusals[peer] != reason) note(fmt::format("refused {}: {}", name, reason));
+  if (refusals[peer] != reason) warn(fmt::format("refused {}: {}", name, reason));
   refusals[peer] = reason;
   send(peer, Refuse{std::move(reason)});
 }
@@ -175,13 +182,13 @@ void Router::State::handle(const Woke&) {
 void Router::State::look_at_workers() {
   for (Peer peer : workers.find_silent(now)) {
     ++counters.workers_silenced;
-    note(fmt::format("{} has been silent for {} ms", name_of(workers.all().at(peer)), config.worker_silent_ms));
+    warn(fmt::format("{} has been silent for {} ms", name_of(workers.all().at(peer)), config.worker_silent_ms));
     workers_changed = drafters_changed = true;
     strand(peer);
   }
   for (Peer peer : workers.find_stuck(now)) {
     ++counters.workers_stuck;
-    note(fmt::format("{} heartbeats, but has ended no step for {} ms: look at its log, or restart it",
+    warn(fmt::format("{} heartbeats, but has ended no step for {} ms: look at its log, or restart it",
                      name_of(workers.all().at(peer)), config.verifier_stuck_ms));
     workers_changed = true;
     strand(peer);

@@ -74,6 +74,7 @@ struct Router::State {
   void publish();
 
   void note(std::string text) { effects->push_back(Note{std::move(text)}); }
+  void warn(std::string text) { effects->push_back(Note{std::move(text), true}); }
   template <class M>
   void send(Peer peer, M message) {
     effects->push_back(To<M>{peer, std::move(message)});

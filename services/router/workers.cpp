@@ -13,6 +13,7 @@ Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   Worker& worker = workers_[peer];  // check() has seen that a repeated Hello is of the same life
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
+  if (worker.hello.role == Role::verifier) served_weights_ = worker.hello.fingerprint.weights;
   worker.heard = now;
   worker.silent = worker.leaving = false;  // one that is leaving says so again
   return {};

@@ -51,12 +51,16 @@ class Workers {
 
   // Adds the worker, or takes a repeated Hello of a known one. Error: a sentence for Refuse.
   Result<void> welcome(Peer peer, Hello hello, Time now);
+  uint64_t served_weights() const {
+    return served_weights_;
+  }  // of the verifiers now, or of the last that was here; 0: none was
   Worker* find(Peer peer);
   void heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now);
   void remove(Peer peer) { workers_.erase(peer); }
   // Those that fell silent just now; they stay known until worker_forget_ms, and come back when they speak.
   std::vector<Peer> find_silent(Time now);
-  std::vector<Peer> find_stuck(Time now);  // just now; they come back with the next step that ends, or when nothing is left to do
+  std::vector<Peer> find_stuck(
+      Time now);  // just now; they come back with the next step that ends, or when nothing is left to do
   std::vector<Peer> find_forgotten(Time now) const;
 
   std::map<Peer, Worker>& all() { return workers_; }  // ordered, so that every choice is deterministic
@@ -67,6 +71,7 @@ class Workers {
   Result<void> check(Peer peer, const Hello& hello) const;
   Result<void> check_verifier(Peer peer, const Hello& hello) const;
 
+  uint64_t served_weights_ = 0;
   const RouterConfig& config_;
   std::map<Peer, Worker> workers_;
 };

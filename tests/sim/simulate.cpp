@@ -20,12 +20,15 @@ void name_the_seed(int) {
   std::_Exit(2);
 }
 
-void show(const Scenario& scenario) {
+constexpr uint64_t kSeedsMax = 1'000'000'000'000;
+
+bool show(const Scenario& scenario) {
   World world(scenario, true);
   const Verdict verdict = world.live();
   fmt::print("{}", scenario.text());
   for (const std::string& line : world.trace()) fmt::print("{}\n", line);
-  fmt::print("{}\n", verdict.broken.value_or("all oracles hold"));
+  fmt::print("{}\n", verdict.broken ? "BROKEN: " + *verdict.broken : "all oracles hold");
+  return !verdict.broken;
 }
 
 }  // namespace
@@ -36,15 +39,14 @@ int main(int argc, char** argv) {
   uint64_t first = 1, seeds = 1000;
   bool trace = false;
   CLI::App app("Drives routers, verifiers and drafters through seeded faults in virtual time");
-  app.add_option("--first", first, "the first seed")->capture_default_str();
-  app.add_option("--seeds", seeds, "how many")->capture_default_str();
+  app.add_option("--first", first, "the first seed")->capture_default_str()->check(CLI::Range(uint64_t{0}, kSeedsMax));
+  app.add_option("--seeds", seeds, "how many")->capture_default_str()->check(CLI::Range(uint64_t{1}, kSeedsMax));
   app.add_flag("--trace", trace, "show what happens in the first seed, and no other");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGABRT, name_the_seed);
   if (trace) {
     at_work = first;
-    show(Scenario::draw(first));
-    return 0;
+    return show(Scenario::draw(first)) ? 0 : 1;
   }
   const auto began = std::chrono::steady_clock::now();
   Tallies sum;

@@ -81,6 +81,19 @@ TEST_F(KeysTest, BelongToOneNameEach) {
   EXPECT_THAT(complaint(key("router"), "router"), HasSubstr("once more"));
 }
 
+// A file that is half there must delay no revocation: it alone is left out.
+TEST_F(KeysTest, ThatAreNoneAreLeftOutOnRequestAndNamed) {
+  std::ofstream(folder_ / "peers/verifier.pub") << "public half";
+  std::vector<std::string> faults;
+  const auto enrolled = Enrolled::read(folder_ / "peers", &faults);
+  ASSERT_TRUE(enrolled);
+  EXPECT_EQ(enrolled->key_of("verifier"), nullptr);
+  EXPECT_NE(enrolled->key_of("drafter"), nullptr);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_THAT(faults[0], HasSubstr("verifier.pub"));
+  EXPECT_FALSE(Enrolled::read(folder_ / "peers"));
+}
+
 TEST_F(KeysTest, AreNamedByTheirRole) {
   for (const char* name : {"drafter", "drafter-2", "router-east-1"}) EXPECT_TRUE(check_key_name(name)) << name;
   for (const char* name : {"", "boss", "drafters", "drafter/../x", "Drafter", "drafter 2", "drafter#2"}) {

@@ -130,6 +130,22 @@ TEST_F(WaitsTest, AStuckVerifierThatHasNothingLeftIsThereAgain) {
   EXPECT_EQ(router.counters().verifiers, 1u);
 }
 
+TEST_F(WaitsTest, OtherWeightsThatTakeOverAreWarnedOf) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.down(kVerifier);
+  stage.forget();
+  Hello other = verifier(kSpare);
+  stage.hears(kSpare, other);
+  EXPECT_FALSE(stage.does<Note>().warning) << "the same weights are nothing new";
+  EXPECT_TRUE(stage.idle<Note>());
+  stage.down(kSpare);
+  stage.forget();
+  other.fingerprint.weights += 1;
+  stage.hears(kSpare, other);
+  EXPECT_FALSE(stage.does<Note>().warning);
+  EXPECT_TRUE(stage.does<Note>().warning);
+}
+
 TEST_F(WaitsTest, AVerifierWithNothingToDoIsNotStuck) {
   stage.hears(kVerifier, verifier(kVerifier));
   lives(milliseconds(60'000), {kVerifier});

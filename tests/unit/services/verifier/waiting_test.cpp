@@ -1,0 +1,146 @@
+// How long steps stand ready for drafts: only where it can be paid for, and hardly at all for who must learn first.
+#include <optional>
+
+#include "common/speculation/wait_budget.h"
+#include "services/verifier/drafting.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+using WaitingTest = VerifierStage;
+
+// A sequence whose prompt is new to the drafter, and long.
+class LearningTest : public VerifierStage {
+ protected:
+  LearningTest() {
+    meet_drafter();
+    Start start = second();
+    start.tokens.assign(kLearnTokens, 11);
+    start.tokens.push_back(12);
+    start.prompt_length = kLearnTokens + 1;
+    start.output_max = 100;
+    start.tuning.deadline_us = 500'000;
+    stage.hears(kRouter, start);
+  }
+};
+
+TEST_F(LearningTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustLearnIt) {
+  EXPECT_TRUE(stage.rests());
+  stage.waits(kLearnWait);
+  EXPECT_FALSE(stage.rests());
+  runs();
+  choose();
+  EXPECT_TRUE(stage.rests()) << "the next round waits as long as it can pay for";
+  stage.waits(kWaitCreditMax - 2ms);
+  EXPECT_TRUE(stage.rests());
+  stage.waits(2ms);
+  EXPECT_FALSE(stage.rests());
+  EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
+}
+
+// A drafter whose tree takes 15 ms: once waited for, then known to be too slow for what is left of the credit.
+TEST_F(WaitingTest, BeginsNoWaitForATreeThatWillComeTooLateToBePaidFor) {
+  meet_drafter();
+  Start start = second();
+  start.tuning.deadline_us = 500'000;
+  stage.hears(kRouter, start);
+  stage.waits(15ms);
+  stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
+  runs();
+  choose();
+  EXPECT_FALSE(stage.rests()) << "5 ms are left, and it takes 15";
+  EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
+}
+
+TEST_F(LearningTest, ATreeThatIsLateBecauseItsDrafterLearntIsNoFailure) {
+  stage.says<Advance>();
+  stage.waits(kLearnWait);
+  runs();
+  choose();
+  EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
+  stage.says<Advance>();
+  stage.waits(500ms);
+  runs();
+  choose();
+  EXPECT_EQ(verifier.counters().missed_deadlines, 1U) << "two tokens are no lesson";
+}
+
+TEST_F(LearningTest, ADrafterThatForgetsAllEachRoundIsNoLearner) {
+  stage.says<Advance>();
+  stage.waits(kLearnWait);
+  runs();
+  choose();
+  for (int round = 0; round < 2; ++round) {
+    const auto advance = stage.says<Advance>();
+    stage.hears(kDrafter, Resync{.sequence = advance.message.fence.sequence, .epoch = 1, .round = advance.message.fence.round});
+    stage.says<Advance>();  // all of it again
+    stage.waits(500ms);
+    runs();
+    choose();
+  }
+  EXPECT_EQ(verifier.counters().missed_deadlines, 2U);
+  EXPECT_TRUE(stage.silent<Advance>()) << "the guard has had enough";
+}
+
+VerifierConfig with_room_for_all() {
+  VerifierConfig roomy = config();
+  roomy.cache_blocks = 4096;
+  return roomy;
+}
+
+// So many sequences that began one after the other, in steps of 8 ms.
+class DraftWait : public VerifierStage, public testing::WithParamInterface<int> {
+ protected:
+  static constexpr int kSteps = 400;
+  DraftWait() : VerifierStage(with_room_for_all()) {
+    meet_drafter();
+    for (int i = 0; i < GetParam(); ++i) {
+      Start start = second();
+      start.sequence.counter = static_cast<uint64_t>(2 + i);
+      start.tokens = {1, 1, 1};
+      start.output_max = 900;
+      start.lease_ms = kLeaseMsMax;
+      stage.hears(kRouter, start);
+      for (int step = 0; step < 7; ++step) this->step({});
+    }
+  }
+
+  // The drafter answers after that time with no nodes; or never.
+  void step(std::optional<Time> empty_after) {
+    const Time began = stage.now();
+    while (stage.rests()) {
+      stage.waits(100us);
+      if (!empty_after || stage.now() - began < *empty_after) continue;
+      while (!stage.silent<Advance>()) stage.hears(kDrafter, tree({}, stage.says<Advance>()));
+    }
+    waited += stage.now() - began;
+    runs();
+    stage.forget();
+    stage.waits(8ms);
+    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan->wanted.size(), 1), .forward_us = 8000});
+  }
+  double waited_share_of_steps(std::optional<Time> empty_after) {
+    waited = {};
+    for (int i = 0; i < kSteps; ++i) step(empty_after);
+    return static_cast<double>(waited.count()) / (kSteps * 8000.0);
+  }
+
+  Time waited{};
+};
+
+constexpr double kCredit = static_cast<double>(kWaitCreditMax.count()) / (400 * 8000.0);
+
+TEST_P(DraftWait, ForASilentDrafterStaysWithinTheBudget) {
+  EXPECT_LE(waited_share_of_steps(std::nullopt), kWaitShare + kCredit);
+  EXPECT_GT(verifier.counters().waited_seconds, 0);
+}
+
+TEST_P(DraftWait, ForOneThatSaysNothingJustBeforeEachDeadlineStaysWithinTheBudget) {
+  EXPECT_LE(waited_share_of_steps(2900us), kWaitShare + kCredit);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sequences, DraftWait, testing::Values(1, 8, 32), testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace slipstream
