@@ -28,10 +28,10 @@ class Podium {
   // No key below it places.
   double bar() const { return places_.back().key; }
   void offer(const Entrant& entrant) {  // whose key is finite: any is before an empty place
-    const auto place = std::ranges::find_if(places_, [&](const Entrant& taken) { return entrant.before(taken); });
-    if (place == places_.end()) return;
-    std::move_backward(place, places_.end() - 1, places_.end());
-    *place = entrant;
+    if (!entrant.before(places_.back())) return;
+    size_t at = kPlaces - 1;
+    for (; at > 0 && entrant.before(places_[at - 1]); --at) places_[at] = places_[at - 1];
+    places_[at] = entrant;
   }
   std::span<const Entrant> places() const {
     const auto empty = std::ranges::find(places_, -1, &Entrant::token);
