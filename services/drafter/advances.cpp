@@ -140,16 +140,15 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
   }
   const uint32_t draft_us = event.result ? event.result->draft_us : 0;
   for (size_t i = 0; i < event.job.asks.size(); ++i) {
-    Result<Draft> draft = fail("no tree");
-    if (event.result) draft = std::move(event.result->trees[i]);
+    const Draft* draft = event.result ? &event.result->trees[i] : nullptr;
     answer(event.job.asks[i], std::move(event.job.answers[i]), draft, draft_us, effects);
   }
   queue.finished(std::move(event.job));
 }
 
-// draft: an error when the job failed.
-void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Result<Draft>& draft, uint32_t draft_us, Effects& effects) {
-  const TokenTree* tree = draft && *draft ? &**draft : nullptr;
+// draft: null when the job failed.
+void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects) {
+  const TokenTree* tree = draft != nullptr && *draft ? &**draft : nullptr;
   const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());
   counters.nodes_drafted += nodes;
   const HeldSequence* held = sequences.find(ask.key);
@@ -159,7 +158,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Result<Draft
     counters.nodes_discarded += nodes;
     return;
   }
-  if (draft && tree == nullptr) return queue.ask(ask, std::move(answer));
+  if (draft != nullptr && tree == nullptr) return queue.ask(ask, std::move(answer));
   if (nodes > 0) {
     answer.nodes.assign(tree->nodes().begin(), tree->nodes().end());
     counters.nodes_sent += nodes;

@@ -53,7 +53,7 @@ struct Drafter::State {
   void apply(const DraftKey& key, Advance advance, Fit fit, Time now);
   void resync(const DraftKey& key, const Advance& advance, int32_t held, Effects& effects);
   void send_empty(Peer peer, const Advance& advance, NoNodes reason, Effects& effects);
-  void answer(const DraftAsk& ask, Tree answer, const Result<Draft>& draft, uint32_t draft_us, Effects& effects);
+  void answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects);
   bool erase(const DraftKey& key);  // from the method, too
   void free(const std::vector<DraftKey>& keys);
   void overtake(const DraftKey& key);  // a newer round: what was asked before is not worth drafting

@@ -1,5 +1,5 @@
 // What a verifier knows of one sequence. Plain data; who changes what: verifier.cpp (life), gather.cpp (rows), settle.cpp
-// (tokens), rounds.cpp (drafts).
+// (tokens), drafting.cpp (drafts).
 //
 // Invariants between steps:
 //   1. K/V of positions [0, cached) is in the cache, once `moves` are done; cached < tokens.size();
