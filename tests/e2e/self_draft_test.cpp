@@ -41,6 +41,8 @@ TEST(SelfDraft, IsAlwaysAcceptedAtTemperatureZeroAndOne) {
     Cluster cluster(tiny_model());
     start(cluster);
     std::vector<Question> questions = eight_questions(100);
+    const std::vector<Question> again = questions;  // the greedy answers are short
+    for (int i = 0; i < 2; ++i) questions.insert(questions.end(), again.begin(), again.end());
     for (Question& question : questions) {
       question.temperature = temperature;
       question.seed = 7;
