@@ -14,18 +14,15 @@
 #include <vector>
 
 #include "common/actor/actor.h"
-#include "common/actor/backoff.h"
 #include "common/base/prefix_hash.h"
 #include "common/kv/block_table.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/speculation/guard.h"
 #include "common/speculation/token_tree.h"
+#include "services/verifier/send_window.h"
 
 namespace slipstream {
-
-inline constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again; doubling
-inline constexpr Time kResendIntervalMost = std::chrono::milliseconds(1600);
 
 // One round's draft, from the Advance that asks for it to the step that verifies it.
 struct DraftRound {
@@ -94,9 +91,7 @@ struct VerifierSequence {
   Time round_began{};
 
   // Delivery.
-  int32_t acked = 0;  // output tokens the router has
-  Time resend_at{};
-  Backoff resends{2 * kResendInterval, kResendIntervalMost};
+  SendWindow window;
   Time lease_ends{};
   bool in_step = false;       // has rows in the step that runs
   bool root_in_step = false;  // the root's among them: too late for this round's tree
@@ -106,6 +101,7 @@ struct VerifierSequence {
   int32_t prompt_rows_left() const { return root() - cached; }                          // rows to compute before the root's
   int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
+  int32_t to_send() const { return output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
 };
 
 }  // namespace slipstream

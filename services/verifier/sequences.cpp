@@ -75,7 +75,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
   sequence->tokens = std::move(start.tokens);
   sequence->hash.add(sequence->tokens);
   sequence->drafted.assign(static_cast<size_t>(sequence->output()), 0);
-  sequence->acked = sequence->output();
+  sequence->window = SendWindow(sequence->output());
   drafting.introduce(*sequence, sequences, effects);
   drafting.begin_round(*sequence, now, effects);
   sequences.push_back(std::move(sequence));
@@ -103,19 +103,16 @@ void Verifier::State::take(From<Assign> event, Time, Effects& effects) {
 void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
   VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
   const int32_t next = event.message.next_index;
-  if (sequence == nullptr || next < sequence->acked || next > sequence->output()) {
+  if (sequence == nullptr || next < sequence->window.acked() || next > sequence->output()) {
     ++counters.fenced;
     return;
   }
-  const bool repeats = next == sequence->acked && next < sequence->output();  // a gap: it misses what comes after
-  if (next > sequence->acked) sequence->resends.reset();
-  sequence->acked = next;
-  sequence->resend_at = now + kResendInterval;
+  sequence->window.ack(next, now);
   if (event.message.finished && !sequence->running()) {
     ++counters.sequences_delivered;
     return end(*sequence, effects);
   }
-  if (repeats) deliver(*sequence, next, now, effects);
+  deliver(*sequence, now, effects);
 }
 
 void Verifier::State::take(const From<Cancel>& event, Time, Effects& effects) {
@@ -125,23 +122,25 @@ void Verifier::State::take(const From<Cancel>& event, Time, Effects& effects) {
   end(*sequence, effects);
 }
 
-void Verifier::State::deliver(VerifierSequence& sequence, int32_t from, Time now, Effects& effects) {
-  const auto at = static_cast<size_t>(from);
+void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& effects) {
   const auto prompt = static_cast<size_t>(sequence.prompt_length);
-  const size_t count = std::min<size_t>(sequence.drafted.size() - at, kTokensPerMessageMax);
-  const bool last = at + count == sequence.drafted.size();
-  const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
-  const auto drafted = std::span(sequence.drafted).subspan(at, count);
-  effects.push_back(To<Tokens>{sequence.router,
-                               {.sequence = sequence.id,
-                                .epoch = sequence.epoch,
-                                .first_index = from,
-                                .ids = {ids.begin(), ids.end()},
-                                .drafted = {drafted.begin(), drafted.end()},
-                                .finish = last ? sequence.finish : Finish::none,
-                                .reason = last ? sequence.finish_reason : std::string(),
-                                .report = sequence.report}});
-  sequence.resend_at = now + kResendInterval;
+  while (const auto from = sequence.window.next(sequence.to_send())) {
+    const auto at = static_cast<size_t>(*from);
+    const size_t count = std::min<size_t>(sequence.drafted.size() - at, kTokensPerMessageMax);
+    const bool last = at + count == sequence.drafted.size();
+    const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
+    const auto drafted = std::span(sequence.drafted).subspan(at, count);
+    effects.push_back(To<Tokens>{sequence.router,
+                                 {.sequence = sequence.id,
+                                  .epoch = sequence.epoch,
+                                  .first_index = *from,
+                                  .ids = {ids.begin(), ids.end()},
+                                  .drafted = {drafted.begin(), drafted.end()},
+                                  .finish = last ? sequence.finish : Finish::none,
+                                  .reason = last ? sequence.finish_reason : std::string(),
+                                  .report = sequence.report}});
+    sequence.window.sent(last ? sequence.to_send() : *from + static_cast<int32_t>(count), now);
+  }
 }
 
 }  // namespace slipstream

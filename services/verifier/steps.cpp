@@ -91,7 +91,7 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
       sequence->report.held -= static_cast<uint32_t>(lane.tree.size());
       sequence->report.stale += static_cast<uint32_t>(lane.tree.size());
       counters.stale += static_cast<uint64_t>(lane.tree.size());
-      deliver(*sequence, sequence->acked, now, effects);
+      deliver(*sequence, now, effects);
       stop(*sequence, effects);
       continue;
     }
@@ -115,7 +115,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
   drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
-  deliver(sequence, sequence.output() - settled.emitted, now, effects);
+  deliver(sequence, now, effects);
   if (sequence.running())
     drafting.begin_round(sequence, now, effects);
   else

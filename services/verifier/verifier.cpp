@@ -101,10 +101,10 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
     return true;
   });
   for (const auto& sequence : sequences) {
-    const bool unacked = sequence->acked < sequence->output() || !sequence->running();
-    if (!unacked || now < sequence->resend_at) continue;
-    deliver(*sequence, sequence->acked, now, effects);
-    sequence->resend_at = now + sequence->resends.next();
+    const auto resend_at = sequence->window.resend_at(sequence->to_send());
+    if (!resend_at || now < *resend_at) continue;
+    sequence->window.again();
+    deliver(*sequence, now, effects);
   }
   if (const Time window = now - window_began; window >= kBusyWindow) {
     busy = std::min(1.0F, static_cast<float>(window_busy.count()) / static_cast<float>(window.count()));
@@ -126,7 +126,7 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
   if (const auto ask = drafting.next()) at(*ask);
   for (const auto& sequence : sequences) {
     if (!sequence->in_step) at(sequence->lease_ends);
-    if (sequence->acked < sequence->output() || !sequence->running()) at(sequence->resend_at);
+    if (const auto resend_at = sequence->window.resend_at(sequence->to_send())) at(*resend_at);
     if (!computing && sequence->running() && waits_for_draft(*sequence, now)) at(sequence->draft.deadline);
   }
   if (!computing && waits_since) at(*waits_since + wait_budget.credit());

@@ -52,7 +52,7 @@ struct Verifier::State {
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it
   bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
   bool reserve(VerifierSequence& sequence, int32_t positions, bool evict);
-  void deliver(VerifierSequence& sequence, int32_t from, Time now, Effects& effects);
+  void deliver(VerifierSequence& sequence, Time now, Effects& effects);  // what the window lets through
   int decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
   void stop(VerifierSequence& sequence, Effects& effects);  // finished: holds its tokens until they are acked, nothing else
 

@@ -34,6 +34,7 @@ Abandon Client::abandon() {
 void Client::cut_off() { state_ = State::cut_off; }
 
 void Client::take(const Delivery& delivery, Time now) {
+  if (!tokens_.empty()) longest_pause_ = std::max(longest_pause_, now - heard_);
   heard_ = now;
   if (state_ == State::cut_off) return complain("a dead router delivers");
   if (state_ == State::abandoned) return;  // on its way when the client left

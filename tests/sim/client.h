@@ -28,6 +28,7 @@ class Client {
   const Failure& failure() const { return failure_; }
   const std::optional<std::string>& complaint() const { return complaint_; }  // what must not be, the first of it
   size_t tokens() const { return tokens_.size(); }
+  Time longest_pause() const { return longest_pause_; }                                   // between two deliveries
   Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since it heard last
 
  private:
@@ -47,6 +48,7 @@ class Client {
   std::vector<TokenId> tokens_;
   State state_ = State::not_asked;
   Time heard_{};
+  Time longest_pause_{};
   Failure failure_;
   std::optional<std::string> complaint_;
 };

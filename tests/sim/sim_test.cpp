@@ -55,6 +55,35 @@ TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   EXPECT_LT(std::stod(*first), kJoins + kSoon) << *first;
 }
 
+// Eight answers under way; the target itself drafts, and dies or hangs at a moment of which there are many.
+void expect_short_pause(Fault::What what, int moment) {
+  constexpr Time kDeadline{Tuning{}.deadline_us}, kStep{6000 + 30 * 8 * (1 + Tuning{}.nodes_max)}, kMessages{4 * 200};
+  Scenario s{.seed = 1};
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax}};
+  s.drafters = {{}};
+  s.begins.assign(3, Time(0));
+  s.wait_share = 1000;  // every tree is waited for
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(8, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 0}, .output_max = 110});
+  s.faults = {{.what = what,
+               .when = std::chrono::milliseconds(1050) + Time(317 * moment),
+               .lasts = std::chrono::seconds(1),
+               .whom = {Kind::drafter, 0},
+               .from = {}}};
+  const Verdict verdict = World(s, false).live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_GT(verdict.tallies.accepted_nodes, 0u);
+  EXPECT_LE(verdict.longest_pause, kDeadline + kStep + kMessages) << "moment " << moment;
+}
+
+TEST(Simulation, ADrafterThatDiesCostsAStreamADeadlineAtMost) {
+  for (int moment = 0; moment < 200; ++moment) expect_short_pause(Fault::What::kill, moment);
+}
+
+TEST(Simulation, ADrafterThatHangsCostsAStreamADeadlineAtMost) {
+  for (int moment = 0; moment < 200; ++moment) expect_short_pause(Fault::What::freeze, moment);
+}
+
 // A step of one sequence in block 0: the context, then a tree behind it.
 StepPlan one_block() {
   StepPlan step;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/kv/block_pool.h"
-#include "common/sampling/choose.h"
 #include "common/model/step_plan.h"
+#include "common/sampling/choose.h"
 #include "services/verifier/choices.h"
 
 namespace slipstream::sim {

@@ -297,7 +297,9 @@ Verdict World::live() {
     broken = complaint();
   }
   if (!broken) broken = leftovers();
-  return {.broken = std::move(broken), .tallies = tallies(), .happenings = time_.happened(), .end = time_.now()};
+  Verdict verdict{.broken = std::move(broken), .tallies = tallies(), .happenings = time_.happened(), .end = time_.now()};
+  for (const Client& client : clients_) verdict.longest_pause = std::max(verdict.longest_pause, client.longest_pause());
+  return verdict;
 }
 
 }  // namespace slipstream::sim

@@ -19,6 +19,7 @@ struct Verdict {
   Tallies tallies;
   uint64_t happenings = 0;
   Time end{};
+  Time longest_pause{};  // of one answer, between two deliveries
 };
 
 class World {

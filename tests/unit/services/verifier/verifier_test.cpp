@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "services/verifier/send_window.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -141,6 +142,20 @@ TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
+TEST_F(VerifierTest, ARouterThatIsBehindGetsTheRestInOneMessage) {
+  stage.hears(kRouter, start());
+  for (int step = 0; step < kTokensInFlight + 5; ++step) {
+    runs();
+    choose();
+  }
+  for (int32_t i = 0; i < kTokensInFlight; ++i) EXPECT_EQ(stage.says<Tokens>().message.first_index, i);
+  EXPECT_TRUE(stage.silent<Tokens>()) << "a message a step fills the socket of a router that reads more slowly";
+  stage.hears(kRouter, Ack{{3, 1}, 1, 1});
+  const Tokens rest = stage.says<Tokens>().message;
+  EXPECT_EQ(rest.first_index, kTokensInFlight);
+  EXPECT_EQ(rest.ids.size(), 5U);
+}
+
 TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
   Start start = this->start();
   start.output_max = 1;
@@ -228,6 +243,7 @@ TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
       const Tokens tokens = stage.says<Tokens>().message;
       auto& ids = emitted[tokens.sequence.counter];
       ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
+      stage.hears(kRouter, Ack{tokens.sequence, 1, static_cast<int32_t>(ids.size())});
     }
   }
   EXPECT_GT(small.counters().preempted, 0U);
