@@ -31,13 +31,14 @@ class GatherTest : public testing::Test {
   std::vector<Lane> gathered() {
     return gather(
         ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300},
-        [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }, plan, trimmed);
+        [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }, verify, trimmed);
   }
 
   BlockPool pool{32};
   std::deque<VerifierSequence> sequences;
   std::vector<VerifierSequence*> ready;
-  StepPlan plan;
+  VerifyPlan verify;
+  StepPlan& plan = verify.step;
   int rows_max = 64;
   uint64_t trimmed = 0;
 };

@@ -14,7 +14,9 @@ using testing::HasSubstr;
 
 constexpr std::string_view kMessages = R"("messages":[{"role":"user","content":"hi"}])";
 
-ApiResult<ChatRequest> parse(std::string_view body) { return parse_chat_request(body, "demo"); }
+ApiResult<ChatRequest> parse(std::string_view body) {
+  return parse_chat_request(body, "demo", {"coupled", "ratio", "traversal", "batch", "typical", "lenience"});
+}
 // A sound body with these fields besides.
 ApiResult<ChatRequest> with(std::string_view fields) { return parse(fmt::format("{{{},{}}}", kMessages, fields)); }
 
@@ -27,7 +29,7 @@ TEST(ChatRequest, ReadsTheShortestBody) {
   EXPECT_EQ(request->sampling, SamplingParams{});
   EXPECT_EQ(request->output_max, 0);
   EXPECT_FALSE(request->stream);
-  EXPECT_TRUE(request->speculate);
+  EXPECT_TRUE(request->speculation.enabled);
 }
 
 TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
@@ -41,7 +43,7 @@ TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
   EXPECT_THAT(request->stops, ElementsAre("a", "b"));
   EXPECT_TRUE(request->stream && request->include_usage && request->continuous_usage && request->ignore_eos);
   EXPECT_TRUE(request->tell_tokens);
-  EXPECT_FALSE(request->speculate);
+  EXPECT_FALSE(request->speculation.enabled);
 }
 
 TEST(ChatRequest, JoinsContentGivenAsParts) {
