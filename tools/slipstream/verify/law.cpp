@@ -134,7 +134,7 @@ bool LawResult::different() const {
 }
 
 const LawTest* LawResult::worst() const {
-  const auto at = std::ranges::min_element(tests, {}, &LawTest::adjusted);
+  const auto at = std::ranges::min_element(tests, {}, [](const LawTest& test) { return test.test.p_value; });
   return at == tests.end() ? nullptr : &*at;
 }
 

@@ -53,7 +53,7 @@ struct LawResult {
   int64_t draft_nodes = 0;
 
   bool different() const;
-  const LawTest* worst() const;  // lowest adjusted p-value; null: no test
+  const LawTest* worst() const;  // the smallest p-value; null: no test
   double shift_found() const;    // the largest of the tests
   double draws_needed() const;   // likewise
 };

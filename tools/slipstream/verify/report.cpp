@@ -105,7 +105,9 @@ std::string sentence(const Report& report) {
                            reasons.empty() ? "" : "; ", worst.prompt + 1, worst.temperature, worst.place, worst.adjusted);
   }
   if (!reasons.empty()) return fmt::format("Different: {}.", reasons);
-  if (!report.problem.empty()) return fmt::format("Could not tell: {}.", report.problem);
+  if (!report.problem.empty()) {
+    return fmt::format("Could not tell: {}{}", report.problem, report.problem.ends_with('.') ? "" : ".");
+  }
   if (const std::string part = without_drafts(report); !part.empty()) {
     return fmt::format(
         "Could not tell: no drafter guessed anything in the part \"{}\", so speculation was never at work; start a drafter, or "

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view kBytes = "bytes";
 constexpr std::string_view kLaw = "law";
+constexpr const char* kMarkdown = ".md";
+constexpr const char* kHtml = ".html";
 
 // Rules under which equal seeds give equal words; all others promise a law.
 bool promises_bytes(std::string_view rule) { return rule.empty() || rule == "greedy" || rule == "coupled"; }
@@ -100,9 +102,10 @@ void run(const VerifyOptions& options, const Crew& crew, Report& report) {
                   power_sentence(*report.law)));
 }
 
-Result<std::string> write(const std::filesystem::path& base, const char* suffix, const std::string& text) {
+Result<std::string> write(const std::filesystem::path& base, const char* suffix, const std::string& text,
+                          std::ios::openmode mode = {}) {
   const std::string path = base.string() + suffix;
-  std::ofstream file(path, std::ios::binary);
+  std::ofstream file(path, std::ios::binary | mode);
   file << text;
   file.close();
   if (!file) return fail("cannot write {}; name another place with --report", path);
@@ -118,6 +121,7 @@ Result<Verdict> verify_lossless(const VerifyOptions& options) {
   if (!options.prompts.empty()) {
     TRY(report.prompts, read_prompts(options.prompts));
   }
+  for (const char* suffix : {kMarkdown, kHtml}) TRY_VOID(write(options.report, suffix, "", std::ios::app));  // before the work
   TRY(const Sides sides, sides_of(options));
   report.reference = sides.reference.words();
   report.candidate = sides.candidate.words();
@@ -131,8 +135,8 @@ Result<Verdict> verify_lossless(const VerifyOptions& options) {
   run(options, {sides, options.streams}, report);
 
   const Document pages = document(report);
-  TRY(const std::string text, write(options.report, ".md", markdown(pages)));
-  TRY(const std::string page, write(options.report, ".html", html("verify-lossless", pages)));
+  TRY(const std::string text, write(options.report, kMarkdown, markdown(pages)));
+  TRY(const std::string page, write(options.report, kHtml, html("verify-lossless", pages)));
   say(fmt::format("{}\nThe report: {}, {}", sentence(report), text, page));
   return verdict(report);
 }
