@@ -8,6 +8,13 @@ constexpr const char* kFirstWord = "hello";
 
 std::string address(const Side& side) { return fmt::format("http://{}:{}", side.url.host, side.url.port); }
 
+// One that refuses the field gives none.
+bool gives_logprobs(const Side& side) {
+  http::Client client = connect(side);
+  const auto first = ask(client, side, {kFirstWord, 1, 1.0F, 1}, true);
+  return first && !first->logprob_tokens.empty();
+}
+
 }  // namespace
 
 std::string Side::words() const {
@@ -34,28 +41,36 @@ Result<Answer> ask(http::Client& client, const Side& side, const Asking& asking,
   return answer;
 }
 
-Result<Side> meet(const std::string& url, const std::string& model) {
+Result<Side> meet(const Invitation& invitation) {
   Side side;
-  TRY(side.url, ServerUrl::parse(url));
+  TRY(side.url, ServerUrl::parse(invitation.url));
   http::Client client = connect(side);
   auto served = served_model(client);
-  if (!served) return fail("no OpenAI-style server at {} ({}); start it, or name another", url, served.error().message);
+  if (!served)
+    return fail("no OpenAI-style server at {} ({}); start it, or name another", invitation.url, served.error().message);
   side.model = *std::move(served);
-  if (!model.empty()) side.model.name = model;
+  if (!invitation.model.empty()) side.model.name = invitation.model;
   side.habit.standard = side.model.owner != kSlipstream;
-  if (side.slipstream()) return side;
-  const auto first = ask(client, side, {kFirstWord, 1, 1.0F, 1}, true);
-  side.logprobs = first && !first->logprob_tokens.empty();
   return side;
 }
 
-Result<Sides> meet_switched(const std::string& url, const std::string& model, const std::string& rule) {
-  TRY(const Side side, meet(url, model));
+Result<Sides> meet_two(const Invitation& reference, const Invitation& candidate) {
+  Sides sides;
+  TRY(sides.reference, meet(reference));
+  TRY(sides.candidate, meet(candidate));
+  if (sides.reference.slipstream() && sides.candidate.slipstream()) return sides;
+  sides.reference.logprobs = gives_logprobs(sides.reference);
+  sides.candidate.logprobs = gives_logprobs(sides.candidate);
+  return sides;
+}
+
+Result<Sides> meet_switched(const Invitation& invitation, const std::string& rule) {
+  TRY(const Side side, meet(invitation));
   if (!side.slipstream()) {
     return fail(
         "{} is no Slipstream, so its speculation cannot be switched by request; give two servers, with --reference and "
         "--candidate",
-        url);
+        invitation.url);
   }
   Sides sides{side, side};
   sides.reference.habit.speculate = false;

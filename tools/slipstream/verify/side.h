@@ -31,11 +31,17 @@ struct Sides {
   Side reference, candidate;
 };
 
-// Connects and asks what is served there; `model`, if given, is asked for in its place. A server that is no Slipstream gets
-// standard fields only, and is asked for one token to see whether it gives logprobs. Error: nobody there, or no such API.
-Result<Side> meet(const std::string& url, const std::string& model);
+// Who is to be met, and which model there; empty: the first that it names.
+struct Invitation {
+  std::string url, model;
+};
+
+// Asks what is served there. A server that is no Slipstream gets standard fields only. Error: nobody there, or no such API.
+Result<Side> meet(const Invitation& invitation);
+// Two servers. Where one is no Slipstream, each is asked for one token to see whether it gives logprobs.
+Result<Sides> meet_two(const Invitation& reference, const Invitation& candidate);
 // One Slipstream with speculation off and on. rule: of acceptance, for what is on; empty: the server's own.
-Result<Sides> meet_switched(const std::string& url, const std::string& model, const std::string& rule);
+Result<Sides> meet_switched(const Invitation& invitation, const std::string& rule);
 
 http::Client connect(const Side& side);
 // Error: whose answer failed, and why.

@@ -43,11 +43,9 @@ Result<void> check(const VerifyOptions& options) {
 }
 
 Result<Sides> sides_of(const VerifyOptions& options) {
-  if (!options.server.empty()) return meet_switched(options.server, options.model, options.rule);
-  Sides sides;
-  TRY(sides.reference, meet(options.reference, options.model));
-  TRY(sides.candidate, meet(options.candidate, options.candidate_model.empty() ? options.model : options.candidate_model));
-  return sides;
+  if (!options.server.empty()) return meet_switched({options.server, options.model}, options.rule);
+  return meet_two({options.reference, options.model},
+                  {options.candidate, options.candidate_model.empty() ? options.model : options.candidate_model});
 }
 
 BytesPlan bytes_plan(const VerifyOptions& options, const Report& report) {

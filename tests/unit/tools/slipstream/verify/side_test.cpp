@@ -61,11 +61,10 @@ class Parrot {
 
 TEST(VerifySide, AsksAStrangerInStandardWordsOnly) {
   Parrot parrot;
-  const auto side = meet(parrot.url(), "");
+  const auto side = meet({parrot.url(), ""});
   ASSERT_TRUE(side) << side.error().message;
   EXPECT_EQ(side->model.name, "parrot");
   EXPECT_FALSE(side->slipstream());
-  EXPECT_TRUE(side->logprobs) << "it gave some when asked for the first word";
   http::Client client = connect(*side);
   const auto answer = ask(client, *side, {"say hey", 5, 0.5F, 3}, true);
   ASSERT_TRUE(answer) << answer.error().message;
@@ -77,16 +76,26 @@ TEST(VerifySide, AsksAStrangerInStandardWordsOnly) {
   EXPECT_THAT(parrot.last(), Not(HasSubstr("speculation")));
 }
 
+TEST(VerifySide, TellsTokensByLogprobsIfTheyComeWhenAskedFor) {
+  Parrot parrot;
+  const auto sides = meet_two({parrot.url(), ""}, {parrot.url(), "another"});
+  ASSERT_TRUE(sides) << sides.error().message;
+  EXPECT_TRUE(sides->reference.logprobs);
+  EXPECT_EQ(sides->candidate.model.name, "another");
+  parrot.refuses = true;
+  EXPECT_FALSE(meet_two({parrot.url(), ""}, {parrot.url(), ""})->candidate.logprobs);
+}
+
 TEST(VerifySide, CannotBeSwitchedIfItIsNoSlipstream) {
   Parrot parrot;
-  const auto sides = meet_switched(parrot.url(), "", "");
+  const auto sides = meet_switched({parrot.url(), ""}, "");
   ASSERT_FALSE(sides);
   EXPECT_THAT(sides.error().message, HasSubstr("give two servers"));
 }
 
 TEST(VerifySide, SaysWhoseAnswerFailedAndWhy) {
   Parrot parrot;
-  const auto side = meet(parrot.url(), "");
+  const auto side = meet({parrot.url(), ""});
   ASSERT_TRUE(side);
   parrot.refuses = true;
   http::Client client = connect(*side);
@@ -98,7 +107,7 @@ TEST(VerifySide, SaysWhoseAnswerFailedAndWhy) {
 
 TEST(Crew, DoesEachTaskOnceOverConnectionsThatItKeeps) {
   Parrot parrot;
-  const auto side = meet(parrot.url(), "");
+  const auto side = meet({parrot.url(), ""});
   ASSERT_TRUE(side);
   const Sides sides{*side, *side};
   std::mutex mutex;
@@ -119,7 +128,7 @@ TEST(Crew, DoesEachTaskOnceOverConnectionsThatItKeeps) {
 
 TEST(Crew, EndsAtTheFirstErrorAndTellsIt) {
   Parrot parrot;
-  const auto side = meet(parrot.url(), "");
+  const auto side = meet({parrot.url(), ""});
   ASSERT_TRUE(side);
   const Sides sides{*side, *side};
   std::atomic<int> begun = 0;
