@@ -8,7 +8,7 @@
 namespace slipstream::command::verify {
 namespace {
 
-constexpr double kLabelWidth = 290, kPlotWidth = 480, kRowHeight = 22, kTop = 26;
+constexpr double kLabelWidth = 290, kPlotWidth = 480, kRowHeight = 22, kTop = 26, kNumbersWidth = 130;
 constexpr double kDecadesMax = 12;  // p-values below are drawn as long as this
 constexpr size_t kSharesMax = 24;
 constexpr const char* kReference = "#7a7a7a";
@@ -25,7 +25,7 @@ std::string bar(double y, double width, double height, const char* colour) {
 }
 
 std::string frame(size_t rows, const std::string& name, const std::string& content) {
-  const double height = kTop + kRowHeight * static_cast<double>(rows) + 8, width = kLabelWidth + kPlotWidth + 90;
+  const double height = kTop + kRowHeight * static_cast<double>(rows) + 8, width = kLabelWidth + kPlotWidth + kNumbersWidth;
   return fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n{3}</svg>\n",
                      width, height, html_escaped(name), content);
 }

@@ -1,4 +1,4 @@
-// Sides and crew, over real HTTP to a small server that is no Slipstream.
+// Sides, crew and draws, over real HTTP to a small server that is no Slipstream.
 #include "tools/slipstream/verify/side.h"
 
 #include <atomic>
@@ -9,6 +9,7 @@
 
 #include "common/http/server.h"
 #include "tools/slipstream/verify/crew.h"
+#include "tools/slipstream/verify/draws.h"
 
 namespace slipstream::command::verify {
 namespace {
@@ -38,6 +39,10 @@ class Parrot {
     std::lock_guard lock(mutex_);
     return last_;
   }
+  size_t different_requests() {
+    std::lock_guard lock(mutex_);
+    return bodies_.size();
+  }
   uint64_t connections() const { return server_.counters().connections; }
   std::atomic<bool> refuses = false;
 
@@ -47,6 +52,7 @@ class Parrot {
     {
       std::lock_guard lock(mutex_);
       last_ = request.body;
+      bodies_.insert(request.body);
     }
     if (refuses) return exchange.send({.status = 429, .body = R"({"error": {"message": "too many at once"}})"});
     exchange.begin_stream("text/event-stream");
@@ -56,6 +62,7 @@ class Parrot {
 
   std::mutex mutex_;
   std::string last_;
+  std::set<std::string> bodies_;
   http::Server server_;
 };
 
@@ -124,6 +131,18 @@ TEST(Crew, DoesEachTaskOnceOverConnectionsThatItKeeps) {
   EXPECT_TRUE(ran);
   EXPECT_EQ(done.size(), 200U);
   EXPECT_LE(connections, 4U + 1) << "four streams, and who was met first may still be closing";
+}
+
+TEST(Draws, HaveEachASeedOfItsOwnOnBothSides) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  const Sides sides{*side, *side};
+  const auto draws = draw({sides, 4}, {.prompt = "hey", .temperature = 1, .samples = 100, .positions = 2}, Unit::character);
+  ASSERT_TRUE(draws) << draws.error().message;
+  EXPECT_EQ(parrot.different_requests(), 200U) << "nothing else tells one request from another";
+  EXPECT_EQ(draws->reference.size(), 100U);
+  EXPECT_THAT(draws->candidate[99].units, testing::ElementsAre("h", "e"));
 }
 
 TEST(Crew, EndsAtTheFirstErrorAndTellsIt) {
