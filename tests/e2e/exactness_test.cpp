@@ -105,7 +105,7 @@ void expect_exact(size_t count, double planted) {
   ExactLaw error = *law;
   error.bias(0, planted);
   fmt::print("alpha {} a test; power against TV {} at the first position: {:.4f}\n", kAlpha, planted,
-             power(law->first(), error.first(), static_cast<double>(count), kAlpha));
+             statistics::power(law->first(), error.first(), static_cast<double>(count), kAlpha));
 
   for (int position = 0; position < 3; ++position) {
     ExactLaw biased = *law;

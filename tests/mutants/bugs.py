@@ -12,6 +12,7 @@ class Bug(NamedTuple):
 
 
 VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/drafter/"
+STATISTICS, VERIFY = "common/statistics/", "tools/slipstream/verify/"
 
 BUGS = [
     # The verifier's fences.
@@ -120,4 +121,29 @@ BUGS = [
         "router_test DraftersTest.AnAssignIsSaidAgain*"),
     Bug("tokens nobody wants are not cancelled", ROUTER + "router.cpp",
         "if (tokens.sequence.router == config.incarnation) send(from.peer, Cancel{tokens.sequence, tokens.epoch});", ""),
+    # verify-lossless.
+    Bug("rare cells are pooled by one side's counts", STATISTICS + "two_samples.cpp",
+        "if (one.count.both() >= kBothMin && cells", "if (one.count.reference >= kBothMin / 2 && cells",
+        "statistics_test Pooling.IsBlindToSides"),
+    Bug("many tests are judged as one", STATISTICS + "holm.cpp",
+        "p_values[order[rank]] * static_cast<double>(order.size() - rank)", "p_values[order[rank]]",
+        "statistics_test Holm.WeighsTheSmallest*"),
+    Bug("a test forgets one side", STATISTICS + "two_samples.cpp",
+        "off * off / reference + off * off / candidate", "off * off / reference + 0 * candidate",
+        "statistics_test TwoSamples.StatisticOfATwoByTwo*"),
+    Bug("the power of two samples is that of one", STATISTICS + "two_samples.cpp",
+        "noncentrality_for(degrees, alpha, power) / (2 * shift * shift)", "noncentrality_for(degrees, alpha, power) / (4 * shift * shift)",
+        "statistics_test TwoSamples.DrawsForAShift*"),
+    Bug("pairs are compared by their first token only", VERIFY + "law.cpp",
+        "std::string(kBetween) + unit_at(draw, position + 1)", "std::string(kBetween)",
+        "command_test LawTests.FindNeighbours*"),
+    Bug("both sides draw with the same seeds", VERIFY + "draws.cpp",
+        "kFirstSeed + static_cast<int64_t>(at)", "kFirstSeed + static_cast<int64_t>(at / 2)",
+        "command_test Draws.HaveEachASeed*"),
+    Bug("token ids are not compared", VERIFY + "bytes.cpp",
+        "if (ids && reference.ids != candidate.ids)", "if (ids && reference.ids.size() > candidate.ids.size() + 9)",
+        "command_test BytesDifference.OfIds*"),
+    Bug("a run without drafts is called the same", VERIFY + "report.cpp",
+        "if (nothing || !report.problem.empty() || !without_drafts(report).empty())", "if (nothing || !report.problem.empty())",
+        "command_test VerifyReport.CannotTellWhereNothing*"),
 ]
