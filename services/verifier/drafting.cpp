@@ -241,6 +241,8 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
   const auto all = std::span<const TokenId>(sequence.tokens);
   auto held = static_cast<size_t>(sequence.drafter_holds);
   PrefixHash& hash = sequence.drafter_prefix;
+  // No deeper than what can be emitted, or than the model's context.
+  const int depth = std::min(sequence.output_max - sequence.output() - 1, config_.context_max - 1 - sequence.root());
   do {
     const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
     Advance message{.fence = {.sequence = sequence.id,
@@ -253,8 +255,7 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
                     .tuning = sequence.tuning,
                     .info = std::nullopt};
     message.tuning.nodes_max = static_cast<uint16_t>(sequence.nodes_max());
-    message.tuning.depth_max =
-        static_cast<uint16_t>(std::clamp(config_.context_max - 1 - sequence.root(), 0, int{message.tuning.depth_max}));
+    message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth, 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = info_of(sequence);
     effects.push_back(To<Advance>{sequence.drafter, std::move(message)});
     hash.add(chunk);
