@@ -96,6 +96,14 @@ TEST(DeclaredBias, AddsUpAlongAChainToNoLessThanTheJointVariation) {
   }
 }
 
+TEST(DeclaredBias, AcceptsMoreTheFartherItMayStray) {
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::lenience, 0.5}, 0.1, 0.4, 0), 0.5);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::pareto, 0.1}, 0.1, 0.4, 0), 0.5);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::uniform, 0.3}, 0.1, 0.4, 0), 1.0);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.31, 0.4, 0.0), 1.0);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.1, 0.4, 1.0), 0.0) << "0.6 / e is 0.22";
+}
+
 TEST(DeclaredBias, RefusesStrengthsOutOfRange) {
   EXPECT_FALSE(validate({Bias::Kind::lenience, 0.0}));
   EXPECT_FALSE(validate({Bias::Kind::lenience, 1.1}));
