@@ -60,6 +60,14 @@ DrawShape chain_of(int nodes, double threshold = 1) {
   return {.stop = {.nodes_max = nodes, .depth_max = nodes, .threshold = static_cast<float>(threshold)}};
 }
 
+void count_round(const Walk& walk, int candidates, CountedAnswer& answer) {
+  answer.tokens.insert(answer.tokens.end(), walk.emitted.begin(), walk.emitted.end());
+  answer.passes += {.tokens = static_cast<double>(walk.emitted.size()),
+                    .drafted = static_cast<double>(candidates),
+                    .verified = 1,
+                    .discarded = candidates - static_cast<double>(walk.accepted.size())};
+}
+
 }  // namespace
 
 Judge by_ratio() {
@@ -107,33 +115,44 @@ Answer decode_to_the_horizon(const ChainPair& pair, int batch, const Judge& judg
   return answer;
 }
 
+namespace {
+
+// One round after token n, `last`: its candidates are drawn and judged.
+void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, TokenId last, Luck& luck,
+                  CountedAnswer& answer, AcceptScratch& scratch) {
+  luck.begin_round();
+  const auto n = static_cast<int>(answer.tokens.size());
+  const int drafts = std::min(policy.length_max, pair.horizon() - n - 1);
+  const double confidence = policy.stop == LengthPolicy::Stop::confidence ? policy.threshold : 1.0;
+  double alive = 1;
+  const auto goes_on = [&](const DrawnGrowth::Row& newest, TokenId before) {
+    const Law p = pair.target(n + newest.depth, before), q = pair.draft(n + newest.depth, before);
+    alive *= std::min(1.0, p.probability(newest.token) / q.probability(newest.token));
+    return policy.stop != LengthPolicy::Stop::exact || 1 - alive <= policy.threshold;
+  };
+  const DrawnTree tree = draw(pair, n, last, chain_of(drafts, confidence), luck.drafts(), goes_on);
+  ChainTargets targets(pair, n, last, tree.tree());
+  const Walk walk = judge(tree, targets, luck.judge(), scratch).walk;
+  count_round(walk, tree.tree().size(), answer);
+}
+
+}  // namespace
+
 CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck) {
   CountedAnswer answer;
   AcceptScratch scratch;
-  TokenId last = uniform_prompt(pair, luck.drafts());
-  const bool confident = policy.stop == LengthPolicy::Stop::confidence, exact = policy.stop == LengthPolicy::Stop::exact;
-  for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
-    luck.begin_round();
-    const int drafts = std::min(policy.length_max, pair.horizon() - n - 1);
-    double alive = 1;
-    const DrawnTree tree = draw(pair, n, last, chain_of(drafts, confident ? policy.threshold : 1.0), luck.drafts(),
-                                [&](const DrawnGrowth::Row& newest, TokenId before) {
-                                  const Law p = pair.target(n + newest.depth, before), q = pair.draft(n + newest.depth, before);
-                                  alive *= std::min(1.0, p.probability(newest.token) / q.probability(newest.token));
-                                  return !exact || 1 - alive <= policy.threshold;
-                                });
-    ChainTargets targets(pair, n, last, tree.tree());
-    const Walk walk = judge(tree, targets, luck.judge(), scratch).walk;
-    answer.tokens.insert(answer.tokens.end(), walk.emitted.begin(), walk.emitted.end());
-    const int candidates = tree.tree().size();
-    answer.passes += {.tokens = static_cast<double>(walk.emitted.size()),
-                      .drafted = static_cast<double>(candidates),
-                      .verified = 1,
-                      .discarded = candidates - static_cast<double>(walk.accepted.size())};
-    if (n == 0) answer.first_round = static_cast<int>(walk.emitted.size());
+  for (TokenId last = uniform_prompt(pair, luck.drafts()); static_cast<int>(answer.tokens.size()) < pair.horizon();) {
+    decode_round(pair, policy, judge, last, luck, answer, scratch);
     last = answer.tokens.back();
   }
   return answer;
+}
+
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck) {
+  CountedAnswer answer;
+  AcceptScratch scratch;
+  decode_round(pair, policy, judge, uniform_prompt(pair, luck.drafts()), luck, answer, scratch);
+  return static_cast<int>(answer.tokens.size());
 }
 
 namespace {
@@ -159,16 +178,9 @@ CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRul
       nodes.push_back({.token = before, .parent = drafted - 1, .survival = survival});
       chosen.push_back(likeliest(pair.p(n + drafted + 2, before)));
     }
-    const auto candidates = static_cast<double>(nodes.size());
     const auto tree = TokenTree::make(std::move(nodes), pair.vocabulary());
     CHECK(tree, "a greedy chain is no tree: {}", tree.error().message);
-    const Walk walked = walk(*tree, chosen);
-    answer.tokens.insert(answer.tokens.end(), walked.emitted.begin(), walked.emitted.end());
-    answer.passes += {.tokens = static_cast<double>(walked.emitted.size()),
-                      .drafted = candidates,
-                      .verified = 1,
-                      .discarded = candidates - static_cast<double>(walked.accepted.size())};
-    if (n == 0) answer.first_round = static_cast<int>(walked.emitted.size());
+    count_round(walk(*tree, chosen), tree->size(), answer);
     last = answer.tokens.back();
   }
   return answer;

@@ -43,11 +43,12 @@ struct LengthPolicy {
 struct CountedAnswer {
   std::vector<TokenId> tokens;  // [horizon]
   Passes passes;
-  int first_round = 0;  // tokens that the first round emitted
 };
 
 // 2405.19715, Algorithms 1 and 2: rounds of candidates, then a token of the target's own.
 CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck);
+// How many tokens its first round emits.
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck);
 
 // Greedy decoding from this prompt, walked by walk(). The oracle of Lemma 2.1 knows the disagreements and drafts up to each; a
 // policy drafts by its length, and by the likeliest draft's confidence where it says so (no exact: that would be the oracle).
