@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kHorizon = 50;
 constexpr int kCloud = 1500;
-constexpr double kStrengths[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4};
+constexpr double kStrengths[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4};         // at one token
+constexpr double kAnswerStrengths[] = {0, 0.02, 0.05, 0.1, 0.15, 0.2};  // beyond, hardly an answer has a rejection
 constexpr double kLeniences[] = {1, 0.8, 0.6, 0.4, 0.2};
 constexpr double kTypical[] = {0.02, 0.04, 0.08, 0.2};
 
@@ -42,13 +43,13 @@ ChainPair furthest_apart(const Study& study) {
   return ChainPair::constant(own(target), own(draft), 1);
 }
 
-struct Point2 {
+struct Measured {
   Estimate rejected, bias;
 };
 
 // The bias is measured on the tokens that the rule emits too often, which are known: the share of those among what came out,
 // less p's. That is total variation, without the upward error of a sum of absolute differences.
-Point2 simulate(Study& study, const ChainPair& pair, const Bias& kind, const RejectionRule& rule) {
+Measured simulate(Study& study, const ChainPair& pair, const Bias& kind, const RejectionRule& rule) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
   const std::vector<double> out = emitted(rule, q);
   double too_often = 0, wanted = 0;
@@ -57,15 +58,14 @@ Point2 simulate(Study& study, const ChainPair& pair, const Bias& kind, const Rej
   }
   uint64_t rejected = 0, there = 0;
   const Judge judge = by_bias(kind);
-  study.mean(study.runs(), [&](Luck& luck) {
+  study.answers(study.runs(), [&](Luck& luck) {
     const Answer answer = decode_to_the_horizon(pair, 1, judge, luck);
     const auto x = static_cast<size_t>(answer.tokens[0]);
     rejected += answer.rejections > 0 ? 1 : 0;
     there += out[x] > p[x] ? 1 : 0;
-    return 0.0;
   });
   const auto runs = static_cast<uint64_t>(study.runs());
-  Point2 point{share(rejected, runs, rejection(rule, q)), share(there, runs, too_often)};
+  Measured point{share(rejected, runs, rejection(rule, q)), share(there, runs, too_often)};
   point.bias.mean -= wanted;
   return point;
 }
@@ -73,7 +73,7 @@ Point2 simulate(Study& study, const ChainPair& pair, const Bias& kind, const Rej
 void add_rule(Study& study, Exhibit& exhibit, const ChainPair& pair, const Bias& kind, Series& series) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
   const RejectionRule rule = rule_of(kind, p, q);
-  const Point2 point = simulate(study, pair, kind, rule);
+  const Measured point = simulate(study, pair, kind, rule);
   series.points.push_back({point.rejected.mean, point.bias.mean, point.bias.half_width(), point.rejected.half_width()});
   const std::string what = fmt::format("{}, {}", name_of(kind.kind), kind.strength);
   exhibit.comparisons.push_back({what + ": rejected", rejection(rule, q), point.rejected});
@@ -156,21 +156,19 @@ Exhibit over_an_answer(Study& study) {
                       "2411.00841, Theorem 5 at each position, under the law that is emitted. Simulated by accept_biased, "
                       "with the bias that it declares."};
   int colour = 0;
-  double least = 1e9, most = 0;
+  std::vector<double> apart;  // of Decoding-OPT
   for (const Bias::Kind kind : {Bias::Kind::pareto, Bias::Kind::uniform}) {
     Series line{.name = std::string(name_of(kind)) + ", formula", .colour = colour};
     Series dots{.name = std::string(name_of(kind)) + ", simulated", .look = Series::Look::dots, .colour = colour};
     const auto theory_at = [&](double strength) {
       return expected_biased(pair, [&](Shares p, Shares q) { return rule_of({kind, strength}, p, q); });
     };
-    for (double strength = 0; strength <= 0.41; strength += 0.01) {
+    for (double strength = 0; strength <= 0.401; strength += 0.01) {
       const BiasedChain theory = theory_at(strength);
       line.points.push_back({theory.spent, theory.rejections});
-      if (kind == Bias::Kind::pareto) {
-        least = std::min(least, theory.apart), most = std::max(most, theory.apart);
-      }
+      if (kind == Bias::Kind::pareto) apart.push_back(theory.apart);
     }
-    for (const double strength : kStrengths) {
+    for (const double strength : kAnswerStrengths) {
       const BiasedChain theory = theory_at(strength);
       Mean spent;
       const Judge judge = by_bias({kind, strength});
@@ -192,7 +190,7 @@ Exhibit over_an_answer(Study& study) {
       "Of Decoding-OPT the two add up to what the models are apart along the text that comes out, {:.3f} to {:.3f} here, since "
       "a bent "
       "law meets other states. Decoding-UNO spends more for the same rejections.",
-      least, most);
+      std::ranges::min(apart), std::ranges::max(apart));
   return exhibit;
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kSetsOutside = 0.01;
 constexpr double kExact = 1e-9;  // where nothing varies
+constexpr double kRareEvents = 2;
 
 // x with P(|normal| > x) = tail.
 double normal_bound(double tail) {
@@ -35,7 +36,8 @@ Estimate Mean::estimate() const {
 
 Estimate share(uint64_t times, uint64_t runs, double theory) {
   const auto all = static_cast<double>(runs);
-  return {static_cast<double>(times) / all, std::sqrt(std::max(theory * (1 - theory), 0.0) / all), runs};
+  const double events = all * theory * (1 - theory);
+  return {static_cast<double>(times) / all, events > 0 ? std::sqrt(events + kRareEvents) / all : 0, runs};
 }
 
 double Comparison::standard_errors() const {

@@ -28,8 +28,8 @@ class Mean {
   double mean_ = 0, squares_ = 0;
 };
 
-// Of a share: `times` of `runs`, with the standard error that it has if the theory is right (which is never 0 unless the theory
-// is sure of it, however few the events).
+// Of a share: `times` of `runs`, with the standard error that it has if the theory is right, be there events or none; and two
+// events' variance more, for rare ones are further off than a normal variable more often than it. 0 where the theory is sure.
 Estimate share(uint64_t times, uint64_t runs, double theory);
 
 struct Comparison {

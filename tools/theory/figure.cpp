@@ -59,7 +59,10 @@ Scale scale_of(const Figure& figure, bool horizontal) {
   return horizontal ? Scale(figure.x, low, high, kLeft, kWidth - kRight) : Scale(figure.y, low, high, kHeight - kBottom, kTop);
 }
 
-std::string number(double value) { return value == 0 ? "0" : fmt::format("{:.4g}", value); }
+std::string number(double value) {
+  const bool whole = std::abs(value) < 1e9 && std::abs(value - std::round(value)) < 1e-9;
+  return whole ? fmt::format("{:.0f}", std::abs(value) < 0.5 ? 0.0 : value) : fmt::format("{:.4g}", value);
+}
 
 std::string frame(const Figure& figure, const Scale& x, const Scale& y) {
   const double right = kWidth - kRight, bottom = kHeight - kBottom;

@@ -17,7 +17,7 @@ constexpr uint64_t kVocabulary = 8;  // of the uniform example
 
 ChainPair unrelated(const Study& study, int horizon) { return ChainPair::random({.horizon = horizon}, study.pair_seed()); }
 
-// The mean over the first 10, 13, 18, ... runs, and its interval, as a band; the last is over all.
+// The mean over the first runs, ever more, and its interval, as a band; the last is over all.
 Series convergence(Study& study, const std::string& name, int colour, const std::function<double(Luck&)>& answer,
                    Estimate& whole) {
   Series series{.name = name, .look = Series::Look::band, .colour = colour};
@@ -82,7 +82,7 @@ Exhibit theorem_2(Study& study) {
   };
   const double least = expected_rejections(pair);
   Exhibit exhibit{.figure = {.title = "Theorem 2: no unbiased rule rejects less",
-                             .x = {"strictness s, b = min(1, p / s q)"},
+                             .x = {"strictness s: b = min(1, p / (s q))"},
                              .y = {"rejections of 50 tokens"},
                              .series = {}},
                   .source =
@@ -127,15 +127,16 @@ Exhibit theorem_3(Study& study) {
                       "gathered where the token before was rejected. Simulated by accept_ratio on trees of several drafts."};
   int colour = 0;
   for (const int batch : {1, 4}) {
+    const std::string drafts = batch == 1 ? "1 draft" : fmt::format("{} drafts", batch);
     const double theory = expected_batch_rejections(pair, batch).rejections();
     Estimate whole;
     exhibit.figure.series.push_back(convergence(
-        study, fmt::format("simulated, {} drafts", batch), colour, [&](Luck& luck) { return rejections_of(pair, batch, luck); },
+        study, fmt::format("simulated, {}", drafts), colour, [&](Luck& luck) { return rejections_of(pair, batch, luck); },
         whole));
     exhibit.figure.series.push_back(level(fmt::format("Theorem 3: {:.3f}", theory), colour, 10, study.runs(), theory));
-    exhibit.comparisons.push_back({fmt::format("rejections with {} drafts", batch), theory, whole});
-    exhibit.seen += fmt::format("{} draft{}: {:.3f} by the formula, {:.3f} ± {:.3f} simulated. ", batch, batch == 1 ? "" : "s",
-                                theory, whole.mean, whole.half_width());
+    exhibit.comparisons.push_back({"rejections with " + drafts, theory, whole});
+    exhibit.seen +=
+        fmt::format("{}: {:.3f} by the formula, {:.3f} ± {:.3f} simulated. ", drafts, theory, whole.mean, whole.half_width());
     ++colour;
   }
   exhibit.seen += "A batch helps only at the first token after a rejection; from there its other drafts are of another text.";
@@ -183,10 +184,7 @@ void add_example(Study& study, Exhibit& exhibit, const std::string& name, const 
   for (const int batch : kBatchesDrawn) {
     uint64_t rejected = 0;
     const int runs = study.runs();
-    study.mean(runs, [&](Luck& luck) {
-      rejected += rejections_of(pair, batch, luck) > 0 ? 1 : 0;
-      return 0.0;
-    });
+    study.answers(runs, [&](Luck& luck) { rejected += rejections_of(pair, batch, luck) > 0 ? 1 : 0; });
     const double theory = one - improvement(batch);
     const Estimate refused = share(rejected, static_cast<uint64_t>(runs), theory);
     simulated.points.push_back({static_cast<double>(batch), one - refused.mean, refused.half_width()});

@@ -9,13 +9,17 @@ namespace slipstream::theory {
 Study::Study(int runs, uint64_t seed, std::function<void(const std::string&)> tell)
     : runs_(runs), seed_(seed), tell_(std::move(tell)) {}
 
-Estimate Study::mean(int runs, const std::function<double(Luck&)>& answer) {
+void Study::answers(int runs, const std::function<void(Luck&)>& answer) {
   const uint64_t seed = fresh_seed();
-  Mean mean;
   for (int run = 0; run < runs; ++run) {
     KeyedLuck luck(seed, static_cast<uint32_t>(run));
-    mean.add(answer(luck));
+    answer(luck);
   }
+}
+
+Estimate Study::mean(int runs, const std::function<double(Luck&)>& answer) {
+  Mean mean;
+  answers(runs, [&](Luck& luck) { mean.add(answer(luck)); });
   return mean.estimate();
 }
 

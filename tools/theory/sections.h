@@ -18,8 +18,9 @@ class Study {
   uint64_t fresh_seed() { return seed_ << 32 | ++experiments_; }  // of one simulation; below 2^32 of them
   void tell(const std::string& what) const { tell_(what); }
 
-  // The mean over so many answers, each with dice of its own.
-  Estimate mean(int runs, const std::function<double(Luck&)>& answer);
+  // So many answers, each with dice of its own.
+  void answers(int runs, const std::function<void(Luck&)>& answer);
+  Estimate mean(int runs, const std::function<double(Luck&)>& answer);  // over them
 
  private:
   int runs_;

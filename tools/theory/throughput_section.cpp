@@ -156,12 +156,11 @@ Exhibit best_length_figure(Study& study) {
   for (const double alpha : {0.3, 0.5, 0.6, 0.7, 0.8, 0.9}) {
     const Iid chain = iid(alpha, kTreeDepthMax + 1);
     std::vector<Mean> tokens(static_cast<size_t>(kTreeDepthMax) + 1);  // [drafts], of the very same rounds
-    study.mean(study.runs() / 4, [&](Luck& luck) {
+    study.answers(study.runs() / 4, [&](Luck& luck) {
       const int emitted = decode_one_round(chain.pair, {.length_max = kTreeDepthMax}, by_ratio(), luck);
       for (size_t drafts = 0; drafts < tokens.size(); ++drafts) {
         tokens[drafts].add(static_cast<double>(std::min(emitted, static_cast<int>(drafts) + 1)));
       }
-      return 0.0;
     });
     for (size_t at = 0; at < dots.size(); ++at) {
       const auto speed = [&](int drafts) {

@@ -16,7 +16,8 @@ TEST(Estimate, IsTheMeanAndItsStandardError) {
 }
 
 TEST(Estimate, OfAShareErrsAsItsTheorySaysEvenWhereNothingHappened) {
-  EXPECT_DOUBLE_EQ(share(0, 100, 0.01).error, std::sqrt(0.01 * 0.99 / 100));
+  EXPECT_DOUBLE_EQ(share(0, 100, 0.01).error, std::sqrt(100 * 0.01 * 0.99 + 2) / 100);
+  EXPECT_NEAR(share(0, 1'000'000, 0.3).error, std::sqrt(0.3 * 0.7 / 1e6), 1e-8);
   EXPECT_LT((Comparison{"rare", 0.01, share(0, 100, 0.01)}.standard_errors()), 1.1);
   EXPECT_GT((Comparison{"never", 0, share(1, 100, 0)}.standard_errors()), 1e9) << "what cannot happen happened";
 }

@@ -12,7 +12,7 @@ namespace {
 double first_round_by_enumeration(const ChainPair& pair, int drafts, const Judge& judge) {
   double mean = 0;
   every_answer<int>([&](Luck& luck) { return decode_one_round(pair, {.length_max = drafts}, judge, luck); },
-      [&](const int& tokens, double probability) { mean += probability * tokens; });
+                    [&](const int& tokens, double probability) { mean += probability * tokens; });
   return mean;
 }
 

@@ -74,6 +74,14 @@ TEST(Passes, OfAPerfectHeadEndARoundBehindTheFirstDoubtfulDraft) {
   EXPECT_NEAR(drafted_at(0.4), 0.5 * 2 + 0.25 * 1 + 0.25 * 2, kExact);
 }
 
+// The same laws over four tokens: only a second doubtful draft (1 - 1/4) is beyond 0.6, and after two of them (1/4) the round
+// has two drafts instead of three. What comes after has no room for more than two.
+TEST(Passes, OfAPerfectHeadMultiplyTheChancesOfARound) {
+  const ChainPair pair = ChainPair::constant(law_of({3, 1}), law_of({kDraftLawTotal / 2, kDraftLawTotal / 2}), 4);
+  const LengthPolicy policy{.length_max = 3, .stop = LengthPolicy::Stop::exact, .threshold = 0.6};
+  EXPECT_NEAR(by_enumeration(pair, policy, by_ratio()).drafted, expected_passes(pair, 3).drafted - 0.25, kExact);
+}
+
 // --- Lemma 2.1.
 
 TEST(Oracle, DiscardsNothingAndVerifiesOncePerDisagreementAndOnceMore) {
