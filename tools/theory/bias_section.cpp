@@ -59,7 +59,7 @@ Measured simulate(Study& study, const ChainPair& pair, const Bias& kind, const R
   uint64_t rejected = 0, there = 0;
   const Judge judge = by_bias(kind);
   study.answers(study.runs(), [&](Luck& luck) {
-    const Answer answer = decode_to_the_horizon(pair, 1, judge, luck);
+    const Answer answer = decode_to_the_horizon(pair, {}, judge, luck);
     const auto x = static_cast<size_t>(answer.tokens[0]);
     rejected += answer.rejections > 0 ? 1 : 0;
     there += out[x] > p[x] ? 1 : 0;
@@ -173,7 +173,7 @@ Exhibit over_an_answer(Study& study) {
       Mean spent;
       const Judge judge = by_bias({kind, strength});
       const Estimate rejections = study.mean(study.runs() / 4, [&](Luck& luck) {
-        const Answer answer = decode_to_the_horizon(pair, 1, judge, luck);
+        const Answer answer = decode_to_the_horizon(pair, {}, judge, luck);
         spent.add(answer.spent);
         return answer.rejections;
       });

@@ -9,10 +9,6 @@
 namespace slipstream::theory {
 namespace {
 
-// How far ahead a batch or a lone draft is drawn in one round. Any length gives the same answers; a longer one is drawn in vain
-// more often.
-constexpr int kHorizonDrafts = 4;
-
 TokenId uniform_prompt(const ChainPair& pair, Dice& dice) {
   return static_cast<TokenId>(dice.pick(std::vector<double>(static_cast<size_t>(pair.vocabulary()), 1.0)));
 }
@@ -88,15 +84,15 @@ Judge by_bias(const Bias& bias) {
   };
 }
 
-Answer decode_to_the_horizon(const ChainPair& pair, int batch, const Judge& judge, Luck& luck) {
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, Luck& luck) {
   Answer answer;
   AcceptScratch scratch;
   TokenId last = uniform_prompt(pair, luck.drafts());
   bool rejected = true;  // a batch comes first, and after each rejection
   for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
     luck.begin_round();
-    const int deep = std::min(kHorizonDrafts, pair.horizon() - n);
-    const int drafts = rejected ? batch : 1;
+    const int deep = std::min(batch.ahead, pair.horizon() - n);
+    const int drafts = rejected ? batch.drafts : 1;
     CHECK(drafts * deep <= kTreeNodesMax, "{} drafts of {} tokens are more than a tree holds", drafts, deep);
     const DrawnTree tree = draw(
         pair, n, last,

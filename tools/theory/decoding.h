@@ -22,11 +22,15 @@ struct Answer {
   double spent = 0;             // declared total variation, of all positions together
 };
 
-// 2411.00841, Algorithms 1 and 2 (batch 1) and 4: after a rejection `batch` drafts run on in parallel to the horizon, from the
-// one whose first token is accepted the rest is judged until the next rejection. Drafts cost nothing there, so each position is
-// judged against one, and no token comes for free. A tree of the product's ends after a few tokens; where all of a path are
-// accepted, its draft goes on, alone, in the next round, which is the same thing.
-Answer decode_to_the_horizon(const ChainPair& pair, int batch, const Judge& judge, Luck& luck);
+// 2411.00841, Algorithms 1 and 2 (batch 1) and 4: after a rejection a batch of drafts runs on in parallel to the horizon, from
+// the one whose first token is accepted the rest is judged until the next rejection. Drafts cost nothing there, so each
+// position is judged against one, and no token comes for free. A tree of the product's ends after a few tokens; where all of a
+// path are accepted, its draft goes on, alone, in the next round, which is the same thing.
+struct Batch {
+  int drafts = 1;  // after a rejection
+  int ahead = 4;   // tokens that a round draws of each: any number gives the same law
+};
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, Luck& luck);
 
 // When a round's candidates are enough.
 struct LengthPolicy {

@@ -42,7 +42,7 @@ Series level(const std::string& name, int colour, double from, double to, double
 }
 
 double rejections_of(const ChainPair& pair, int batch, Luck& luck) {
-  return decode_to_the_horizon(pair, batch, by_ratio(), luck).rejections;
+  return decode_to_the_horizon(pair, {.drafts = batch}, by_ratio(), luck).rejections;
 }
 
 Exhibit theorem_1(Study& study) {
@@ -92,7 +92,7 @@ Exhibit theorem_2(Study& study) {
   for (double by = 1; by <= 5.01; by += 0.1) formula.points.push_back({by, strict(by)});
   for (const double by : {1.0, 1.25, 1.5, 2.0, 3.0, 5.0}) {
     const Estimate mean = study.mean(study.runs() / 4, [&](Luck& luck) {
-      return decode_to_the_horizon(pair, 1, by_bias({Bias::Kind::lenience, by}), luck).rejections;
+      return decode_to_the_horizon(pair, {}, by_bias({Bias::Kind::lenience, by}), luck).rejections;
     });
     simulated.points.push_back({by, mean.mean, mean.half_width()});
     exhibit.comparisons.push_back({fmt::format("rejections at strictness {}", by), strict(by), mean});

@@ -12,7 +12,7 @@ struct Mean {
   double rejections = 0, spent = 0, bias = 0;
 };
 
-Mean by_enumeration(const ChainPair& pair, int batch, const Judge& judge) {
+Mean by_enumeration(const ChainPair& pair, const Batch& batch, const Judge& judge) {
   Mean mean;
   std::map<std::vector<TokenId>, double> law;
   every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, batch, judge, luck); },
@@ -28,7 +28,7 @@ Mean by_enumeration(const ChainPair& pair, int batch, const Judge& judge) {
 TEST(ChainRejections, AreTheSumOfVariationsOfTheorem1) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     const ChainPair pair = ChainPair::random({.vocabulary = 3, .horizon = 3, .hard = seed % 2 == 0 ? 1.0 : 0.5}, seed);
-    const Mean mean = by_enumeration(pair, 1, by_ratio());
+    const Mean mean = by_enumeration(pair, {}, by_ratio());
     EXPECT_NEAR(mean.rejections, expected_rejections(pair), kExact);
     EXPECT_LT(mean.bias, kExact) << "the answer is the target's";
   }
@@ -38,9 +38,21 @@ TEST(ChainRejections, OfBatchesAreThoseOfTheorem3) {
   for (const auto& [vocabulary, horizon, batch] : {std::tuple{2, 3, 2}, {2, 2, 3}, {3, 2, 2}, {2, 2, 4}}) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       const ChainPair pair = ChainPair::random({.vocabulary = vocabulary, .horizon = horizon}, seed);
-      const Mean mean = by_enumeration(pair, batch, by_ratio());
+      const Mean mean = by_enumeration(pair, {.drafts = batch}, by_ratio());
       EXPECT_NEAR(mean.rejections, expected_batch_rejections(pair, batch).rejections(), kExact)
           << vocabulary << horizon << batch;
+      EXPECT_LT(mean.bias, kExact);
+    }
+  }
+}
+
+// A path whose draft goes on in the next round, alone, is judged as if it had been drawn at once.
+TEST(ChainRejections, DoNotDependOnHowFarARoundDraws) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const ChainPair pair = ChainPair::random({.vocabulary = 2, .horizon = 4}, seed);
+    for (int ahead = 1; ahead <= 2; ++ahead) {
+      const Mean mean = by_enumeration(pair, {.drafts = 2, .ahead = ahead}, by_ratio());
+      EXPECT_NEAR(mean.rejections, expected_batch_rejections(pair, 2).rejections(), kExact) << ahead;
       EXPECT_LT(mean.bias, kExact);
     }
   }
@@ -69,7 +81,7 @@ TEST(ChainRejections, OfABiasedRuleFollowTheLawThatItEmits) {
   for (const Bias& bias : {Bias{Bias::Kind::lenience, 0.5}, Bias{Bias::Kind::lenience, 2.0}, Bias{Bias::Kind::pareto, 0.1},
                            Bias{Bias::Kind::uniform, 0.1}, Bias{Bias::Kind::typical, 0.3, 0.6}}) {
     const BiasedChain theory = expected_biased(pair, [&](Shares p, Shares q) { return rule_of(bias, p, q); });
-    const Mean mean = by_enumeration(pair, 1, by_bias(bias));
+    const Mean mean = by_enumeration(pair, {}, by_bias(bias));
     EXPECT_NEAR(mean.rejections, theory.rejections, kExact) << static_cast<int>(bias.kind);
     if (bias.strength <= 1) {
       EXPECT_NEAR(mean.spent, theory.spent, kExact) << static_cast<int>(bias.kind);
@@ -79,7 +91,7 @@ TEST(ChainRejections, OfABiasedRuleFollowTheLawThatItEmits) {
 
 TEST(ChainRejections, OfAStrictRuleAreMoreAndItsAnswerIsTheTargets) {
   const ChainPair pair = ChainPair::random({.vocabulary = 3, .horizon = 3}, 5);
-  const Mean strict = by_enumeration(pair, 1, by_bias({Bias::Kind::lenience, 1.5}));
+  const Mean strict = by_enumeration(pair, {}, by_bias({Bias::Kind::lenience, 1.5}));
   EXPECT_LT(strict.bias, kExact);
   EXPECT_GT(strict.rejections, expected_rejections(pair) + 0.1);
 }

@@ -39,7 +39,7 @@ TEST(OneToken, OfABatchIsRejectedWithTheProductOfVariations) {
 // That all drafts of a token are refused by the product's rule.
 double refused_by_enumeration(const ChainPair& pair, int batch) {
   double refused = 0;
-  every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, batch, by_ratio(), luck); },
+  every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, {.drafts = batch}, by_ratio(), luck); },
                        [&](const Answer& answer, double probability) { refused += probability * answer.rejections; });
   return refused;
 }

@@ -95,7 +95,7 @@ TEST(RejectionRule, OfTheProductIsWhatTheProductRuns) {
   for (const Bias& kind : biases) {
     std::vector<double> law(5, 0.0), theory(5, 0.0);
     double rejected = 0, declared = 0, by_theory = 0, spent_by_theory = 0;
-    every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, 1, by_bias(kind), luck); },
+    every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, {}, by_bias(kind), luck); },
                          [&](const Answer& answer, double probability) {
                            law[static_cast<size_t>(answer.tokens[0])] += probability;
                            rejected += probability * answer.rejections;
