@@ -1,6 +1,6 @@
 # The commands that a user and a developer type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check mutants bench format clean
+.PHONY: help setup build demo test check mutants theory bench format clean
 
 export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
@@ -13,6 +13,7 @@ help:
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            what takes longer: tests under asan, ubsan and tsan, and the ones marked 'check'"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (10 minutes)"
+	@echo "make theory           the papers' formulas beside simulations by our own acceptance code, as one page (half a minute)"
 	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
 	@echo "make format           clang-format and rustfmt"
@@ -53,6 +54,11 @@ check-dev check-tsan: check-%: setup
 
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
+
+theory: setup
+	@$(quietly) configure-release cmake --preset release
+	@$(quietly) build-theory cmake --build --preset release --target slipstream-theory
+	@build/release/tools/theory/slipstream-theory --out build/theory.html
 
 bench: build
 	build/release/bench/choose_bench

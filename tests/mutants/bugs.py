@@ -14,6 +14,7 @@ class Bug(NamedTuple):
 VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/drafter/"
 SAMPLING, SPECULATION = "common/sampling/", "common/speculation/"
 STATISTICS, VERIFY = "common/statistics/", "tools/slipstream/verify/"
+THEORY = "tools/theory/"
 
 BUGS = [
     # The verifier's fences.
@@ -235,4 +236,22 @@ BUGS = [
         "speculation_test *Mask*"),
     Bug("a drafter's cache is stale after a commit", DRAFTER + "methods/small_lm.cpp",
         "    sequence.table.commit(sequence.root(), path, sequence.moves);\n", "", "drafter_test SmallLm*"),
+    # The theory's formulas and simulations.
+    Bug("a batch is judged at every token", THEORY + "chain_rejections.cpp",
+        "rejected[from] * by_batch[x] + (all[from] - rejected[from]) * by_one[x];", "all[from] * by_batch[x];",
+        "theory_test ChainRejections.OfBatches*"),
+    Bug("an endless batch is never rejected", THEORY + "one_token.cpp", "outside += q[x] > 0 ? 0 : p[x];",
+        "outside += q[x] > 2 ? p[x] : 0;",
+        "theory_test OneToken.OfAnEndlessBatch*"),
+    Bug("a rejected draft is not discarded", THEORY + "passes.cpp", "* (drafts - i + 1);", "* (drafts - i);",
+        "theory_test Passes.OfAFixedLength*"),
+    Bug("the oracle verifies behind the last token", THEORY + "passes.cpp", "(ends_with_one ? 0 : 1);", "(ends_with_one ? 1 : 1);",
+        "theory_test Oracle.DiscardsNothing*"),
+    Bug("a block is never surely accepted", THEORY + "round_length.cpp", "std::min(reach * p[x] / q[x], 1.0);",
+        "std::min(reach * p[x] / q[x], reach);", "theory_test RoundLength.*"),
+    Bug("a simulated answer's batch goes on after an accepted token", THEORY + "decoding.cpp",
+        "const int drafts = rejected ? batch.drafts : 1;", "const int drafts = batch.drafts;",
+        "theory_test ChainRejections.DoNotDepend*"),
+    Bug("a perfect head forgets the drafts before", THEORY + "decoding.cpp", "alive *= std::min(", "alive = std::min(",
+        "theory_test Passes.OfAPerfectHeadMultiply*"),
 ]

@@ -23,6 +23,7 @@ LAYERS = {
     "verifier": ("services/verifier", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
     "drafter": ("services/drafter", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
     "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
+    "theory": ("tools/theory", ["speculation"]),
 }
 
 # Single headers that a layer may include although no arrow leads there.
