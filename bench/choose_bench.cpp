@@ -1,32 +1,20 @@
 // Time of choose() on one row, by vocabulary, shape of the row and chain; of one row's noise; and of the tokens of one position
 // once that noise is there.
 //   cmake --build --preset release --target choose_bench && build/release/bench/choose_bench
-#include <random>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "bench/logit_row.h"
 #include "common/sampling/choose.h"
 
 namespace slipstream {
 namespace {
 
-// spread 1: flat, as of a model that knows nothing; 3: about what a chat model's logits look like, plus a few likely tokens.
-std::vector<float> row_of(int vocabulary, float spread) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<float> normal(0, spread);
-  std::vector<float> logits(static_cast<size_t>(vocabulary));
-  for (float& logit : logits) logit = normal(random);
-  if (spread > 1) {
-    for (int i = 0; i < 8; ++i) logits[random() % logits.size()] = 12.0F + normal(random);
-  }
-  return logits;
-}
-
 // The noise of each iteration is new, unless `shared`: then it is that of a sibling row before.
 void run(benchmark::State& state, SamplingParams params, float spread, bool shared) {
   const auto vocabulary = static_cast<int>(state.range(0));
-  const std::vector<float> logits = row_of(vocabulary, spread);
+  const std::vector<float> logits = logit_row(vocabulary, spread);
   ChooseScratch scratch;
   RowSampling row{.seed = 7, .choice = 0, .position = 0, .params = params};
   for (auto _ : state) {
