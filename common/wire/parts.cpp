@@ -43,6 +43,15 @@ void write(schema::Sampling::Builder to, const SamplingParams& sampling) {
   to.setMinP(sampling.min_p);
 }
 
+void write(schema::Acceptance::Builder to, const Acceptance& acceptance) {
+  to.setRule(as<schema::Rule>(acceptance.rule));
+  to.setStrength(acceptance.strength);
+  to.setDelta(acceptance.delta);
+  to.setRootChildren(acceptance.root_children);
+  to.setChildren(acceptance.children);
+  to.setRepeats(acceptance.repeats);
+}
+
 void write(capnp::List<int32_t>::Builder to, std::span<const TokenId> ids) {
   for (unsigned at = 0; at < to.size(); ++at) to.set(at, ids[at]);
 }
@@ -73,6 +82,16 @@ Result<Tuning> read(schema::Tuning::Reader from) {
                 .depth_max = from.getDepthMax(),
                 .deadline_us = from.getDeadlineUs(),
                 .reason = std::move(reason)};
+}
+
+Result<Acceptance> read(schema::Acceptance::Reader from) {
+  TRY(const Rule rule, read_enum("Acceptance.rule", from.getRule(), Rule::typical));
+  return Acceptance{.rule = rule,
+                    .strength = from.getStrength(),
+                    .delta = from.getDelta(),
+                    .root_children = from.getRootChildren(),
+                    .children = from.getChildren(),
+                    .repeats = from.getRepeats()};
 }
 
 Result<void> bounded(std::string_view field, size_t entries, int entries_max) {

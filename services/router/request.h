@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/limits.h"
 #include "common/messages/common.h"
 #include "common/sampling/params.h"
 
@@ -22,6 +23,10 @@ struct Submit {
   int32_t output_max = 0;  // 0: what the context leaves
   std::vector<TokenId> stop_ids;
   bool speculate = true;
+  Acceptance acceptance{.rule = Rule::coupled};  // wanted; what runs is told with each Delivery
+  uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round, and no more than the tuning's
+  uint16_t depth_max = kTreeDepthMax;
+  std::string drafter = {};  // method; empty: any
 };
 struct Abandon {  // cancel, deliver nothing more
   enum class Why : uint8_t { client_went, stop_string, failed };
@@ -41,6 +46,7 @@ struct Delivery {
   std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
   Finish finish = Finish::none;  // none, stop or length: the rest arrives as Failure
   SpeculationReport report;      // since the request began, over all its verifiers
+  Acceptance acceptance;         // that ran last: drawn rules need a trusted drafter
   uint64_t backend = 0;          // hash of tokenizer, weights and numerics id: equal ones give equal words
 };
 struct Failure {

@@ -24,8 +24,8 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
   if (start.output_max > context - start.prompt_length) {
     return never(fmt::format("prompt and output together exceed the context of {} tokens", context));
   }
-  if ((start.sampling.temperature == 0) != (start.rule == Rule::greedy)) {
-    return never("the greedy rule goes with temperature 0, coupled with any other");
+  if ((start.sampling.temperature == 0) != (start.acceptance.rule == Rule::greedy)) {
+    return never("the greedy rule goes with temperature 0, all others with any other");
   }
   return std::nullopt;
 }

@@ -14,8 +14,8 @@ struct Settled {
   int accepted_nodes = 0;  // of those, drafted
 };
 
-// chosen: [lane.tree.size() + 1] the target's token after each row of the lane. A non-finite row on the accepted path ends the
-// sequence with Finish::error; elsewhere it does no harm.
-Settled settle(VerifierSequence& sequence, const Lane& lane, std::span<const TokenId> chosen, VerifierCounters& counters);
+// walked: what is accepted of lane.tree, and the token behind it. A token of -1 (a row that was not finite) ends the sequence
+// with Finish::error.
+Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters);
 
 }  // namespace slipstream

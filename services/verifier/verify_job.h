@@ -2,11 +2,21 @@
 #pragma once
 
 #include "common/model/language_model.h"
-#include "common/model/step_plan.h"
+#include "common/speculation/accept.h"
 #include "services/verifier/choices.h"
 
 namespace slipstream {
 
-Result<Choices> verify_job(LanguageModel& target, const StepPlan& plan);
+// Buffers reused from step to step.
+struct VerifyScratch {
+  ChainScratch chain;
+  AcceptScratch accept;
+  std::vector<OwnLaw> laws;
+};
+
+// logits: [judged rows, vocabulary] of the root and of each node of its tree.
+Judged judge(const Judgement& judgement, std::span<const float> logits, VerifyScratch& scratch);
+
+Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch);
 
 }  // namespace slipstream

@@ -1,5 +1,5 @@
 // The law of three consecutive tokens after a prompt, computed from the model itself: p(a), p(b | a), p(c | a, b) for every a,
-// b, c of a small vocabulary, at temperature 1 and without filters.
+// b, c of a small vocabulary, at any temperature and top-p, by the test's own arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace slipstream::e2e {
 
 class ExactLaw {
  public:
-  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt);
+  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt, double temperature = 1,
+                             double top_p = 1);
 
   int vocabulary() const { return vocabulary_; }
   std::span<const double> first() const { return row(first_, 0); }

@@ -37,7 +37,7 @@ class ChainTargets final : public TargetLaws {
 
 // Draws below token n, `root`. after_level: told of the newest node's chance to be accepted; false ends the growth.
 template <class Level>
-DrawnTree draw(const ChainPair& pair, int n, TokenId root, const DrawShape& shape, Dice& dice, Level after_level) {
+DraftTree draw(const ChainPair& pair, int n, TokenId root, const DrawShape& shape, Dice& dice, Level after_level) {
   DrawnGrowth growth(shape);
   std::vector<Law> laws;
   while (!growth.frontier().empty()) {
@@ -67,19 +67,19 @@ void count_round(const Walk& walk, int candidates, CountedAnswer& answer) {
 }  // namespace
 
 Judge by_ratio() {
-  return [](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
+  return [](const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
     return BiasedWalk{accept_ratio(drawn, target, dice, scratch), {}};
   };
 }
 
 Judge by_traversal() {
-  return [](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
+  return [](const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
     return BiasedWalk{accept_traversal(drawn, target, dice, scratch), {}};
   };
 }
 
 Judge by_bias(const Bias& bias) {
-  return [bias](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
+  return [bias](const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
     return accept_biased(drawn, bias, target, dice);
   };
 }
@@ -94,7 +94,7 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
     const int deep = std::min(batch.ahead, pair.horizon() - n);
     const int drafts = rejected ? batch.drafts : 1;
     CHECK(drafts * deep <= kTreeNodesMax, "{} drafts of {} tokens are more than a tree holds", drafts, deep);
-    const DrawnTree tree = draw(
+    const DraftTree tree = draw(
         pair, n, last,
         {.stop = {.nodes_max = drafts * deep, .depth_max = deep}, .root_children = drafts, .replacement = Replacement::with},
         luck.drafts(), [](const DrawnGrowth::Row&, TokenId) { return true; });
@@ -126,7 +126,7 @@ void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge
     alive *= std::min(1.0, p.probability(newest.token) / q.probability(newest.token));
     return policy.stop != LengthPolicy::Stop::exact || 1 - alive <= policy.threshold;
   };
-  const DrawnTree tree = draw(pair, n, last, chain_of(drafts, confidence), luck.drafts(), goes_on);
+  const DraftTree tree = draw(pair, n, last, chain_of(drafts, confidence), luck.drafts(), goes_on);
   ChainTargets targets(pair, n, last, tree.tree());
   const Walk walk = judge(tree, targets, luck.judge(), scratch).walk;
   count_round(walk, tree.tree().size(), answer);

@@ -11,7 +11,7 @@
 namespace slipstream::theory {
 
 // The rule that judges a drawn tree. `spent` of what it gives is empty where a rule spends nothing.
-using Judge = std::function<BiasedWalk(const DrawnTree&, TargetLaws&, Dice&, AcceptScratch&)>;
+using Judge = std::function<BiasedWalk(const DraftTree&, TargetLaws&, Dice&, AcceptScratch&)>;
 Judge by_ratio();
 Judge by_traversal();
 Judge by_bias(const Bias& bias);

@@ -82,7 +82,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 }
 
 void HttpApi::chat(std::string_view body, http::Exchange exchange) {
-  const auto request = parse_chat_request(body, model_.name);
+  const auto request = parse_chat_request(body, model_.name, model_.rules);
   if (!request) return exchange.send(error_response(request.error()));
   auto prompt = tokenise(*request);
   if (!prompt) return exchange.send(error_response(prompt.error()));
@@ -142,7 +142,11 @@ Submit HttpApi::submit_of(const ChatRequest& request, std::vector<TokenId> promp
           .seed = static_cast<uint64_t>(seed),
           .output_max = request.output_max,
           .stop_ids = request.ignore_eos ? std::vector<TokenId>{} : model_.end_ids,
-          .speculate = request.speculate};
+          .speculate = request.speculation.enabled,
+          .acceptance = request.speculation.acceptance,
+          .nodes_max = request.speculation.nodes_max,
+          .depth_max = request.speculation.depth_max,
+          .drafter = request.speculation.drafter};
 }
 
 http::Response HttpApi::get(std::string_view path) const {
