@@ -20,6 +20,13 @@ inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kChoicesMax = 8;  // `n` of a request
 
+// What a request may ask to be done to logits (sampling/adjustments.h). All of it fits an Advance beside its tokens.
+inline constexpr int kLogitBiasMax = 1024;  // tokens
+inline constexpr int kAllowedTokensMax = 4096;
+inline constexpr int kBadWordsMax = 64;                    // strings
+inline constexpr int kBadSequencesMax = 2 * kBadWordsMax;  // of tokens: each word may follow a space or not
+inline constexpr int kBadWordTokensMax = 16;
+
 // Messages, in bytes or entries; decoders refuse more.
 inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;
 inline constexpr size_t kControlFrameBytesMax = 1024 * 1024;  // control and generate: a Start carries a whole prompt
@@ -60,8 +67,8 @@ inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024
 inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // when whole messages come faster than read
 inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // of all that connected to one socket
 inline constexpr int kConnectionsMax = 1024;                                       // to one socket
-inline constexpr int kSpeechlessMs = 5000;       // from a connection's begin to its first message
+inline constexpr int kSpeechlessMs = 5000;          // from a connection's begin to its first message
 inline constexpr size_t kFramesPerMessageMax = 64;  // two are right; more is malformed, more than this is an attack
-inline constexpr int kOpenFilesMax = 65536;      // asked of the system; the hard limit may be lower
+inline constexpr int kOpenFilesMax = 65536;         // asked of the system; the hard limit may be lower
 
 }  // namespace slipstream

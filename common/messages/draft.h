@@ -44,6 +44,7 @@ struct SequenceInfo {
   uint32_t choice = 0;
   SamplingParams sampling;
   Rule rule = Rule::greedy;
+  Adjustments adjustments;
   bool operator==(const SequenceInfo&) const = default;
 };
 

@@ -31,11 +31,13 @@ Result<DraftMessage> read(schema::Attached::Reader from) {
 
 Result<SequenceInfo> read(schema::SequenceInfo::Reader from) {
   TRY(const Rule rule, read_enum("SequenceInfo.rule", from.getRule(), Rule::coupled));
+  TRY(auto adjustments, read(from.getAdjustments()));
   return SequenceInfo{.prompt_length = from.getPromptLength(),
                       .seed = from.getSeed(),
                       .choice = from.getChoice(),
                       .sampling = read(from.getSampling()),
-                      .rule = rule};
+                      .rule = rule,
+                      .adjustments = std::move(adjustments)};
 }
 
 Result<DraftMessage> read(schema::Advance::Reader from) {

@@ -41,6 +41,7 @@ void write(schema::SequenceInfo::Builder to, const SequenceInfo& info) {
   to.setChoice(info.choice);
   to.setRule(as<schema::Rule>(info.rule));
   write(to.initSampling(), info.sampling);
+  if (info.adjustments.any()) write(to.initAdjustments(), info.adjustments);
 }
 
 void write(Top top, const Advance& advance) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/messages/common.h"
+#include "common/sampling/logprobs.h"
 #include "common/sampling/params.h"
 
 namespace slipstream {
@@ -22,6 +24,8 @@ struct Submit {
   int32_t output_max = 0;  // 0: what the context leaves
   std::vector<TokenId> stop_ids;
   bool speculate = true;
+  Adjustments adjustments = {};
+  std::optional<int32_t> top_logprobs = {};  // each token comes with its logprob and so many alternatives
 };
 struct Abandon {  // cancel, deliver nothing more
   enum class Why : uint8_t { client_went, stop_string, failed };
@@ -38,10 +42,11 @@ struct Closing {
 struct Delivery {
   RequestId request = 0;
   std::vector<TokenId> ids;
-  std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
-  Finish finish = Finish::none;  // none, stop or length: the rest arrives as Failure
-  SpeculationReport report;      // since the request began, over all its verifiers
-  uint64_t backend = 0;          // hash of tokenizer, weights and numerics id: equal ones give equal words
+  std::vector<uint8_t> drafted;             // [ids] 1: a drafter had guessed it
+  Finish finish = Finish::none;             // none, stop or length: the rest arrives as Failure
+  SpeculationReport report;                 // since the request began, over all its verifiers
+  uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
+  std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
 };
 struct Failure {
   RequestId request = 0;

@@ -19,7 +19,8 @@ SequenceInfo info_of(const VerifierSequence& sequence) {
           .seed = sequence.seed,
           .choice = sequence.choice,
           .sampling = sequence.sampling,
-          .rule = sequence.rule};
+          .rule = sequence.rule,
+          .adjustments = sequence.adjuster ? sequence.adjuster->how() : Adjustments{}};
 }
 
 void holds(VerifierSequence& sequence, int32_t tokens) {

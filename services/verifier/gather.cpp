@@ -71,9 +71,12 @@ class Gathering {
     const int32_t root = sequence.root();
     const std::vector<uint64_t> mask = tree_mask(lane.tree);
     lane.first_wanted = static_cast<int>(plan_.wanted.size());
+    lane.first_logprob = static_cast<int>(plan_.logprobs.size());
+    const int32_t adjuster = sequence.adjuster ? plan_.add_adjuster(sequence.adjuster) : -1;
+    const auto drafted = [&](int row) { return lane.tree.nodes()[static_cast<size_t>(row - 1)].token; };
     for (int row = 0; row <= lane.tree.size(); ++row) {
       const int32_t depth = row == 0 ? 0 : lane.tree.depth(row - 1);
-      const TokenId token = row == 0 ? sequence.tokens.back() : lane.tree.nodes()[static_cast<size_t>(row - 1)].token;
+      const TokenId token = row == 0 ? sequence.tokens.back() : drafted(row);
       plan_.add({.token = token,
                  .position = root + depth,
                  .slot = sequence.table.slot(root + row),
@@ -84,6 +87,10 @@ class Gathering {
                   .choice = sequence.choice,
                   .position = static_cast<uint32_t>(sequence.output() + depth),
                   .params = sequence.sampling});
+      if (sequence.top_logprobs) {
+        plan_.logprobs.push_back({.wanted = lane.first_wanted + row, .top = *sequence.top_logprobs});
+      }
+      if (adjuster >= 0) plan_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted);
     }
   }
 

@@ -108,9 +108,12 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
 
 // How many nodes of its tree were accepted.
 int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects) {
-  const auto chosen =
-      std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), static_cast<size_t>(lane.tree.size()) + 1);
+  const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
+  const auto chosen = std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), rows);
   const Settled settled = settle(sequence, lane, chosen, counters);
+  if (sequence.top_logprobs) {
+    keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
+  }
   if (sequence.finish == Finish::error) ++counters.non_finite_rows;
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);

@@ -1,5 +1,5 @@
 // The law of three consecutive tokens after a prompt, computed from the model itself: p(a), p(b | a), p(c | a, b) for every a,
-// b, c of a small vocabulary, at temperature 1 and without filters.
+// b, c of a small vocabulary, at temperature 1 and without filters; adjusted by the formulas (plain_adjust.h), if by anything.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/sampling/adjustments.h"
 
 namespace slipstream::e2e {
 
 class ExactLaw {
  public:
-  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt);
+  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt, const Adjustments& how = {});
 
   int vocabulary() const { return vocabulary_; }
   std::span<const double> first() const { return row(first_, 0); }

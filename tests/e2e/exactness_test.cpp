@@ -25,13 +25,14 @@ constexpr double kPlanted = 0.01;  // total variation of an error that must be c
 constexpr int kConnections = 32;
 constexpr const char* kWords = "hello";
 
-Triple draw(http::Client& client, uint64_t seed) {
-  const nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kWords}}}},
-                               {"max_tokens", 3},
-                               {"temperature", 1.0},
-                               {"seed", seed},
-                               {"ignore_eos", true},
-                               {"slipstream", {{"tokens", true}}}};
+Triple draw(http::Client& client, uint64_t seed, const nlohmann::json& fields) {
+  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kWords}}}},
+                         {"max_tokens", 3},
+                         {"temperature", 1.0},
+                         {"seed", seed},
+                         {"ignore_eos", true},
+                         {"slipstream", {{"tokens", true}}}};
+  request.update(fields);
   const auto reply = client.post("/v1/chat/completions", request.dump());
   if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
   simdjson::dom::parser parser;
@@ -44,7 +45,7 @@ Triple draw(http::Client& client, uint64_t seed) {
 }
 
 // Seeds 0, 1, ..., count - 1.
-std::vector<Triple> draw_all(Cluster& cluster, size_t count) {
+std::vector<Triple> draw_all(Cluster& cluster, size_t count, const nlohmann::json& fields) {
   std::vector<Triple> triples(count);
   std::atomic<size_t> next = 0;
   std::mutex mutex;
@@ -55,7 +56,7 @@ std::vector<Triple> draw_all(Cluster& cluster, size_t count) {
       threads.emplace_back([&] {
         http::Client client = cluster.client();
         try {
-          for (size_t at = next++; at < count; at = next++) triples[at] = draw(client, at);
+          for (size_t at = next++; at < count; at = next++) triples[at] = draw(client, at, fields);
         } catch (const std::exception& exception) {
           std::lock_guard lock(mutex);
           error = exception.what();
@@ -82,22 +83,28 @@ std::vector<Known> known_answers(const std::vector<Triple>& triples) {
   return known;
 }
 
-std::vector<Triple> draws_with(const std::string& drafter, size_t count, const std::vector<Triple>& known) {
+// A request's further fields, and what the law must make of them.
+struct Asked {
+  nlohmann::json fields = nlohmann::json::object();
+  Adjustments how;
+};
+
+std::vector<Triple> draws_with(const std::string& drafter, size_t count, const Asked& asked, const std::vector<Triple>& known) {
   Cluster cluster(tiny_model());
   if (drafter == "oracle") write_answers(cluster.folder() / "answers.json", known_answers(known));
   cluster.start_all(drafter);
-  std::vector<Triple> triples = draw_all(cluster, count);
+  std::vector<Triple> triples = draw_all(cluster, count, asked.fields);
   const NodeFates fates(cluster.settled_verifier());
   fmt::print("{}: {} draws, {} draft nodes received, {} accepted, {} rejected\n", drafter, count, fates.received,
              fates.accepted, fates.rejected);
   return triples;
 }
 
-void expect_exact(size_t count, double planted) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords));
+void expect_exact(size_t count, double planted, const Asked& asked = {}) {
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords), asked.how);
   ASSERT_TRUE(law) << law.error().message;
-  const std::vector<Triple> awful = draws_with("random", count, {});
-  const std::vector<Triple> good = draws_with("oracle", count, awful);
+  const std::vector<Triple> awful = draws_with("random", count, asked, {});
+  const std::vector<Triple> good = draws_with("oracle", count, asked, awful);
   EXPECT_EQ(awful, good) << "drafts changed a word";
   const Verdict verdict = judge(good, *law, *law);
   print(fmt::format("{} draws against the model's law", count), verdict);
@@ -117,6 +124,18 @@ void expect_exact(size_t count, double planted) {
 }
 
 TEST(Exactness, OfThreeTokensOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted); }
+
+TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) {
+  expect_exact(5'000, 5 * kPlanted,
+               {.fields = {{"repetition_penalty", 1.5},
+                           {"presence_penalty", -0.75},
+                           {"frequency_penalty", 1.25},
+                           {"logit_bias", {{"20", 2}, {"33", -1.5}}}},
+                .how = {.repetition_penalty = 1.5F,
+                        .presence_penalty = -0.75F,
+                        .frequency_penalty = 1.25F,
+                        .bias = {{20, 2}, {33, -1.5F}}}});
+}
 
 TEST(ExactnessLong, OfThreeTokensOverAHundredThousandSeeds) { expect_exact(100'000, kPlanted); }
 

@@ -12,6 +12,7 @@ class Bug(NamedTuple):
 
 
 VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/drafter/"
+SAMPLING = "common/sampling/"
 
 BUGS = [
     # The verifier's fences.
@@ -118,6 +119,69 @@ BUGS = [
     Bug("an Assign is sent once only", ROUTER + "failover.cpp",
         "if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);", "",
         "router_test DraftersTest.AnAssignIsSaidAgain*"),
+    # What is done to logits.
+    Bug("a penalty does not see the path", SAMPLING + "adjuster.cpp",
+        "for (const TokenId id : path) {\n    if", "for (const TokenId id : path.first(0)) {\n    if",
+        "sampling_test Adjuster.SeesTheRowsOwnPath*"),
+    Bug("a penalty forgets the output for the path", SAMPLING + "adjuster.cpp",
+        "{id, history_.times(id) + 1, logits", "{id, 1, logits", "sampling_test Adjuster.SeesTheRowsOwnPath*"),
+    Bug("a token twice on a path counts once", SAMPLING + "adjuster.cpp",
+        "++at->times;\n    } else", "} else", "sampling_test AdjustedLaw.IsThatOfTheFormulas*"),
+    Bug("the prompt counts as output", SAMPLING + "history.cpp",
+        "seen_.push_back({token, 0});", "seen_.push_back({token, 1});",
+        "sampling_test Adjuster.CountsForFrequencyAndPresence*"),
+    Bug("a repetition penalty raises what is below zero", SAMPLING + "adjuster.cpp",
+        "logit > 0 ? logit / repetition : logit * repetition;", "logit / repetition;",
+        "sampling_test Adjuster.DividesWhatIsAboveZero*"),
+    Bug("presence is taken for each time", SAMPLING + "adjuster.cpp",
+        "- how_.presence_penalty;", "- static_cast<double>(how_.presence_penalty) * times;",
+        "sampling_test AdjustedLaw.IsThatOfTheFormulas*"),
+    Bug("the bias comes before the penalties", SAMPLING + "adjuster.cpp",
+        "  if (how_.penalises()) penalise(logits, path);\n"
+        "  for (const LogitBias& each : how_.bias) {\n"
+        "    if (within(logits, each.id)) logits[static_cast<size_t>(each.id)] += each.bias;\n  }\n",
+        "  for (const LogitBias& each : how_.bias) {\n"
+        "    if (within(logits, each.id)) logits[static_cast<size_t>(each.id)] += each.bias;\n  }\n"
+        "  if (how_.penalises()) penalise(logits, path);\n",
+        "sampling_test Adjuster.AddsTheBiasBehind*"),
+    Bug("the bias lifts a mask", SAMPLING + "adjuster.cpp",
+        "  if (!how_.allowed.empty()) allow_only(logits, how_.allowed);\n",
+        "  if (!how_.allowed.empty()) allow_only(logits, how_.allowed);\n"
+        "  for (const LogitBias& each : how_.bias) logits[static_cast<size_t>(each.id)] = each.bias;\n",
+        "sampling_test Adjuster.MasksBehindTheBias"),
+    Bug("min_tokens ignores the path", SAMPLING + "adjuster.cpp",
+        "output_ + static_cast<int32_t>(path.size()) < how_.min_tokens", "output_ < how_.min_tokens",
+        "sampling_test Adjuster.KeepsTheEndBack*"),
+    Bug("a mask hides what is not finite", SAMPLING + "adjuster.cpp",
+        "if (logit <= std::numeric_limits<float>::max()) logit", "logit", "sampling_test Adjuster.HidesNoLogit*"),
+    Bug("a bad word is masked wherever its last token could be", SAMPLING + "adjuster.cpp",
+        "if (prefix.size() <= behind.size() && std::ranges::equal(prefix, behind.last(prefix.size()))) mask", "mask",
+        "sampling_test Adjuster.MasksTheLastTokenOfABadWord*"),
+    Bug("what is emitted is not told to the adjuster", VERIFIER + "settle.cpp",
+        "  if (sequence.adjuster) sequence.adjuster->add_output(tokens);\n", ""),
+    Bug("after a replay the output counts as prompt", VERIFIER + "sequences.cpp",
+        "sequence->adjuster->add_output(std::span", "sequence->adjuster->add_prompt(std::span"),
+    Bug("all rows of a tree are adjusted like its root", VERIFIER + "gather.cpp",
+        "plan_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted)", "plan_.adjust(adjuster, 1, drafted)"),
+    Bug("a Start says nothing of adjustments", ROUTER + "router.cpp",
+        ".adjustments = submit.adjustments,\n", ""),
+    Bug("a drafter is not told of adjustments", VERIFIER + "drafting.cpp",
+        "sequence.adjuster ? sequence.adjuster->how() : Adjustments{}", "Adjustments{}",
+        "verifier_test DraftingTest.TellsADrafterWhatIsDone*"),
+    Bug("a drafter does not adjust", DRAFTER + "methods/small_lm.cpp",
+        "    if (adjuster >= 0) plan_.adjust(adjuster, row.ancestors, drafted);\n", "",
+        "drafter_test SmallLm.IsAlwaysRightAboutATargetThatAdjusts*"),
+    Bug("a drafter takes the output for prompt", DRAFTER + "methods/small_lm.cpp",
+        "const size_t prompt = std::min(missing, more.size());", "const size_t prompt = more.size();",
+        "drafter_test SmallLm.IsAlwaysRightAboutATargetThatAdjusts*"),
+    Bug("a logprob is the next token's", VERIFIER + "settle.cpp",
+        "i == 0 ? 0 : settled.path[static_cast<size_t>(i) - 1];", "i;",
+        "verifier_test AdjustingTest.SendsTheLogprobOfEachToken*"),
+    Bug("repeated tokens bring their logprobs again", ROUTER + "stream.cpp",
+        "tokens.logprobs.begin() + skip", "tokens.logprobs.begin()", "router_test RouterTest.HandsOverEachLogprobOnce"),
+    Bug("a stop string ends an answer before min_tokens", ROUTER + "http_api/answer.cpp",
+        "if (usage_.completion_tokens <= min_tokens_) {", "if (min_tokens_ < 0) {",
+        "router_http_api_test HttpApiTest.LetsNoStopStringBegin*"),
     Bug("tokens nobody wants are not cancelled", ROUTER + "router.cpp",
         "if (tokens.sequence.router == config.incarnation) send(from.peer, Cancel{tokens.sequence, tokens.epoch});", ""),
 ]

@@ -25,6 +25,7 @@ std::string request_json(const std::string& model, const Question& question) {
       {"speculation", {{"enabled", question.speculate}}},
   };
   if (question.seed) request["seed"] = *question.seed;
+  if (!question.more.empty()) request.update(nlohmann::json::parse(question.more));
   return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -23,6 +23,7 @@ struct Question {
   float top_p = 1.0F;
   std::optional<int64_t> seed;
   bool speculate = true;  // false: plain decoding, whatever drafters there are
+  std::string more;       // further fields of the request, as a JSON object; "": none
 };
 
 // Text as it came, whole tokens only.

@@ -1,6 +1,7 @@
 # Boundary `draft`: verifier <-> drafter (docs/WIRE.md).
 @0x865bc9b22eecf43a;
 using Cxx = import "/capnp/c++.capnp";
+using import "common.capnp".Adjustments;
 using import "common.capnp".Fingerprint;
 using import "common.capnp".Needs;
 using import "common.capnp".Rule;
@@ -53,6 +54,7 @@ struct SequenceInfo {
   choice @2 :UInt32;
   rule @3 :Rule;
   sampling @4 :Sampling;
+  adjustments @5 :Adjustments;  # null: none
 }
 
 struct Advance {

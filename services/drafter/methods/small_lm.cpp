@@ -7,6 +7,21 @@
 
 namespace slipstream {
 
+SmallLm::Sequence::Sequence(BlockPool& pool, const SequenceInfo& sequence_info) : info(sequence_info), table(pool) {
+  if (info.adjustments.any()) adjuster = std::make_shared<Adjuster>(info.adjustments);
+}
+
+void SmallLm::Sequence::take(std::span<const TokenId> more) {
+  if (adjuster) {
+    const size_t missing =
+        static_cast<size_t>(info.prompt_length) - std::min(tokens.size(), static_cast<size_t>(info.prompt_length));
+    const size_t prompt = std::min(missing, more.size());
+    if (prompt > 0) adjuster->add_prompt(more.first(prompt));
+    adjuster->add_output(more.subspan(prompt));
+  }
+  tokens.insert(tokens.end(), more.begin(), more.end());
+}
+
 void SmallLm::Sequence::forget() {
   table.shrink(0);
   cached = 0;
@@ -55,7 +70,7 @@ void SmallLm::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   }
   const auto known = [&](TokenId token) { return token < model_.config().vocabulary; };
   sequence.foreign = sequence.foreign || !std::ranges::all_of(tokens, known);
-  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  sequence.take(tokens);
 }
 
 // Nullopt: this sequence gets no draft.
@@ -168,6 +183,8 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
   if (!frontier) return;
   lane.first_wanted = plan_.wanted.size();
   const int32_t root = sequence.root();
+  const int32_t adjuster = sequence.adjuster ? plan_.add_adjuster(sequence.adjuster) : -1;
+  const auto drafted = [&](int at_row) { return lane.growth.rows()[static_cast<size_t>(at_row)].token; };
   auto at = static_cast<int32_t>(lane.growth.rows().size() - lane.growth.frontier().size());
   for (const TreeGrowth::Row& row : lane.growth.frontier()) {
     plan_.add({.token = row.depth == 0 ? sequence.tokens.back() : row.token,
@@ -180,6 +197,7 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
                 .choice = sequence.info.choice,
                 .position = static_cast<uint32_t>(root + 1 - sequence.info.prompt_length + row.depth),
                 .params = sequence.info.sampling});
+    if (adjuster >= 0) plan_.adjust(adjuster, row.ancestors, drafted);
   }
 }
 
