@@ -73,7 +73,8 @@ struct VerifierSequence {
   std::vector<TokenId> tokens;  // prompt and output
   PrefixHash hash;
   std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
-  std::vector<TokenLogprob> logprobs;  // [output] if asked for; nothing for what was emitted before this epoch
+  std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
+  int32_t logprobs_from = 0;
   Finish finish = Finish::none;
   std::string finish_reason;  // with Finish::error
   SpeculationReport report;

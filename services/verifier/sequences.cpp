@@ -82,7 +82,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
     sequence->adjuster->add_output(std::span(sequence->tokens).subspan(prompt));
   }
   sequence->drafted.assign(static_cast<size_t>(sequence->output()), 0);
-  if (sequence->top_logprobs) sequence->logprobs.resize(static_cast<size_t>(sequence->output()));
+  sequence->logprobs_from = sequence->output();
   sequence->window = SendWindow(sequence->output());
   drafting.introduce(*sequence, sequences, effects);
   drafting.begin_round(*sequence, now, effects);
@@ -116,6 +116,10 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
     return;
   }
   sequence->window.ack(next, now);
+  if (sequence->top_logprobs) {
+    sequence->logprobs.erase(sequence->logprobs.begin(), sequence->logprobs.begin() + (next - sequence->logprobs_from));
+    sequence->logprobs_from = next;
+  }
   if (event.message.finished && !sequence->running()) {
     ++counters.sequences_delivered;
     return end(*sequence, effects);
@@ -138,8 +142,8 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
     const bool last = at + count == sequence.drafted.size();
     const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
     const auto drafted = std::span(sequence.drafted).subspan(at, count);
-    const auto logprobs =
-        std::span(sequence.logprobs).subspan(sequence.top_logprobs ? at : 0, sequence.top_logprobs ? count : 0);
+    std::span<const TokenLogprob> logprobs = sequence.logprobs;
+    if (!logprobs.empty()) logprobs = logprobs.subspan(at - static_cast<size_t>(sequence.logprobs_from), count);
     effects.push_back(To<Tokens>{sequence.router,
                                  {.sequence = sequence.id,
                                   .epoch = sequence.epoch,

@@ -1,6 +1,7 @@
 // Log probabilities through the real processes: the model's own, and token by token the same with and without drafts.
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <functional>
 #include <stdexcept>
 
 #include <gtest/gtest.h>

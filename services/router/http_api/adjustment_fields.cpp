@@ -100,15 +100,17 @@ Checked read_bad_words(const RequestFields& fields, std::vector<std::string>& wo
 
 // A word as it is written, and as it follows a space: byte-level tokenizers give these other tokens.
 Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Adjustments& how) {
+  const auto too_long = [](size_t tokens) {
+    return std::unexpected(bad_field(
+        "bad_words", fmt::format("`bad_words` holds a string of {} tokens; the limit is {}.", tokens, kBadWordTokensMax)));
+  };
+  const size_t least = tokenizer.tokens_at_least(word.size());
+  if (least > kBadWordTokensMax) return too_long(least);  // before it costs time
   for (const std::string& written : {word, " " + word}) {
     auto ids = tokenizer.encode(written, false);
     if (!ids) return std::unexpected(bad_field("bad_words", fmt::format("`bad_words`: {}", ids.error().message)));
-    if (ids->empty()) continue;
-    if (ids->size() > kBadWordTokensMax) {
-      return std::unexpected(bad_field("bad_words", fmt::format("`bad_words` holds a string of {} tokens; the limit is {}.",
-                                                                ids->size(), kBadWordTokensMax)));
-    }
-    how.bad_words.push_back(*std::move(ids));
+    if (ids->size() > kBadWordTokensMax) return too_long(ids->size());
+    if (!ids->empty()) how.bad_words.push_back(*std::move(ids));
   }
   return {};
 }
