@@ -125,19 +125,23 @@ void expect_exact(size_t count, double planted, const Asked& asked = {}) {
 
 TEST(Exactness, OfThreeTokensOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted); }
 
-TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) {
-  expect_exact(5'000, 5 * kPlanted,
-               {.fields = {{"repetition_penalty", 1.5},
-                           {"presence_penalty", -0.75},
-                           {"frequency_penalty", 1.25},
-                           {"logit_bias", {{"20", 2}, {"33", -1.5}}}},
-                .how = {.repetition_penalty = 1.5F,
-                        .presence_penalty = -0.75F,
-                        .frequency_penalty = 1.25F,
-                        .bias = {{20, 2}, {33, -1.5F}}}});
+Asked adjusted() {
+  return {
+      .fields = {{"repetition_penalty", 1.5},
+                 {"presence_penalty", -0.75},
+                 {"frequency_penalty", 1.25},
+                 {"logit_bias", {{"20", 2}, {"33", -1.5}}}},
+      .how = {
+          .repetition_penalty = 1.5F, .presence_penalty = -0.75F, .frequency_penalty = 1.25F, .bias = {{20, 2}, {33, -1.5F}}}};
 }
 
+TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted, adjusted()); }
+
 TEST(ExactnessLong, OfThreeTokensOverAHundredThousandSeeds) { expect_exact(100'000, kPlanted); }
+
+TEST(ExactnessLong, OfThreeTokensUnderPenaltiesAndBiasOverAHundredThousandSeeds) {
+  expect_exact(100'000, kPlanted, adjusted());
+}
 
 }  // namespace
 }  // namespace slipstream::e2e

@@ -13,8 +13,7 @@ SmallLm::Sequence::Sequence(BlockPool& pool, const SequenceInfo& sequence_info) 
 
 void SmallLm::Sequence::take(std::span<const TokenId> more) {
   if (adjuster) {
-    const size_t missing =
-        static_cast<size_t>(info.prompt_length) - std::min(tokens.size(), static_cast<size_t>(info.prompt_length));
+    const auto missing = static_cast<size_t>(std::max(0, info.prompt_length - static_cast<int32_t>(tokens.size())));
     const size_t prompt = std::min(missing, more.size());
     if (prompt > 0) adjuster->add_prompt(more.first(prompt));
     adjuster->add_output(more.subspan(prompt));
