@@ -9,7 +9,7 @@ namespace slipstream {
 namespace {
 
 // Error messages count nodes from 0, as parents do.
-Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabulary) {
+Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabulary, Siblings siblings) {
   const TreeNode& node = nodes[at];
   if (node.token < 0 || node.token >= vocabulary) {
     return fail("tree node {} carries token {}: the vocabulary has ids 0 to {}", at, node.token, vocabulary - 1);
@@ -21,7 +21,7 @@ Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabul
   if (!(node.survival >= 0 && node.survival <= reached)) {
     return fail("tree node {} has survival {}: send a number from 0 to its parent's {}", at, node.survival, reached);
   }
-  for (int other = 0; other < at; ++other) {
+  for (int other = 0; other < at && siblings == Siblings::distinct; ++other) {
     if (nodes[other].parent == node.parent && nodes[other].token == node.token) {
       return fail("tree nodes {} and {} are siblings with the same token {}: send it once", other, at, node.token);
     }
@@ -31,12 +31,12 @@ Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabul
 
 }  // namespace
 
-Result<TokenTree> TokenTree::make(std::vector<TreeNode> nodes, int32_t vocabulary) {
+Result<TokenTree> TokenTree::make(std::vector<TreeNode> nodes, int32_t vocabulary, Siblings siblings) {
   if (nodes.size() > kTreeNodesMax) return fail("the tree has {} nodes: send at most {}", nodes.size(), kTreeNodesMax);
   TokenTree tree;
   tree.nodes_ = std::move(nodes);
   for (int node = 0; node < tree.size(); ++node) {
-    TRY_VOID(check_node(tree.nodes_, node, vocabulary));
+    TRY_VOID(check_node(tree.nodes_, node, vocabulary, siblings));
     if (const int depth = tree.depth(node); depth > kTreeDepthMax) {
       return fail("tree node {} is {} deep: send at most {}", node, depth, kTreeDepthMax);
     }
@@ -68,7 +68,7 @@ int TokenTree::child(int parent, TokenId token) const {
   return -1;
 }
 
-int TokenTree::trim(int budget) {
+std::vector<int32_t> TokenTree::trim(int budget) {
   const int before = size();
   std::vector<int> children(nodes_.size() + 1, 0);  // of the root, then of each node
   for (const TreeNode& node : nodes_) ++children[node.parent + 1];
@@ -85,17 +85,17 @@ int TokenTree::trim(int budget) {
     left -= std::exchange(children[least + 1], 0);
     for (int node = 0; node < before; ++node) kept[node] = kept[node] && nodes_[node].parent != least;
   }
-  std::vector<int32_t> moved(nodes_.size());
-  int32_t next = 0;
+  std::vector<int32_t> moved(nodes_.size()), stayed;
   for (int node = 0; node < before; ++node) {
     if (!kept[node]) continue;
-    moved[node] = next;
+    moved[node] = static_cast<int32_t>(stayed.size());
     TreeNode copy = nodes_[node];
     if (copy.parent != kRoot) copy.parent = moved[copy.parent];
-    nodes_[next++] = copy;
+    nodes_[stayed.size()] = copy;
+    stayed.push_back(node);
   }
-  nodes_.resize(next);
-  return before - size();
+  nodes_.resize(stayed.size());
+  return stayed;
 }
 
 }  // namespace slipstream

@@ -45,7 +45,9 @@ class Gathering {
   }
 
   void trim(VerifierSequence& sequence, TokenTree& tree, int budget) {
-    const auto cut = static_cast<uint32_t>(tree.trim(budget));
+    const auto before = static_cast<uint32_t>(tree.size());
+    tree.trim(budget);
+    const uint32_t cut = before - static_cast<uint32_t>(tree.size());
     sequence.report.trimmed += cut;
     sequence.report.held -= cut;
     trimmed_ += cut;

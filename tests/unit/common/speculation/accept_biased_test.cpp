@@ -1,0 +1,108 @@
+// Declared bias declares exactly what it spends.
+#include "common/speculation/accept_biased.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/common/speculation/round_law.h"
+
+namespace slipstream {
+namespace {
+
+constexpr Bias kBiases[] = {{Bias::Kind::lenience, 0.5},     {Bias::Kind::lenience, 1.0},    {Bias::Kind::pareto, 0.1},
+                            {Bias::Kind::pareto, 0.0},       {Bias::Kind::uniform, 0.1},     {Bias::Kind::uniform, 0.0},
+                            {Bias::Kind::typical, 0.3, 0.6}, {Bias::Kind::typical, 0.0, 0.0}};
+
+Accept accept_with(const Bias& bias) {
+  return [bias](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
+    return accept_biased(drawn, bias, target, dice).walk;
+  };
+}
+
+// The total variation between the law of the first token and the target's.
+double variation(const ToyLaws& laws, const Outcome& outcome) {
+  std::map<TokenId, double> law;
+  for (const auto& [emitted, probability] : outcome.emitted) law[emitted.front()] += probability;
+  double apart = 0;
+  for (TokenId token = 0; token < laws.vocabulary(); ++token) apart += std::abs(law[token] - laws.p({}, token));
+  return apart / 2;
+}
+
+TEST(DeclaredBias, SpendsExactlyWhatItSays) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const ToyLaws laws(2 + static_cast<int>(seed % 4), seed, kTempers[seed % std::size(kTempers)]);
+    for (const Bias& bias : kBiases) {
+      const Outcome outcome = every_round(laws, of_shape({kRoot}, Replacement::without), accept_with(bias));
+      EXPECT_NEAR(variation(laws, outcome), spent(bias, laws.target({}).view(), laws.draft({}).view()), kExact)
+          << "kind " << static_cast<int>(bias.kind) << ", strength " << bias.strength << ", seed " << seed;
+    }
+  }
+}
+
+TEST(DeclaredBias, SpendsNothingAtItsNeutralStrength) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const ToyLaws laws(4, seed, kTempers[seed % std::size(kTempers)]);
+    for (const Bias& bias : {Bias{Bias::Kind::lenience, 1.0}, Bias{Bias::Kind::pareto, 0.0}}) {
+      const Outcome outcome = every_round(laws, of_shape({kRoot, 0}, Replacement::without), accept_with(bias));
+      EXPECT_LT(slipstream::bias(laws, outcome, 3), kExact);
+    }
+  }
+}
+
+// 2411.00841, Theorem 5: rejections and bias add up to what the two laws are apart.
+TEST(DeclaredBias, OfParetoLiesOnTheStraightLine) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const ToyLaws laws(5, seed, kTempers[seed % std::size(kTempers)]);
+    const Law p = laws.target({}).view(), q = laws.draft({}).view();
+    for (const double epsilon : {0.0, 0.02, 0.1, 0.3, 1.0}) {
+      const Bias bias{Bias::Kind::pareto, epsilon};
+      const double rejected = 1 - every_round(laws, of_shape({kRoot}, Replacement::without), accept_with(bias)).accepted;
+      EXPECT_NEAR(rejected + spent(bias, p, q), total_variation(p, q), kExact);
+      EXPECT_GE(spent({Bias::Kind::uniform, epsilon}, p, q), spent(bias, p, q) - kExact) << "Decoding-OPT is the best";
+    }
+  }
+}
+
+TEST(DeclaredBias, AddsUpAlongAChainToNoLessThanTheJointVariation) {
+  const ToyLaws laws(3, 9, Temper::random);
+  for (const Bias& bias : kBiases) {
+    double told = 0;
+    const Accept accept = [&](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
+      BiasedWalk biased = accept_biased(drawn, bias, target, dice);
+      EXPECT_EQ(biased.spent.size(), biased.walk.emitted.size());
+      told = 0;
+      for (const double spent : biased.spent) told += spent;
+      return biased.walk;
+    };
+    double mean = 0;
+    std::map<Prefix, double> law;
+    AcceptScratch scratch;
+    Walk walk;
+    EveryOutcome::of(
+        [&](Dice& dice) {
+          const DrawnTree drawn = of_shape({kRoot, 0}, Replacement::without)(laws, dice);
+          ToyTargets targets(laws, drawn.tree());
+          walk = accept(drawn, targets, dice, scratch);
+          walk.emitted.push_back(dice.draw(laws.target(walk.emitted).view()));  // so that two are there for sure
+        },
+        [&](double probability) {
+          mean += probability * told;
+          law[{walk.emitted.begin(), walk.emitted.begin() + 2}] += probability;
+        });
+    double apart = 0;
+    for (TokenId a = 0; a < 3; ++a) {
+      for (TokenId b = 0; b < 3; ++b) apart += std::abs(law[{a, b}] - laws.p({}, a) * laws.p({a}, b)) / 2;
+    }
+    EXPECT_LE(apart, mean + kExact);
+  }
+}
+
+TEST(DeclaredBias, RefusesStrengthsOutOfRange) {
+  EXPECT_FALSE(validate({Bias::Kind::lenience, 0.0}));
+  EXPECT_FALSE(validate({Bias::Kind::lenience, 1.1}));
+  EXPECT_FALSE(validate({Bias::Kind::pareto, -0.1}));
+  EXPECT_FALSE(validate({Bias::Kind::typical, 0.3, 2.0}));
+  EXPECT_TRUE(validate({Bias::Kind::typical, 0.3, 0.09}));
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,221 @@
+// The ratio family by enumeration: every drawn tree, every coin, every token after it. What is emitted has the target's law, to
+// 1e-12, whatever the draft model, with everything in the loop that decides what is drawn and what stays.
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "common/speculation/drawn_growth.h"
+#include "tests/unit/common/speculation/round_law.h"
+
+namespace slipstream {
+namespace {
+
+struct Rule {
+  const char* name;
+  Accept accept;
+};
+const Rule kRules[] = {{"ratio", accept_ratio}, {"traversal", accept_traversal}};
+
+void expect_unbiased(int vocabulary, int nodes) {
+  uint64_t seed = 0;
+  for (const auto& shape : shapes(nodes, 3)) {
+    for (const Rule& rule : kRules) {
+      for (const Replacement replacement : {Replacement::with, Replacement::without}) {
+        const Temper temper = kTempers[++seed % std::size(kTempers)];
+        const ToyLaws laws(vocabulary, seed, temper);
+        const Outcome outcome = every_round(laws, of_shape(shape, replacement), rule.accept);
+        EXPECT_LT(bias(laws, outcome, 4), kExact)
+            << fmt::format("{}, shape {}, {} tokens, replacement {}, temper {}, seed {}", rule.name, shape, vocabulary,
+                           replacement == Replacement::with, static_cast<int>(temper), seed);
+      }
+    }
+  }
+}
+
+TEST(RatioFamily, KeepsTheTargetsLawOnEveryShape) {
+  EXPECT_EQ(shapes(3, 3).size(), 5u);
+  for (int vocabulary = 2; vocabulary <= 5; ++vocabulary) {
+    for (int nodes = 0; nodes <= (vocabulary == 2 ? 6 : vocabulary == 3 ? 5 : 4); ++nodes) expect_unbiased(vocabulary, nodes);
+  }
+}
+
+TEST(RatioFamilyLong, KeepsTheTargetsLawOnEveryShapeOfSixNodesAndFiveTokens) {
+  for (int vocabulary = 3; vocabulary <= 5; ++vocabulary) {
+    for (int nodes = 5; nodes <= 6; ++nodes) expect_unbiased(vocabulary, nodes);
+  }
+}
+
+// --- How much is accepted, by formulas of their own.
+
+// Nodes accepted of a chain of that many, in the mean: each step keeps the mass that p and q share (2211.17192, Section 3).
+double chain_by_theory(const ToyLaws& laws, Prefix prefix, int nodes) {
+  if (nodes == 0) return 0;
+  double mean = 0;
+  for (TokenId token = 0; token < laws.vocabulary(); ++token) {
+    const double shared = std::min(laws.p(prefix, token), laws.q(prefix, token));
+    prefix.push_back(token);
+    if (shared > 0) mean += shared * (1 + chain_by_theory(laws, prefix, nodes - 1));
+    prefix.pop_back();
+  }
+  return mean;
+}
+
+// Likewise of block verification (2403.10444, Algorithm 2): node i is accepted with p_i = min(p_(i-1) p / q, 1), drawn from q.
+double block_by_theory(const ToyLaws& laws, Prefix prefix, int nodes, double reach) {
+  if (nodes == 0) return 0;
+  double mean = 0;
+  for (TokenId token = 0; token < laws.vocabulary(); ++token) {
+    const double q = laws.q(prefix, token);
+    if (q == 0) continue;
+    const double next = std::min(reach * laws.p(prefix, token) / q, 1.0);
+    prefix.push_back(token);
+    mean += q * (next + block_by_theory(laws, prefix, nodes - 1, next));
+    prefix.pop_back();
+  }
+  return mean;
+}
+
+// That one of m drafts from one q is accepted (2411.00841, Theorem 3): all are refused with the product of what each refuses.
+double batch_by_theory(const ToyLaws& laws, int drafts) {
+  std::vector<double> p;
+  for (TokenId token = 0; token < laws.vocabulary(); ++token) p.push_back(laws.p({}, token));
+  double refused = 1;
+  for (int draft = 0; draft < drafts; ++draft) {
+    double apart = 0;
+    for (TokenId token = 0; token < laws.vocabulary(); ++token)
+      apart += std::max(p[static_cast<size_t>(token)] - laws.q({}, token), 0.0);
+    refused *= apart;
+    if (apart == 0) break;
+    for (TokenId token = 0; token < laws.vocabulary(); ++token)
+      p[static_cast<size_t>(token)] = std::max(p[static_cast<size_t>(token)] - laws.q({}, token), 0.0) / apart;
+  }
+  return 1 - refused;
+}
+
+class HowMuch : public testing::TestWithParam<Temper> {
+ protected:
+  const ToyLaws laws{4, 77, GetParam()};
+};
+
+TEST_P(HowMuch, ARatioChainAcceptsWhatBothLawsShare) {
+  const Outcome outcome = every_round(laws, of_shape({kRoot, 0, 1}, Replacement::without), accept_ratio);
+  EXPECT_NEAR(outcome.accepted, chain_by_theory(laws, {}, 3), kExact);
+}
+
+TEST_P(HowMuch, ATraversedChainAcceptsWhatBlockVerificationDoes) {
+  const Outcome outcome = every_round(laws, of_shape({kRoot, 0, 1}, Replacement::without), accept_traversal);
+  EXPECT_NEAR(outcome.accepted, block_by_theory(laws, {}, 3, 1.0), kExact);
+  EXPECT_GE(outcome.accepted, chain_by_theory(laws, {}, 3) - kExact);
+}
+
+TEST_P(HowMuch, OneOfABatchIsAcceptedAsTheorem3Says) {
+  for (int drafts = 1; drafts <= 4; ++drafts) {
+    const Draw draw = of_shape(std::vector<int32_t>(static_cast<size_t>(drafts), kRoot), Replacement::with);
+    EXPECT_NEAR(every_round(laws, draw, accept_ratio).accepted, batch_by_theory(laws, drafts), kExact) << drafts;
+  }
+}
+
+TEST_P(HowMuch, AllTokensAsDistinctChildrenAcceptOneForSure) {
+  const ToyLaws three(3, 5, GetParam());
+  const Draw draw = of_shape({kRoot, kRoot, kRoot}, Replacement::without);
+  if (three.draft({}).ids.size() < 3) return;  // q cannot draw them all
+  EXPECT_NEAR(every_round(three, draw, accept_ratio).accepted, 1, kExact);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tempers, HowMuch, testing::ValuesIn(kTempers));
+
+// Only on chains is it never worse: found by enumerating shapes of four nodes.
+TEST(Traversal, CanAcceptLessOfATreeThanTheRatioRule) {
+  const ToyLaws laws(4, 77, Temper::rare);
+  const Draw draw = of_shape({kRoot, 0, 0, 2}, Replacement::without);
+  EXPECT_LT(every_round(laws, draw, accept_traversal).accepted, every_round(laws, draw, accept_ratio).accepted - 0.01);
+}
+
+// --- The pipeline: what is drawn, trimmed and dropped.
+
+Draw grown(DrawShape shape, int kept) {
+  return [shape, kept](const ToyLaws& laws, Dice& dice) {
+    DrawnGrowth growth(shape);
+    std::vector<Prefix> prefix;
+    while (!growth.frontier().empty()) {
+      std::vector<Law> after;
+      for (const DrawnGrowth::Row& row : growth.frontier()) {
+        prefix.push_back(row.parent < 0 ? Prefix{} : prefix[static_cast<size_t>(row.parent)]);
+        if (row.parent >= 0) prefix.back().push_back(row.token);
+      }
+      for (size_t i = prefix.size() - growth.frontier().size(); i < prefix.size(); ++i)
+        after.push_back(laws.draft(prefix[i]).view());
+      growth.add(after, dice);
+    }
+    DrawnTree drawn = growth.tree();
+    drawn.trim(kept);
+    return drawn;
+  };
+}
+
+class Pipeline : public testing::TestWithParam<Temper> {
+ protected:
+  void expect_unbiased(const Draw& draw, const char* what) {
+    for (const Rule& rule : kRules) {
+      EXPECT_LT(bias(laws, every_round(laws, draw, rule.accept), 4), kExact) << rule.name << ", " << what;
+    }
+  }
+  const ToyLaws laws{3, 41, GetParam()};
+};
+
+TEST_P(Pipeline, KeepsTheLawWithAStopRuleABudgetAndTrimming) {
+  for (const float threshold : {1.0F, 0.7F, 0.4F}) {
+    for (int kept = 0; kept <= 5; ++kept) {
+      const StopRule stop{.nodes_max = 5, .depth_max = 3, .threshold = threshold};
+      expect_unbiased(grown({.stop = stop}, kept), "chain");
+      expect_unbiased(grown({.stop = stop, .root_children = 2, .children = 2}, kept), "tree");
+      expect_unbiased(grown({.stop = stop, .root_children = 2, .children = 2, .replacement = Replacement::with}, kept),
+                      "tree of repeats");
+      expect_unbiased(grown({.stop = stop, .root_children = 3, .children = 1, .replacement = Replacement::with}, kept),
+                      "batch");
+    }
+  }
+}
+
+TEST_P(Pipeline, KeepsTheLawWhenARoundIsDeclaredPlainBeforeItIsDrawn) {
+  const Draw tree = grown({.stop = {.nodes_max = 4, .depth_max = 2}, .root_children = 2}, 4);
+  expect_unbiased([&](const ToyLaws& of, Dice& dice) { return dice.accept(0.3) ? DrawnTree() : tree(of, dice); },
+                  "a plain round");
+}
+
+INSTANTIATE_TEST_SUITE_P(Tempers, Pipeline, testing::ValuesIn(kTempers));
+
+// DESIGN, 5: p = (.6, .4), q = (.8, .2); the round is dropped when the unlikely token was drawn.
+class Example {
+ public:
+  static double first_token(bool drop) {
+    double mass = 0;
+    TokenId token = -1;
+    AcceptScratch scratch;
+    OwnLaw p, q;
+    p.add(0, 6), p.add(1, 4);
+    q.add(0, 26214), q.add(1, 6554);  // of kDraftLawTotal
+    EveryOutcome::of(
+        [&](Dice& dice) {
+          struct One final : TargetLaws {
+            explicit One(const OwnLaw& law) : law(law) {}
+            Law after(int) override { return law.view(); }
+            const OwnLaw& law;
+          } target(p);
+          const TokenId drawn = dice.draw(q.view());
+          const bool dropped = drop && drawn == 1;
+          const auto tree =
+              dropped ? DrawnTree() : DrawnTree::make({{drawn, kRoot, 1.0F}}, {q, {}}, Replacement::without, 2).value();
+          token = accept_ratio(tree, target, dice, scratch).emitted.front();
+        },
+        [&](double probability) { mass += token == 0 ? probability : 0; });
+    return mass;
+  }
+};
+
+TEST(RatioFamily, IsBiasedByARoundThatIsDroppedForWhatWasDrawnInIt) {
+  EXPECT_NEAR(Example::first_token(false), 0.6, kExact);
+  EXPECT_NEAR(Example::first_token(true), 0.72, 1e-5) << "the harness must see it";
+}
+
+}  // namespace
+}  // namespace slipstream
