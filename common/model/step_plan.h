@@ -14,7 +14,8 @@ namespace slipstream {
 
 // A wanted row whose token's logprob is wanted, too, with so many alternatives.
 struct LogprobRow {
-  int32_t wanted = 0;  // index among the wanted rows
+  int32_t wanted = 0;   // index among the wanted rows
+  int32_t parent = -1;  // index among these rows of the one that its token follows; -1: the root, an emitted token
   int32_t top = 0;
 };
 

@@ -11,7 +11,7 @@ namespace slipstream {
 // What a verify job returns.
 struct Choices {
   std::vector<TokenId> chosen;         // [wanted] the target's token after that row; -1: its logits were not finite
-  std::vector<TokenLogprob> logprobs;  // [StepPlan::logprobs] of the token chosen there
+  std::vector<TokenLogprob> logprobs;  // [StepPlan::logprobs] of the token chosen there, where the walk comes by
   uint32_t forward_us = 0;
 };
 

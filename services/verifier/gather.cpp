@@ -90,7 +90,8 @@ class Gathering {
                   .position = static_cast<uint32_t>(sequence.output() + depth),
                   .params = sequence.sampling});
       if (sequence.top_logprobs) {
-        plan_.logprobs.push_back({.wanted = lane.first_wanted + row, .top = *sequence.top_logprobs});
+        const int32_t parent = row == 0 ? -1 : lane.first_logprob + lane.tree.nodes()[static_cast<size_t>(row - 1)].parent + 1;
+        plan_.logprobs.push_back({.wanted = lane.first_wanted + row, .parent = parent, .top = *sequence.top_logprobs});
       }
       if (adjuster >= 0) plan_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted);
     }

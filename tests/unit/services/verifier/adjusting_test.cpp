@@ -19,7 +19,9 @@ TEST_F(AdjustingTest, SendsTheLogprobOfEachTokenUntilItIsAcked) {
   stage.hears(kRouter, asks);
   stage.hears(kDrafter, tree({{50, kRoot, .9F}, {13, kRoot, .8F}, {14, 1, .7F}}, stage.says<Advance>()));
   runs();
-  EXPECT_EQ(plan->logprobs.size(), plan->wanted.size());
+  ASSERT_EQ(plan->logprobs.size(), plan->wanted.size());
+  EXPECT_EQ(plan->logprobs[1].parent, 0);
+  EXPECT_EQ(plan->logprobs[3].parent, 2) << "14 follows 13, the root's second child";
   choose();
   const Tokens tokens = stage.says<Tokens>().message;
   EXPECT_EQ(tokens.first_index, 1);
