@@ -33,7 +33,12 @@ json ask(Cluster& cluster, const json& fields) {
 
 TEST(Logprobs, AreTheSameToTheBitWithAndWithoutDrafts) {
   Cluster cluster(tiny_model());
-  cluster.start_all("small-lm");
+  cluster.start_router({"--deadline-us", "100000"});  // a tree is worth any wait here
+  cluster.start_verifier({"--wait-percent", "100000", "--threads", "1"});
+  cluster.start_drafter({"--method", "small-lm", "--siblings", "2", "--threads", "1"});
+  for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+  cluster.wait_ready();
+  cluster.wait_drafter();
   for (const json& fields : {json{{"temperature", 0}}, json{{"temperature", 1}}, json{{"temperature", 0.5}, {"top_k", 3}},
                              json{{"temperature", 1}, {"frequency_penalty", 1}, {"logit_bias", {{"9", 5}}}}}) {
     const json drafted = ask(cluster, fields);
