@@ -132,7 +132,7 @@ void wire(Cluster& cluster, const Options& options) {
       for (Question question : questions(copy_prompts(options.prompts), options.tokens)) {
         question.speculate = speculate;
         three.add(cluster.ask(question));
-        const auto answer = command::ask(client, *model, question, [](const Piece&) { return true; });
+        const auto answer = command::ask(client, model->name, question, [](const Piece&) { return true; });
         if (!answer) throw std::runtime_error(answer.error().message);
         together.add(*answer);
       }

@@ -28,7 +28,9 @@ std::vector<std::string> DrafterOptions::validate() const {
   if (!advertise.empty()) problems.connect("--advertise", {advertise}, !key.empty());
   problems.bind("--metrics", metrics);
   if (const auto endpoint = parse_endpoint(bind); endpoint && endpoint->host == "0.0.0.0" && advertise.empty()) {
-    problems.add("--bind " + bind + " names no machine that a verifier could connect to; write this machine's own address, or tell theirs with --advertise");
+    problems.add("--bind " + bind +
+                 " names no machine that a verifier could connect to; write this machine's own address, or tell theirs with "
+                 "--advertise");
   }
   problems.keys(key, peers);
   problems.log_level(log_level);

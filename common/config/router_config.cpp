@@ -1,13 +1,31 @@
 #include "common/config/router_config.h"
 
+#include <algorithm>
 #include <filesystem>
 
+#include <fmt/ranges.h>
+
 #include "common/base/limits.h"
+#include "common/base/rule_names.h"
 #include "common/config/command_line.h"
 #include "common/config/limits.h"
 #include "common/config/problems.h"
 
 namespace slipstream {
+
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
 
 std::string RouterOptions::served_name() const {
   if (!model_name.empty()) return model_name;
@@ -15,8 +33,26 @@ std::string RouterOptions::served_name() const {
   return (folder.has_filename() ? folder.filename() : folder.parent_path().filename()).string();
 }
 
+std::vector<std::string> RouterOptions::rule_list() const { return split(rules); }
+std::vector<std::string> RouterOptions::trust_list() const { return split(trust); }
+
 std::vector<std::string> RouterOptions::validate() const {
   Problems problems;
+  const std::vector<std::string> allowed = rule_list(), believed = trust_list();
+  for (const std::string& rule : allowed) {
+    if (std::ranges::find(kRuleNames, rule) != kRuleNames.end()) continue;
+    problems.add(fmt::format("--rules has \"{}\", which is no rule: give some of {}", rule, fmt::join(kRuleNames, ", ")));
+  }
+  if (std::ranges::find(allowed, "coupled") == allowed.end())
+    problems.add("--rules must have coupled, which needs nobody's trust");
+  for (const std::string& name : believed) {
+    if (name == "local" ? key.empty() : !key.empty() && name.starts_with("drafter")) continue;
+    problems.add(
+        key.empty()
+            ? fmt::format("--trust has \"{}\": without --key, drafters have no names; `local` trusts those on this machine",
+                          name)
+            : fmt::format("--trust has \"{}\": with --key, give names of drafters' keys, such as drafter-2", name));
+  }
   problems.bind("--http", http);
   problems.tcp_bind("--bind", bind, !key.empty());
   problems.folder("--model", model);
@@ -49,6 +85,10 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--verifier-stuck-ms", options.verifier_stuck_ms,
               "A verifier that has work and ends no step for so long is given up; raise it if your steps are slow");
   line.option("--drain-ms", options.drain_ms, "When told to stop, answers under way may go on for so long");
+  line.option("--rules", options.rules,
+              "Acceptance rules that clients may choose, by commas; those that declare a bias are not in by default");
+  line.option("--trust", options.trust,
+              "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
   line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
   line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");

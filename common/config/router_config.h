@@ -20,12 +20,16 @@ struct RouterOptions {
   uint32_t rebalance_ms = 1000;         // a verifier with much less to do for so long gets others' live requests; 0: never
   uint32_t verifier_stuck_ms = 20'000;  // one that has work and ends no step for so long is given up
   uint32_t drain_ms = 25'000;           // when told to stop, for the answers under way
-  std::string key;                      // file of this process's key pair; empty: no keys, loopback only
-  std::string peers;                    // folder of the public keys that are enrolled
+  std::string rules = "coupled,ratio,batch,block,traversal";  // acceptance rules that clients may choose
+  std::string trust;  // drafters whose probabilities are believed: names of keys, or "local"
+  std::string key;    // file of this process's key pair; empty: no keys, loopback only
+  std::string peers;  // folder of the public keys that are enrolled
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 
-  std::string served_name() const;            // model_name, or the folder's name
+  std::string served_name() const;  // model_name, or the folder's name
+  std::vector<std::string> rule_list() const;
+  std::vector<std::string> trust_list() const;
   std::vector<std::string> validate() const;  // every problem, a sentence each; empty: fine
 };
 

@@ -81,6 +81,20 @@ Result<void> valid(const Adjustments& how) {
   return fail("Adjustments.allowedIds must ascend, each once");
 }
 
+Result<void> valid(const Acceptance& acceptance) {
+  TRY_VOID(within("Acceptance.strength", acceptance.strength, 0.0F, 1.0F));
+  if (acceptance.rule == Rule::lenience && acceptance.strength == 0.0F) {
+    return fail("Acceptance.strength is 0, but lenience must be above; 1 spends nothing");
+  }
+  TRY_VOID(within("Acceptance.delta", acceptance.delta, 0.0F, 1.0F));
+  TRY_VOID(within<int>("Acceptance.rootChildren", acceptance.root_children, 1, kSiblingsMax));
+  TRY_VOID(within<int>("Acceptance.children", acceptance.children, 1, kSiblingsMax));
+  if (is_biased(acceptance.rule) && acceptance.root_children * acceptance.children > 1) {
+    return fail("a rule that declares its bias judges chains: send 1 child a node");
+  }
+  return {};
+}
+
 Result<void> valid(const Fence& fence) { return count("Fence.baseLength", fence.base_length); }
 
 Result<void> choice(uint32_t index) { return within<uint32_t>("choice", index, 0, kChoicesMax - 1); }
@@ -108,6 +122,7 @@ Result<void> valid(const Start& start) {
   TRY_VOID(tokens("Start.tokens", start.tokens, kContextTokensMax));
   TRY_VOID(within("Start.promptLength", start.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
   TRY_VOID(valid(start.sampling));
+  TRY_VOID(valid(start.acceptance));
   TRY_VOID(count("Start.outputMax", start.output_max));
   TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
   TRY_VOID(tokens("Start.stopIds", start.stop_ids, kStopIdsMax));
@@ -136,6 +151,7 @@ Result<void> valid(const TokenLogprob& token) {
 }
 
 Result<void> valid(const Tokens& message) {
+  TRY_VOID(within("Report.spent", message.report.spent, 0.0F, static_cast<float>(kContextTokensMax)));
   TRY_VOID(count("Tokens.firstIndex", message.first_index));
   TRY_VOID(tokens("Tokens.ids", message.ids, kTokensPerMessageMax));
   if (message.drafted.size() != message.ids.size()) {
@@ -165,11 +181,13 @@ Result<void> valid(const Advance& advance) {
   TRY_VOID(count("SequenceInfo.promptLength", advance.info->prompt_length));
   TRY_VOID(choice(advance.info->choice));
   TRY_VOID(valid(advance.info->adjustments));
+  TRY_VOID(valid(advance.info->acceptance));
   return valid(advance.info->sampling);
 }
 Result<void> valid(const Features& features) { return valid(features.fence); }
 
-// Tokens and parents come through as they are: whether they make a tree is for TokenTree::make, which knows the vocabulary.
+// Tokens, parents and laws come through as they are: whether they make a tree is for TokenTree::make and DraftTree::make, which
+// know the vocabulary.
 Result<void> valid(const Tree& tree) {
   TRY_VOID(valid(tree.fence));
   TRY_VOID(entries("Tree.nodes", tree.nodes.size(), kTreeNodesMax));

@@ -32,7 +32,22 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-enum class Rule : uint8_t { greedy, coupled };  // acceptance; the ratio family joins in a later version
+// Which draft tokens are accepted. Greedy and coupled follow the target's own choice (speculation/walk.h); the ratio family
+// weighs what was drawn (accept.h); the last four spend total variation and say so (accept_biased.h).
+enum class Rule : uint8_t { greedy, coupled, ratio, traversal, lenience, pareto, uniform, typical };
+inline bool is_drawn(Rule rule) { return rule >= Rule::ratio; }  // judges by draft probabilities
+inline bool is_biased(Rule rule) { return rule >= Rule::lenience; }
+
+// A rule with all that drafter and verifier must know of it.
+struct Acceptance {
+  Rule rule = Rule::greedy;
+  float strength = 0;         // of a biased rule: accept_biased.h
+  float delta = 0;            // of typical
+  uint8_t root_children = 1;  // of a drawn tree: speculation/drawn_growth.h. [1, kSiblingsMax]
+  uint8_t children = 1;       // of each other node
+  bool repeats = false;       // siblings are drawn with replacement
+  bool operator==(const Acceptance&) const = default;
+};
 
 // What a draft method asks of the target besides tokens, and of a rule.
 struct Needs {
@@ -59,6 +74,7 @@ struct SpeculationReport {
   uint32_t steps = 0;     // verify steps that emitted at least one token
   uint32_t received = 0;  // draft nodes that reached the verifier for this sequence
   uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, held = 0;
+  float spent = 0;  // total variation that a biased rule spent, the sum over the tokens emitted
   bool operator==(const SpeculationReport&) const = default;
 };
 

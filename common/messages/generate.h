@@ -24,7 +24,7 @@ struct Start {
   std::vector<TokenId> tokens;
   SamplingParams sampling;
   uint64_t seed = 0;  // the router draws one if the client gave none, and returns it
-  Rule rule = Rule::greedy;
+  Acceptance acceptance;
   int32_t output_max = 0;            // tokens after the prompt, those of earlier epochs included
   std::vector<TokenId> stop_ids;     // emitting one ends the sequence; it is sent, then Finish::stop
   std::vector<DrafterRef> drafters;  // empty: plain decoding

@@ -16,7 +16,6 @@ uint64_t bits(uint32_t high, uint32_t low) { return uint64_t{high} << 20 | low >
 KeyedDice::KeyedDice(const Key& key, NoisePurpose purpose)
     : key_(key), coins_(purpose), draws_(purpose == NoisePurpose::accept ? NoisePurpose::residual : purpose) {
   CHECK(purpose == NoisePurpose::accept || purpose == NoisePurpose::draft, "coupled noise is drawn by choose()");
-  CHECK(key.choice < kChoicesMax && key.epoch < 1u << 29, "choice {}, epoch {}: no room in a counter", key.choice, key.epoch);
 }
 
 KeyedDice::Words KeyedDice::next(NoisePurpose purpose) {

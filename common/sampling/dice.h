@@ -12,9 +12,6 @@ namespace slipstream {
 
 class Dice {
  public:
-  Dice() = default;
-  Dice(const Dice&) = delete;
-  Dice& operator=(const Dice&) = delete;
   virtual ~Dice() = default;
 
   virtual bool accept(double probability) = 0;  // true so often; 0 never, 1 always
@@ -31,7 +28,7 @@ class KeyedDice final : public Dice {
   struct Key {
     uint64_t seed = 0;
     uint32_t choice = 0;  // below kChoicesMax
-    uint32_t epoch = 0;   // below 2^29
+    uint32_t epoch = 0;
     uint32_t round = 0;
   };
   // purpose: draft for who draws a tree, accept for who judges it (its draws are of purpose residual).

@@ -67,6 +67,18 @@ void quantise(const Law& law, size_t most, OwnLaw& out) {
   out.total = kDraftLawTotal;
 }
 
+bool draft_law(std::span<const float> logits, SamplingParams params, ChainScratch& scratch, OwnLaw& law) {
+  // The chain's own top-k is quicker than a sort, and q may be any law.
+  params.top_k = params.top_k > 0 ? std::min<int32_t>(params.top_k, kDraftLawTokensMax) : kDraftLawTokensMax;
+  OwnLaw kept;
+  if (!target_law(logits, params, scratch, kept)) {
+    law.clear();
+    return false;
+  }
+  quantise(kept.view(), kDraftLawTokensMax, law);
+  return true;
+}
+
 double entropy(const Law& law) {
   double sum = 0;
   for (const uint64_t weight : law.weights) {

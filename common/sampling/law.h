@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/limits.h"
 #include "common/sampling/chain.h"
 
 namespace slipstream {
@@ -40,8 +41,11 @@ bool target_law(std::span<const float> logits, const SamplingParams& params, Cha
 // What a drafter draws from and ships: the `most` likeliest tokens (lowest id on ties), weights in proportion, each at least 1,
 // which add up to kDraftLawTotal. `law` is not empty.
 inline constexpr uint64_t kDraftLawTotal = uint64_t{1} << 15;
-inline constexpr size_t kDraftLawTokensMax = 64;
 void quantise(const Law& law, size_t most, OwnLaw& out);
+
+// That of a draft model after a row of logits [vocabulary]: of the kDraftLawTokensMax likeliest tokens at most. False, and
+// empty, where the chain refuses the row.
+bool draft_law(std::span<const float> logits, SamplingParams params, ChainScratch& scratch, OwnLaw& law);
 
 // -sum p log p, in nats.
 double entropy(const Law& law);

@@ -15,7 +15,7 @@ int32_t next_child(const TokenTree& tree, int32_t parent, int32_t after) {
 
 class Traversal {
  public:
-  Traversal(const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch)
+  Traversal(const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch)
       : drawn_(drawn), target_(target), dice_(dice), residuals_(scratch.residuals) {
     residuals_.resize(std::max(residuals_.size(), static_cast<size_t>(kTreeDepthMax) + 1));
   }
@@ -51,7 +51,7 @@ class Traversal {
   }
 
  private:
-  const DrawnTree& drawn_;
+  const DraftTree& drawn_;
   TargetLaws& target_;
   Dice& dice_;
   std::vector<Residual>& residuals_;
@@ -60,7 +60,7 @@ class Traversal {
 
 }  // namespace
 
-Walk accept_ratio(const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
+Walk accept_ratio(const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
   if (scratch.residuals.empty()) scratch.residuals.emplace_back();
   Residual& residual = scratch.residuals.front();
   Walk walk;
@@ -87,7 +87,7 @@ Walk accept_ratio(const DrawnTree& drawn, TargetLaws& target, Dice& dice, Accept
   }
 }
 
-Walk accept_traversal(const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
+Walk accept_traversal(const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch) {
   Traversal traversal(drawn, target, dice, scratch);
   traversal.ends(kRoot, 0, 1.0);
   return traversal.finish();

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/sampling/residual.h"
-#include "common/speculation/drawn_tree.h"
+#include "common/speculation/draft_tree.h"
 #include "common/speculation/walk.h"
 
 namespace slipstream {
@@ -33,7 +33,7 @@ struct AcceptScratch {
 };
 
 // In both, a row without finite logits that would be emitted from ends the round with token -1, as in walk().
-Walk accept_ratio(const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch);
-Walk accept_traversal(const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch);
+Walk accept_ratio(const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch);
+Walk accept_traversal(const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch& scratch);
 
 }  // namespace slipstream

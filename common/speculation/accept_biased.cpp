@@ -90,7 +90,7 @@ double acceptance(const Bias& bias, double p, double q, double entropy) {
 
 double spent(const Bias& bias, const Law& p, const Law& q) { return Position(bias, p, q).spent(); }
 
-BiasedWalk accept_biased(const DrawnTree& drawn, const Bias& bias, TargetLaws& target, Dice& dice) {
+BiasedWalk accept_biased(const DraftTree& drawn, const Bias& bias, TargetLaws& target, Dice& dice) {
   BiasedWalk biased;
   Walk& walk = biased.walk;
   for (int32_t at = kRoot;; ++at) {

@@ -40,6 +40,6 @@ struct BiasedWalk {
 };
 
 // drawn: a chain (no node has two children). As accept_ratio otherwise.
-BiasedWalk accept_biased(const DrawnTree& drawn, const Bias& bias, TargetLaws& target, Dice& dice);
+BiasedWalk accept_biased(const DraftTree& drawn, const Bias& bias, TargetLaws& target, Dice& dice);
 
 }  // namespace slipstream

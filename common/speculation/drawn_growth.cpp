@@ -71,9 +71,9 @@ void DrawnGrowth::stop() {
   node_of_row_.resize(first_);
 }
 
-DrawnTree DrawnGrowth::tree() const {
+DraftTree DrawnGrowth::tree() const {
   auto drawn =
-      DrawnTree::make(nodes_, laws_, shape_.replacement, std::numeric_limits<int32_t>::max());  // ids are the model's own
+      DraftTree::make(nodes_, laws_, shape_.replacement, std::numeric_limits<int32_t>::max());  // ids are the model's own
   CHECK(drawn, "a drawn tree is none: {}", drawn.error().message);
   return *std::move(drawn);
 }

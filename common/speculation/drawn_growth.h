@@ -4,14 +4,14 @@
 //
 //   DrawnGrowth growth(shape);
 //   while (!growth.frontier().empty()) growth.add(<the law after each of the frontier, by a forward pass>, dice);
-//   DrawnTree tree = growth.tree();
+//   DraftTree tree = growth.tree();
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "common/sampling/dice.h"
-#include "common/speculation/drawn_tree.h"
+#include "common/speculation/draft_tree.h"
 #include "common/speculation/stop_rule.h"
 #include "common/speculation/tree_growth.h"
 
@@ -37,7 +37,7 @@ class DrawnGrowth {
   void add(std::span<const Law> laws, Dice& dice);
   void stop();  // the frontier gets no children
 
-  DrawnTree tree() const;  // of what has been drawn so far
+  DraftTree tree() const;  // of what has been drawn so far
 
  private:
   void draw(size_t row, const Law& law, Dice& dice);

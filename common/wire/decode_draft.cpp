@@ -30,13 +30,13 @@ Result<DraftMessage> read(schema::Attached::Reader from) {
 }
 
 Result<SequenceInfo> read(schema::SequenceInfo::Reader from) {
-  TRY(const Rule rule, read_enum("SequenceInfo.rule", from.getRule(), Rule::coupled));
+  TRY(const Acceptance acceptance, read(from.getAcceptance()));
   TRY(auto adjustments, read(from.getAdjustments()));
   return SequenceInfo{.prompt_length = from.getPromptLength(),
                       .seed = from.getSeed(),
                       .choice = from.getChoice(),
                       .sampling = read(from.getSampling()),
-                      .rule = rule,
+                      .acceptance = acceptance,
                       .adjustments = std::move(adjustments)};
 }
 
@@ -54,6 +54,15 @@ Result<DraftMessage> read(schema::Release::Reader from) {
   return Release{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
 }
 
+Result<DraftLaw> read(schema::DraftLaw::Reader from) {
+  DraftLaw law;
+  TRY(law.ids, read("DraftLaw.ids", from.getIds(), kDraftLawTokensMax));
+  const auto weights = from.getWeights();
+  TRY_VOID(bounded("DraftLaw.weights", weights.size(), kDraftLawTokensMax));
+  for (const uint16_t weight : weights) law.weights.push_back(weight);
+  return law;
+}
+
 Result<DraftMessage> read(schema::Tree::Reader from) {
   Tree tree{.fence = read(from.getFence()), .tuning_version = from.getTuningVersion(), .draft_us = from.getDraftUs()};
   TRY(tree.no_nodes, read_enum("Tree.noNodes", from.getNoNodes(), NoNodes::below_threshold));
@@ -62,6 +71,10 @@ Result<DraftMessage> read(schema::Tree::Reader from) {
   tree.nodes.reserve(nodes.size());
   for (auto node : nodes) {
     tree.nodes.push_back({.token = node.getToken(), .parent = node.getParent(), .survival = node.getSurvival()});
+  }
+  TRY_VOID(bounded("Tree.laws", from.getLaws().size(), kTreeNodesMax + 1));
+  for (auto law : from.getLaws()) {
+    TRY(tree.laws.emplace_back(), read(law));
   }
   return tree;
 }

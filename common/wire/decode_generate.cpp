@@ -28,7 +28,7 @@ Result<GenerateMessage> read(schema::Start::Reader from) {
               .output_max = from.getOutputMax(),
               .lease_ms = from.getLeaseMs()};
   TRY(start.tokens, read("Start.tokens", from.getTokens(), kContextTokensMax));
-  TRY(start.rule, read_enum("Start.rule", from.getRule(), Rule::coupled));
+  TRY(start.acceptance, read(from.getAcceptance()));
   TRY(start.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
   TRY(start.drafters, read("Start.drafters", from.getDrafters()));
   TRY(start.tuning, read(from.getTuning()));
@@ -75,7 +75,8 @@ SpeculationReport read(schema::Report::Reader from) {
           .late = from.getLate(),
           .stale = from.getStale(),
           .invalid = from.getInvalid(),
-          .held = from.getHeld()};
+          .held = from.getHeld(),
+          .spent = from.getSpent()};
 }
 
 Result<std::vector<TokenLogprob>> read(capnp::List<schema::TokenLogprob>::Reader from) {

@@ -39,7 +39,7 @@ void write(schema::SequenceInfo::Builder to, const SequenceInfo& info) {
   to.setSeed(info.seed);
   to.setPromptLength(info.prompt_length);
   to.setChoice(info.choice);
-  to.setRule(as<schema::Rule>(info.rule));
+  write(to.initAcceptance(), info.acceptance);
   write(to.initSampling(), info.sampling);
   if (info.adjustments.any()) write(to.initAdjustments(), info.adjustments);
 }
@@ -72,6 +72,14 @@ void write(Top top, const Tree& tree) {
     nodes[at].setToken(tree.nodes[at].token);
     nodes[at].setParent(tree.nodes[at].parent);
     nodes[at].setSurvival(tree.nodes[at].survival);
+  }
+  if (tree.laws.empty()) return;
+  auto laws = to.initLaws(static_cast<unsigned>(tree.laws.size()));
+  for (unsigned row = 0; row < laws.size(); ++row) {
+    const DraftLaw& law = tree.laws[row];
+    write(laws[row].initIds(static_cast<unsigned>(law.ids.size())), law.ids);
+    auto weights = laws[row].initWeights(static_cast<unsigned>(law.weights.size()));
+    for (unsigned at = 0; at < weights.size(); ++at) weights.set(at, law.weights[at]);
   }
 }
 

@@ -25,7 +25,7 @@ void write(Top top, const Start& start) {
   to.setPromptLength(start.prompt_length);
   to.setOutputMax(start.output_max);
   to.setLeaseMs(start.lease_ms);
-  to.setRule(as<schema::Rule>(start.rule));
+  write(to.initAcceptance(), start.acceptance);
   write(to.initTokens(static_cast<unsigned>(start.tokens.size())), start.tokens);
   write(to.initSampling(), start.sampling);
   write(to.initStopIds(static_cast<unsigned>(start.stop_ids.size())), start.stop_ids);
@@ -83,6 +83,7 @@ void write(schema::Report::Builder to, const SpeculationReport& report) {
   to.setStale(report.stale);
   to.setInvalid(report.invalid);
   to.setHeld(report.held);
+  to.setSpent(report.spent);
 }
 
 void write(capnp::List<schema::TokenLogprob>::Builder to, const std::vector<TokenLogprob>& logprobs) {

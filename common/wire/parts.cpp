@@ -62,6 +62,15 @@ void write(schema::Adjustments::Builder to, const Adjustments& adjustments) {
   write(to.initAllowedIds(static_cast<unsigned>(adjustments.allowed.size())), adjustments.allowed);
 }
 
+void write(schema::Acceptance::Builder to, const Acceptance& acceptance) {
+  to.setRule(as<schema::Rule>(acceptance.rule));
+  to.setStrength(acceptance.strength);
+  to.setDelta(acceptance.delta);
+  to.setRootChildren(acceptance.root_children);
+  to.setChildren(acceptance.children);
+  to.setRepeats(acceptance.repeats);
+}
+
 void write(capnp::List<int32_t>::Builder to, std::span<const TokenId> ids) {
   for (unsigned at = 0; at < to.size(); ++at) to.set(at, ids[at]);
 }
@@ -111,6 +120,16 @@ Result<Adjustments> read(schema::Adjustments::Reader from) {
   }
   TRY(adjustments.allowed, read("Adjustments.allowedIds", from.getAllowedIds(), kAllowedTokensMax));
   return adjustments;
+}
+
+Result<Acceptance> read(schema::Acceptance::Reader from) {
+  TRY(const Rule rule, read_enum("Acceptance.rule", from.getRule(), Rule::typical));
+  return Acceptance{.rule = rule,
+                    .strength = from.getStrength(),
+                    .delta = from.getDelta(),
+                    .root_children = from.getRootChildren(),
+                    .children = from.getChildren(),
+                    .repeats = from.getRepeats()};
 }
 
 Result<void> bounded(std::string_view field, size_t entries, int entries_max) {

@@ -15,6 +15,16 @@ StopRule rule_of(const Tuning& tuning) {
           .threshold = tuning.threshold};
 }
 
+// As they are shipped; none of a tree that was not drawn.
+std::vector<DraftLaw> laws_of(const DraftTree& tree) {
+  std::vector<DraftLaw> laws;
+  for (int row = 0; tree.drawn() && row <= tree.size(); ++row) {
+    const Law law = tree.law(row);
+    laws.push_back({.ids = {law.ids.begin(), law.ids.end()}, .weights = {law.weights.begin(), law.weights.end()}});
+  }
+  return laws;
+}
+
 }  // namespace
 
 bool Drafter::State::possible(const Advance& advance) const {
@@ -88,7 +98,11 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
                     .round = held.round,
                     .base_length = held.length,
                     .prefix_hash = held.hash.value()};
-  queue.ask({key, rule_of(advance.tuning), now + std::chrono::microseconds(advance.tuning.deadline_us)},
+  queue.ask({.key = key,
+             .rule = rule_of(advance.tuning),
+             .epoch = held.epoch,
+             .round = held.round,
+             .due = now + std::chrono::microseconds(advance.tuning.deadline_us)},
             {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
 }
 
@@ -148,7 +162,7 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
 
 // draft: null when the job failed.
 void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects) {
-  const TokenTree* tree = draft != nullptr && *draft ? &**draft : nullptr;
+  const DraftTree* tree = draft != nullptr && *draft ? &**draft : nullptr;
   const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());
   counters.nodes_drafted += nodes;
   const HeldSequence* held = sequences.find(ask.key);
@@ -161,6 +175,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft
   if (draft != nullptr && tree == nullptr) return queue.ask(ask, std::move(answer));
   if (nodes > 0) {
     answer.nodes.assign(tree->nodes().begin(), tree->nodes().end());
+    answer.laws = laws_of(*tree);
     counters.nodes_sent += nodes;
     ++counters.trees;
   } else {

@@ -11,8 +11,8 @@
 #include "common/actor/actor.h"
 #include "common/base/result.h"
 #include "common/messages/draft.h"
+#include "common/speculation/draft_tree.h"
 #include "common/speculation/stop_rule.h"
-#include "common/speculation/token_tree.h"
 
 namespace slipstream {
 
@@ -26,12 +26,14 @@ struct DraftKey {
 struct DraftAsk {
   DraftKey key;
   StopRule rule;
+  Epoch epoch = 0;  // with the round: whose luck it is (sampling/dice.h)
+  Round round = 0;
   Time due{};  // when its verifier stops waiting
 };
 
-// One ask's tree; an empty one says "nothing above the threshold". None at all: the method is not through with the sequence's
-// tokens yet (a long prompt), and wants to be asked again.
-using Draft = std::optional<TokenTree>;
+// One ask's tree, drawn if the sequence's rule is of the ratio family; an empty one says "nothing above the threshold". None at
+// all: the method is not through with the sequence's tokens yet (a long prompt), and wants to be asked again.
+using Draft = std::optional<DraftTree>;
 
 // What a method with a model has done since it began.
 struct MethodWork {

@@ -32,10 +32,10 @@ std::optional<Placement> pick_verifier(const Workers& workers, const PrefixMemor
   return placement;
 }
 
-std::vector<Peer> pick_drafters(const Workers& workers, Peer now) {
+std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterFits& fits) {
   std::vector<std::tuple<int32_t, bool, uint32_t, Peer>> ready;
   for (const auto& [peer, worker] : workers.all()) {
-    if (worker.hello.role != Role::drafter || !worker.takes_work()) continue;
+    if (worker.hello.role != Role::drafter || !worker.takes_work() || !fits(peer, worker)) continue;
     ready.emplace_back(worker.assigned, peer != now, worker.load.sequences, peer);
   }
   std::ranges::sort(ready);

@@ -1,6 +1,7 @@
 // Who works on a request: which verifier, and which drafters guess for it. Pure choices over what workers said.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct Placement {
 // no busier than the slack allows; then the least loaded; then the lowest peer.
 std::optional<Placement> pick_verifier(const Workers& workers, const PrefixMemory& memory, const LiveRequest& request);
 
-// Drafters that take work, at most kDraftersPerSequenceMax; first those with the fewest live sequences of ours, then `now`,
-// then fewest of everybody's, then the lowest peer.
-std::vector<Peer> pick_drafters(const Workers& workers, Peer now);
+// Drafters that take work and that `fits` admits, at most kDraftersPerSequenceMax; first those with the fewest live sequences
+// of ours, then `now`, then fewest of everybody's, then the lowest peer.
+using DrafterFits = std::function<bool(Peer, const Worker&)>;
+std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterFits& fits);
 
 }  // namespace slipstream

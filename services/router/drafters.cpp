@@ -1,5 +1,6 @@
 // Who drafts for a live request. It has a first drafter, whose load it is, and others to fall back on; both may change while it
 // runs (Assign), and nothing but its speed depends on them.
+#include <algorithm>
 #include <set>
 
 #include "services/router/assign.h"
@@ -16,12 +17,41 @@ std::set<Incarnation> incarnations(const std::vector<DrafterRef>& drafters) {
 
 }  // namespace
 
+bool Router::State::trusts(Peer drafter) const {
+  const auto key = keys.find(drafter);
+  return key == keys.end() ? config.trust_local : std::ranges::find(config.trusted, key->second) != config.trusted.end();
+}
+
+std::vector<Peer> Router::State::drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const {
+  if (!request.submit.speculate) return {};
+  return pick_drafters(workers, now_drafts, [&](Peer peer, const Worker& worker) {
+    const std::string& method = request.submit.drafter;
+    const bool named = method.empty() || std::ranges::find(worker.hello.methods, method) != worker.hello.methods.end();
+    return named && (!is_drawn(acceptance.rule) || trusts(peer));
+  });
+}
+
+// The rule of the next epoch. A drawn one believes what its drafters say of their probabilities, so without one that is trusted
+// the target's own choice decides: the same law.
+Acceptance Router::State::acceptance_for(const LiveRequest& request) const {
+  if (request.submit.sampling.temperature == 0.0F) return {.rule = Rule::greedy};
+  const Acceptance& wanted = request.submit.acceptance;
+  if (is_drawn(wanted.rule) && !drafters_for(request, wanted, {}).empty()) return wanted;
+  return {.rule = Rule::coupled};
+}
+
+Tuning Router::State::tuning_for(const LiveRequest& request) const {
+  Tuning tuning = config.tuning;
+  tuning.nodes_max = std::min(tuning.nodes_max, request.submit.nodes_max);
+  tuning.depth_max = std::min(tuning.depth_max, request.submit.depth_max);
+  return tuning;
+}
+
 // And counts it with the first of them.
 void Router::State::give_drafters(LiveRequest& request) {
   const Peer before = request.drafter;
   take_drafters(request);
-  if (!request.submit.speculate) return;
-  for (Peer peer : pick_drafters(workers, before)) {
+  for (Peer peer : drafters_for(request, request.acceptance, before)) {
     Worker& worker = *workers.find(peer);
     if (request.drafters.empty()) {
       request.drafter = peer;
@@ -62,7 +92,7 @@ void Router::State::send_assign(LiveRequest& request) {
                                 .epoch = request.epoch,
                                 .version = request.assignment,
                                 .drafters = request.drafters,
-                                .tuning = config.tuning});
+                                .tuning = tuning_for(request)});
 }
 
 }  // namespace slipstream

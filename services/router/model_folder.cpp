@@ -19,6 +19,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                       .lease_ms = options.lease_ms,
                       .verifier_stuck_ms = options.verifier_stuck_ms,
                       .rebalance_ms = options.rebalance_ms};
+  config.trusted = options.trust_list();
+  config.trust_local = std::erase(config.trusted, "local") > 0;
   config.tuning.deadline_us = options.deadline_us;
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
   ServedModel served{.name = options.served_name(),
@@ -27,7 +29,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .vocabulary = model.vocabulary,
                      .end_ids = model.eos_ids,
                      .context_max = model.context_max,
-                     .draft_nodes_max = config.tuning.nodes_max};
+                     .draft_nodes_max = config.tuning.nodes_max,
+                     .rules = options.rule_list()};
   return ModelFolder{std::move(served), std::move(config)};
 }
 

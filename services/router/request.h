@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/limits.h"
 #include "common/messages/common.h"
 #include "common/sampling/logprobs.h"
 #include "common/sampling/params.h"
@@ -24,6 +25,10 @@ struct Submit {
   int32_t output_max = 0;  // 0: what the context leaves
   std::vector<TokenId> stop_ids;
   bool speculate = true;
+  Acceptance acceptance{.rule = Rule::coupled};  // wanted; what runs is told with each Delivery
+  uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round, and no more than the tuning's
+  uint16_t depth_max = kTreeDepthMax;
+  std::string drafter = {};  // method; empty: any
   Adjustments adjustments = {};
   std::optional<int32_t> top_logprobs = {};  // each token comes with its logprob and so many alternatives
 };
@@ -45,6 +50,7 @@ struct Delivery {
   std::vector<uint8_t> drafted;             // [ids] 1: a drafter had guessed it
   Finish finish = Finish::none;             // none, stop or length: the rest arrives as Failure
   SpeculationReport report;                 // since the request began, over all its verifiers
+  Acceptance acceptance;                    // that ran last: drawn rules need a trusted drafter
   uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
 };

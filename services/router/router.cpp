@@ -118,6 +118,7 @@ void Router::State::start(LiveRequest& request, Placement placement) {
   request.acked_again = now - ms(config.ack_repeat_ms);
   request.ack_owed = false;
   request.assignment = 0;
+  request.acceptance = acceptance_for(request);
   give_drafters(request);
   memory.remember(request.prefixes, placement.verifier);
   ++counters.starts;
@@ -142,11 +143,11 @@ void Router::State::send_start(LiveRequest& request) {
               .tokens = submit.prompt,
               .sampling = submit.sampling,
               .seed = submit.seed,
-              .rule = submit.sampling.temperature == 0.0F ? Rule::greedy : Rule::coupled,
+              .acceptance = request.acceptance,
               .output_max = request.output_max,
               .stop_ids = submit.stop_ids,
               .drafters = request.drafters,
-              .tuning = config.tuning,
+              .tuning = tuning_for(request),
               .lease_ms = config.lease_ms,
               .adjustments = submit.adjustments,
               .top_logprobs = submit.top_logprobs};
@@ -258,6 +259,7 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
                               .drafted = std::move(taken.drafted),
                               .finish = finish,
                               .report = request.stream.report(),
+                              .acceptance = request.acceptance,
                               .backend = hash(request.backend, config.fingerprint.tokenizer),
                               .logprobs = std::move(taken.logprobs)});
   if (finish == Finish::none) return;

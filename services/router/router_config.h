@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "common/base/limits.h"
 #include "common/messages/common.h"
@@ -12,6 +14,8 @@ struct RouterConfig {
   Fingerprint fingerprint;  // of the model folder; weights 0: the router reads none, its verifiers must agree among themselves
   int32_t context_max = kContextTokensMax;  // of the model's config; a verifier may offer less
   Tuning tuning;                            // the default of every Start
+  bool trust_local = false;                 // the probabilities of drafters that came without a key
+  std::vector<std::string> trusted;         // and of those with these keys
 
   uint32_t tick_ms = 50;                // how often deadlines are looked at while a request waits
   uint32_t heartbeat_ms = 200;          // to every worker, and asked of every worker

@@ -46,6 +46,10 @@ struct Router::State {
   SequenceId sequence(const LiveRequest& request) const { return {config.incarnation, request.submit.request}; }
 
   // Who drafts for whom (drafters.cpp).
+  bool trusts(Peer drafter) const;
+  Acceptance acceptance_for(const LiveRequest& request) const;
+  Tuning tuning_for(const LiveRequest& request) const;
+  std::vector<Peer> drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const;
   void give_drafters(LiveRequest& request);
   void take_drafters(LiveRequest& request);
   void look_at_drafters();

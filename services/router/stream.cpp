@@ -15,7 +15,8 @@ SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
           .late = a.late + b.late,
           .stale = a.stale + b.stale,
           .invalid = a.invalid + b.invalid,
-          .held = a.held + b.held};
+          .held = a.held + b.held,
+          .spent = a.spent + b.spent};
 }
 
 }  // namespace

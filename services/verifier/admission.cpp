@@ -28,8 +28,8 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
   if (!std::ranges::all_of(how.bias, known, &LogitBias::id) || !std::ranges::all_of(how.allowed, known)) {
     return never("logit_bias or allowed_token_ids names a token outside the model's vocabulary");
   }
-  if ((start.sampling.temperature == 0) != (start.rule == Rule::greedy)) {
-    return never("the greedy rule goes with temperature 0, coupled with any other");
+  if ((start.sampling.temperature == 0) != (start.acceptance.rule == Rule::greedy)) {
+    return never("the greedy rule goes with temperature 0, all others with any other");
   }
   return std::nullopt;
 }

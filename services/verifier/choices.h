@@ -1,17 +1,51 @@
+// What goes into a verify job and what comes back.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/messages/common.h"
+#include "common/model/step_plan.h"
 #include "common/sampling/logprobs.h"
+#include "common/speculation/draft_tree.h"
+#include "common/speculation/walk.h"
 
 namespace slipstream {
 
-// What a verify job returns.
+// One sequence whose rule is of the ratio family: its rows' laws are weighed within the job.
+struct Judgement {
+  size_t first_wanted = 0;  // index of the root's row among the wanted ones; the tree's follow
+  DraftTree tree;           // empty: the token comes from the root's law
+  Acceptance acceptance;
+  SamplingParams sampling;
+  uint64_t seed = 0;  // with the next three: whose luck it is (sampling/dice.h)
+  uint32_t choice = 0;
+  Epoch epoch = 0;
+  Round round = 0;
+};
+
+struct VerifyPlan {
+  StepPlan step;
+  std::vector<Judgement> judgements;
+
+  void clear() {
+    step.clear();
+    judgements.clear();
+  }
+};
+
+struct Judged {
+  Walk walk;
+  std::vector<double> spent = {};  // [walk.emitted] total variation, of a biased rule
+};
+
 struct Choices {
-  std::vector<TokenId> chosen;         // [wanted] the target's token after that row; -1: its logits were not finite
-  std::vector<TokenLogprob> logprobs;  // [StepPlan::logprobs] of the token chosen there, where the walk comes by
+  std::vector<TokenId>
+      chosen;                  // [wanted] the target's token after that row; -1: its logits were not finite. Not of judged rows
+  std::vector<Judged> judged;  // [judgements]
+  std::vector<TokenLogprob> logprobs;  // [StepPlan::logprobs] of the token behind that row, where the walk comes by
   uint32_t forward_us = 0;
 };
 

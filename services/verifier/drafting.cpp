@@ -19,8 +19,30 @@ SequenceInfo info_of(const VerifierSequence& sequence) {
           .seed = sequence.seed,
           .choice = sequence.choice,
           .sampling = sequence.sampling,
-          .rule = sequence.rule,
+          .acceptance = sequence.acceptance,
           .adjustments = sequence.adjuster ? sequence.adjuster->how() : Adjustments{}};
+}
+
+Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int32_t vocabulary) {
+  if (!is_drawn(acceptance.rule)) {
+    TRY(TokenTree tree, TokenTree::make(message.nodes, vocabulary));
+    return DraftTree(std::move(tree));
+  }
+  if (message.nodes.empty()) return DraftTree();
+  std::vector<OwnLaw> laws;
+  for (const DraftLaw& shipped : message.laws) {
+    if (shipped.ids.size() != shipped.weights.size())
+      return fail("{} ids, {} weights", shipped.ids.size(), shipped.weights.size());
+    OwnLaw& law = laws.emplace_back();
+    for (size_t i = 0; i < shipped.ids.size(); ++i) law.add(shipped.ids[i], shipped.weights[i]);
+  }
+  const Replacement replacement = acceptance.repeats ? Replacement::with : Replacement::without;
+  TRY(DraftTree tree, DraftTree::make(message.nodes, std::move(laws), replacement, vocabulary));
+  for (int node = 0; is_biased(acceptance.rule) && node < tree.size(); ++node) {
+    const int32_t parent = tree.nodes()[static_cast<size_t>(node)].parent;
+    if (parent != node - 1) return fail("node {} is a child of {}: a chain was asked for", node, parent);
+  }
+  return tree;
 }
 
 void holds(VerifierSequence& sequence, int32_t tokens) {
@@ -195,17 +217,21 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.round_began = now;
   const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
   const bool possible = worth && pick(sequence, effects) != nullptr;
-  const bool wanted = possible && sequence.guard.wants_draft();
+  // What is drawn is waited for, so it is asked for only once the step that uses it could be the next.
+  const bool timely = !sequence.drawn() || sequence.prompt_rows_left() == 0;
+  const bool wanted = possible && timely && sequence.guard.wants_draft();
   unpark(sequence, wanted);
   if (sequence.draft.answered) return;
   if (!wanted) {
-    counters_.backed_off_rounds += possible ? 1 : 0;
+    counters_.backed_off_rounds += possible && timely ? 1 : 0;
     return;
   }
   sequence.draft.asked = true;
   sequence.draft.learns = static_cast<int32_t>(sequence.tokens.size()) - sequence.drafter_holds >= kLearnTokens;
   const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
-  sequence.draft.deadline = now + (sequence.draft.learns ? std::min(patience, kLearnWait) : patience);
+  sequence.draft.deadline = now + (sequence.drawn()        ? kDrawnWaitMost
+                                   : sequence.draft.learns ? std::min(patience, kLearnWait)
+                                                           : patience);
   sequence.asked_round = sequence.draft.learns ? 0 : sequence.round;
   sequence.asked_at = now;
   advance(sequence, effects);
@@ -216,6 +242,8 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
   const auto all = std::span<const TokenId>(sequence.tokens);
   auto held = static_cast<size_t>(sequence.drafter_holds);
   PrefixHash& hash = sequence.drafter_prefix;
+  // No deeper than what can be emitted, or than the model's context.
+  const int depth = std::min(sequence.output_max - sequence.output() - 1, config_.context_max - 1 - sequence.root());
   do {
     const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
     Advance message{.fence = {.sequence = sequence.id,
@@ -228,6 +256,7 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
                     .tuning = sequence.tuning,
                     .info = std::nullopt};
     message.tuning.nodes_max = static_cast<uint16_t>(sequence.nodes_max());
+    message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth, 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = info_of(sequence);
     effects.push_back(To<Advance>{sequence.drafter, std::move(message)});
     hash.add(chunk);
@@ -236,8 +265,15 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
   sequence.drafter_holds = static_cast<int32_t>(held);
 }
 
+bool Drafting::waits(const VerifierSequence& sequence, Time now) const {
+  const DraftRound& draft = sequence.draft;
+  if (!draft.asked || draft.answered || now >= draft.deadline) return false;
+  const DrafterLink* link = find(sequence.drafter);
+  return !sequence.drawn() || (link != nullptr && link->attached);
+}
+
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
-  const bool late = sequence.draft.asked && !sequence.draft.answered;
+  const bool late = sequence.draft.asked && (!sequence.draft.answered || sequence.draft.late);
   if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
   counters_.missed_deadlines += late ? 1 : 0;
   sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
@@ -272,6 +308,7 @@ void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effe
   const auto length = static_cast<int32_t>(sequence->tokens.size());
   if (!sequence->running()) return late();
   const bool ahead = fence.base_length > length;
+  if (ahead && sequence->drawn()) return stale();  // nobody asked for it
   if (!ahead) {
     if (fence.round < sequence->round) return late();
     if (fence.round != sequence->round || fence.base_length != length || fence.prefix_hash != sequence->hash.value() ||
@@ -280,9 +317,11 @@ void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effe
     }
     if (sequence->root_in_step) return late();
     sequence->draft.busy = message.no_nodes == NoNodes::busy;
+    sequence->draft.late = !sequence->draft.learns && now > sequence->round_began + Time(sequence->tuning.deadline_us);
   }
-  Result<TokenTree> tree = TokenTree::make(message.nodes, config_.fingerprint.vocabulary);
+  Result<DraftTree> tree = tree_of(message, sequence->acceptance, config_.fingerprint.vocabulary);
   if (!tree) {
+    if (sequence->drawn()) sequence->draft.answered = true;  // and go on plainly
     drop(*sequence, nodes, &SpeculationReport::invalid, &VerifierCounters::invalid);
     strike(peer, effects);
     return;

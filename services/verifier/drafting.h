@@ -62,6 +62,8 @@ class Drafting {
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
   // A step of the sequence settled: what its draft was worth, for the guard.
   void settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
+  // This round's tree is still to come, and may.
+  bool waits(const VerifierSequence& sequence, Time now) const;
   // sequence: the one the message names, or nullptr if there is none of that id and epoch.
   void tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects);
   // How much longer this round's tree will likely take; 0: any moment, or nobody knows.

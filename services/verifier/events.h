@@ -30,8 +30,8 @@ struct VerifierConfig {
 
 using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
                                    From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>, From<Attached>, From<Tree>,
-                                   From<Resync>, From<Unknown>, Ran<StepPlan, Choices>>;
-using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<StepPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
+                                   From<Resync>, From<Unknown>, Ran<VerifyPlan, Choices>>;
+using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<VerifyPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
                                     To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note>;
 
 }  // namespace slipstream

@@ -9,22 +9,24 @@ namespace {
 
 class Gathering {
  public:
-  Gathering(const GatherLimits& limits, const Reserve& reserve, StepPlan& plan, uint64_t& trimmed)
-      : limits_(limits), reserve_(reserve), plan_(plan), trimmed_(trimmed) {}
+  Gathering(const GatherLimits& limits, const Reserve& reserve, VerifyPlan& plan, uint64_t& trimmed)
+      : limits_(limits), reserve_(reserve), plan_(plan), step_(plan.step), trimmed_(trimmed) {}
 
-  int rows_left() const { return limits_.rows_max - plan_.rows(); }
+  int rows_left() const { return limits_.rows_max - step_.rows(); }
 
   // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most nodes_max nodes of its tree.
   void add(VerifierSequence& sequence, int32_t rows_max, int nodes_max) {
     const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
     const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
     Lane lane{.life = sequence.life, .decodes = decodes, .prompt_rows = prompt_rows, .tree = {}};
+    const int32_t before_tree = sequence.cached + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
       lane.tree = std::exchange(sequence.draft.tree, {});
       trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree)}));
     }
-    const int32_t before_tree = sequence.cached + prompt_rows + (decodes ? 1 : 0);
-    if (!reserve_(sequence, before_tree + lane.tree.size(), false)) {  // a guess evicts nobody
+    // A guess evicts nobody. Whether there is room for one must not depend on what was drawn, so room is made for any.
+    const int32_t nodes = is_drawn(sequence.acceptance.rule) && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
+    if (!reserve_(sequence, before_tree + nodes, false)) {
       trim(sequence, lane.tree, 0);
       if (!reserve_(sequence, before_tree, true)) return;
     }
@@ -37,14 +39,15 @@ class Gathering {
   std::vector<Lane> finish() { return std::move(lanes_); }
 
  private:
-  // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context.
+  // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context (it was not
+  // asked to: drafting.cpp).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
     int depth = 0;
     for (int node = 0; node < tree.size(); ++node) depth = std::max(depth, tree.depth(node));
     return sequence.root() + depth < limits_.context_max ? sequence.nodes_max() : 0;
   }
 
-  void trim(VerifierSequence& sequence, TokenTree& tree, int budget) {
+  void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {
     const auto before = static_cast<uint32_t>(tree.size());
     tree.trim(budget);
     const uint32_t cut = before - static_cast<uint32_t>(tree.size());
@@ -54,13 +57,13 @@ class Gathering {
   }
 
   void add_rows(VerifierSequence& sequence, Lane& lane) {
-    plan_.moves.insert(plan_.moves.end(), sequence.moves.begin(), sequence.moves.end());
+    step_.moves.insert(step_.moves.end(), sequence.moves.begin(), sequence.moves.end());
     sequence.moves.clear();
-    const int32_t lane_index = plan_.add_sequence(sequence.table.blocks());
+    const int32_t lane_index = step_.add_sequence(sequence.table.blocks());
 
     for (int32_t i = 0; i < lane.prompt_rows; ++i) {
       const int32_t position = sequence.cached + i;
-      plan_.add({.token = sequence.tokens[static_cast<size_t>(position)],
+      step_.add({.token = sequence.tokens[static_cast<size_t>(position)],
                  .position = position,
                  .slot = sequence.table.slot(position),
                  .sequence = lane_index,
@@ -70,36 +73,48 @@ class Gathering {
   }
 
   void add_tree(const VerifierSequence& sequence, Lane& lane, int32_t lane_index) {
+    const bool judged = is_drawn(sequence.acceptance.rule);
     const int32_t root = sequence.root();
     const std::vector<uint64_t> mask = tree_mask(lane.tree);
-    lane.first_wanted = static_cast<int>(plan_.wanted.size());
-    lane.first_logprob = static_cast<int>(plan_.logprobs.size());
-    const int32_t adjuster = sequence.adjuster ? plan_.add_adjuster(sequence.adjuster) : -1;
+    lane.first_wanted = static_cast<int>(step_.wanted.size());
+    lane.first_logprob = static_cast<int>(step_.logprobs.size());
+    const int32_t adjuster = sequence.adjuster ? step_.add_adjuster(sequence.adjuster) : -1;
     const auto drafted = [&](int row) { return lane.tree.nodes()[static_cast<size_t>(row - 1)].token; };
     for (int row = 0; row <= lane.tree.size(); ++row) {
       const int32_t depth = row == 0 ? 0 : lane.tree.depth(row - 1);
       const TokenId token = row == 0 ? sequence.tokens.back() : drafted(row);
-      plan_.add({.token = token,
+      step_.add({.token = token,
                  .position = root + depth,
                  .slot = sequence.table.slot(root + row),
                  .sequence = lane_index,
                  .visible = root,
                  .ancestors = mask[static_cast<size_t>(row)]});
-      plan_.want({.seed = sequence.seed,
+      step_.want({.seed = sequence.seed,
                   .choice = sequence.choice,
                   .position = static_cast<uint32_t>(sequence.output() + depth),
-                  .params = sequence.sampling});
+                  .params = judged ? kLawAlone : sequence.sampling});
       if (sequence.top_logprobs) {
         const int32_t parent = row == 0 ? -1 : lane.first_logprob + lane.tree.nodes()[static_cast<size_t>(row - 1)].parent + 1;
-        plan_.logprobs.push_back({.wanted = lane.first_wanted + row, .parent = parent, .top = *sequence.top_logprobs});
+        step_.logprobs.push_back({.wanted = lane.first_wanted + row, .parent = parent, .top = *sequence.top_logprobs});
       }
-      if (adjuster >= 0) plan_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted);
+      if (adjuster >= 0) step_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted);
     }
+    if (!judged) return;
+    lane.judgement = static_cast<int>(plan_.judgements.size());
+    plan_.judgements.push_back({.first_wanted = static_cast<size_t>(lane.first_wanted),
+                                .tree = lane.tree,
+                                .acceptance = sequence.acceptance,
+                                .sampling = sequence.sampling,
+                                .seed = sequence.seed,
+                                .choice = sequence.choice,
+                                .epoch = sequence.epoch,
+                                .round = sequence.round});
   }
 
   const GatherLimits& limits_;
   const Reserve& reserve_;
-  StepPlan& plan_;
+  VerifyPlan& plan_;
+  StepPlan& step_;
   uint64_t& trimmed_;
   std::vector<Lane> lanes_;
 };
@@ -107,9 +122,9 @@ class Gathering {
 }  // namespace
 
 std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
-                         StepPlan& plan, uint64_t& trimmed) {
+                         VerifyPlan& plan, uint64_t& trimmed) {
   plan.clear();
-  plan.blocks_max = limits.blocks_max;  // fixed, so that a device can keep the table at one address
+  plan.step.blocks_max = limits.blocks_max;  // fixed, so that a device can keep the table at one address
   Gathering gathering(limits, reserve, plan, trimmed);
   const auto decodes = [](const VerifierSequence* sequence) { return sequence->prompt_rows_left() == 0; };
   const auto decoding = static_cast<int>(std::ranges::count_if(ready, decodes));

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "common/model/step_plan.h"
+#include "services/verifier/choices.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -20,7 +20,8 @@ struct Lane {
   int32_t prompt_rows = 0;
   int first_wanted = 0;   // decodes: index of the root's choice in Choices::chosen; the tree's follow
   int first_logprob = 0;  // the same in Choices::logprobs, if its sequence asks for them
-  TokenTree tree;
+  DraftTree tree;
+  int judgement = -1;  // index in the plan, if the rule is of the ratio family
 };
 
 struct GatherLimits {
@@ -35,6 +36,6 @@ using Reserve = std::function<bool(VerifierSequence&, int32_t positions, bool ev
 // Fills `plan` (cleared) and gives the lanes in the order of its sequences. Takes each tree and the pending moves from its
 // sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.
 std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
-                         StepPlan& plan, uint64_t& trimmed);
+                         VerifyPlan& plan, uint64_t& trimmed);
 
 }  // namespace slipstream

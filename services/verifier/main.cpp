@@ -26,7 +26,7 @@
 namespace slipstream {
 namespace {
 
-using VerifierNode = Node<Verifier, StepPlan, Choices>;
+using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
@@ -69,7 +69,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .wait_share = options.wait_percent / 100.0};
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}, .keys = keys}));
   Verifier verifier(config);
-  VerifierNode loop(verifier, *transport, [&](StepPlan& plan) { return verify_job(target, plan); });
+  VerifierNode loop(verifier, *transport,
+                    [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));

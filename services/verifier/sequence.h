@@ -21,8 +21,8 @@
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/sampling/adjuster.h"
+#include "common/speculation/draft_tree.h"
 #include "common/speculation/guard.h"
-#include "common/speculation/token_tree.h"
 #include "services/verifier/send_window.h"
 
 namespace slipstream {
@@ -35,8 +35,13 @@ struct DraftRound {
   bool learns = false;    // it has much to learn first: hardly waited for, and no failure when late
   bool resynced = false;  // a Resync was answered: once a round is enough
   Time deadline{};        // asked: when to go on without
-  TokenTree tree;         // empty until it comes
+  bool late = false;      // it came, and was waited for, longer than the tuning allows
+  DraftTree tree;         // empty until it comes
 };
+
+// A tree of the ratio family, once asked for, is waited for: to drop one for being late would bend the law, as what was drawn
+// may be why (DESIGN, 5). Its sequence alone waits, so long at most; late trees make the guard ask less often.
+inline constexpr Time kDrawnWaitMost = std::chrono::seconds(1);
 
 // A drafter that is of no use makes way for another, which begins with the whole prompt: after so many useless rounds, twice as
 // many the next time, until a guess is accepted.
@@ -55,7 +60,7 @@ struct VerifierSequence {
   int32_t prompt_length = 0;
   SamplingParams sampling;
   uint64_t seed = 0;
-  Rule rule = Rule::greedy;
+  Acceptance acceptance;
   int32_t output_max = 0;
   std::vector<TokenId> stop_ids;
   std::optional<int32_t> top_logprobs;  // none: no logprobs
@@ -110,6 +115,7 @@ struct VerifierSequence {
   int32_t prompt_rows_left() const { return root() - cached; }                          // rows to compute before the root's
   int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
+  bool drawn() const { return is_drawn(acceptance.rule); }
   int32_t to_send() const { return output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
 };
 

@@ -65,7 +65,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
   sequence->prompt_length = start.prompt_length;
   sequence->sampling = start.sampling;
   sequence->seed = start.seed;
-  sequence->rule = start.rule;
+  sequence->acceptance = start.acceptance;
   sequence->output_max = start.output_max;
   sequence->stop_ids = std::move(start.stop_ids);
   sequence->top_logprobs = start.top_logprobs;

@@ -40,8 +40,7 @@ void tell_fates(VerifierSequence& sequence, const Fates& fates, int nodes, Verif
 
 }  // namespace
 
-Settled settle(VerifierSequence& sequence, const Lane& lane, std::span<const TokenId> chosen, VerifierCounters& counters) {
-  const Walk walked = walk(lane.tree, chosen);
+Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters) {
   const int emitted = cut(sequence, walked.emitted);
   const int accepted = std::min(emitted, static_cast<int>(walked.accepted.size()));
   tell_fates(sequence, fates(lane.tree, walked, accepted), lane.tree.size(), counters);

@@ -16,9 +16,9 @@ struct Settled {
   std::vector<int32_t> path;  // [accepted_nodes] their rows of the lane, whose first is the root's
 };
 
-// chosen: [lane.tree.size() + 1] the target's token after each row of the lane. A non-finite row on the accepted path ends the
-// sequence with Finish::error; elsewhere it does no harm.
-Settled settle(VerifierSequence& sequence, const Lane& lane, std::span<const TokenId> chosen, VerifierCounters& counters);
+// walked: what is accepted of lane.tree, and the token behind it. A token of -1 (a row that was not finite) ends the sequence
+// with Finish::error.
+Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters);
 
 // Keeps the logprobs of what settle() emitted. logprobs: [lane.tree.size() + 1] of the tokens chosen.
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);

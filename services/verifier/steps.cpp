@@ -10,8 +10,7 @@ namespace slipstream {
 
 // A prompt of several chunks need not wait: its tree is used in the chunk that has the root.
 bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now) const {
-  return sequence.draft.asked && !sequence.draft.answered && now < sequence.draft.deadline &&
-         sequence.prompt_rows_left() < config.step_rows_max;
+  return drafting.waits(sequence, now) && (sequence.drawn() || sequence.prompt_rows_left() < config.step_rows_max);
 }
 
 // Room for that many positions; evict: if need be by taking the blocks of the youngest sequence, if it is younger than this one
@@ -42,6 +41,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
     if (waits_for_draft(*sequence, now)) {
+      if (sequence->drawn()) continue;  // it waits alone
       due = true;
       expected = std::max(expected, drafting.expected(*sequence, now));
     }
@@ -63,11 +63,11 @@ void Verifier::State::start_step(Time now, Effects& effects) {
       counters.trimmed);
   CHECK(!lanes.empty(), "{} sequences are ready and none fits the cache", ready.size());
   computing = true;
-  counters.step_rows += static_cast<uint64_t>(plan.rows());
-  effects.push_back(Run<StepPlan>{std::move(plan)});
+  counters.step_rows += static_cast<uint64_t>(plan.step.rows());
+  effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
 
-void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effects) {
+void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& effects) {
   computing = false;
   ++counters.steps;
   plan = std::move(event.job);
@@ -106,12 +106,29 @@ void Verifier::State::take(Ran<StepPlan, Choices> event, Time now, Effects& effe
   if (event.result) wait_budget.step(waited, Time(event.result->forward_us), decoding > 0 ? double(accepted) / decoding : 0);
 }
 
+namespace {
+
+Walk walked(const Lane& lane, const Choices& choices) {
+  if (lane.judgement >= 0) return choices.judged[static_cast<size_t>(lane.judgement)].walk;
+  const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
+  return walk(lane.tree, std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), rows));
+}
+
+// spent: [what the walk emits] or nothing; of those, `emitted` were kept.
+void tell_spent(VerifierSequence& sequence, std::span<const double> spent, int emitted) {
+  for (const double variation : spent.first(std::min(spent.size(), static_cast<size_t>(emitted)))) {
+    sequence.report.spent += static_cast<float>(variation);
+  }
+}
+
+}  // namespace
+
 // How many nodes of its tree were accepted.
 int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects) {
-  const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
-  const auto chosen = std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), rows);
-  const Settled settled = settle(sequence, lane, chosen, counters);
+  const Settled settled = settle(sequence, lane, walked(lane, choices), counters);
+  if (lane.judgement >= 0) tell_spent(sequence, choices.judged[static_cast<size_t>(lane.judgement)].spent, settled.emitted);
   if (sequence.top_logprobs) {
+    const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
     keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
   }
   if (sequence.finish == Finish::error) ++counters.non_finite_rows;

@@ -36,7 +36,7 @@ struct Verifier::State {
   void take(From<Tree> event, Time now, Effects& effects);
   void take(const From<Resync>& event, Time now, Effects& effects);
   void take(const From<Unknown>& event, Time now, Effects& effects);
-  void take(Ran<StepPlan, Choices> event, Time now, Effects& effects);
+  void take(Ran<VerifyPlan, Choices> event, Time now, Effects& effects);
 
   // After each event.
   void keep_time(Time now, Effects& effects);
@@ -75,7 +75,7 @@ struct Verifier::State {
   Time window_began{};  // of the busy share
   Time window_busy{};   // computing within it
   float busy = 0;       // of the last whole window
-  StepPlan plan;        // its buffers, while none is in flight
+  VerifyPlan plan;      // its buffers, while none is in flight
   std::optional<Time> alarm;
 };
 

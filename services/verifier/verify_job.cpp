@@ -1,35 +1,121 @@
 #include "services/verifier/verify_job.h"
 
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <vector>
 
+#include "common/model/adjusted_row.h"
+#include "common/speculation/accept_biased.h"
+
 namespace slipstream {
 namespace {
 
-// Of the rows that the walk reaches: a node is reached if it is what was chosen after a row that is. The others' stay empty.
-std::vector<TokenLogprob> read_logprobs(const LanguageModel& target, const StepPlan& plan, std::span<const TokenId> chosen) {
-  const auto vocabulary = static_cast<size_t>(target.config().vocabulary);
+// The laws after a tree's rows, each made from its logits when it is asked for.
+class RowLaws final : public TargetLaws {
+ public:
+  RowLaws(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch)
+      : judgement_(judgement), step_(step), logits_(logits), scratch_(scratch) {
+    const auto rows = static_cast<size_t>(judgement.tree.size()) + 1;
+    made_.assign(rows, false);
+    columns_ = logits.size() / rows;
+    if (scratch_.laws.size() < rows) scratch_.laws.resize(rows);
+  }
+
+  Law after(int row) override {
+    const auto at = static_cast<size_t>(row);
+    if (!made_[at]) {
+      const auto logits = adjusted(step_, static_cast<int32_t>(judgement_.first_wanted + at),
+                                   logits_.subspan(at * columns_, columns_), scratch_.adjusted);
+      target_law(logits, judgement_.sampling, scratch_.chain, scratch_.laws[at]);
+    }
+    made_[at] = true;
+    return scratch_.laws[at].view();
+  }
+
+ private:
+  const Judgement& judgement_;
+  const Step& step_;
+  std::span<const float> logits_;
+  size_t columns_ = 0;
+  VerifyScratch& scratch_;
+  std::vector<bool> made_;
+};
+
+Bias bias_of(const Acceptance& acceptance) {
+  const auto kind = [&] {
+    switch (acceptance.rule) {
+      case Rule::lenience:
+        return Bias::Kind::lenience;
+      case Rule::uniform:
+        return Bias::Kind::uniform;
+      case Rule::typical:
+        return Bias::Kind::typical;
+      default:
+        return Bias::Kind::pareto;
+    }
+  };
+  return {.kind = kind(), .strength = acceptance.strength, .delta = acceptance.delta};
+}
+
+// [wanted] the token that the walk emits after each row, if it reaches it: what was chosen there, or judged.
+std::vector<TokenId> emitted_after(const VerifyPlan& plan, const Choices& choices) {
+  std::vector<TokenId> after = choices.chosen;
+  for (size_t i = 0; i < plan.judgements.size(); ++i) {
+    const Judgement& judgement = plan.judgements[i];
+    const Walk& walk = choices.judged[i].walk;
+    const auto rows = std::span(after).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1);
+    std::ranges::fill(rows, -1);
+    for (size_t at = 0; at < walk.emitted.size(); ++at) {
+      rows[at == 0 ? 0 : static_cast<size_t>(walk.accepted[at - 1]) + 1] = walk.emitted[at];
+    }
+  }
+  return after;
+}
+
+// Of the rows that the walk reaches: a node is reached if it is the token after a row that is. The others' stay empty.
+std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const float> logits, std::span<const TokenId> after,
+                                        ChainScratch& scratch) {
+  const size_t columns = logits.size() / after.size();
   std::vector<TokenLogprob> logprobs(plan.logprobs.size());
-  std::vector<TokenId> follows(plan.logprobs.size(), -1);  // the token chosen after that row, if it is reached
-  ChainScratch scratch;
+  std::vector<TokenId> follows(plan.logprobs.size(), -1);  // the token after that row, if it is reached
   for (size_t i = 0; i < plan.logprobs.size(); ++i) {
     const LogprobRow& row = plan.logprobs[i];
     const auto wanted = static_cast<size_t>(row.wanted);
     const TokenId token = plan.token[static_cast<size_t>(plan.wanted[wanted])];
     if (row.parent >= 0 && follows[static_cast<size_t>(row.parent)] != token) continue;
-    follows[i] = chosen[wanted];
-    logprobs[i] = logprob_of(target.logits().subspan(wanted * vocabulary, vocabulary), chosen[wanted], row.top, scratch);
+    follows[i] = after[wanted];
+    logprobs[i] = logprob_of(logits.subspan(wanted * columns, columns), after[wanted], row.top, scratch);
   }
   return logprobs;
 }
 
 }  // namespace
 
-Result<Choices> verify_job(LanguageModel& target, const StepPlan& plan) {
+Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch) {
+  RowLaws laws(judgement, step, logits, scratch);
+  KeyedDice dice({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
+  const Rule rule = judgement.acceptance.rule;
+  if (rule == Rule::ratio) return {.walk = accept_ratio(judgement.tree, laws, dice, scratch.accept)};
+  if (rule == Rule::traversal) return {.walk = accept_traversal(judgement.tree, laws, dice, scratch.accept)};
+  BiasedWalk biased = accept_biased(judgement.tree, bias_of(judgement.acceptance), laws, dice);
+  return {.walk = std::move(biased.walk), .spent = std::move(biased.spent)};
+}
+
+Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
   const auto began = std::chrono::steady_clock::now();
-  TRY(const auto chosen, target.run(plan.view()));
-  Choices choices{.chosen = {chosen.begin(), chosen.end()}, .logprobs = read_logprobs(target, plan, chosen)};
+  const Step step = plan.step.view();
+  TRY(const auto chosen, target.run(step));
+  Choices choices{.chosen = {chosen.begin(), chosen.end()}, .judged = {}, .logprobs = {}};
+  const size_t columns = chosen.empty() ? 0 : target.logits().size() / chosen.size();
+  for (const Judgement& judgement : plan.judgements) {
+    const size_t rows = static_cast<size_t>(judgement.tree.size()) + 1;
+    choices.judged.push_back(
+        judge(judgement, step, target.logits().subspan(judgement.first_wanted * columns, rows * columns), scratch));
+  }
+  if (!plan.step.logprobs.empty()) {
+    choices.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, choices), scratch.chain);
+  }
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
   choices.forward_us = static_cast<uint32_t>(took.count());
   return choices;

@@ -2,11 +2,22 @@
 #pragma once
 
 #include "common/model/language_model.h"
-#include "common/model/step_plan.h"
+#include "common/speculation/accept.h"
 #include "services/verifier/choices.h"
 
 namespace slipstream {
 
-Result<Choices> verify_job(LanguageModel& target, const StepPlan& plan);
+// Buffers reused from step to step.
+struct VerifyScratch {
+  ChainScratch chain;
+  AcceptScratch accept;
+  std::vector<OwnLaw> laws;
+  std::vector<float> adjusted;  // one row
+};
+
+// logits: [judged rows, vocabulary] of the root and of each node of its tree. step: says which of them are adjusted.
+Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch);
+
+Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch);
 
 }  // namespace slipstream

@@ -231,7 +231,7 @@ http::Client Cluster::client(const std::string& router) const { return {"127.0.0
 const std::string& Cluster::model_name() {
   if (model_name_.empty()) {
     http::Client router = client();
-    model_name_ = take(command::served_model(router), "/v1/models");
+    model_name_ = take(command::served_model(router), "/v1/models").name;
   }
   return model_name_;
 }

@@ -42,16 +42,27 @@ struct Rows {
   }
 };
 
-void add_softmax(std::span<const float> logits, std::vector<double>& rows) {
+void add_law(std::span<const float> logits, double temperature, double top_p, std::vector<double>& rows) {
   const double highest = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (float logit : logits) sum += std::exp(logit - highest);
-  for (float logit : logits) rows.push_back(std::exp(logit - highest) / sum);
+  std::vector<double> law;
+  for (float logit : logits) law.push_back(std::exp((logit - highest) / temperature));
+  const double total = std::accumulate(law.begin(), law.end(), 0.0);
+  std::vector<size_t> order(law.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return law[a] > law[b]; });
+  double before = 0;  // of the likelier ones
+  for (const size_t token : order) {
+    const double mass = law[token];
+    if (before >= top_p * total) law[token] = 0;
+    before += mass;
+  }
+  const double kept = std::accumulate(law.begin(), law.end(), 0.0);
+  for (const double mass : law) rows.push_back(mass / kept);
 }
 
 }  // namespace
 
-Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, const Adjustments& how) {
+Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, const LawSetting& setting) {
   TRY(LanguageModel target, LanguageModel::load(model, {.threads = 1, .path = {}, .cache_blocks = kBlocks}));
   ExactLaw law(target.config().vocabulary);
   const auto size = static_cast<int32_t>(prompt.size());
@@ -60,7 +71,8 @@ Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<cons
     const auto vocabulary = static_cast<size_t>(law.vocabulary_);
     for (size_t i = 0; i < rows.wanted.size(); ++i) {
       const auto logits = target.logits().subspan(i * vocabulary, vocabulary);
-      add_softmax(plain::adjusted({logits.begin(), logits.end()}, how, {prompt.begin(), prompt.end()}, rows.output[i]), into);
+      add_law(plain::adjusted({logits.begin(), logits.end()}, setting.how, {prompt.begin(), prompt.end()}, rows.output[i]),
+              setting.temperature, setting.top_p, into);
     }
     return {};
   };

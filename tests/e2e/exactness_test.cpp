@@ -1,14 +1,5 @@
 // Coupled sampling is exact, through the real processes: the joint law of three consecutive tokens over consecutive seeds is
 // the model's own, whoever drafts. The seeds are fixed, so each test passes or fails once and for all.
-//
-#include <simdjson.h>
-
-#include <array>
-#include <atomic>
-#include <mutex>
-#include <stdexcept>
-#include <thread>
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -17,57 +8,12 @@
 #include "tests/e2e/node_fates.h"
 #include "tests/e2e/prompt_ids.h"
 #include "tests/e2e/triple_judge.h"
+#include "tests/e2e/triples.h"
 
 namespace slipstream::e2e {
 namespace {
 
 constexpr double kPlanted = 0.01;  // total variation of an error that must be caught
-constexpr int kConnections = 32;
-constexpr const char* kWords = "hello";
-
-Triple draw(http::Client& client, uint64_t seed, const nlohmann::json& fields) {
-  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kWords}}}},
-                         {"max_tokens", 3},
-                         {"temperature", 1.0},
-                         {"seed", seed},
-                         {"ignore_eos", true},
-                         {"slipstream", {{"tokens", true}}}};
-  request.update(fields);
-  const auto reply = client.post("/v1/chat/completions", request.dump());
-  if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
-  simdjson::dom::parser parser;
-  const simdjson::padded_string body(reply->body);
-  Triple triple{};
-  size_t at = 0;
-  for (int64_t id : parser.parse(body)["slipstream"]["token_ids"].get_array()) triple.at(at++) = static_cast<TokenId>(id);
-  if (at != triple.size()) throw std::runtime_error("three tokens were asked for: " + reply->body);
-  return triple;
-}
-
-// Seeds 0, 1, ..., count - 1.
-std::vector<Triple> draw_all(Cluster& cluster, size_t count, const nlohmann::json& fields) {
-  std::vector<Triple> triples(count);
-  std::atomic<size_t> next = 0;
-  std::mutex mutex;
-  std::string error;
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < kConnections; ++i) {
-      threads.emplace_back([&] {
-        http::Client client = cluster.client();
-        try {
-          for (size_t at = next++; at < count; at = next++) triples[at] = draw(client, at, fields);
-        } catch (const std::exception& exception) {
-          std::lock_guard lock(mutex);
-          error = exception.what();
-        }
-      });
-    }
-  }
-  if (!error.empty()) throw std::runtime_error(error);
-  return triples;
-}
-
 void print(const std::string& what, const Verdict& verdict) {
   const auto& [first, second, third] = verdict.positions;
   fmt::print("{:<34} p-values: position 1 {:.2g}, 2 {:.2g}, 3 {:.2g}; joint {:.2g} (chi-square {:.1f}, {} degrees)\n", what,
@@ -77,7 +23,7 @@ void print(const std::string& what, const Verdict& verdict) {
 
 // What the oracle is told: the outcome of each seed.
 std::vector<Known> known_answers(const std::vector<Triple>& triples) {
-  const std::vector<TokenId> prompt = prompt_ids(tiny_model(), kWords);
+  const std::vector<TokenId> prompt = prompt_ids(tiny_model(), kTripleWords);
   std::vector<Known> known;
   for (const Triple& triple : triples) known.push_back({prompt, {triple.begin(), triple.end()}, known.size()});
   return known;
@@ -93,7 +39,7 @@ std::vector<Triple> draws_with(const std::string& drafter, size_t count, const A
   Cluster cluster(tiny_model());
   if (drafter == "oracle") write_answers(cluster.folder() / "answers.json", known_answers(known));
   cluster.start_all(drafter);
-  std::vector<Triple> triples = draw_all(cluster, count, asked.fields);
+  std::vector<Triple> triples = draw_triples(cluster, count, asked.fields);
   const NodeFates fates(cluster.settled_verifier());
   fmt::print("{}: {} draws, {} draft nodes received, {} accepted, {} rejected\n", drafter, count, fates.received,
              fates.accepted, fates.rejected);
@@ -101,7 +47,7 @@ std::vector<Triple> draws_with(const std::string& drafter, size_t count, const A
 }
 
 void expect_exact(size_t count, double planted, const Asked& asked = {}) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords), asked.how);
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords), {.how = asked.how});
   ASSERT_TRUE(law) << law.error().message;
   const std::vector<Triple> awful = draws_with("random", count, asked, {});
   const std::vector<Triple> good = draws_with("oracle", count, asked, awful);
@@ -112,7 +58,7 @@ void expect_exact(size_t count, double planted, const Asked& asked = {}) {
   ExactLaw error = *law;
   error.bias(0, planted);
   fmt::print("alpha {} a test; power against TV {} at the first position: {:.4f}\n", kAlpha, planted,
-             power(law->first(), error.first(), static_cast<double>(count), kAlpha));
+             statistics::power(law->first(), error.first(), static_cast<double>(count), kAlpha));
 
   for (int position = 0; position < 3; ++position) {
     ExactLaw biased = *law;

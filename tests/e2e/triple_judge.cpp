@@ -69,8 +69,8 @@ Verdict judge(const std::vector<Triple>& triples, const ExactLaw& law, const Exa
   for (double& mass : joint_expected) mass *= static_cast<double>(triples.size());
   Verdict verdict;
   for (size_t position = 0; position < 3; ++position)
-    verdict.positions[position] = chi_square(observed[position], expected[position]);
-  verdict.joint = chi_square(joint, joint_expected);
+    verdict.positions[position] = statistics::chi_square(observed[position], expected[position]);
+  verdict.joint = statistics::chi_square(joint, joint_expected);
   return verdict;
 }
 

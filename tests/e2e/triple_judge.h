@@ -10,11 +10,12 @@
 #include <array>
 #include <vector>
 
-#include "tests/e2e/chi_square.h"
+#include "common/statistics/chi_square.h"
 #include "tests/e2e/exact_law.h"
 
 namespace slipstream::e2e {
 
+using statistics::ChiSquare;
 using Triple = std::array<TokenId, 3>;
 
 inline constexpr double kAlpha = 1e-4;

@@ -14,6 +14,7 @@ LAYERS = {
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
     "config": ("common/config", ["base"]),
+    "statistics": ("common/statistics", []),
     "http": ("common/http", ["base"]),
     "metrics": ("common/metrics", ["base", "http"]),
     "kernels_cpu": ("kernels/cpu", []),
@@ -21,7 +22,7 @@ LAYERS = {
     "router": ("services/router", ["runtime", "text", "config", "http", "metrics", "checkpoint", "speculation"]),
     "verifier": ("services/verifier", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
     "drafter": ("services/drafter", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
-    "command": ("tools/slipstream", ["http", "config", "keys", "base"]),
+    "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
 }
 
 # Single headers that a layer may include although no arrow leads there.
@@ -73,7 +74,7 @@ def why_not(layer, other):
     if layer in services and other in services:
         return "services never include one another: what two of them need goes to common/"
     if layer == "command":
-        return "the slipstream command speaks HTTP only: it stands on http, config and base"
+        return "the slipstream command speaks HTTP only: it stands on http, config, statistics and base"
     if layer == "kernels_cpu":
         return "kernels take raw pointers; of ours they see only common/sampling/noise.h and params.h"
     below = ", ".join(LAYERS[layer][1]) or "nothing"

@@ -12,6 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
+// The one place where a request is written.
 std::string request_json(const std::string& model, const Question& question) {
   nlohmann::json request{
       {"model", model},
@@ -21,10 +22,14 @@ std::string request_json(const std::string& model, const Question& question) {
       {"top_p", question.top_p},
       {"stream", true},
       {"stream_options", {{"include_usage", true}}},
-      {"slipstream", {{"tokens", true}}},
-      {"speculation", {{"enabled", question.speculate}}},
   };
   if (question.seed) request["seed"] = *question.seed;
+  if (question.logprobs) request["logprobs"] = true;
+  if (!question.standard) {
+    request["slipstream"] = {{"tokens", true}};
+    request["speculation"] = {{"enabled", question.speculate}};
+    if (!question.rule.empty()) request["speculation"]["rule"] = question.rule;
+  }
   if (!question.more.empty()) request.update(nlohmann::json::parse(question.more));
   return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -45,7 +50,7 @@ class Reader {
   bool event(std::string_view data) {
     if (data == "[DONE]") {
       done_ = true;
-      return false;
+      return true;  // to the end of the stream, so that the connection can be used again
     }
     const simdjson::padded_string padded(data);
     simdjson::dom::element root;
@@ -83,6 +88,7 @@ class Reader {
     const int fresh = static_cast<int>(answer_.ids.size() - before);
     if (fresh > 0) clock(fresh);
     pieces(root, before);
+    logprobs(root);
     std::string_view text;
     if (root["choices"].at(0)["finish_reason"].get(text) == simdjson::SUCCESS) answer_.finish = text;
   }
@@ -94,14 +100,24 @@ class Reader {
     size_t shown = 0;
     if (root["slipstream"]["pieces"].get(list) == simdjson::SUCCESS) {
       for (std::string_view piece : list) {
+        answer_.pieces.emplace_back(piece);
         if (!piece.empty()) tell({std::string(piece), first < answer_.drafted.size() && answer_.drafted[first] != 0});
         shown += piece.size();
         ++first;
       }
     }
     std::string_view content;
-    if (root["choices"].at(0)["delta"]["content"].get(content) == simdjson::SUCCESS && content.size() > shown) {
-      tell({std::string(content.substr(shown)), false});
+    if (root["choices"].at(0)["delta"]["content"].get(content) != simdjson::SUCCESS) return;
+    answer_.text += content;
+    if (content.size() > shown) tell({std::string(content.substr(shown)), false});
+  }
+
+  void logprobs(simdjson::dom::element root) {
+    simdjson::dom::array list;
+    if (root["choices"].at(0)["logprobs"]["content"].get(list) != simdjson::SUCCESS) return;
+    for (simdjson::dom::element entry : list) {
+      std::string_view token;
+      if (entry["token"].get(token) == simdjson::SUCCESS) answer_.logprob_tokens.emplace_back(token);
     }
   }
 
@@ -123,6 +139,9 @@ class Reader {
     if (root["metrics"]["speculative_decoding"]["mean_acceptance_length"].get(length) == simdjson::SUCCESS) {
       answer_.acceptance_length = length;
     }
+    int64_t nodes = 0;
+    if (root["metrics"]["speculative_decoding"]["num_draft_tokens"].get(nodes) == simdjson::SUCCESS)
+      answer_.draft_nodes = nodes;
   }
 
   Answer& answer_;
@@ -136,16 +155,18 @@ class Reader {
 
 }  // namespace
 
-Result<std::string> served_model(http::Client& client) {
+Result<ServedModel> served_model(http::Client& client) {
   TRY(http::Reply reply, client.get("/v1/models"));
   if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
   simdjson::dom::parser parser;
-  std::string_view id;
   const simdjson::padded_string padded(reply.body);
-  if (parser.parse(padded)["data"].at(0)["id"].get(id) != simdjson::SUCCESS) {
+  const auto model = parser.parse(padded)["data"].at(0);
+  std::string_view name, owner;
+  if (model["id"].get(name) != simdjson::SUCCESS) {
     return fail("the server names no model at /v1/models; is it a Slipstream router?");
   }
-  return std::string(id);
+  if (model["owned_by"].get(owner) != simdjson::SUCCESS) owner = "";
+  return ServedModel{std::string(name), std::string(owner)};
 }
 
 Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece) {

@@ -24,6 +24,9 @@ struct Question {
   std::optional<int64_t> seed;
   bool speculate = true;  // false: plain decoding, whatever drafters there are
   std::string more;       // further fields of the request, as a JSON object; "": none
+  std::string rule;       // of acceptance; empty: the server's own choice
+  bool standard = false;  // only OpenAI's own fields: the server is no Slipstream; `speculate` and `rule` are not sent
+  bool logprobs = false;  // ask for the text of each token in the standard way
 };
 
 // Text as it came, whole tokens only.
@@ -33,18 +36,27 @@ struct Piece {
 };
 
 struct Answer {
+  std::string text;
   std::vector<int32_t> ids;
-  std::vector<uint8_t> drafted;  // [ids]
-  std::string finish;            // "stop", "length"
-  double first_token_s = 0;      // since the request was sent
-  double decode_s = 0;           // from the first tokens to the last
-  int decoded = 0;               // tokens after the first delivery, in decode_s
-  double acceptance_length = 1;  // tokens per verify step, the target's own included
+  std::vector<uint8_t> drafted;             // [ids]
+  std::vector<std::string> pieces;          // [ids], the text of each; one more if the end freed text
+  std::vector<std::string> logprob_tokens;  // with Question::logprobs, where the server gives them
+  std::string finish;                       // "stop", "length"
+  double first_token_s = 0;                 // since the request was sent
+  double decode_s = 0;                      // from the first tokens to the last
+  int decoded = 0;                          // tokens after the first delivery, in decode_s
+  double acceptance_length = 1;             // tokens per verify step, the target's own included
+  int64_t draft_nodes = 0;                  // that drafters sent for it
   double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
 };
 
+struct ServedModel {
+  std::string name;
+  std::string owner;  // "slipstream": it understands our fields
+};
+
 // The first model that the server names.
-Result<std::string> served_model(http::Client& client);
+Result<ServedModel> served_model(http::Client& client);
 // Gets text as it comes; false: enough, the rest is not wanted.
 using OnPiece = std::function<bool(const Piece&)>;
 // Error: the server's own message, that nobody answers, or that `piece` ended it.

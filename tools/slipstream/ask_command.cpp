@@ -17,7 +17,7 @@ Result<void> ask_command(const AskOptions& options) {
   }
   const Palette palette = Palette::of_terminal(options.plain);
   fmt::print("{}", palette.legend());
-  TRY(const Answer answer, ask(client, *model, options.question, [&](const Piece& piece) {
+  TRY(const Answer answer, ask(client, model->name, options.question, [&](const Piece& piece) {
         fmt::print("{}", palette.paint(piece));
         std::fflush(stdout);
         return true;

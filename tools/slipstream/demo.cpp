@@ -56,7 +56,8 @@ class Demo {
         client_("127.0.0.1", fleet.http_port(), kAnswerTimeout) {}
 
   Result<bool> run(const std::vector<std::pair<std::string, std::string>>& questions) {
-    TRY(model_, served_model(client_));
+    TRY(const ServedModel served, served_model(client_));
+    model_ = served.name;
     if (fleet_.drafts()) TRY_VOID(drafter_joins());
     fmt::print("\n{}", palette_.legend());
     std::vector<Comparison> comparisons;

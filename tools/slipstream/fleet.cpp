@@ -157,6 +157,8 @@ Command Fleet::router_command(const Ports& ports) const {
   if (options_.drafter == kSmallLm) {
     router.arguments.insert(router.arguments.end(), {"--deadline-us", std::to_string(kModelDeadline.count())});
   }
+  // They are all our own.
+  router.arguments.insert(router.arguments.end(), {"--trust", options_.keys.empty() ? "local" : "drafter"});
   add_keys("router", router);
   return router;
 }

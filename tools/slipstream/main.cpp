@@ -10,18 +10,20 @@
 #include "tools/slipstream/demo.h"
 #include "tools/slipstream/keys_command.h"
 #include "tools/slipstream/serve.h"
+#include "tools/slipstream/verify/verify_command.h"
 
 namespace slipstream::command {
 namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitWordsDiffer = 1;
+constexpr int kExitUsage = 2;  // or that verify-lossless could not tell
 constexpr int kAskTokensMax = 512;
 
-int failed(const Error& error) {
+int failed(const Error& error, int status = kExitFailed) {
   std::fflush(stdout);
   fmt::print(stderr, "slipstream: {}\n", error.message);
-  return kExitFailed;
+  return status;
 }
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
@@ -50,6 +52,57 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& asking) {
   return ask_app;
 }
 
+CLI::App* demo_flags(CLI::App& app, DemoOptions& showing) {
+  showing.fleet.port = 0;
+  showing.fleet.name = "demo";
+  CLI::App* demo_app = app.add_subcommand("demo", "Show it: two questions, a killed drafter, the same words");
+  fleet_flags(*demo_app, showing.fleet);
+  demo_app->add_option("--ask", showing.ask, "Your own question instead of ours");
+  demo_app->add_flag("--plain", showing.plain, "No colours");
+  return demo_app;
+}
+
+CLI::App* new_keys_flags(CLI::App& app, KeysOptions& keys) {
+  CLI::App* keys_app = app.add_subcommand("keys", "Keys, with which processes on several machines know each other");
+  keys_app->require_subcommand(1);
+  CLI::App* new_keys_app = keys_app->add_subcommand("new", "Make a key for each role, or for each name given (drafter-2)");
+  new_keys_app->add_option("folder", keys.folder, "Where they go")->required();
+  new_keys_app->add_option("names", keys.names, "Whose; default: router, verifier, drafter");
+  return new_keys_app;
+}
+
+CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
+  CLI::App* verify_app = app.add_subcommand("verify-lossless",
+                                            "Does a server say the same with speculation as without? To the byte, and as a "
+                                            "law. Exit status: 0 the same, 1 different, "
+                                            "2 could not tell");
+  const auto option = [verify_app](const char* flag, auto& value, const char* help) {
+    return verify_app->add_option(flag, value, help)->capture_default_str();
+  };
+  option("--server", options.server, "A running Slipstream, speculation off against on; or two servers:");
+  option("--reference", options.reference, "Any OpenAI-style server, ...");
+  option("--candidate", options.candidate, "... and another, or the same with other settings");
+  option("--model", options.model, "Which model to ask for; none: the first of /v1/models");
+  option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
+  option("--rule", options.rule, "Acceptance rule for the candidate's speculation; none: the server's own");
+  option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
+  option("--temperatures", options.temperatures, "0: always the likeliest word")->check(CLI::Range(0.0, 2.0))->delimiter(',');
+  option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "law"}));
+  option("--seeds", options.seeds, "Bytes: answers for each prompt and temperature")->check(CLI::Range(1, 1'000'000));
+  option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
+  option("--samples", options.samples, "Law: answers of each side, for each prompt and temperature above 0; 0: none")
+      ->check(CLI::Range(0, 100'000'000));
+  option("--law-prompts", options.law_prompts, "Law: the first so many prompts")->check(CLI::Range(1, 1'000'000));
+  option("--positions", options.positions, "Law: tokens of each answer")->check(CLI::Range(1, 64));
+  option("--alpha", options.alpha, "Law: chance of even one false alarm")->check(CLI::Range(1e-15, 0.5));
+  option("--allow-differences", options.allow_differences,
+         "Two servers: so many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
+      ->check(CLI::Range(0, 1'000'000));
+  option("--streams", options.streams, "Questions at once")->check(CLI::Range(1, verify::kStreamsMax));
+  option("--report", options.report, "Where the report goes: this with .md and .html");
+  return verify_app;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Slipstream: a large language model served faster by letting others guess ahead.");
   app.require_subcommand(0, 1);
@@ -69,21 +122,19 @@ int run(int argc, char** argv) {
   CLI::App* ask_app = ask_flags(app, asking);
 
   DemoOptions showing;
-  showing.fleet.port = 0;
-  showing.fleet.name = "demo";
-  CLI::App* demo_app = app.add_subcommand("demo", "Show it: two questions, a killed drafter, the same words");
-  fleet_flags(*demo_app, showing.fleet);
-  demo_app->add_option("--ask", showing.ask, "Your own question instead of ours");
-  demo_app->add_flag("--plain", showing.plain, "No colours");
+  demo_flags(app, showing);
 
   KeysOptions keys;
-  CLI::App* keys_app = app.add_subcommand("keys", "Keys, with which processes on several machines know each other");
-  keys_app->require_subcommand(1);
-  CLI::App* new_keys_app = keys_app->add_subcommand("new", "Make a key for each role, or for each name given (drafter-2)");
-  new_keys_app->add_option("folder", keys.folder, "Where they go")->required();
-  new_keys_app->add_option("names", keys.names, "Whose; default: router, verifier, drafter");
+  CLI::App* new_keys_app = new_keys_flags(app, keys);
 
-  CLI11_PARSE(app, argc, argv);
+  verify::VerifyOptions verifying;
+  CLI::App* verify_app = verify_flags(app, verifying);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
     return kExitFailed;
@@ -96,6 +147,10 @@ int run(int argc, char** argv) {
   if (new_keys_app->parsed()) {
     const auto made = make_keys(keys);
     return made ? 0 : failed(made.error());
+  }
+  if (verify_app->parsed()) {
+    const auto verdict = verify::verify_lossless(verifying);
+    return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);
   }
   StopSignal stop;  // before any thread: each inherits its mask
   if (serve_app->parsed()) {

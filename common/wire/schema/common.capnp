@@ -60,4 +60,19 @@ struct Adjustments {
 enum Rule {
   greedy @0;
   coupled @1;
+  ratio @2;
+  traversal @3;
+  lenience @4;
+  pareto @5;
+  uniform @6;
+  typical @7;
+}
+
+struct Acceptance {
+  rule @0 :Rule;
+  strength @1 :Float32;
+  delta @2 :Float32;
+  rootChildren @3 :UInt8;
+  children @4 :UInt8;
+  repeats @5 :Bool;
 }

@@ -1,10 +1,10 @@
 # Boundary `draft`: verifier <-> drafter (docs/WIRE.md).
 @0x865bc9b22eecf43a;
 using Cxx = import "/capnp/c++.capnp";
+using import "common.capnp".Acceptance;
 using import "common.capnp".Adjustments;
 using import "common.capnp".Fingerprint;
 using import "common.capnp".Needs;
-using import "common.capnp".Rule;
 using import "common.capnp".Sampling;
 using import "common.capnp".SequenceId;
 using import "common.capnp".Tuning;
@@ -52,7 +52,7 @@ struct SequenceInfo {
   seed @0 :UInt64;
   promptLength @1 :Int32;
   choice @2 :UInt32;
-  rule @3 :Rule;
+  acceptance @3 :Acceptance;
   sampling @4 :Sampling;
   adjustments @5 :Adjustments;  # null: none
 }
@@ -87,12 +87,18 @@ struct TreeNode {
   survival @2 :Float32;
 }
 
+struct DraftLaw {
+  ids @0 :List(Int32);
+  weights @1 :List(UInt16);
+}
+
 struct Tree {
   fence @0 :Fence;
   tuningVersion @1 :UInt32;
   draftUs @2 :UInt32;
   noNodes @3 :NoNodes;
   nodes @4 :List(TreeNode);
+  laws @5 :List(DraftLaw);
 }
 
 struct Resync {

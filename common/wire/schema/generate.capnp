@@ -1,8 +1,8 @@
 # Boundary `generate`: router <-> verifier (docs/WIRE.md).
 @0xc11b93f981038496;
 using Cxx = import "/capnp/c++.capnp";
+using import "common.capnp".Acceptance;
 using import "common.capnp".Adjustments;
-using import "common.capnp".Rule;
 using import "common.capnp".Sampling;
 using import "common.capnp".SequenceId;
 using import "common.capnp".Tuning;
@@ -34,7 +34,7 @@ struct Start {
   promptLength @4 :Int32;
   outputMax @5 :Int32;
   leaseMs @6 :UInt32;
-  rule @7 :Rule;
+  acceptance @7 :Acceptance;
   tokens @8 :List(Int32);
   sampling @9 :Sampling;
   stopIds @10 :List(Int32);
@@ -87,6 +87,7 @@ struct Report {
   stale @7 :UInt32;
   invalid @8 :UInt32;
   held @9 :UInt32;
+  spent @10 :Float32;
 }
 
 struct Tokens {

@@ -21,14 +21,20 @@ TokenTree look_up(const NgramIndex& index, const StopRule& rule) {
 
 }  // namespace
 
-void NgramMethod::begin(const DraftKey& key, const SequenceInfo&) { sequences_[key] = NgramIndex(); }
+void NgramMethod::begin(const DraftKey& key, const SequenceInfo& info) {
+  sequences_[key] = {.index = {}, .drawn = is_drawn(info.acceptance.rule)};
+}
 
-void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].append(tokens); }
+void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].index.append(tokens); }
 
 Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
   std::vector<Draft> trees;
   trees.reserve(asks.size());
-  for (const DraftAsk& ask : asks) trees.push_back(look_up(sequences_[ask.key], ask.rule));
+  for (const DraftAsk& ask : asks) {
+    const Sequence& sequence = sequences_[ask.key];
+    const TokenTree tree = look_up(sequence.index, ask.rule);
+    trees.push_back(sequence.drawn ? DraftTree::certain(tree) : DraftTree(tree));
+  }
   return trees;
 }
 

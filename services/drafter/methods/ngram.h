@@ -26,7 +26,11 @@ class NgramMethod final : public Method {
   void end(const DraftKey& key) override;
 
  private:
-  std::unordered_map<DraftKey, NgramIndex> sequences_;
+  struct Sequence {
+    NgramIndex index;
+    bool drawn = false;  // its rule asks for laws: a look-up is certain of its token
+  };
+  std::unordered_map<DraftKey, Sequence> sequences_;
 };
 
 }  // namespace slipstream

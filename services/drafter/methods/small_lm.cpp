@@ -4,8 +4,20 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/model/adjusted_row.h"
 
 namespace slipstream {
+namespace {
+
+std::variant<TreeGrowth, DrawnGrowth> growth_of(const Acceptance& acceptance, const StopRule& rule) {
+  if (!is_drawn(acceptance.rule)) return TreeGrowth(rule);
+  return DrawnGrowth({.stop = rule,
+                      .root_children = acceptance.root_children,
+                      .children = acceptance.children,
+                      .replacement = acceptance.repeats ? Replacement::with : Replacement::without});
+}
+
+}  // namespace
 
 SmallLm::Sequence::Sequence(BlockPool& pool, const SequenceInfo& sequence_info) : info(sequence_info), table(pool) {
   if (info.adjustments.any()) adjuster = std::make_shared<Adjuster>(info.adjustments);
@@ -77,8 +89,11 @@ std::optional<SmallLm::Lane> SmallLm::lane_of(const DraftAsk& ask) {
   Sequence& sequence = sequences_.at(ask.key);
   StopRule rule = ask.rule;
   rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - sequence.root());
-  Lane lane{.sequence = &sequence, .growth = TreeGrowth(rule)};
-  if (sequence.tokens.empty() || sequence.foreign || lane.growth.frontier().empty() || !reserve(sequence)) return std::nullopt;
+  const SequenceInfo& info = sequence.info;
+  Lane lane{.sequence = &sequence,
+            .growth = growth_of(info.acceptance, rule),
+            .dice = {{info.seed, info.choice, ask.epoch, ask.round}, NoisePurpose::draft}};
+  if (sequence.tokens.empty() || sequence.foreign || lane.frontier().empty() || !reserve(sequence)) return std::nullopt;
   sequence.cached = std::min(sequence.cached, sequence.root());
   sequence.drawn.clear();
   return lane;
@@ -121,8 +136,8 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
   }
   for (Lane& lane : lanes) {
     if (!lane.drafts) continue;
-    lane.sequence->drawn.assign(lane.growth.rows().begin(), lane.growth.rows().end());
-    trees[lane.ask] = lane.growth.tree();
+    lane.sequence->drawn.assign(lane.rows().begin(), lane.rows().end());
+    trees[lane.ask] = std::visit([](const auto& growth) { return DraftTree(growth.tree()); }, lane.growth);
   }
   return trees;
 }
@@ -152,12 +167,12 @@ Result<void> SmallLm::grow(std::vector<Lane>& lanes) {
   while (true) {
     plan_.clear();
     for (Lane& lane : lanes) {
-      const auto rows = static_cast<int>(lane.growth.frontier().size());
+      const auto rows = static_cast<int>(lane.frontier().size());
       if (!lane.drafts || rows == 0) continue;
       if (plan_.rows() + rows <= kStepRowsMax) {
         enter(lane, 0, true);
       } else {
-        lane.growth.stop();
+        std::visit([](auto& growth) { growth.stop(); }, lane.growth);
       }
     }
     if (plan_.rows() == 0) return {};
@@ -183,9 +198,10 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
   lane.first_wanted = plan_.wanted.size();
   const int32_t root = sequence.root();
   const int32_t adjuster = sequence.adjuster ? plan_.add_adjuster(sequence.adjuster) : -1;
-  const auto drafted = [&](int at_row) { return lane.growth.rows()[static_cast<size_t>(at_row)].token; };
-  auto at = static_cast<int32_t>(lane.growth.rows().size() - lane.growth.frontier().size());
-  for (const TreeGrowth::Row& row : lane.growth.frontier()) {
+  const auto drafted = [&](int of) { return lane.rows()[static_cast<size_t>(of)].token; };
+  const auto rows = lane.frontier();
+  auto at = static_cast<int32_t>(lane.rows().size() - rows.size());
+  for (const TreeGrowth::Row& row : rows) {
     plan_.add({.token = row.depth == 0 ? sequence.tokens.back() : row.token,
                .position = root + row.depth,
                .slot = sequence.table.slot(root + at++),
@@ -195,7 +211,7 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
     plan_.want({.seed = sequence.info.seed,
                 .choice = sequence.info.choice,
                 .position = static_cast<uint32_t>(root + 1 - sequence.info.prompt_length + row.depth),
-                .params = sequence.info.sampling});
+                .params = std::holds_alternative<TreeGrowth>(lane.growth) ? sequence.info.sampling : kLawAlone});
     if (adjuster >= 0) plan_.adjust(adjuster, row.ancestors, drafted);
   }
 }
@@ -209,24 +225,43 @@ Result<void> SmallLm::run(std::vector<Lane>& lanes) {
     if (!std::exchange(lane.in_pass, false)) continue;
     lane.drafts = true;
     lane.sequence->cached = lane.sequence->root() + 1;
-    take_candidates(lane);
+    if (auto* ranked = std::get_if<TreeGrowth>(&lane.growth)) {
+      rank_children(*ranked, lane.first_wanted);
+    } else {
+      draw_children(std::get<DrawnGrowth>(lane.growth), lane, lane.dice);
+    }
   }
   return {};
 }
 
-void SmallLm::take_candidates(Lane& lane) {
-  const size_t rows = lane.growth.frontier().size();
+void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
+  const size_t rows = growth.frontier().size();
   std::vector<Ranked> known;  // by the target, too
   known.reserve(rows * static_cast<size_t>(siblings_max_));
   std::vector<std::span<const Ranked>> candidates;
   for (size_t row = 0; row < rows; ++row) {
     const size_t before = known.size();
-    for (const Ranked& each : model_.ranked(lane.first_wanted + row)) {
+    for (const Ranked& each : model_.ranked(first_wanted + row)) {
       if (each.token < vocabulary_) known.push_back(each);
     }
     candidates.push_back(std::span(known).subspan(before));
   }
-  lane.growth.add(candidates);
+  growth.add(candidates);
+}
+
+void SmallLm::draw_children(DrawnGrowth& growth, const Lane& lane, Dice& dice) {
+  const auto columns = static_cast<size_t>(model_.config().vocabulary);
+  const auto known = std::min(columns, static_cast<size_t>(vocabulary_));  // by the target, too
+  std::vector<OwnLaw> laws(growth.frontier().size());
+  std::vector<Law> views;
+  for (size_t row = 0; row < laws.size(); ++row) {
+    const size_t wanted = lane.first_wanted + row;
+    const auto logits =
+        adjusted(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), adjusted_);
+    draft_law(logits.first(known), lane.sequence->info.sampling, chain_, laws[row]);
+    views.push_back(laws[row].view());
+  }
+  growth.add(views, dice);
 }
 
 }  // namespace slipstream

@@ -1,6 +1,7 @@
 // Drafts with a small language model: any Llama-family folder whose tokens are the target's. Trees grow best-first
 // (speculation/tree_growth.h), candidates ranked under the noise that the target will use (sampling/rank.h), so that a drafter
-// whose logits are the target's is always right. All sequences of all verifiers are forwarded together, one pass a level.
+// whose logits are the target's is always right; for the ratio family they are drawn from its own laws (drawn_growth.h), which
+// are shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
 //
 // The method keeps each sequence's tokens, and its K/V in a cache of its own: what the target accepted of the last tree is
 // moved into place, not computed again. When the cache is full, the sequence drafted longest ago gives up its blocks and is
@@ -12,11 +13,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "common/kv/block_table.h"
 #include "common/model/language_model.h"
 #include "common/model/step_plan.h"
+#include "common/speculation/drawn_growth.h"
 #include "common/speculation/tree_growth.h"
 #include "services/drafter/method.h"
 
@@ -71,11 +74,19 @@ class SmallLm final : public Method {
   struct Lane {
     size_t ask = 0;
     Sequence* sequence = nullptr;
-    TreeGrowth growth;
+    std::variant<TreeGrowth, DrawnGrowth> growth;
+    KeyedDice dice;           // of a drawn one
     bool drafts = false;      // its root has been forwarded
     bool in_pass = false;     // with its frontier
     int32_t index = 0;        // of its block table in the pass
     size_t first_wanted = 0;  // row of the pass
+
+    std::span<const TreeGrowth::Row> rows() const {
+      return std::visit([](const auto& of) { return of.rows(); }, growth);
+    }
+    std::span<const TreeGrowth::Row> frontier() const {
+      return std::visit([](const auto& of) { return of.frontier(); }, growth);
+    }
   };
 
   SmallLm(LanguageModel model, const SmallLmOptions& options);
@@ -85,13 +96,16 @@ class SmallLm final : public Method {
   Result<void> grow(std::vector<Lane>& lanes);
   void enter(Lane& lane, int32_t context_rows, bool frontier);
   Result<void> run(std::vector<Lane>& lanes);
-  void take_candidates(Lane& lane);
+  void rank_children(TreeGrowth& growth, size_t first_wanted);
+  void draw_children(DrawnGrowth& growth, const Lane& lane, Dice& dice);
 
   LanguageModel model_;
   int32_t vocabulary_, siblings_max_;
   BlockPool pool_;
   std::map<DraftKey, Sequence> sequences_;
   StepPlan plan_;
+  ChainScratch chain_;
+  std::vector<float> adjusted_;  // one row
   uint64_t job_ = 0;
   MethodWork work_;
 };

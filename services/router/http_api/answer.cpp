@@ -28,7 +28,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
     return Next::abandon_failed;
   }
   const bool ended = !reason_.empty();
-  const CompletionJson json(head_, delivery.backend, draft_nodes_max);
+  const CompletionJson json(head_, delivery.backend, delivery.acceptance, draft_nodes_max);
   if (stream_) {
     write_chunks(delivery, json, ended);
   } else if (ended) {

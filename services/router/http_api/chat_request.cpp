@@ -254,7 +254,8 @@ ApiError malformed(std::string_view why) {
 
 }  // namespace
 
-ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served) {
+ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served,
+                                          const std::vector<std::string>& rules) {
   if (body.empty()) return std::unexpected(malformed("it is empty."));
   simdjson::dom::parser parser(kHttpBodyBytesMax);
   if (parser.allocate(body.size(), kJsonDepthMax) != simdjson::SUCCESS) return std::unexpected(malformed("it is too large."));
@@ -278,7 +279,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_vie
   TRY_VOID(read_stops(fields, request));
   TRY_VOID(read_stream(fields, request));
   TRY_VOID(refuse_unbuilt(fields));
-  TRY(request.speculate, read_switch(fields, "speculation", "enabled", true));
+  TRY(request.speculation, read_speculation(fields, rules));
   TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));
   return request;
 }

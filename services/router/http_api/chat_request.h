@@ -11,7 +11,7 @@
 #include "common/sampling/params.h"
 #include "common/text/chat_template.h"
 #include "services/router/http_api/adjustment_fields.h"
-#include "services/router/http_api/api_error.h"
+#include "services/router/http_api/speculation_fields.h"
 
 namespace slipstream {
 
@@ -27,13 +27,13 @@ struct ChatRequest {
   bool stream = false;
   bool include_usage = false;     // a last chunk without choices
   bool continuous_usage = false;  // usage in each chunk
-  // Ours: {"speculation": {"enabled": false}} decodes plainly; {"slipstream": {"tokens": true}} returns ids and which were
-  // drafted.
-  bool speculate = true;
+  // Ours; {"slipstream": {"tokens": true}} returns ids and which were drafted.
+  Speculation speculation;
   bool tell_tokens = false;
 };
 
-// served: the one model's name; a request may leave `model` out.
-ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served);
+// served: the one model's name; a request may leave `model` out. rules: those that a request may choose.
+ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served,
+                                          const std::vector<std::string>& rules);
 
 }  // namespace slipstream

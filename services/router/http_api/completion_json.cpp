@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/messages/rules.h"
 #include "common/text/utf8.h"
 
 namespace slipstream {
@@ -48,6 +49,16 @@ Json metrics_json(const SpeculationReport& report, uint16_t draft_nodes_max) {
             {"num_accepted_draft_tokens", report.accepted},
             {"num_draft_tokens", report.received},
             {"num_spec_tokens", draft_nodes_max}}}};
+}
+
+// Which rule ran, and what total variation it spent if it is one that declares its bias.
+Json speculation_json(const Acceptance& ran, const Usage& usage, const SpeculationReport& report) {
+  Json json{{"rule", name_of(ran)}};
+  if (!is_biased(ran.rule)) return json;
+  json["bias_spent"] = report.spent;
+  json["bias_spent_per_token"] =
+      usage.completion_tokens == 0 ? 0.0F : report.spent / static_cast<float>(usage.completion_tokens);
+  return json;
 }
 
 Json tokens_json(const TokenFacts& tokens) {
@@ -109,7 +120,7 @@ std::string CompletionJson::usage(const Usage& usage, const SpeculationReport& r
   json["choices"] = Json::array();
   json["usage"] = usage_json(usage, report);
   json["metrics"] = metrics_json(report, draft_nodes_max_);
-  json["slipstream"] = {{"seed", head_.seed}};
+  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(ran_, usage, report)}};
   return dump(json);
 }
 
@@ -124,6 +135,7 @@ std::string CompletionJson::whole(std::string_view text, std::string_view reason
   json["metrics"] = metrics_json(report, draft_nodes_max_);
   json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
+  json["slipstream"]["speculation"] = speculation_json(ran_, usage, report);
   return dump(json);
 }
 

@@ -48,8 +48,8 @@ struct Facts {
 
 class CompletionJson {
  public:
-  CompletionJson(CompletionHead head, uint64_t backend, uint16_t draft_nodes_max)
-      : head_(std::move(head)), backend_(backend), draft_nodes_max_(draft_nodes_max) {}
+  CompletionJson(CompletionHead head, uint64_t backend, const Acceptance& ran, uint16_t draft_nodes_max)
+      : head_(std::move(head)), backend_(backend), ran_(ran), draft_nodes_max_(draft_nodes_max) {}
 
   enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where a last chunk will tell it
   struct ChunkUsage {
@@ -66,6 +66,7 @@ class CompletionJson {
  private:
   CompletionHead head_;
   uint64_t backend_;
+  Acceptance ran_;
   uint16_t draft_nodes_max_;
 };
 

@@ -82,7 +82,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 }
 
 void HttpApi::chat(std::string_view body, http::Exchange exchange) {
-  const auto request = parse_chat_request(body, model_.name);
+  const auto request = parse_chat_request(body, model_.name, model_.rules);
   if (!request) return exchange.send(error_response(request.error()));
   auto submit = submit_of(*request);
   if (!submit) return exchange.send(error_response(submit.error()));
@@ -142,7 +142,11 @@ ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
   Submit submit{.sampling = request.sampling,
                 .output_max = request.output_max,
                 .stop_ids = request.ignore_eos ? std::vector<TokenId>{} : model_.end_ids,
-                .speculate = request.speculate,
+                .speculate = request.speculation.enabled,
+                .acceptance = request.speculation.acceptance,
+                .nodes_max = request.speculation.nodes_max,
+                .depth_max = request.speculation.depth_max,
+                .drafter = request.speculation.drafter,
                 .top_logprobs = request.top_logprobs};
   TRY(submit.prompt, tokenise(request));
   TRY(submit.adjustments, adjustments_of(request.adjustments, model_.tokenizer, model_.vocabulary, submit.stop_ids));

@@ -26,10 +26,11 @@ struct ServedModel {
   std::string name;  // as clients call it
   Tokenizer tokenizer;
   ChatTemplate chat_template;
-  int32_t vocabulary = 0;        // rows of the logits
-  std::vector<TokenId> end_ids;  // end an answer, unless ignore_eos
-  int32_t context_max = 0;       // tokens
-  uint16_t draft_nodes_max = 0;  // of the tuning, for reports
+  int32_t vocabulary = 0;                        // rows of the logits
+  std::vector<TokenId> end_ids;                  // end an answer, unless ignore_eos
+  int32_t context_max = 0;                       // tokens
+  uint16_t draft_nodes_max = 0;                  // of the tuning, for reports
+  std::vector<std::string> rules = {"coupled"};  // that clients may choose (messages/rules.h)
 };
 
 class HttpApi {

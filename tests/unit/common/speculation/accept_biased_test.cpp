@@ -13,7 +13,7 @@ constexpr Bias kBiases[] = {{Bias::Kind::lenience, 0.5},     {Bias::Kind::lenien
                             {Bias::Kind::typical, 0.3, 0.6}, {Bias::Kind::typical, 0.0, 0.0}};
 
 Accept accept_with(const Bias& bias) {
-  return [bias](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
+  return [bias](const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
     return accept_biased(drawn, bias, target, dice).walk;
   };
 }
@@ -66,7 +66,7 @@ TEST(DeclaredBias, AddsUpAlongAChainToNoLessThanTheJointVariation) {
   const ToyLaws laws(3, 9, Temper::random);
   for (const Bias& bias : kBiases) {
     double told = 0;
-    const Accept accept = [&](const DrawnTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
+    const Accept accept = [&](const DraftTree& drawn, TargetLaws& target, Dice& dice, AcceptScratch&) {
       BiasedWalk biased = accept_biased(drawn, bias, target, dice);
       EXPECT_EQ(biased.spent.size(), biased.walk.emitted.size());
       told = 0;
@@ -79,7 +79,7 @@ TEST(DeclaredBias, AddsUpAlongAChainToNoLessThanTheJointVariation) {
     Walk walk;
     EveryOutcome::of(
         [&](Dice& dice) {
-          const DrawnTree drawn = of_shape({kRoot, 0}, Replacement::without)(laws, dice);
+          const DraftTree drawn = of_shape({kRoot, 0}, Replacement::without)(laws, dice);
           ToyTargets targets(laws, drawn.tree());
           walk = accept(drawn, targets, dice, scratch);
           walk.emitted.push_back(dice.draw(laws.target(walk.emitted).view()));  // so that two are there for sure
@@ -94,6 +94,14 @@ TEST(DeclaredBias, AddsUpAlongAChainToNoLessThanTheJointVariation) {
     }
     EXPECT_LE(apart, mean + kExact);
   }
+}
+
+TEST(DeclaredBias, AcceptsMoreTheFartherItMayStray) {
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::lenience, 0.5}, 0.1, 0.4, 0), 0.5);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::pareto, 0.1}, 0.1, 0.4, 0), 0.5);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::uniform, 0.3}, 0.1, 0.4, 0), 1.0);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.31, 0.4, 0.0), 1.0);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.1, 0.4, 1.0), 0.0) << "0.6 / e is 0.22";
 }
 
 TEST(DeclaredBias, RefusesStrengthsOutOfRange) {

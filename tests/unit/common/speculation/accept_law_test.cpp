@@ -146,7 +146,7 @@ Draw grown(DrawShape shape, int kept) {
         after.push_back(laws.draft(prefix[i]).view());
       growth.add(after, dice);
     }
-    DrawnTree drawn = growth.tree();
+    DraftTree drawn = growth.tree();
     drawn.trim(kept);
     return drawn;
   };
@@ -178,7 +178,7 @@ TEST_P(Pipeline, KeepsTheLawWithAStopRuleABudgetAndTrimming) {
 
 TEST_P(Pipeline, KeepsTheLawWhenARoundIsDeclaredPlainBeforeItIsDrawn) {
   const Draw tree = grown({.stop = {.nodes_max = 4, .depth_max = 2}, .root_children = 2}, 4);
-  expect_unbiased([&](const ToyLaws& of, Dice& dice) { return dice.accept(0.3) ? DrawnTree() : tree(of, dice); },
+  expect_unbiased([&](const ToyLaws& of, Dice& dice) { return dice.accept(0.3) ? DraftTree() : tree(of, dice); },
                   "a plain round");
 }
 
@@ -204,7 +204,7 @@ class Example {
           const TokenId drawn = dice.draw(q.view());
           const bool dropped = drop && drawn == 1;
           const auto tree =
-              dropped ? DrawnTree() : DrawnTree::make({{drawn, kRoot, 1.0F}}, {q, {}}, Replacement::without, 2).value();
+              dropped ? DraftTree() : DraftTree::make({{drawn, kRoot, 1.0F}}, {q, {}}, Replacement::without, 2).value();
           token = accept_ratio(tree, target, dice, scratch).emitted.front();
         },
         [&](double probability) { mass += token == 0 ? probability : 0; });

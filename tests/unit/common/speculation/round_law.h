@@ -13,8 +13,8 @@ namespace slipstream {
 
 inline constexpr double kExact = 1e-12;
 
-using Accept = std::function<Walk(const DrawnTree&, TargetLaws&, Dice&, AcceptScratch&)>;
-using Draw = std::function<DrawnTree(const ToyLaws&, Dice&)>;
+using Accept = std::function<Walk(const DraftTree&, TargetLaws&, Dice&, AcceptScratch&)>;
+using Draw = std::function<DraftTree(const ToyLaws&, Dice&)>;
 
 struct Outcome {
   std::map<Prefix, double> emitted;  // how often a round emits exactly this
@@ -27,7 +27,7 @@ inline Outcome every_round(const ToyLaws& laws, const Draw& draw, const Accept& 
   Walk walk;
   EveryOutcome::of(
       [&](Dice& dice) {
-        const DrawnTree drawn = draw(laws, dice);
+        const DraftTree drawn = draw(laws, dice);
         ToyTargets targets(laws, drawn.tree());
         walk = accept(drawn, targets, dice, scratch);
       },
@@ -96,7 +96,7 @@ inline Draw of_shape(std::vector<int32_t> shape, Replacement replacement) {
       prefix.push_back(prefix[row]);
       prefix.back().push_back(token);
     }
-    return DrawnTree::make(std::move(nodes), std::move(drawn_from), replacement, laws.vocabulary()).value();
+    return DraftTree::make(std::move(nodes), std::move(drawn_from), replacement, laws.vocabulary()).value();
   };
 }
 

@@ -8,7 +8,7 @@
 
 #include "common/sampling/law.h"
 #include "common/speculation/accept.h"
-#include "common/speculation/drawn_tree.h"
+#include "common/speculation/draft_tree.h"
 
 namespace slipstream {
 

@@ -62,10 +62,17 @@ TEST(Hostile, AListOneOverItsLimitIsRefused) {
                  "Hello.methods");
 }
 
-// A Start that decodes, likewise.
+// What must be there so that a Start or an Advance is refused for nothing else.
+template <class Sequence>
+Sequence sound(Sequence sequence) {
+  sequence.initSampling().setTopP(1);
+  auto acceptance = sequence.initAcceptance();
+  acceptance.setRootChildren(1);
+  acceptance.setChildren(1);
+  return sequence;
+}
 schema::Start::Builder good_start(schema::Generate::Builder top) {
-  auto start = top.initStart();
-  start.initSampling().setTopP(1);
+  auto start = sound(top.initStart());
   start.setLeaseMs(kLeaseMsMin);
   return start;
 }
@@ -73,8 +80,8 @@ schema::Start::Builder good_start(schema::Generate::Builder top) {
 // Of both boundaries that carry them.
 void expect_refused_adjustments(const std::function<void(schema::Adjustments::Builder)>& fill, std::string_view why) {
   expect_refused(decode_generate(built<schema::Generate>([&](auto top) { fill(good_start(top).initAdjustments()); })), why);
-  expect_refused(decode_draft(built<schema::Draft>([&](auto top) { fill(top.initAdvance().initInfo().initAdjustments()); })),
-                 why);
+  expect_refused(
+      decode_draft(built<schema::Draft>([&](auto top) { fill(sound(top.initAdvance().initInfo()).initAdjustments()); })), why);
 }
 
 TEST(Hostile, AdjustmentsOverTheirLimitsAreRefused) {

@@ -95,7 +95,11 @@ class RandomMessage {
   VersionRange versions() { return {u16(), u16()}; }
   Fingerprint fingerprint() { return {u64(), below(200000), ids(kStopIdsMax), u64()}; }
   Needs needs() { return {coin(), coin()}; }
-  Rule rule() { return coin() ? Rule::greedy : Rule::coupled; }
+  Acceptance acceptance() {
+    const auto rule = static_cast<Rule>(below(static_cast<int>(Rule::typical) + 1));
+    const auto children = [&] { return static_cast<uint8_t>(is_biased(rule) ? 1 : 1 + below(kSiblingsMax)); };
+    return {rule, 0.5F + unit() / 2, unit(), children(), children(), coin()};
+  }
   Fence fence() { return {sequence(), u32(), u32(), length(), u64()}; }
   SamplingParams sampling() { return {coin() ? 0.0F : kTemperatureMin + unit(), below(1000), 1.0F - unit() / 2, unit() / 2}; }
   std::vector<TokenId> ascending(int entries_max) {
@@ -150,7 +154,7 @@ class RandomMessage {
     start.prompt_length = below(static_cast<int>(start.tokens.size()) + 1);
     start.sampling = sampling();
     start.seed = u64();
-    start.rule = rule();
+    start.acceptance = acceptance();
     start.output_max = length();
     start.stop_ids = ids(kStopIdsMax);
     start.drafters = drafters();
@@ -169,18 +173,22 @@ class RandomMessage {
     }
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
-    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32()};
+    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit()};
     return tokens;
   }
   Advance advance() {
     Advance advance{fence(), ids(300), coin(), tuning(), std::nullopt};
     if (coin())
       advance.info =
-          SequenceInfo{length(), u64(), static_cast<uint32_t>(below(kChoicesMax)), sampling(), rule(), adjustments()};
+          SequenceInfo{length(), u64(), static_cast<uint32_t>(below(kChoicesMax)), sampling(), acceptance(), adjustments()};
     return advance;
   }
   Tree tree() {
-    Tree tree{fence(), u32(), {}, static_cast<NoNodes>(below(4)), u32()};
+    Tree tree{fence(), u32(), {}, {}, static_cast<NoNodes>(below(4)), u32()};
+    for (int n = below(3); n > 0; --n) {
+      DraftLaw& law = tree.laws.emplace_back(DraftLaw{ids(kDraftLawTokensMax), {}});
+      for (int i = below(kDraftLawTokensMax + 1); i > 0; --i) law.weights.push_back(u16());
+    }
     for (int n = below(kTreeNodesMax + 1); n > 0; --n) {
       tree.nodes.push_back({static_cast<TokenId>(u32()), static_cast<int32_t>(u32()), unit()});
     }

@@ -108,5 +108,55 @@ TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
   EXPECT_TRUE(stage.silent<Assign>());
 }
 
+TEST_F(DraftersTest, ADrawnRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceDecides) {
+  joins(kDrafter, kFirstRef);
+  Submit drawn = ask(1, 40);
+  drawn.sampling.temperature = 1;
+  drawn.acceptance = {.rule = Rule::ratio};
+  stage.tell(drawn);
+  const Start start = stage.says<Start>().message;
+  EXPECT_EQ(start.acceptance.rule, Rule::coupled) << "nobody is trusted";
+  EXPECT_THAT(start.drafters, ElementsAre(kFirstRef)) << "who cannot bend it";
+}
+
+TEST_F(DraftersTest, ARequestMayNameItsDraftersMethodAndItsLimits) {
+  joins(kDrafter, kFirstRef);
+  Submit picky = ask(1, 40);
+  picky.drafter = "no such method";
+  picky.nodes_max = 3;
+  stage.tell(picky);
+  const Start start = stage.says<Start>().message;
+  EXPECT_TRUE(start.drafters.empty());
+  EXPECT_EQ(start.tuning.nodes_max, 3);
+}
+
+class TrustTest : public RouterTest {
+ protected:
+  TrustTest() : RouterTest(trusting()) { stage.hears(kVerifier, verifier(kVerifier)); }
+  static RouterConfig trusting() {
+    RouterConfig trusts = config();
+    trusts.trust_local = true;
+    return trusts;
+  }
+};
+
+TEST_F(TrustTest, ADrawnRuleRunsWhereLocalDraftersAreTrusted) {
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
+  Submit drawn = ask(1, 40);
+  drawn.sampling.temperature = 1;
+  drawn.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
+  stage.tell(drawn);
+  EXPECT_EQ(stage.says<Start>().message.acceptance, drawn.acceptance);
+}
+
+TEST_F(TrustTest, AtTemperatureZeroEveryRuleIsGreedy) {
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
+  Submit drawn = ask(1, 40);
+  drawn.sampling.temperature = 0;
+  drawn.acceptance = {.rule = Rule::ratio};
+  stage.tell(drawn);
+  EXPECT_EQ(stage.says<Start>().message.acceptance.rule, Rule::greedy);
+}
+
 }  // namespace
 }  // namespace slipstream

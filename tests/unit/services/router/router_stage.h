@@ -55,7 +55,9 @@ class RouterTest : public testing::Test {
     }
   }
 
-  Router router{config()};
+  explicit RouterTest(RouterConfig given = config()) : router(std::move(given)) {}
+
+  Router router;
   Stage<Router> stage{router};
 };
 

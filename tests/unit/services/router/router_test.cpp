@@ -20,7 +20,7 @@ TEST_F(RouterTest, StartsCarryEverythingAVerifierNeeds) {
   EXPECT_EQ(start.prompt_length, 3);
   EXPECT_THAT(start.tokens, ElementsAre(10, 11, 12));
   EXPECT_EQ(start.seed, 5);
-  EXPECT_EQ(start.rule, Rule::coupled);
+  EXPECT_EQ(start.acceptance.rule, Rule::coupled);
   EXPECT_EQ(start.output_max, 8);
   EXPECT_THAT(start.drafters, ElementsAre(DrafterRef{kDrafter.id, "tcp://d"}));
   EXPECT_GT(start.lease_ms, 0);
@@ -31,7 +31,7 @@ TEST_F(RouterTest, ChoosesTheGreedyRuleAtTemperatureZero) {
   Submit submit = ask(1);
   submit.sampling.temperature = 0;
   stage.tell(submit);
-  EXPECT_EQ(stage.says<Start>().message.rule, Rule::greedy);
+  EXPECT_EQ(stage.says<Start>().message.acceptance.rule, Rule::greedy);
 }
 
 TEST_F(RouterTest, AsksForPlainDecodingWhenTheRequestDoes) {

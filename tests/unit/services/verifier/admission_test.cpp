@@ -51,7 +51,7 @@ TEST_F(SmallCacheTest, AnswersToTheEndOfTheContextThatItOffers) {
   Finish finish = Finish::none;
   int32_t emitted = 0;
   while (finish == Finish::none && !stage.rests()) {
-    const StepPlan& plan = stage.runs();
+    const StepPlan& plan = stage.runs().step;
     stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
     const Tokens tokens = stage.says<Tokens>().message;
     emitted = tokens.first_index + static_cast<int32_t>(tokens.ids.size());
@@ -74,8 +74,11 @@ TEST_F(SmallCacheTest, RefusesOneTokenMoreThanItOffers) {
 TEST(Admission, NeverAdmitsWhatTheCacheCannotHold) {
   VerifierConfig careless = config();
   careless.cache_blocks = kSmallCacheBlocks;  // but the whole context is offered
-  Start start{
-      .prompt_length = 3, .tokens = {10, 11, 12}, .sampling = {.temperature = 0}, .rule = Rule::greedy, .output_max = 190};
+  Start start{.prompt_length = 3,
+              .tokens = {10, 11, 12},
+              .sampling = {.temperature = 0},
+              .acceptance = {.rule = Rule::greedy},
+              .output_max = 190};
   EXPECT_TRUE(why_not(start, careless).has_value());
   start.output_max = 189;
   EXPECT_FALSE(why_not(start, careless).has_value());

@@ -253,7 +253,7 @@ TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
   int beginnings = 0, asks = 0;
   for (int steps = 0; steps < 800; ++steps) {
     if (stage.rests()) stage.waits(4ms);
-    const StepPlan& plan = stage.runs();
+    const StepPlan& plan = stage.runs().step;
     stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
     for (; !stage.silent<Advance>(); ++asks) beginnings += stage.says<Advance>().message.info.has_value() ? 1 : 0;
   }

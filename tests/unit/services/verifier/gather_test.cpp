@@ -31,13 +31,14 @@ class GatherTest : public testing::Test {
   std::vector<Lane> gathered() {
     return gather(
         ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300},
-        [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }, plan, trimmed);
+        [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }, verify, trimmed);
   }
 
   BlockPool pool{32};
   std::deque<VerifierSequence> sequences;
   std::vector<VerifierSequence*> ready;
-  StepPlan plan;
+  VerifyPlan verify;
+  StepPlan& plan = verify.step;
   int rows_max = 64;
   uint64_t trimmed = 0;
 };
@@ -118,6 +119,26 @@ TEST_F(GatherTest, LeavesOutASequenceThatFindsNoRoom) {
   BlockTable others(pool);
   others.reserve(31 * kBlockTokens);
   EXPECT_TRUE(gathered().empty());
+}
+
+// Whether a drawn tree finds room must not depend on how large it came out: that was decided by what was drawn.
+TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
+  for (const int nodes : {1, 30}) {
+    VerifierSequence& one = sequence(10, 9);
+    one.acceptance.rule = Rule::ratio;
+    one.tuning.nodes_max = 30;
+    one.draft.tree = DraftTree::certain(*TokenTree::make(chain(nodes), 100));
+    one.report.held = static_cast<uint32_t>(nodes);
+    int asked = 0;
+    gather(
+        std::span(&ready.back(), 1), {.rows_max = 64, .blocks_max = 10, .context_max = 300},
+        [&](VerifierSequence&, int32_t positions, bool evict) {
+          if (!evict) asked = positions;
+          return evict;
+        },
+        verify, trimmed);
+    EXPECT_EQ(asked, 10 + 30) << nodes;
+  }
 }
 
 }  // namespace

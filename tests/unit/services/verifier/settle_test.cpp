@@ -21,11 +21,14 @@ struct Scene {
     lane.tree = *TokenTree::make(std::move(nodes), 100);
     sequence.report.held = static_cast<uint32_t>(lane.tree.size());
   }
+
+  // chosen: the target's token after each row.
+  Settled settled(const std::vector<TokenId>& chosen) { return settle(sequence, lane, walk(lane.tree, chosen), counters); }
 };
 
 TEST(Settle, MovesTheAcceptedPathBehindTheContext) {
   Scene scene({{50, kRoot, .9F}, {4, kRoot, .8F}, {5, 1, .7F}});
-  const Settled settled = settle(scene.sequence, scene.lane, std::vector<TokenId>{4, 0, 5, 6}, scene.counters);
+  const Settled settled = scene.settled(std::vector<TokenId>{4, 0, 5, 6});
   EXPECT_EQ(settled.emitted, 3);
   EXPECT_EQ(scene.sequence.tokens, (std::vector<TokenId>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(scene.sequence.cached, 5);
@@ -35,14 +38,14 @@ TEST(Settle, MovesTheAcceptedPathBehindTheContext) {
 
 TEST(Settle, MovesNothingWhenThePathIsInPlaceAlready) {
   Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
-  settle(scene.sequence, scene.lane, std::vector<TokenId>{4, 5, 6}, scene.counters);
+  scene.settled(std::vector<TokenId>{4, 5, 6});
   EXPECT_TRUE(scene.sequence.moves.empty());
 }
 
 TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
   Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
   scene.sequence.output_max = 1;
-  settle(scene.sequence, scene.lane, std::vector<TokenId>{4, 5, 6}, scene.counters);
+  scene.settled(std::vector<TokenId>{4, 5, 6});
   EXPECT_EQ(scene.sequence.tokens.back(), 4);
   EXPECT_EQ(scene.sequence.finish, Finish::length);
   EXPECT_EQ(scene.counters.accepted, 1U);
@@ -52,7 +55,7 @@ TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
 
 TEST(Settle, IgnoresNonFiniteLogitsOffThePath) {
   Scene scene({{50, kRoot, .9F}});
-  settle(scene.sequence, scene.lane, std::vector<TokenId>{4, -1}, scene.counters);
+  scene.settled(std::vector<TokenId>{4, -1});
   EXPECT_TRUE(scene.sequence.running());
 }
 

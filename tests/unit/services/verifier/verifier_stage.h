@@ -47,7 +47,7 @@ class VerifierStage : public testing::Test {
             .prompt_length = 3,
             .tokens = {10, 11, 12},
             .sampling = {.temperature = 0},
-            .rule = Rule::greedy,
+            .acceptance = {.rule = Rule::greedy},
             .output_max = 20,
             .stop_ids = {kStop},
             .drafters = std::move(drafters),
@@ -102,7 +102,7 @@ class VerifierStage : public testing::Test {
     }
     stage.finishes(std::move(choices));
   }
-  StepPlan& runs() { return *(plan = &stage.runs()); }
+  StepPlan& runs() { return *(plan = &stage.runs().step); }
   // The model says 1 for ever, the drafter guesses 99. The steps of this sequence for which a draft was asked.
   std::vector<int> fail(uint64_t sequence, int steps) {
     Start start = second();
@@ -116,7 +116,7 @@ class VerifierStage : public testing::Test {
         asked.push_back(step);
         stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
       }
-      const StepPlan& plan = stage.runs();
+      const StepPlan& plan = stage.runs().step;
       stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
       stage.hears(kRouter, Ack{start.sequence, 1, step + 1});
       stage.hears(kRouter, RouterHeartbeat{.router = 3});

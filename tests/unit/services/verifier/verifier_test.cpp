@@ -235,7 +235,7 @@ TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
   stage.hears(kRouter, younger);
   std::map<uint64_t, std::vector<TokenId>> emitted;
   for (int step = 0; step < 30 && !stage.rests(); ++step) {
-    const StepPlan& plan = stage.runs();
+    const StepPlan& plan = stage.runs().step;
     Choices choices;
     for (int32_t row : plan.wanted) choices.chosen.push_back(plan.token[static_cast<size_t>(row)] + 1);
     stage.finishes(std::move(choices));
@@ -353,7 +353,7 @@ TEST_F(VerifierTest, FreesTheCacheOfASequenceWhoseStepFailed) {
   stage.hears(kRouter, next);
   stage.finishes(slipstream::fail("the device is lost"));
   EXPECT_EQ(stage.says<Tokens>().message.reason, "the device is lost");
-  EXPECT_EQ(stage.runs().rows(), 100);
+  EXPECT_EQ(stage.runs().step.rows(), 100);
 }
 
 // A Cancel and the same Start again while a step runs: its result belongs to the life that has ended.

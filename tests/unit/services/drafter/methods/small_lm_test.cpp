@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/speculation/walk.h"
-#include "tests/unit/services/drafter/methods/noisy_model.h"
+#include "tests/data/noisy_model.h"
 
 namespace slipstream {
 namespace {

@@ -14,7 +14,9 @@ using testing::HasSubstr;
 
 constexpr std::string_view kMessages = R"("messages":[{"role":"user","content":"hi"}])";
 
-ApiResult<ChatRequest> parse(std::string_view body) { return parse_chat_request(body, "demo"); }
+ApiResult<ChatRequest> parse(std::string_view body) {
+  return parse_chat_request(body, "demo", {"coupled", "ratio", "traversal", "batch", "typical", "lenience"});
+}
 // A sound body with these fields besides.
 ApiResult<ChatRequest> with(std::string_view fields) { return parse(fmt::format("{{{},{}}}", kMessages, fields)); }
 
@@ -27,7 +29,7 @@ TEST(ChatRequest, ReadsTheShortestBody) {
   EXPECT_EQ(request->sampling, SamplingParams{});
   EXPECT_EQ(request->output_max, 0);
   EXPECT_FALSE(request->stream);
-  EXPECT_TRUE(request->speculate);
+  EXPECT_TRUE(request->speculation.enabled);
 }
 
 TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
@@ -41,7 +43,7 @@ TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
   EXPECT_THAT(request->stops, ElementsAre("a", "b"));
   EXPECT_TRUE(request->stream && request->include_usage && request->continuous_usage && request->ignore_eos);
   EXPECT_TRUE(request->tell_tokens);
-  EXPECT_FALSE(request->speculate);
+  EXPECT_FALSE(request->speculation.enabled);
 }
 
 TEST(ChatRequest, ReadsWhatChangesLogits) {
@@ -102,6 +104,27 @@ Bad field(std::string_view fields, std::string param, std::string code, std::str
   return {fmt::format("{{{},{}}}", kMessages, fields), 400, std::move(param), std::move(code), std::move(words)};
 }
 
+TEST(ChatRequest, NamesARuleWithItsShapeAndLimits) {
+  const auto asked = [](std::string_view speculation) {
+    const auto request =
+        parse(fmt::format(R"({{"messages":[{{"role":"user","content":"x"}}],"speculation":{}}})", speculation));
+    EXPECT_TRUE(request);
+    return request ? request->speculation : Speculation();
+  };
+  EXPECT_EQ(asked("{}").acceptance.rule, Rule::coupled);
+  EXPECT_EQ(asked(R"({"rule":"ratio"})").acceptance, (Acceptance{.rule = Rule::ratio}));
+  EXPECT_EQ(asked(R"({"rule":"ratio","siblings":3})").acceptance,
+            (Acceptance{.rule = Rule::ratio, .root_children = 3, .children = 3}));
+  EXPECT_EQ(asked(R"({"rule":"batch","siblings":4})").acceptance,
+            (Acceptance{.rule = Rule::ratio, .root_children = 4, .repeats = true}));
+  EXPECT_EQ(asked(R"({"rule":"typical","epsilon":0.3,"delta":0.09})").acceptance,
+            (Acceptance{.rule = Rule::typical, .strength = 0.3F, .delta = 0.09F}));
+  const Speculation limited = asked(R"({"nodes":3,"depth":2,"drafter":"ngram"})");
+  EXPECT_EQ(limited.nodes_max, 3);
+  EXPECT_EQ(limited.depth_max, 2);
+  EXPECT_EQ(limited.drafter, "ngram");
+}
+
 class BadInput : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadInput, IsRefusedWithFieldAndLimit) {
@@ -145,35 +168,44 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, BadInput,
-    testing::Values(Bad{fmt::format("{{{},\"model\":\"gpt-4\"}}", kMessages), 404, "model", "model_not_found", "demo"},
-                    field(R"("model":7)", "model", "invalid_type", "string"),
-                    field(R"("temperature":2.1)", "temperature", "invalid_value", "between 0 and 2"),
-                    field(R"("temperature":-1)", "temperature", "invalid_value", "between 0 and 2"),
-                    field(R"("temperature":0.005)", "temperature", "invalid_value", "0.01"),
-                    field(R"("temperature":"hot")", "temperature", "invalid_type", "a string"),
-                    field(R"("temperature":true)", "temperature", "invalid_type", "a boolean"),
-                    field(R"("top_p":0)", "top_p", "invalid_value", "above 0"),
-                    field(R"("top_p":1.5)", "top_p", "invalid_value", "between 0 and 1"),
-                    field(R"("min_p":1)", "min_p", "invalid_value", "below 1"),
-                    field(R"("top_k":-2)", "top_k", "invalid_value", "between -1"),
-                    field(R"("top_k":1.5)", "top_k", "invalid_type", "integer"),
-                    field(R"("max_tokens":0)", "max_tokens", "invalid_value", "between 1 and 32768"),
-                    field(R"("max_completion_tokens":40000)", "max_completion_tokens", "invalid_value", "32768"),
-                    field(R"("seed":18446744073709551615)", "seed", "invalid_value", "integer"),
-                    field(R"("seed":1.5)", "seed", "invalid_type", "integer"),
-                    field(R"("stop":["a","b","c","d","e"])", "stop", "invalid_value", "limit is 4"),
-                    field(R"("stop":"")", "stop", "invalid_value", "empty"),
-                    field(R"("stop":[1])", "stop", "invalid_value", "strings"),
-                    field(fmt::format("\"stop\":\"{}\"", std::string(kStopStringBytesMax + 1, 'x')), "stop", "invalid_value",
-                          "limit is 256"),
-                    field(R"("stream":"yes")", "stream", "invalid_type", "true or false"),
-                    field(R"("stream_options":{})", "stream_options", "invalid_value", "stream"),
-                    field(R"("stream":true,"stream_options":{"include_usage":1})", "stream_options.include_usage",
-                          "invalid_type", "true or false"),
-                    field(R"("ignore_eos":1)", "ignore_eos", "invalid_type", "true or false"),
-                    field(R"("speculation":{"threshold":0.5})", "speculation.threshold", "invalid_value", "enabled"),
-                    field(R"("speculation":true)", "speculation", "invalid_type", "an object"),
-                    field(R"("slipstream":{"token":true})", "slipstream.token", "invalid_value", "tokens")));
+    testing::Values(
+        Bad{fmt::format("{{{},\"model\":\"gpt-4\"}}", kMessages), 404, "model", "model_not_found", "demo"},
+        field(R"("model":7)", "model", "invalid_type", "string"),
+        field(R"("temperature":2.1)", "temperature", "invalid_value", "between 0 and 2"),
+        field(R"("temperature":-1)", "temperature", "invalid_value", "between 0 and 2"),
+        field(R"("temperature":0.005)", "temperature", "invalid_value", "0.01"),
+        field(R"("temperature":"hot")", "temperature", "invalid_type", "a string"),
+        field(R"("temperature":true)", "temperature", "invalid_type", "a boolean"),
+        field(R"("top_p":0)", "top_p", "invalid_value", "above 0"),
+        field(R"("top_p":1.5)", "top_p", "invalid_value", "between 0 and 1"),
+        field(R"("min_p":1)", "min_p", "invalid_value", "below 1"),
+        field(R"("top_k":-2)", "top_k", "invalid_value", "between -1"),
+        field(R"("top_k":1.5)", "top_k", "invalid_type", "integer"),
+        field(R"("max_tokens":0)", "max_tokens", "invalid_value", "between 1 and 32768"),
+        field(R"("max_completion_tokens":40000)", "max_completion_tokens", "invalid_value", "32768"),
+        field(R"("seed":18446744073709551615)", "seed", "invalid_value", "integer"),
+        field(R"("seed":1.5)", "seed", "invalid_type", "integer"),
+        field(R"("stop":["a","b","c","d","e"])", "stop", "invalid_value", "limit is 4"),
+        field(R"("stop":"")", "stop", "invalid_value", "empty"), field(R"("stop":[1])", "stop", "invalid_value", "strings"),
+        field(fmt::format("\"stop\":\"{}\"", std::string(kStopStringBytesMax + 1, 'x')), "stop", "invalid_value",
+              "limit is 256"),
+        field(R"("stream":"yes")", "stream", "invalid_type", "true or false"),
+        field(R"("stream_options":{})", "stream_options", "invalid_value", "stream"),
+        field(R"("stream":true,"stream_options":{"include_usage":1})", "stream_options.include_usage", "invalid_type",
+              "true or false"),
+        field(R"("ignore_eos":1)", "ignore_eos", "invalid_type", "true or false"),
+        field(R"("speculation":{"threshold":0.5})", "speculation.threshold", "invalid_value", "enabled"),
+        field(R"("speculation":{"rule":"pareto"})", "speculation.rule", "invalid_value", "not allowed here"),
+        field(R"("speculation":{"rule":"best"})", "speculation.rule", "invalid_value", "unknown here"),
+        field(R"("speculation":{"siblings":2})", "speculation.siblings", "invalid_value", "does not go with"),
+        field(R"("speculation":{"rule":"ratio","siblings":9})", "speculation.siblings", "invalid_value", "8"),
+        field(R"("speculation":{"rule":"ratio","lenience":0.5})", "speculation.lenience", "invalid_value", "does not go with"),
+        field(R"("speculation":{"rule":"lenience"})", "speculation.lenience", "invalid_value", "needs"),
+        field(R"("speculation":{"rule":"lenience","lenience":0})", "speculation.lenience", "invalid_value", "above 0"),
+        field(R"("speculation":{"rule":"typical","epsilon":1.5,"delta":0.1})", "speculation.epsilon", "invalid_value", "1"),
+        field(R"("speculation":{"nodes":64})", "speculation.nodes", "invalid_value", "63"),
+        field(R"("speculation":true)", "speculation", "invalid_type", "an object"),
+        field(R"("slipstream":{"token":true})", "slipstream.token", "invalid_value", "tokens")));
 
 std::string many(std::string_view name, std::string_view open, std::string_view piece, int count, std::string_view close) {
   std::string text = fmt::format("\"{}\":{}", name, open);

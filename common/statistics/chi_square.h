@@ -2,13 +2,12 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
-namespace slipstream::e2e {
+namespace slipstream::statistics {
 
 struct ChiSquare {
   double statistic = 0;
-  int degrees = 0;  // of freedom
+  int degrees = 0;  // of freedom; 0: one cell, nothing to compare
   double p_value = 1;
 };
 
@@ -17,10 +16,7 @@ struct ChiSquare {
 ChiSquare chi_square(std::span<const double> observed, std::span<const double> expected);
 
 // The chance that the test at level alpha rejects, were the truth `truth` [cells] and not `law` [cells] (probabilities), after
-// so many draws: the non-central chi-square law in its normal approximation.
+// so many draws.
 double power(std::span<const double> law, std::span<const double> truth, double draws, double alpha);
 
-// Q(k/2, x/2): the chance that a chi-square variable of k degrees exceeds x.
-double chi_square_tail(double x, int degrees);
-
-}  // namespace slipstream::e2e
+}  // namespace slipstream::statistics

@@ -1,4 +1,4 @@
-#include "common/speculation/drawn_tree.h"
+#include "common/speculation/draft_tree.h"
 
 #include <algorithm>
 
@@ -34,10 +34,10 @@ Result<void> check_law(const OwnLaw& law, int row, int32_t vocabulary) {
 
 }  // namespace
 
-Result<DrawnTree> DrawnTree::make(std::vector<TreeNode> nodes, std::vector<OwnLaw> laws, Replacement replacement,
+Result<DraftTree> DraftTree::make(std::vector<TreeNode> nodes, std::vector<OwnLaw> laws, Replacement replacement,
                                   int32_t vocabulary) {
   const Siblings siblings = replacement == Replacement::with ? Siblings::may_repeat : Siblings::distinct;
-  DrawnTree drawn;
+  DraftTree drawn;
   TRY(drawn.tree_, TokenTree::make(std::move(nodes), vocabulary, siblings));
   const auto rows = static_cast<size_t>(drawn.tree_.size()) + 1;
   if (laws.size() != rows)
@@ -62,9 +62,17 @@ Result<DrawnTree> DrawnTree::make(std::vector<TreeNode> nodes, std::vector<OwnLa
   return drawn;
 }
 
-int DrawnTree::trim(int budget) {
-  const int before = tree_.size();
-  const std::vector<int32_t> stayed = tree_.trim(budget);
+DraftTree DraftTree::certain(const TokenTree& tree) {
+  std::vector<OwnLaw> laws(static_cast<size_t>(tree.size()) + 1);
+  for (const TreeNode& node : tree.nodes()) laws[static_cast<size_t>(node.parent + 1)].add(node.token, kDraftLawTotal);
+  auto drawn = make({tree.nodes().begin(), tree.nodes().end()}, std::move(laws), Replacement::without, INT32_MAX);
+  CHECK(drawn, "no chain: {}", drawn.error().message);
+  return *std::move(drawn);
+}
+
+std::vector<int32_t> DraftTree::trim(int budget) {
+  std::vector<int32_t> stayed = tree_.trim(budget);
+  if (laws_.empty()) return stayed;
   std::vector<bool> parent(stayed.size() + 1, false);
   for (const TreeNode& node : tree_.nodes()) parent[static_cast<size_t>(node.parent + 1)] = true;
   std::vector<OwnLaw> laws(stayed.size() + 1);
@@ -73,7 +81,7 @@ int DrawnTree::trim(int budget) {
     if (parent[row]) laws[row] = std::move(laws_[was]);
   }
   laws_ = std::move(laws);
-  return before - tree_.size();
+  return stayed;
 }
 
 }  // namespace slipstream

@@ -1,4 +1,4 @@
-#include "common/speculation/drawn_tree.h"
+#include "common/speculation/draft_tree.h"
 
 #include <gmock/gmock.h>
 
@@ -20,17 +20,17 @@ OwnLaw law_of(std::vector<std::pair<TokenId, uint64_t>> weights) {
 OwnLaw halves() { return law_of({{1, kDraftLawTotal / 2}, {2, kDraftLawTotal / 2}}); }
 
 std::string refusal(std::vector<TreeNode> nodes, std::vector<OwnLaw> laws, Replacement replacement = Replacement::without) {
-  const auto drawn = DrawnTree::make(std::move(nodes), std::move(laws), replacement, kVocabulary);
+  const auto drawn = DraftTree::make(std::move(nodes), std::move(laws), replacement, kVocabulary);
   return drawn ? "accepted" : drawn.error().message;
 }
 
-TEST(DrawnTree, TakesATreeWithItsLaws) {
+TEST(DraftTree, TakesATreeWithItsLaws) {
   EXPECT_EQ(refusal({}, {{}}), "accepted");
   EXPECT_EQ(refusal({{1, kRoot, 0.5F}, {2, kRoot, 0.5F}}, {halves(), {}, {}}), "accepted");
   EXPECT_EQ(refusal({{1, kRoot, 0.5F}, {1, kRoot, 0.5F}}, {halves(), {}, {}}, Replacement::with), "accepted");
 }
 
-TEST(DrawnTree, RefusesALawThatIsNone) {
+TEST(DraftTree, RefusesALawThatIsNone) {
   const std::vector<TreeNode> one{{1, kRoot, 0.5F}};
   const auto with = [&](const OwnLaw& law) { return refusal(one, {law, {}}); };
   EXPECT_THAT(with(law_of({{1, 5}, {2, 5}})), HasSubstr("add up to 10"));
@@ -45,31 +45,33 @@ TEST(DrawnTree, RefusesALawThatIsNone) {
   EXPECT_THAT(with(wide), HasSubstr("at most 64"));
 }
 
-TEST(DrawnTree, RefusesATokenThatItsLawCannotGive) {
+TEST(DraftTree, RefusesATokenThatItsLawCannotGive) {
   EXPECT_THAT(refusal({{3, kRoot, 0.5F}}, {halves(), {}}), HasSubstr("cannot give it"));
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}}, {{}, {}}), HasSubstr("row 0 has children and no law"));
 }
 
-TEST(DrawnTree, RefusesALawWithoutChildrenAndAMissingOne) {
+TEST(DraftTree, RefusesALawWithoutChildrenAndAMissingOne) {
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}}, {halves(), halves()}), HasSubstr("row 1 has a law and no children"));
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}}, {halves()}), HasSubstr("2 rows has 1 laws"));
 }
 
-TEST(DrawnTree, RefusesRepeatsThatWereDrawnWithoutReplacement) {
+TEST(DraftTree, RefusesRepeatsThatWereDrawnWithoutReplacement) {
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}, {1, kRoot, 0.5F}}, {halves(), {}, {}}), HasSubstr("same token"));
 }
 
-TEST(DrawnTree, TrimKeepsEachSetWithItsLaw) {
+TEST(DraftTree, TrimKeepsEachSetWithItsLaw) {
   const OwnLaw deep = law_of({{7, kDraftLawTotal}});
-  auto drawn = DrawnTree::make({{1, kRoot, 0.2F}, {2, kRoot, 0.8F}, {7, 0, 0.2F}, {7, 1, 0.8F}}, {halves(), deep, deep, {}, {}},
+  auto drawn = DraftTree::make({{1, kRoot, 0.2F}, {2, kRoot, 0.8F}, {7, 0, 0.2F}, {7, 1, 0.8F}}, {halves(), deep, deep, {}, {}},
                                Replacement::without, kVocabulary);
   ASSERT_TRUE(drawn) << drawn.error().message;
-  EXPECT_EQ(drawn->trim(3), 1);
+  drawn->trim(3);
+  ASSERT_EQ(drawn->size(), 3);
   EXPECT_EQ(drawn->tree().nodes()[2].parent, 1);
   EXPECT_THAT(drawn->law(0).ids, ElementsAre(1, 2));
   EXPECT_TRUE(drawn->law(1).empty()) << "its child is gone";
   EXPECT_THAT(drawn->law(2).ids, ElementsAre(7));
-  EXPECT_EQ(drawn->trim(0), 3);
+  drawn->trim(0);
+  EXPECT_EQ(drawn->size(), 0);
   EXPECT_TRUE(drawn->law(0).empty());
 }
 
@@ -86,14 +88,14 @@ class Lowest final : public Dice {
   }
 };
 
-DrawnTree grow(const DrawShape& shape, const OwnLaw& law) {
+DraftTree grow(const DrawShape& shape, const OwnLaw& law) {
   DrawnGrowth growth(shape);
   Lowest dice;
   while (!growth.frontier().empty()) growth.add(std::vector<Law>(growth.frontier().size(), law.view()), dice);
   return growth.tree();
 }
 
-std::vector<int32_t> parents(const DrawnTree& drawn) {
+std::vector<int32_t> parents(const DraftTree& drawn) {
   std::vector<int32_t> parents;
   for (const TreeNode& node : drawn.tree().nodes()) parents.push_back(node.parent);
   return parents;
@@ -126,7 +128,7 @@ TEST(DrawnGrowth, DrawsNoMoreDistinctTokensThanTheLawHas) {
 
 TEST(DrawnGrowth, GivesNoChildrenToWhatHardlySurvives) {
   const OwnLaw law = law_of({{1, kDraftLawTotal / 4}, {2, kDraftLawTotal * 3 / 4}});
-  const DrawnTree drawn =
+  const DraftTree drawn =
       grow({.stop = {.nodes_max = 8, .depth_max = 3, .threshold = 0.5F}, .root_children = 2, .children = 2}, law);
   EXPECT_THAT(parents(drawn), ElementsAre(kRoot, kRoot, 1, 1, 3, 3)) << "of each pair only the likely one goes on";
 }

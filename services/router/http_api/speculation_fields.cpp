@@ -1,0 +1,97 @@
+#include "services/router/http_api/speculation_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/ranges.h>
+
+#include "common/messages/rules.h"
+
+namespace slipstream {
+namespace {
+
+constexpr std::array<std::string_view, 9> kKeys{"enabled",  "rule",     "drafter", "nodes", "depth",
+                                                "siblings", "lenience", "epsilon", "delta"};
+
+// The keys that a rule's parameters have; a key that the rule has not is a contradiction, and said so.
+struct Parameters {
+  std::string_view rule, strength, delta;
+  bool siblings;
+};
+constexpr std::array<Parameters, 9> kParameters{{{"coupled", "", "", false},
+                                                 {"ratio", "", "", true},
+                                                 {"batch", "", "", true},
+                                                 {"block", "", "", false},
+                                                 {"traversal", "", "", true},
+                                                 {"lenience", "lenience", "", false},
+                                                 {"pareto", "epsilon", "", false},
+                                                 {"uniform", "epsilon", "", false},
+                                                 {"typical", "epsilon", "delta", false}}};
+
+ApiResult<void> check_keys(const RequestFields& fields, const Parameters& has) {
+  for (const auto& field : fields.object()) {
+    const std::string_view key = field.key;
+    if (std::ranges::find(kKeys, key) == kKeys.end()) {
+      return std::unexpected(bad_field(
+          fields.name(key), fmt::format("`{}` is unknown: `speculation` takes {}.", fields.name(key), fmt::join(kKeys, ", "))));
+    }
+    const bool parameter = key == "siblings" || key == "lenience" || key == "epsilon" || key == "delta";
+    const bool fits = key == has.strength || key == has.delta || (key == "siblings" && has.siblings);
+    if (parameter && !fits && !field.value.is_null()) {
+      return std::unexpected(
+          bad_field(fields.name(key),
+                    fmt::format("`{}` does not go with the rule `{}`: leave one of them out.", fields.name(key), has.rule)));
+    }
+  }
+  return {};
+}
+
+// A parameter that must be given, since it says how much bias is wanted.
+ApiResult<float> declared(const RequestFields& fields, std::string_view key, std::string_view rule) {
+  TRY(const auto value, fields.number(key, 0, 1));
+  if (value) return static_cast<float>(*value);
+  return std::unexpected(
+      bad_field(fields.name(key), fmt::format("the rule `{}` needs `{}`: how far it may stray.", rule, fields.name(key))));
+}
+
+}  // namespace
+
+ApiResult<Speculation> read_speculation(const RequestFields& body, const std::vector<std::string>& allowed) {
+  Speculation wanted;
+  TRY(const auto fields, body.object("speculation"));
+  if (!fields) return wanted;
+  TRY(const auto rule, fields->text("rule"));
+  const std::string_view name = rule.value_or("coupled");
+  const auto known = std::ranges::find(kParameters, name, &Parameters::rule);
+  if (known == kParameters.end() || std::ranges::find(allowed, name) == allowed.end()) {
+    return std::unexpected(bad_field(
+        "speculation.rule", fmt::format("the rule `{}` is {} here: choose one of {}.", name,
+                                        known == kParameters.end() ? "unknown" : "not allowed", fmt::join(allowed, ", "))));
+  }
+  TRY_VOID(check_keys(*fields, *known));
+  TRY(const auto enabled, fields->boolean("enabled"));
+  wanted.enabled = enabled.value_or(true);
+  TRY(const auto siblings, fields->integer("siblings", 1, kSiblingsMax));
+  wanted.acceptance = *acceptance_named(name, siblings ? std::optional(static_cast<uint8_t>(*siblings)) : std::nullopt);
+  if (!known->strength.empty()) {
+    TRY(wanted.acceptance.strength, declared(*fields, known->strength, name));
+  }
+  if (wanted.acceptance.rule == Rule::lenience && wanted.acceptance.strength == 0) {
+    return std::unexpected(bad_field("speculation.lenience", "`speculation.lenience` must be above 0, at most 1 (no bias)."));
+  }
+  if (!known->delta.empty()) {
+    TRY(wanted.acceptance.delta, declared(*fields, known->delta, name));
+  }
+  TRY(const auto nodes, fields->integer("nodes", 0, kTreeNodesMax));
+  TRY(const auto depth, fields->integer("depth", 0, kTreeDepthMax));
+  wanted.nodes_max = static_cast<uint16_t>(nodes.value_or(kTreeNodesMax));
+  wanted.depth_max = static_cast<uint16_t>(depth.value_or(kTreeDepthMax));
+  TRY(const auto drafter, fields->text("drafter"));
+  if (drafter && (drafter->empty() || drafter->size() > kTextBytesMax)) {
+    return std::unexpected(bad_field("speculation.drafter", "`speculation.drafter` must be a method's name, such as `ngram`."));
+  }
+  wanted.drafter = drafter.value_or("");
+  return wanted;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,65 @@
+#include "tests/e2e/triples.h"
+
+#include <simdjson.h>
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+namespace slipstream::e2e {
+namespace {
+
+constexpr int kConnections = 32;
+
+Triple draw(http::Client& client, uint64_t seed, const nlohmann::json& besides) {
+  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kTripleWords}}}},
+                         {"max_tokens", 3},
+                         {"temperature", 1.0},
+                         {"seed", seed},
+                         {"ignore_eos", true},
+                         {"slipstream", {{"tokens", true}}}};
+  request.update(besides);
+  const auto reply = client.post("/v1/chat/completions", request.dump());
+  if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
+  simdjson::dom::parser parser;
+  const simdjson::padded_string body(reply->body);
+  Triple triple{};
+  size_t at = 0;
+  for (int64_t id : parser.parse(body)["slipstream"]["token_ids"].get_array()) triple.at(at++) = static_cast<TokenId>(id);
+  if (at != triple.size()) throw std::runtime_error("three tokens were asked for: " + reply->body);
+  return triple;
+}
+
+}  // namespace
+
+std::vector<Triple> draw_triples(Cluster& cluster, size_t count) {
+  return draw_triples(cluster, count, nlohmann::json::object());
+}
+
+std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann::json& request) {
+  std::vector<Triple> triples(count);
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::string error;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kConnections; ++i) {
+      threads.emplace_back([&] {
+        http::Client client = cluster.client();
+        try {
+          for (size_t at = next++; at < count; at = next++) triples[at] = draw(client, at, request);
+        } catch (const std::exception& exception) {
+          std::lock_guard lock(mutex);
+          error = exception.what();
+        }
+      });
+    }
+  }
+  if (!error.empty()) throw std::runtime_error(error);
+  return triples;
+}
+
+}  // namespace slipstream::e2e

@@ -1,0 +1,179 @@
+// The real command against real processes: it finds nothing where nothing is wrong, and what is planted where something is.
+// Seeds are fixed and the model's arithmetic is exact, so each test passes or fails once and for all; alpha and power are
+// stated for the day that weights or seeds change.
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "common/statistics/chi_square_law.h"
+#include "tests/e2e/cluster.h"
+#include "tests/e2e/exact_law.h"
+#include "tests/e2e/front.h"
+#include "tests/e2e/prompt_ids.h"
+
+namespace slipstream::e2e {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kWords = "hello";
+constexpr double kAlpha = 1e-6;    // of a whole run's false alarm
+constexpr double kPlanted = 0.02;  // one answer in fifty
+constexpr int kSamples = 8000;     // a side
+
+std::string contents(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int status = -1;
+  std::string said, markdown, html;
+};
+
+Outcome verify(const Cluster& cluster, std::vector<std::string> arguments) {
+  const auto folder = cluster.folder();
+  std::ofstream(folder / "prompts") << kWords << "\nabc abc abc\n";
+  arguments.insert(arguments.begin(), "verify-lossless");
+  arguments.insert(arguments.end(), {"--prompts", (folder / "prompts").string(), "--streams", "32", "--alpha",
+                                     fmt::format("{}", kAlpha), "--report", (folder / "report").string()});
+  const std::filesystem::path build = SLIPSTREAM_BUILD_FOLDER;
+  auto process = Process::start({build / "tools/slipstream/slipstream", arguments, {}, folder / "said"});
+  if (!process) throw std::runtime_error(process.error().message);
+  const auto exit = process->wait(kWaitMax);
+  return {exit ? exit->status : -1, contents(folder / "said"), contents(folder / "report.md"),
+          contents(folder / "report.html")};
+}
+
+std::string url(const Cluster& cluster) { return fmt::format("http://127.0.0.1:{}", cluster.http_port()); }
+
+bool speculates(const json& request) { return request["speculation"]["enabled"].get<bool>(); }
+
+// The rarest first token after kWords that is a letter: the tiny model's ids 4 to 29.
+struct Letter {
+  TokenId id;
+  std::string text;
+};
+Letter rarest_letter(const ExactLaw& law) {
+  const auto letters = law.first().subspan(4, 26);
+  const auto at = std::ranges::min_element(letters) - letters.begin();
+  return {static_cast<TokenId>(4 + at), std::string(1, static_cast<char>('a' + at))};
+}
+
+// The chance to find it, given the law: two samples of n have noncentrality n/2 sum of (p - q)^2 / mean. More cells than the
+// vocabulary has there cannot be, and no more tests than one.
+double power_of_the_test(const ExactLaw& law, TokenId instead) {
+  double noncentrality = 0;
+  for (size_t id = 0; id < law.first().size(); ++id) {
+    const double p = law.first()[id], q = (1 - kPlanted) * p + (id == static_cast<size_t>(instead) ? kPlanted : 0);
+    noncentrality += kSamples / 2.0 * (p - q) * (p - q) / ((p + q) / 2);
+  }
+  const int degrees = law.vocabulary() - 1;
+  return statistics::noncentral_tail(statistics::critical_value(degrees, kAlpha), degrees, noncentrality);
+}
+
+// A bug that gives one answer in fifty another first token, if it speculates.
+Front::Change say_instead(const Letter& letter) {
+  return [letter](json& event) {
+    if (!event.contains("slipstream") || !event["slipstream"].contains("token_ids")) return;
+    event["slipstream"]["token_ids"][0] = letter.id;
+    event["slipstream"]["pieces"][0] = letter.text;
+    event["choices"][0]["delta"]["content"] = letter.text;
+  };
+}
+
+TEST(VerifyLossless, FindsNothingWrongWithARealCluster) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("random");
+  const Outcome run = verify(cluster, {"--server", url(cluster), "--samples", "1500"});
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_THAT(run.said, HasSubstr("bytes: 10 answers a side, 0 differ"));
+  EXPECT_THAT(run.said, HasSubstr("tokens 2 and 3, jointly"));
+  EXPECT_THAT(run.said, HasSubstr("To find 1 % so"));
+  EXPECT_THAT(run.markdown, HasSubstr("The same, as far as this run can tell."));
+  EXPECT_THAT(run.html, HasSubstr("<svg"));
+  EXPECT_THAT(run.html, Not(HasSubstr("src="))) << "the page must need nothing else";
+}
+
+TEST(VerifyLossless, FindsATokenThatOneAnswerInFiftyGetsByMistake) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("random");
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords));
+  ASSERT_TRUE(law) << law.error().message;
+  const Letter letter = rarest_letter(*law);
+  const double power = power_of_the_test(*law, letter.id);
+  fmt::print("alpha {}; power against TV {:.4f} with {} samples a side: {:.5f}\n", kAlpha,
+             kPlanted * (1 - law->first()[static_cast<size_t>(letter.id)]), kSamples, power);
+  EXPECT_GE(power, 0.99);
+
+  Front front(cluster.http_port(), [&](const json& request) -> Front::Change {
+    const auto seed = request["seed"].get<uint64_t>();
+    const bool wrong = speculates(request) && seed / 2 % static_cast<uint64_t>(1 / kPlanted) == 0;
+    return wrong ? say_instead(letter) : Front::Change();
+  });
+  const Outcome run = verify(cluster, {"--server", front.url(), "--only", "law", "--temperatures", "1", "--positions", "1",
+                                       "--samples", std::to_string(kSamples)});
+  EXPECT_EQ(run.status, 1) << run.said;
+  EXPECT_THAT(run.said, HasSubstr("the law differs (prompt 1, temperature 1, token 1"));
+  EXPECT_THAT(run.markdown, HasSubstr(fmt::format("{} \"{}\"", letter.id, letter.text)));
+}
+
+TEST(VerifyLossless, FindsOneWrongByte) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("random");
+  Front front(cluster.http_port(), [](const json& request) -> Front::Change {
+    if (!speculates(request) || request["seed"] != 2 || request["temperature"] != 1.0) return {};
+    return [done = false](json& event) mutable {
+      if (done || event["choices"].empty()) return;
+      auto& delta = event["choices"][0]["delta"];
+      if (!delta.contains("content") || delta["content"].get_ref<const std::string&>().empty()) return;
+      std::string text = delta["content"];
+      text[0] = text[0] == '#' ? '$' : '#';
+      delta["content"] = text;
+      done = true;
+    };
+  });
+  const Outcome run = verify(cluster, {"--server", front.url(), "--only", "bytes", "--temperatures", "0,1"});
+  EXPECT_EQ(run.status, 1) << run.said;
+  EXPECT_THAT(run.said, HasSubstr("2 of 6 answers differ"));
+  EXPECT_THAT(run.markdown, HasSubstr("seed 2, temperature 1: text differs at byte"));
+}
+
+TEST(VerifyLossless, AsksStrangersInStandardWordsAndComparesWhatTheySay) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("ngram");
+  std::atomic<int> foreign_fields = 0;
+  const Front::Plot listen = [&](const json& request) -> Front::Change {
+    if (request.contains("slipstream") || request.contains("speculation")) ++foreign_fields;
+    return {};
+  };
+  Front one(cluster.http_port(), listen, "somebody"), other(cluster.http_port(), listen, "somebody else");
+  const Outcome run = verify(cluster, {"--reference", one.url(), "--candidate", other.url(), "--samples", "1000"});
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_EQ(foreign_fields, 0);
+  EXPECT_THAT(run.said, HasSubstr("bytes: 2 answers a side, 0 differ"));
+  EXPECT_THAT(run.said, HasSubstr("characters 1 and 2, jointly"));
+}
+
+TEST(VerifyLossless, CannotTellWhereNobodyDraftsOrNobodyListens) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("none");
+  const Outcome idle = verify(cluster, {"--server", url(cluster), "--samples", "0"});
+  EXPECT_EQ(idle.status, 2) << idle.said;
+  EXPECT_THAT(idle.said, HasSubstr("no drafter guessed anything"));
+  const std::string there = url(cluster);
+  cluster.kill("router", SIGKILL);
+  const Outcome deaf = verify(cluster, {"--server", there});
+  EXPECT_EQ(deaf.status, 2) << deaf.said;
+  EXPECT_THAT(deaf.said, HasSubstr("is the server running?"));
+}
+
+}  // namespace
+}  // namespace slipstream::e2e

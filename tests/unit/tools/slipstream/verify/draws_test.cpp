@@ -1,0 +1,50 @@
+#include "tools/slipstream/verify/draws.h"
+
+#include <gmock/gmock.h>
+
+namespace slipstream::command::verify {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Side side(bool slipstream, bool logprobs) {
+  Side side;
+  side.habit.standard = !slipstream;
+  side.logprobs = logprobs;
+  return side;
+}
+
+Answer answer() {
+  Answer answer;
+  answer.text = "äb c";
+  answer.ids = {7, 300, 5};
+  answer.pieces = {"ä", "b", " c"};
+  answer.logprob_tokens = {"ä", "b", " c"};
+  return answer;
+}
+
+TEST(Draws, AreCutByTheFinestThatBothSidesGive) {
+  EXPECT_EQ(common_unit({side(true, false), side(true, false)}), Unit::token_id);
+  EXPECT_EQ(common_unit({side(false, true), side(false, true)}), Unit::logprob_token);
+  EXPECT_EQ(common_unit({side(true, false), side(false, true)}), Unit::character);
+  EXPECT_EQ(common_unit({side(false, true), side(false, false)}), Unit::character);
+}
+
+TEST(Draws, ByTokenIdKeepWhatEachSays) {
+  const Draw draw = cut(answer(), Unit::token_id, 2);
+  EXPECT_THAT(draw.units, ElementsAre("7", "300"));
+  EXPECT_EQ(draw.texts[1], "b");
+}
+
+TEST(Draws, ByCharacterCutNoneInTwo) {
+  EXPECT_THAT(cut(answer(), Unit::character, 3).units, ElementsAre("ä", "b", " "));
+  EXPECT_THAT(cut(answer(), Unit::character, 9).units, ElementsAre("ä", "b", " ", "c"));
+}
+
+TEST(Draws, ByLogprobsStopAtTheLimitToo) { EXPECT_THAT(cut(answer(), Unit::logprob_token, 1).units, ElementsAre("ä")); }
+
+TEST(Draws, OfAnEmptyAnswerAreEmpty) { EXPECT_THAT(cut({}, Unit::character, 3).units, IsEmpty()); }
+
+}  // namespace
+}  // namespace slipstream::command::verify

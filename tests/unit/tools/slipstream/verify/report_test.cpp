@@ -1,0 +1,90 @@
+#include "tools/slipstream/verify/report.h"
+
+#include <gmock/gmock.h>
+
+namespace slipstream::command::verify {
+namespace {
+
+using testing::HasSubstr;
+
+Report clean() {
+  Report report{.reference = "here", .candidate = "there", .prompts = {"why?"}, .bytes_promised = true, .speculates = true};
+  report.bytes = BytesResult{.answers = 10, .bytes = 100, .tokens = 50, .draft_nodes = 7};
+  LawTest test{.place = "token 1", .shares = {{"a", {600, 590}}, {"b", {400, 410}}}, .test = {0.2, 1, 0.65}};
+  report.law = LawResult{.tests = {test}, .alpha = 1e-3, .samples = 1000, .draft_nodes = 9};
+  correct(*report.law);
+  return report;
+}
+
+Difference difference() {
+  return {.where = {.prompt = 0, .seed = 4, .temperature = 0.7F},
+          .byte = 12,
+          .token = 3,
+          .what = "text",
+          .reference = "it is <so>",
+          .candidate = "it is\nnot"};
+}
+
+TEST(VerifyReport, SaysTheSameIfNothingDiffers) {
+  EXPECT_EQ(verdict(clean()), Verdict::same);
+  EXPECT_EQ(sentence(clean()), "The same, as far as this run can tell.");
+}
+
+TEST(VerifyReport, SaysDifferentForOneAnswerMoreThanIsAllowed) {
+  Report report = clean();
+  report.bytes->differences.push_back(difference());
+  EXPECT_EQ(verdict(report), Verdict::different);
+  EXPECT_THAT(sentence(report), HasSubstr("1 of 10 answers differ"));
+  report.allowed = 1;
+  EXPECT_EQ(verdict(report), Verdict::same);
+}
+
+TEST(VerifyReport, SaysDifferentForAnotherLaw) {
+  Report report = clean();
+  report.law->tests[0].test.p_value = 1e-9;
+  correct(*report.law);
+  EXPECT_EQ(verdict(report), Verdict::different);
+  EXPECT_THAT(sentence(report), HasSubstr("the law differs (prompt 1, temperature 1, token 1"));
+}
+
+TEST(VerifyReport, CannotTellWhatWentWrongHalfWay) {
+  Report report = clean();
+  report.problem = "nobody answers";
+  EXPECT_EQ(verdict(report), Verdict::unknown);
+  report.bytes->differences.push_back(difference());
+  EXPECT_EQ(verdict(report), Verdict::different) << "what was found stays found";
+}
+
+TEST(VerifyReport, CannotTellWhereNothingWasDrafted) {
+  Report report = clean();
+  report.law->draft_nodes = 0;
+  EXPECT_EQ(verdict(report), Verdict::unknown);
+  EXPECT_THAT(sentence(report), HasSubstr("part \"law\""));
+  report.speculates = false;
+  EXPECT_EQ(verdict(report), Verdict::same) << "two servers are compared as they are";
+}
+
+TEST(VerifyReport, CannotTellFromNothing) { EXPECT_EQ(verdict({}), Verdict::unknown); }
+
+TEST(VerifyReport, ShowsWhereAnswersPart) {
+  Report report = clean();
+  report.bytes->differences.push_back(difference());
+  const std::string text = markdown(document(report)), page = html("t", document(report));
+  EXPECT_THAT(text, HasSubstr("seed 4, temperature 0.7: text differs at byte 12, token 3"));
+  EXPECT_THAT(text, HasSubstr("reference  it is <so>\n    candidate  it is\\nnot"));
+  EXPECT_THAT(page, HasSubstr("it is &lt;so&gt;"));
+}
+
+TEST(VerifyReport, StatesWhatTheSamplesFind) {
+  EXPECT_THAT(power_sentence(*clean().law), HasSubstr("1000 samples a side find any shift of"));
+  EXPECT_THAT(power_sentence(*clean().law), HasSubstr("To find 1 % so"));
+}
+
+TEST(VerifyReport, DrawsTheLawTests) {
+  const std::string page = html("t", document(clean()));
+  EXPECT_THAT(page, HasSubstr("corrected p-value, logarithmic"));
+  EXPECT_THAT(page, HasSubstr("60.00 %, 59.00 %"));
+}
+
+}  // namespace
+}  // namespace slipstream::command::verify

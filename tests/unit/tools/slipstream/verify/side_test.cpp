@@ -1,0 +1,166 @@
+// Sides, crew and draws, over real HTTP to a small server that is no Slipstream.
+#include "tools/slipstream/verify/side.h"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "common/http/server.h"
+#include "tools/slipstream/verify/crew.h"
+#include "tools/slipstream/verify/draws.h"
+
+namespace slipstream::command::verify {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kModels = R"({"data": [{"id": "parrot", "owned_by": "somebody"}]})";
+constexpr const char* kStream =
+    "data: {\"choices\": [{\"delta\": {\"content\": \"he\"}, \"logprobs\": {\"content\": [{\"token\": \"h\"}, {\"token\": "
+    "\"e\"}]}}]}\n\n"
+    "data: {\"choices\": [{\"delta\": {\"content\": \"y\"}, \"logprobs\": {\"content\": [{\"token\": \"y\"}]}}]}\n\n"
+    "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"length\"}]}\n\n"
+    "data: [DONE]\n\n";
+
+class Parrot {
+ public:
+  Parrot()
+      : server_(*http::Server::listen(
+            "127.0.0.1", 0, [this](const http::Request& request, const http::Exchange& exchange) { answer(request, exchange); },
+            [](int status, std::string_view message) {
+              return http::Response{.status = status, .body = std::string(message)};
+            })) {}
+
+  std::string url() const { return fmt::format("http://127.0.0.1:{}", server_.port()); }
+  std::string last() {
+    std::lock_guard lock(mutex_);
+    return last_;
+  }
+  size_t different_requests() {
+    std::lock_guard lock(mutex_);
+    return bodies_.size();
+  }
+  uint64_t connections() const { return server_.counters().connections; }
+  std::atomic<bool> refuses = false;
+
+ private:
+  void answer(const http::Request& request, http::Exchange exchange) {
+    if (request.method == "GET") return exchange.send({.body = kModels});
+    {
+      std::lock_guard lock(mutex_);
+      last_ = request.body;
+      bodies_.insert(request.body);
+    }
+    if (refuses) return exchange.send({.status = 429, .body = R"({"error": {"message": "too many at once"}})"});
+    exchange.begin_stream("text/event-stream");
+    exchange.write(kStream);
+    exchange.end();
+  }
+
+  std::mutex mutex_;
+  std::string last_;
+  std::set<std::string> bodies_;
+  http::Server server_;
+};
+
+TEST(VerifySide, AsksAStrangerInStandardWordsOnly) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side) << side.error().message;
+  EXPECT_EQ(side->model.name, "parrot");
+  EXPECT_FALSE(side->slipstream());
+  http::Client client = connect(*side);
+  const auto answer = ask(client, *side, {"say hey", 5, 0.5F, 3}, true);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->text, "hey");
+  EXPECT_THAT(answer->logprob_tokens, testing::ElementsAre("h", "e", "y"));
+  EXPECT_EQ(answer->finish, "length");
+  EXPECT_THAT(parrot.last(), HasSubstr("\"seed\":5"));
+  EXPECT_THAT(parrot.last(), Not(HasSubstr("slipstream")));
+  EXPECT_THAT(parrot.last(), Not(HasSubstr("speculation")));
+}
+
+TEST(VerifySide, TellsTokensByLogprobsIfTheyComeWhenAskedFor) {
+  Parrot parrot;
+  const auto sides = meet_two({parrot.url(), ""}, {parrot.url(), "another"});
+  ASSERT_TRUE(sides) << sides.error().message;
+  EXPECT_TRUE(sides->reference.logprobs);
+  EXPECT_EQ(sides->candidate.model.name, "another");
+  parrot.refuses = true;
+  EXPECT_FALSE(meet_two({parrot.url(), ""}, {parrot.url(), ""})->candidate.logprobs);
+}
+
+TEST(VerifySide, CannotBeSwitchedIfItIsNoSlipstream) {
+  Parrot parrot;
+  const auto sides = meet_switched({parrot.url(), ""}, "");
+  ASSERT_FALSE(sides);
+  EXPECT_THAT(sides.error().message, HasSubstr("give two servers"));
+}
+
+TEST(VerifySide, SaysWhoseAnswerFailedAndWhy) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  parrot.refuses = true;
+  http::Client client = connect(*side);
+  const auto answer = ask(client, *side, {"hey", 5, 0.5F, 3});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr(parrot.url()));
+  EXPECT_THAT(answer.error().message, HasSubstr("too many at once"));
+}
+
+TEST(Crew, DoesEachTaskOnceOverConnectionsThatItKeeps) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  const Sides sides{*side, *side};
+  std::mutex mutex;
+  std::set<size_t> done;
+  std::atomic<uint64_t> connections = 0;
+  Progress progress("", 0);
+  const auto ran = Crew{sides, 4}.run(200, progress, [&](Lines& lines, size_t at) -> Result<void> {
+    TRY_VOID(ask(lines.reference, sides.reference, {"hey", 1, 1.0F, 3}));
+    connections = std::max(connections.load(), parrot.connections());
+    std::lock_guard lock(mutex);
+    EXPECT_TRUE(done.insert(at).second);
+    return {};
+  });
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(done.size(), 200U);
+  EXPECT_LE(connections, 4U + 1) << "four streams, and who was met first may still be closing";
+}
+
+TEST(Draws, HaveEachASeedOfItsOwnOnBothSides) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  const Sides sides{*side, *side};
+  const auto draws = draw({sides, 4}, {.prompt = "hey", .temperature = 1, .samples = 100, .positions = 2}, Unit::character);
+  ASSERT_TRUE(draws) << draws.error().message;
+  EXPECT_EQ(parrot.different_requests(), 200U) << "nothing else tells one request from another";
+  EXPECT_EQ(draws->reference.size(), 100U);
+  EXPECT_THAT(draws->candidate[99].units, testing::ElementsAre("h", "e"));
+}
+
+TEST(Crew, EndsAtTheFirstErrorAndTellsIt) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  const Sides sides{*side, *side};
+  std::atomic<int> begun = 0;
+  Progress progress("", 0);
+  const auto ran = Crew{sides, 1}.run(1000, progress, [&](Lines&, size_t at) -> Result<void> {
+    ++begun;
+    if (at == 3) return fail("the fourth is broken");
+    return {};
+  });
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "the fourth is broken");
+  EXPECT_EQ(begun, 4);
+}
+
+}  // namespace
+}  // namespace slipstream::command::verify

@@ -1,0 +1,154 @@
+#include "tools/slipstream/verify/law.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "common/statistics/holm.h"
+#include "tools/slipstream/verify/visible.h"
+
+namespace slipstream::command::verify {
+namespace {
+
+// No JSON string has these bytes, so that they can be no unit's.
+constexpr std::string_view kEnded = "\xff";
+constexpr std::string_view kBetween = "\xfe";
+constexpr double kDrawsPerPairCell = 40;  // of both sides together
+constexpr size_t kPairCellsMin = 4;
+
+struct Tally {
+  std::map<std::string, statistics::Pair> counts;  // by category, so that their order tells nothing of the sides
+  std::map<std::string, std::string> texts;
+  bool hashed = false;  // categories are no unit's text
+};
+
+using CategoryOf = std::function<std::string(const Draw&)>;
+
+std::string unit_at(const Draw& draw, size_t position) {
+  return position < draw.units.size() ? draw.units[position] : std::string(kEnded);
+}
+
+std::string label(const Tally& tally, const std::string& category) {
+  if (tally.hashed) return category;
+  if (category == kEnded) return "(end)";
+  const auto text = tally.texts.find(category);
+  return text == tally.texts.end() ? quoted(category) : fmt::format("{} {}", category, quoted(text->second));
+}
+
+std::vector<Share> shares(const Tally& tally, const std::vector<std::string>& categories,
+                          const std::vector<statistics::Cell>& cells) {
+  std::vector<Share> shares;
+  for (const statistics::Cell& cell : cells) {
+    const bool alone = cell.categories.size() == 1;
+    shares.push_back(
+        {alone ? label(tally, categories[cell.categories.front()]) : fmt::format("{} rare ones", cell.categories.size()),
+         cell.count});
+  }
+  return shares;
+}
+
+LawTest test_of(Tally tally, const LawPlace& place, std::string name) {
+  std::vector<std::string> categories;
+  std::vector<statistics::Pair> counts;
+  for (const auto& [category, count] : tally.counts) {
+    categories.push_back(category);
+    counts.push_back(count);
+  }
+  const auto cells = statistics::pool(counts);
+  return {.prompt = place.prompt,
+          .temperature = place.temperature,
+          .place = std::move(name),
+          .shares = shares(tally, categories, cells),
+          .test = statistics::compare(cells)};
+}
+
+Tally count(const Draws& draws, const CategoryOf& category) {
+  Tally tally;
+  for (const Draw& draw : draws.reference) tally.counts[category(draw)].reference += 1;
+  for (const Draw& draw : draws.candidate) tally.counts[category(draw)].candidate += 1;
+  return tally;
+}
+
+Tally count_units(const Draws& draws, size_t position) {
+  Tally tally = count(draws, [position](const Draw& draw) { return unit_at(draw, position); });
+  for (const auto* side : {&draws.reference, &draws.candidate}) {
+    for (const Draw& draw : *side) {
+      if (position < draw.units.size() && position < draw.texts.size())
+        tally.texts.emplace(draw.units[position], draw.texts[position]);
+    }
+  }
+  return tally;
+}
+
+// FNV-1a of 64 bits: the same cells on every machine.
+uint64_t hash(std::string_view text) {
+  uint64_t value = 14695981039346656037ULL;
+  for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return value ^ (value >> 32);
+}
+
+Tally count_pairs(const Draws& draws, size_t position, size_t cells) {
+  Tally tally = count(draws, [=](const Draw& draw) {
+    const std::string both = unit_at(draw, position) + std::string(kBetween) + unit_at(draw, position + 1);
+    return fmt::format("cell {}", hash(both) % cells);
+  });
+  tally.hashed = true;
+  return tally;
+}
+
+}  // namespace
+
+std::vector<LawTest> law_tests(const Draws& draws, const LawPlace& place) {
+  const std::string_view unit = place.unit == Unit::character ? "character" : "token";
+  std::vector<LawTest> tests;
+  const auto positions = static_cast<size_t>(place.positions);
+  for (size_t position = 0; position < positions; ++position) {
+    tests.push_back(test_of(count_units(draws, position), place, fmt::format("{} {}", unit, position + 1)));
+  }
+  const double together = static_cast<double>(draws.reference.size() + draws.candidate.size());
+  const size_t cells = std::min(statistics::kCellsMax, static_cast<size_t>(together / kDrawsPerPairCell));
+  if (cells < kPairCellsMin) return tests;
+  for (size_t position = 0; position + 1 < positions; ++position) {
+    tests.push_back(test_of(count_pairs(draws, position, cells), place,
+                            fmt::format("{}s {} and {}, jointly", unit, position + 1, position + 2)));
+  }
+  return tests;
+}
+
+void correct(LawResult& result) {
+  std::vector<double> p_values;
+  for (const LawTest& test : result.tests) p_values.push_back(test.test.p_value);
+  const std::vector<double> adjusted = statistics::holm(p_values);
+  const double each = result.alpha / static_cast<double>(std::max<size_t>(1, result.tests.size()));  // Holm's strictest
+  for (size_t i = 0; i < result.tests.size(); ++i) {
+    LawTest& test = result.tests[i];
+    test.adjusted = adjusted[i];
+    if (test.test.degrees == 0) continue;
+    test.shift_found = statistics::shift_found(test.test.degrees, each, kPower, static_cast<double>(result.samples));
+    test.draws_needed = statistics::draws_for(test.test.degrees, each, kPower, kSmallShift);
+  }
+}
+
+bool LawResult::different() const {
+  return std::ranges::any_of(tests, [this](const LawTest& test) { return test.adjusted <= alpha; });
+}
+
+const LawTest* LawResult::worst() const {
+  const auto at = std::ranges::min_element(tests, {}, [](const LawTest& test) { return test.test.p_value; });
+  return at == tests.end() ? nullptr : &*at;
+}
+
+double LawResult::shift_found() const {
+  double most = 0;
+  for (const LawTest& test : tests)
+    if (test.test.degrees > 0) most = std::max(most, test.shift_found);
+  return most;
+}
+
+double LawResult::draws_needed() const {
+  double most = 0;
+  for (const LawTest& test : tests) most = std::max(most, test.draws_needed);
+  return most;
+}
+
+}  // namespace slipstream::command::verify

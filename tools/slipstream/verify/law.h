@@ -1,0 +1,64 @@
+// The second part's judgement: are the answers of both sides draws of one law? For each position a test of its own law,
+// whatever stood before, and for each two neighbours one of their joint law; all of them corrected together
+// (statistics/holm.h). Pure.
+//
+// Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as many cells as the number of
+// draws fills, so that a vocabulary's square does not end as one cell of rarities.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/statistics/two_samples.h"
+#include "tools/slipstream/verify/draws.h"
+
+namespace slipstream::command::verify {
+
+inline constexpr double kPower = 0.99;       // of the statements about what is found
+inline constexpr double kSmallShift = 0.01;  // total variation, of which they speak
+
+struct Share {
+  std::string label;  // "17 \"the\"", "(end)", "12 rare ones", "cell 7"
+  statistics::Pair count;
+};
+
+struct LawTest {
+  size_t prompt = 0;  // index
+  float temperature = 1;
+  std::string place;          // "token 1", "tokens 1 and 2"
+  std::vector<Share> shares;  // [cells]
+  statistics::ChiSquare test;
+  double adjusted = 1;      // p-value, for all tests of the run
+  double shift_found = 1;   // total variation that it finds with kPower, whatever its direction
+  double draws_needed = 0;  // a side, to find kSmallShift so
+};
+
+struct LawPlace {
+  size_t prompt = 0;
+  float temperature = 1;
+  Unit unit = Unit::token_id;
+  int positions = 1;
+};
+
+// One test for each position, then one for each two neighbours if the draws fill at least four cells. An answer that ended
+// early has "(end)" at the positions it does not reach.
+std::vector<LawTest> law_tests(const Draws& draws, const LawPlace& place);
+
+struct LawResult {
+  std::vector<LawTest> tests;
+  double alpha = 0;    // chance of even one false alarm
+  size_t samples = 0;  // a side, for each prompt and temperature
+  Unit unit = Unit::token_id;
+  int64_t draft_nodes = 0;
+
+  bool different() const;
+  const LawTest* worst() const;  // the smallest p-value; null: no test
+  double shift_found() const;    // the largest of the tests
+  double draws_needed() const;   // likewise
+};
+
+// Fills in what depends on how many tests there are.
+void correct(LawResult& result);
+
+}  // namespace slipstream::command::verify

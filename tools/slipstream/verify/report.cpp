@@ -1,0 +1,171 @@
+#include "tools/slipstream/verify/report.h"
+
+#include <algorithm>
+
+#include "tools/slipstream/verify/plots.h"
+#include "tools/slipstream/verify/visible.h"
+
+namespace slipstream::command::verify {
+namespace {
+
+constexpr size_t kDifferencesShown = 20;
+constexpr size_t kPromptBytesShown = 100;
+
+bool too_many(const Report& report) { return report.bytes && report.bytes->differences.size() > report.allowed; }
+bool other_law(const Report& report) { return report.law && report.law->different(); }
+
+// A part of the run in which no drafter guessed anything; empty: none.
+std::string without_drafts(const Report& report) {
+  if (!report.speculates) return "";
+  if (report.bytes && report.bytes->draft_nodes == 0) return "bytes";
+  return report.law && report.law->draft_nodes == 0 ? "law" : "";
+}
+
+std::string count(size_t number, std::string_view noun) { return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s"); }
+
+std::string beginning(const std::string& prompt) {
+  size_t end = std::min(prompt.size(), kPromptBytesShown);
+  while (end < prompt.size() && (static_cast<unsigned char>(prompt[end]) & 0xC0U) == 0x80U) ++end;
+  return visible(prompt.substr(0, end)) + (end < prompt.size() ? "…" : "");
+}
+
+std::string place(const Difference& difference) {
+  const std::string token = difference.token ? fmt::format(", token {}", *difference.token) : "";
+  return fmt::format("seed {}, temperature {:g}: {} differs at byte {}{}", difference.where.seed, difference.where.temperature,
+                     difference.what, difference.byte, token);
+}
+
+std::string bytes_sentence(const Report& report) {
+  const BytesResult& bytes = *report.bytes;
+  std::string text = fmt::format("{} of each side, {} bytes{}: {} differ.", count(bytes.answers, "answer"), bytes.bytes,
+                                 bytes.tokens > 0 ? fmt::format(", {} tokens", bytes.tokens) : "", bytes.differences.size());
+  if (report.speculates) text += fmt::format(" Drafters sent {} nodes for the candidate's.", bytes.draft_nodes);
+  if (report.allowed > 0) text += fmt::format(" {} may (--allow-differences).", report.allowed);
+  text += report.bytes_promised ? " Equal seeds promise equal words at every temperature."
+                                : " Only answers at temperature 0 are compared so; above, equal words are not promised.";
+  return text;
+}
+
+void add_bytes(Document& document, const Report& report) {
+  document.push_back(Heading{2, "Byte for byte"});
+  document.push_back(Paragraph{bytes_sentence(report)});
+  const auto& differences = report.bytes->differences;
+  for (size_t i = 0; i < std::min(kDifferencesShown, differences.size()); ++i) {
+    const Difference& each = differences[i];
+    document.push_back(Quotation{fmt::format("prompt {:<3} {}\n{}\nreference  {}\ncandidate  {}", each.where.prompt + 1,
+                                             beginning(report.prompts[each.where.prompt]), place(each), visible(each.reference),
+                                             visible(each.candidate))});
+  }
+  if (differences.size() > kDifferencesShown) {
+    document.push_back(Paragraph{fmt::format("{} more are not shown.", differences.size() - kDifferencesShown)});
+  }
+}
+
+void add_law(Document& document, const LawResult& law) {
+  document.push_back(Heading{2, "As a law"});
+  document.push_back(
+      Paragraph{fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. Pearson's test "
+                            "of two samples; rare cells "
+                            "are pooled by what both sides have together; corrected over all tests (Holm): if nothing differs, "
+                            "even one false alarm has a "
+                            "chance of at most {:g}.",
+                            law.samples, words(law.unit), law.alpha)});
+  document.push_back(Paragraph{power_sentence(law)});
+  document.push_back(law_table(law));
+  document.push_back(Plot{p_value_plot(law.tests, law.alpha)});
+  if (const LawTest* worst = law.worst()) {
+    document.push_back(Paragraph{fmt::format("The test of the smallest p-value: prompt {}, temperature {:g}, {}.",
+                                             worst->prompt + 1, worst->temperature, worst->place)});
+    Table table({{"drawn"}, {"reference", true}, {"candidate", true}});
+    for (const Share& share : worst->shares) {
+      table.row({share.label, fmt::format("{}", share.count.reference), fmt::format("{}", share.count.candidate)});
+    }
+    document.push_back(std::move(table));
+    document.push_back(Plot{share_plot(*worst)});
+  }
+}
+
+}  // namespace
+
+Verdict verdict(const Report& report) {
+  if (too_many(report) || other_law(report)) return Verdict::different;
+  const bool nothing = !report.bytes && !report.law;
+  if (nothing || !report.problem.empty() || !without_drafts(report).empty()) return Verdict::unknown;
+  return Verdict::same;
+}
+
+std::string sentence(const Report& report) {
+  std::string reasons;
+  if (too_many(report)) {
+    reasons = fmt::format("{} of {} differ", report.bytes->differences.size(), count(report.bytes->answers, "answer"));
+  }
+  if (other_law(report)) {
+    const LawTest& worst = *report.law->worst();
+    reasons += fmt::format("{}the law differs (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
+                           reasons.empty() ? "" : "; ", worst.prompt + 1, worst.temperature, worst.place, worst.adjusted);
+  }
+  if (!reasons.empty()) return fmt::format("Different: {}.", reasons);
+  if (!report.problem.empty()) {
+    return fmt::format("Could not tell: {}{}", report.problem, report.problem.ends_with('.') ? "" : ".");
+  }
+  if (const std::string part = without_drafts(report); !part.empty()) {
+    return fmt::format(
+        "Could not tell: no drafter guessed anything in the part \"{}\", so speculation was never at work; start a drafter, or "
+        "give "
+        "--prompts whose answers repeat them.",
+        part);
+  }
+  if (!report.bytes && !report.law) return "Could not tell: nothing was compared.";
+  return "The same, as far as this run can tell.";
+}
+
+Table law_table(const LawResult& law) {
+  Table table({{"prompt", true},
+               {"temperature", true},
+               {"what"},
+               {"cells", true},
+               {"chi-square", true},
+               {"p-value", true},
+               {"corrected", true},
+               {"finds a shift of", true},
+               {"verdict"}});
+  for (const LawTest& test : law.tests) {
+    const bool compared = test.test.degrees > 0;
+    table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place,
+               fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
+               fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.adjusted),
+               compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
+               !compared                    ? "one cell: both always say it"
+               : test.adjusted <= law.alpha ? "different"
+                                            : "same"});
+  }
+  return table;
+}
+
+std::string power_sentence(const LawResult& law) {
+  if (law.draws_needed() == 0) return "Every test has but one cell: there was no choice, so there is no law to compare.";
+  const std::string finds = fmt::format(
+      "With chance {:g} or more, {} samples a side find any shift of {:.1f} % total variation, in whatever direction", kPower,
+      law.samples, 100 * law.shift_found());
+  if (law.shift_found() <= kSmallShift) return finds + ".";
+  return fmt::format("{} (one that concentrates on few tokens sooner). To find {:g} % so, {:.0f} samples a side are needed.",
+                     finds, 100 * kSmallShift, law.draws_needed());
+}
+
+Document document(const Report& report) {
+  Document document{Heading{1, "verify-lossless"}, Paragraph{sentence(report)}};
+  Table sides({{"side"}, {"what"}});
+  sides.row({"reference", report.reference});
+  sides.row({"candidate", report.candidate});
+  document.push_back(std::move(sides));
+  if (report.bytes) add_bytes(document, report);
+  if (report.law) add_law(document, *report.law);
+  if (!report.problem.empty()) {
+    document.push_back(Heading{2, "What could not be done"});
+    document.push_back(Paragraph{report.problem});
+  }
+  document.push_back(Paragraph{report.made});
+  return document;
+}
+
+}  // namespace slipstream::command::verify
