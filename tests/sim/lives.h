@@ -21,7 +21,9 @@ class VerifyWork {
  public:
   VerifyWork(ToyLaw law, int32_t cache_blocks, uint64_t seed) : target_(law, cache_blocks), dice_(seed, "verify") {}
   Time takes(const VerifyPlan& plan) { return Time(dice_.between(2000, 6000) + 30 * plan.step.rows()); }
-  Result<Choices> run(VerifyPlan& plan) { return Choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = 4000}; }
+  Result<Choices> run(VerifyPlan& plan) {
+    return Choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = 4000};
+  }
 
  private:
   ToyTarget target_;

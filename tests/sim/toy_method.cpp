@@ -15,7 +15,21 @@ constexpr double kStillLearns = 0.05;  // share of asks that are not answered be
 
 void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Held& held = sequences_.at(key);
-  for (TokenId token : tokens) held.context.add(token, held.length++);
+  for (TokenId token : tokens) held.add(token);
+}
+
+void ToyMethod::Held::add(TokenId token) {
+  context.add(token, length++);
+  if (length <= info.prompt_length) {
+    adjuster.add_prompt(std::span(&token, 1));
+  } else {
+    adjuster.add_output(std::span(&token, 1));
+  }
+}
+
+void ToyMethod::logits(const Held& held, std::span<float> out) const {
+  law_.logits(held.context.hash(), out);
+  held.adjuster.adjust(out, {});
 }
 
 Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
@@ -45,7 +59,7 @@ TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   int32_t parent = kRoot;
   float survival = kConfidence;
   for (int depth = 1; rule.admits(survival, depth, static_cast<int>(nodes.size())); ++depth, survival *= kConfidence) {
-    law_.logits(at.context.hash(), logits);
+    this->logits(at, logits);
     const TokenId token = choose(logits, row(at), scratch_);
     const auto chosen = static_cast<int32_t>(nodes.size());
     nodes.push_back({token, parent, survival});
@@ -54,7 +68,7 @@ TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
       logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
       nodes.push_back({choose(logits, row(at), scratch_), parent, survival / 2});
     }
-    at.context.add(token, at.length++);
+    at.add(token);
     parent = chosen;
   }
   Result<TokenTree> tree = TokenTree::make(std::move(nodes), kToyVocabulary);
@@ -68,9 +82,9 @@ std::vector<TokenId> ToyMethod::foresee(const DraftKey& key, int tokens) {
   std::vector<TokenId> seen;
   std::array<float, kToyVocabulary> logits;
   for (Held at = held->second; static_cast<int>(seen.size()) < tokens;) {
-    law_.logits(at.context.hash(), logits);
+    this->logits(at, logits);
     seen.push_back(choose(logits, row(at), scratch_));
-    at.context.add(seen.back(), at.length++);
+    at.add(seen.back());
   }
   return seen;
 }
