@@ -24,6 +24,7 @@ Submit Client::submit(Time now) {
           .output_max = ask_.output_max,
           .stop_ids = ask_.stop_ids,
           .speculate = ask_.speculate,
+          .acceptance = {.rule = ask_.rule},
           .adjustments = ask_.adjustments};
 }
 

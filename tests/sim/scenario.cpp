@@ -174,6 +174,10 @@ Scenario Scenario::draw(uint64_t seed) {
   draw_hang(s, dice);
   Dice own(seed, "adjustments");
   for (Ask& ask : s.asks) draw_adjustments(ask, own);
+  Dice rules(seed, "rules");
+  for (Ask& ask : s.asks) {
+    if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
+  }
   return s;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/sim/toy_method.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -10,6 +11,19 @@ namespace {
 
 constexpr float kConfidence = 0.9F;
 constexpr double kStillLearns = 0.05;  // share of asks that are not answered before the next job
+
+// [nodes + 1] of the children of each row, all alike.
+std::vector<OwnLaw> even_laws(const std::vector<TreeNode>& nodes) {
+  std::vector<std::vector<TokenId>> children(nodes.size() + 1);
+  for (const TreeNode& node : nodes) children[static_cast<size_t>(node.parent + 1)].push_back(node.token);
+  std::vector<OwnLaw> laws(children.size());
+  for (size_t row = 0; row < laws.size(); ++row) {
+    std::ranges::sort(children[row]);
+    for (const TokenId token : children[row]) laws[row].add(token, kDraftLawTotal / children[row].size());
+    CHECK(children[row].empty() || laws[row].total == kDraftLawTotal, "{} children", children[row].size());
+  }
+  return laws;
+}
 
 }  // namespace
 
@@ -51,8 +65,8 @@ RowSampling ToyMethod::row(const Held& held) const {
           .params = held.info.sampling};
 }
 
-// A chain; now and then the runner-up beside a node.
-TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
+// A chain; now and then the runner-up beside a node, each as likely as the other where they are drawn.
+DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   std::vector<TreeNode> nodes;
   std::array<float, kToyVocabulary> logits;
   Held at = held;
@@ -70,6 +84,12 @@ TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
     }
     at.add(token);
     parent = chosen;
+  }
+  if (is_drawn(held.info.acceptance.rule)) {
+    std::vector<OwnLaw> laws = even_laws(nodes);
+    auto drawn = DraftTree::make(std::move(nodes), std::move(laws), Replacement::without, kToyVocabulary);
+    CHECK(drawn.has_value(), "a toy tree is no tree: {}", drawn.error().message);
+    return *std::move(drawn);
   }
   Result<TokenTree> tree = TokenTree::make(std::move(nodes), kToyVocabulary);
   CHECK(tree.has_value(), "a toy tree is no tree: {}", tree.error().message);

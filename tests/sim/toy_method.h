@@ -34,7 +34,7 @@ class ToyMethod final : public Method {
     Adjuster adjuster;
     void add(TokenId token);
   };
-  TokenTree grow(const Held& held, const StopRule& rule);
+  DraftTree grow(const Held& held, const StopRule& rule);
   RowSampling row(const Held& held) const;
   void logits(const Held& held, std::span<float> out) const;  // [kToyVocabulary] of the next token
 
