@@ -62,8 +62,10 @@ theory: setup
 
 bench: build
 	build/release/bench/choose_bench
+	-build/release/bench/judge
 	build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
+	build/release/bench/rules --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/round_trip
 	build/release/bench/serving
 

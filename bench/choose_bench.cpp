@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/logit_row.h"
 #include "common/sampling/adjuster.h"
 #include "common/sampling/choose.h"
 #include "common/sampling/logprobs.h"
@@ -13,22 +14,10 @@
 namespace slipstream {
 namespace {
 
-// spread 1: flat, as of a model that knows nothing; 3: about what a chat model's logits look like, plus a few likely tokens.
-std::vector<float> row_of(int vocabulary, float spread) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<float> normal(0, spread);
-  std::vector<float> logits(static_cast<size_t>(vocabulary));
-  for (float& logit : logits) logit = normal(random);
-  if (spread > 1) {
-    for (int i = 0; i < 8; ++i) logits[random() % logits.size()] = 12.0F + normal(random);
-  }
-  return logits;
-}
-
 // The noise of each iteration is new, unless `shared`: then it is that of a sibling row before.
 void run(benchmark::State& state, SamplingParams params, float spread, bool shared) {
   const auto vocabulary = static_cast<int>(state.range(0));
-  const std::vector<float> logits = row_of(vocabulary, spread);
+  const std::vector<float> logits = logit_row(vocabulary, spread);
   ChooseScratch scratch;
   RowSampling row{.seed = 7, .choice = 0, .position = 0, .params = params};
   for (auto _ : state) {
@@ -49,7 +38,7 @@ void noise(benchmark::State& state) {
 // A row's copy, with penalties of a thousand tokens of prompt and output, a path of eight and some biases.
 void adjust(benchmark::State& state) {
   const auto vocabulary = static_cast<int>(state.range(0));
-  const std::vector<float> logits = row_of(vocabulary, 3.0F);
+  const std::vector<float> logits = logit_row(vocabulary, 3.0F);
   std::mt19937_64 random(2);
   std::vector<TokenId> tokens(1008);
   for (TokenId& token : tokens) token = static_cast<TokenId>(random() % logits.size());
@@ -65,7 +54,7 @@ void adjust(benchmark::State& state) {
 }
 
 void logprobs(benchmark::State& state) {
-  const std::vector<float> logits = row_of(static_cast<int>(state.range(0)), 3.0F);
+  const std::vector<float> logits = logit_row(static_cast<int>(state.range(0)), 3.0F);
   ChainScratch scratch;
   for (auto _ : state) benchmark::DoNotOptimize(logprob_of(logits, 5, kTopLogprobsMax, scratch));
 }

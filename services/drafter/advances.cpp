@@ -15,16 +15,6 @@ StopRule rule_of(const Tuning& tuning) {
           .threshold = tuning.threshold};
 }
 
-// As they are shipped; none of a tree that was not drawn.
-std::vector<DraftLaw> laws_of(const DraftTree& tree) {
-  std::vector<DraftLaw> laws;
-  for (int row = 0; tree.drawn() && row <= tree.size(); ++row) {
-    const Law law = tree.law(row);
-    laws.push_back({.ids = {law.ids.begin(), law.ids.end()}, .weights = {law.weights.begin(), law.weights.end()}});
-  }
-  return laws;
-}
-
 }  // namespace
 
 bool Drafter::State::possible(const Advance& advance) const {

@@ -37,4 +37,13 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   return drafts;
 }
 
+std::vector<DraftLaw> laws_of(const DraftTree& tree) {
+  std::vector<DraftLaw> laws;
+  for (int row = 0; tree.drawn() && row <= tree.size(); ++row) {
+    const Law law = tree.law(row);
+    laws.push_back({.ids = {law.ids.begin(), law.ids.end()}, .weights = {law.weights.begin(), law.weights.end()}});
+  }
+  return laws;
+}
+
 }  // namespace slipstream
