@@ -71,8 +71,9 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
 
   Verifier verifier(verifier_config(target, tokenizer));
   const auto verifier_port = hub.open(random_incarnation());
-  Node<Verifier, VerifyPlan, Choices> verifier_node(verifier, *verifier_port,
-                                                  [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
+  Node<Verifier, VerifyPlan, Choices> verifier_node(
+      verifier, *verifier_port,
+      [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
 
   NgramMethod method;
   InlineDrafter drafter({.incarnation = random_incarnation(),

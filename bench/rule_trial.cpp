@@ -183,7 +183,8 @@ Walk RuleTrial::walk_of(const Lane& lane, std::span<const TokenId> chosen, Measu
   const double began = cpu_microseconds();
   Walk walked;
   if (lane.judgement >= 0) {
-    walked = judge(plan_.judgements[static_cast<size_t>(lane.judgement)], rows(lane, 0, count), scratch_).walk;
+    walked =
+        judge(plan_.judgements[static_cast<size_t>(lane.judgement)], plan_.step.view(), rows(lane, 0, count), scratch_).walk;
   } else {
     choices_.clear();
     for (int row = 0; row < count; ++row) {

@@ -10,7 +10,7 @@ namespace slipstream {
 // Trees. One 64-bit mask holds a node's ancestors; bit 0 is the root.
 inline constexpr int kTreeNodesMax = 63;
 inline constexpr int kTreeDepthMax = 32;
-inline constexpr int kSiblingsMax = 8;  // candidates a node that a drafter may be told to rank
+inline constexpr int kSiblingsMax = 8;         // candidates a node that a drafter may be told to rank
 inline constexpr int kDraftLawTokensMax = 64;  // that a drawn node may have come from
 
 // Sequences.
@@ -20,6 +20,13 @@ inline constexpr int kStopStringsMax = 4;        // OpenAI's own limit
 inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kChoicesMax = 8;  // `n` of a request
+
+// What a request may ask to be done to logits (sampling/adjustments.h). All of it fits an Advance beside its tokens.
+inline constexpr int kLogitBiasMax = 1024;  // tokens
+inline constexpr int kAllowedTokensMax = 4096;
+inline constexpr int kBadWordsMax = 64;                    // strings
+inline constexpr int kBadSequencesMax = 2 * kBadWordsMax;  // of tokens: each word may follow a space or not
+inline constexpr int kBadWordTokensMax = 16;
 
 // Messages, in bytes or entries; decoders refuse more.
 inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;
@@ -61,8 +68,8 @@ inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024
 inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // when whole messages come faster than read
 inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // of all that connected to one socket
 inline constexpr int kConnectionsMax = 1024;                                       // to one socket
-inline constexpr int kSpeechlessMs = 5000;       // from a connection's begin to its first message
+inline constexpr int kSpeechlessMs = 5000;          // from a connection's begin to its first message
 inline constexpr size_t kFramesPerMessageMax = 64;  // two are right; more is malformed, more than this is an attack
-inline constexpr int kOpenFilesMax = 65536;      // asked of the system; the hard limit may be lower
+inline constexpr int kOpenFilesMax = 65536;         // asked of the system; the hard limit may be lower
 
 }  // namespace slipstream

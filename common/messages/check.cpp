@@ -1,6 +1,7 @@
 #include "common/messages/check.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -56,6 +57,30 @@ Result<void> valid(const SamplingParams& sampling) {
   return {};
 }
 
+Result<void> valid(const Adjustments& how) {
+  TRY_VOID(within("Adjustments.repetitionPenalty", how.repetition_penalty, kRepetitionPenaltyMin, kRepetitionPenaltyMax));
+  TRY_VOID(within("Adjustments.presencePenalty", how.presence_penalty, -kPenaltyMax, kPenaltyMax));
+  TRY_VOID(within("Adjustments.frequencyPenalty", how.frequency_penalty, -kPenaltyMax, kPenaltyMax));
+  TRY_VOID(count("Adjustments.minTokens", how.min_tokens));
+  TRY_VOID(tokens("Adjustments.endIds", how.end_ids, kStopIdsMax));
+  TRY_VOID(entries("Adjustments.logitBias", how.bias.size(), kLogitBiasMax));
+  for (const LogitBias& each : how.bias) {
+    TRY_VOID(within("LogitBias.id", each.id, 0, INT32_MAX));
+    TRY_VOID(within("LogitBias.bias", each.bias, -kLogitBiasMost, kLogitBiasMost));
+  }
+  if (std::ranges::adjacent_find(how.bias, std::ranges::greater_equal{}, &LogitBias::id) != how.bias.end()) {
+    return fail("Adjustments.logitBias must ascend by id, each once");
+  }
+  TRY_VOID(entries("Adjustments.badWords", how.bad_words.size(), kBadSequencesMax));
+  for (const std::vector<TokenId>& word : how.bad_words) {
+    TRY_VOID(tokens("Adjustments.badWords", word, kBadWordTokensMax));
+    if (word.empty()) return fail("Adjustments.badWords holds a word of no tokens");
+  }
+  TRY_VOID(tokens("Adjustments.allowedIds", how.allowed, kAllowedTokensMax));
+  if (std::ranges::adjacent_find(how.allowed, std::ranges::greater_equal{}) == how.allowed.end()) return {};
+  return fail("Adjustments.allowedIds must ascend, each once");
+}
+
 Result<void> valid(const Acceptance& acceptance) {
   TRY_VOID(within("Acceptance.strength", acceptance.strength, 0.0F, 1.0F));
   if (acceptance.rule == Rule::lenience && acceptance.strength == 0.0F) {
@@ -102,6 +127,8 @@ Result<void> valid(const Start& start) {
   TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
   TRY_VOID(tokens("Start.stopIds", start.stop_ids, kStopIdsMax));
   TRY_VOID(valid("Start.drafters", start.drafters));
+  TRY_VOID(valid(start.adjustments));
+  TRY_VOID(within("Start.topLogprobs", start.top_logprobs.value_or(0), 0, kTopLogprobsMax));
   return valid(start.tuning);
 }
 Result<void> valid(const Assign& assign) {
@@ -110,6 +137,19 @@ Result<void> valid(const Assign& assign) {
 }
 Result<void> valid(const Ack& ack) { return count("Ack.nextIndex", ack.next_index); }
 
+// A number, at most 0: it goes into JSON.
+Result<void> logprob(float value) { return within("logprob", value, -std::numeric_limits<float>::max(), 0.0F); }
+
+Result<void> valid(const TokenLogprob& token) {
+  TRY_VOID(logprob(token.logprob));
+  TRY_VOID(entries("TokenLogprob.top", token.top.size(), kTopLogprobsMax));
+  for (const Logprob& each : token.top) {
+    TRY_VOID(within("Logprob.id", each.id, 0, INT32_MAX));
+    TRY_VOID(logprob(each.logprob));
+  }
+  return {};
+}
+
 Result<void> valid(const Tokens& message) {
   TRY_VOID(within("Report.spent", message.report.spent, 0.0F, static_cast<float>(kContextTokensMax)));
   TRY_VOID(count("Tokens.firstIndex", message.first_index));
@@ -117,8 +157,14 @@ Result<void> valid(const Tokens& message) {
   if (message.drafted.size() != message.ids.size()) {
     return fail("Tokens.drafted has {} entries beside {} ids", message.drafted.size(), message.ids.size());
   }
-  if (std::ranges::all_of(message.drafted, [](uint8_t flag) { return flag <= 1; })) return {};
-  return fail("Tokens.drafted holds a flag that is neither 0 nor 1");
+  if (!std::ranges::all_of(message.drafted, [](uint8_t flag) { return flag <= 1; })) {
+    return fail("Tokens.drafted holds a flag that is neither 0 nor 1");
+  }
+  if (!message.logprobs.empty() && message.logprobs.size() != message.ids.size()) {
+    return fail("Tokens.logprobs has {} entries beside {} ids", message.logprobs.size(), message.ids.size());
+  }
+  for (const TokenLogprob& each : message.logprobs) TRY_VOID(valid(each));
+  return {};
 }
 
 Result<void> valid(const Attach& attach) { return valid(attach.fingerprint); }
@@ -134,6 +180,7 @@ Result<void> valid(const Advance& advance) {
   if (!advance.info) return {};
   TRY_VOID(count("SequenceInfo.promptLength", advance.info->prompt_length));
   TRY_VOID(choice(advance.info->choice));
+  TRY_VOID(valid(advance.info->adjustments));
   TRY_VOID(valid(advance.info->acceptance));
   return valid(advance.info->sampling);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/sampling/adjustments.h"
 #include "common/sampling/params.h"
 
 namespace slipstream {

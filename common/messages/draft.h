@@ -44,6 +44,7 @@ struct SequenceInfo {
   uint32_t choice = 0;
   SamplingParams sampling;
   Acceptance acceptance;
+  Adjustments adjustments;
   bool operator==(const SequenceInfo&) const = default;
 };
 

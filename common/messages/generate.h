@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "common/messages/control.h"
+#include "common/sampling/logprobs.h"
 
 namespace slipstream {
 
@@ -29,6 +30,8 @@ struct Start {
   std::vector<DrafterRef> drafters;  // empty: plain decoding
   Tuning tuning;
   uint32_t lease_ms = 10'000;  // without a RouterHeartbeat for this long the sequence is freed
+  Adjustments adjustments;
+  std::optional<int32_t> top_logprobs;  // each token comes with its logprob and so many alternatives; none: with neither
   bool operator==(const Start&) const = default;
 };
 // Who drafts for a live sequence from now on, and how far to guess, in place of what its Start said. Lost, it does no harm.
@@ -73,8 +76,9 @@ struct Tokens {  // kept, with the finish, until acked or the lease ends
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
   Finish finish = Finish::none;
-  std::string reason;        // with Finish::error: what failed, for the client
-  SpeculationReport report;  // since the epoch began
+  std::string reason;                  // with Finish::error: what failed, for the client
+  SpeculationReport report;            // since the epoch began
+  std::vector<TokenLogprob> logprobs;  // [ids] if its Start asked for them, else none
   bool operator==(const Tokens&) const = default;
 };
 

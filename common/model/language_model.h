@@ -51,7 +51,7 @@ class LanguageModel {
   Result<std::span<const TokenId>> run(const Step& step);
   // [up to ModelOptions::ranked] of the wanted row of that index in the last run (sampling/rank.h); none: not finite.
   std::span<const Ranked> ranked(size_t wanted) const;
-  std::span<const float> logits() const;  // [wanted, vocabulary] of the last run
+  std::span<const float> logits() const;  // [wanted, vocabulary] of the last run, before any adjustment
 
   const LlamaConfig& config() const;
   uint64_t weights_hash() const;  // checkpoint/fingerprint.h

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "common/base/ids.h"
 #include "common/kv/kv_move.h"
+#include "common/sampling/adjuster.h"
 #include "common/sampling/params.h"
 #include "common/sampling/rank.h"
 
@@ -37,6 +39,13 @@ struct RopeTable {
   virtual ~RopeTable() = default;
 };
 
+// A wanted row whose logits its sequence adjusts before one is chosen.
+struct AdjustedRow {
+  int32_t wanted = 0;                     // index among the wanted rows
+  int32_t adjuster = 0;                   // of Step::adjusters
+  int32_t path_begin = 0, path_size = 0;  // of Step::path: the drafted tokens that the row sees, its own last
+};
+
 // All that differs between two steps. Host memory, copied to fixed device addresses before the first op.
 struct Step {
   std::span<const int32_t> token, position, slot;  // [rows] slot: the cache row where this row's K/V goes
@@ -47,6 +56,9 @@ struct Step {
   std::span<const RowSampling> sampling;  // [wanted]
   std::span<const int32_t> wanted;        // rows whose logits anyone needs, ascending
   std::span<const KvMove> moves;          // done first: the commit of the step before
+  std::span<const AdjustedRow> adjusted;  // ascending by wanted row, each once; most steps have none
+  std::span<const std::shared_ptr<const Adjuster>> adjusters;
+  std::span<const TokenId> path;
 };
 
 struct Shape {  // what a graph is captured for
@@ -74,9 +86,10 @@ class Ops {
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
   // out [wanted, cols] = in [Step.wanted]
   virtual void gather(Tensor in, Tensor out) = 0;
-  // ids [wanted, 1] i32: the target's token a row, by Step.sampling (sampling/choose.h); -1: non-finite logits
+  // ids [wanted, 1] i32: the target's token a row, by Step.sampling and Step.adjusted (sampling/choose.h, adjusted_row.h); -1:
+  // non-finite logits
   virtual void choose(Tensor logits, Tensor ids) = 0;
-  // out [wanted, k * kRankedWords]: a row's k likeliest choices, by Step.sampling (sampling/rank.h); token -1 behind the last
+  // out [wanted, k * kRankedWords]: a row's k likeliest choices, likewise (sampling/rank.h); token -1 behind the last
   virtual void rank(Tensor logits, Tensor out) = 0;
 
  protected:

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "common/base/limits.h"
 #include "common/kv/block_pool.h"
 
 namespace slipstream {
@@ -48,6 +49,27 @@ Result<void> check_context(const Step& step, size_t row, const StepLimits& limit
   return {};
 }
 
+Result<void> check_adjusted(const Step& step) {
+  const auto path = static_cast<int64_t>(step.path.size());
+  const auto adjusters = static_cast<int32_t>(step.adjusters.size());
+  int32_t before = -1;
+  for (const AdjustedRow& row : step.adjusted) {
+    if (row.wanted <= before || row.wanted >= static_cast<int64_t>(step.wanted.size())) {
+      return fail("adjusted rows must ascend within the {} wanted ones: {} after {}", step.wanted.size(), row.wanted, before);
+    }
+    before = row.wanted;
+    if (row.adjuster < 0 || row.adjuster >= adjusters || step.adjusters[static_cast<size_t>(row.adjuster)] == nullptr) {
+      return fail("wanted row {} is adjusted by number {} of {}", row.wanted, row.adjuster, adjusters);
+    }
+    if (row.path_begin < 0 || row.path_size < 0 || row.path_size > kTreeDepthMax ||
+        int64_t{row.path_begin} + row.path_size > path) {
+      return fail("wanted row {} has a path of {} tokens from {} on; there are {}", row.wanted, row.path_size, row.path_begin,
+                  path);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_step(const Step& step, const StepLimits& limits) {
@@ -65,6 +87,7 @@ Result<void> check_step(const Step& step, const StepLimits& limits) {
   for (size_t row = 0; row < step.token.size(); ++row) {
     TRY_VOID(check_context(step, row, limits));
   }
+  TRY_VOID(check_adjusted(step));
   for (const KvMove& move : step.moves) {
     if (move.from < 0 || move.from >= slots || move.to < 0 || move.to >= slots) {
       return fail("a move from slot {} to {}; there are {}", move.from, move.to, slots);

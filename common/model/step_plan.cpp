@@ -1,5 +1,7 @@
 #include "common/model/step_plan.h"
 
+#include <utility>
+
 namespace slipstream {
 
 int32_t StepPlan::add_sequence(std::span<const int32_t> blocks) {
@@ -23,6 +25,11 @@ void StepPlan::want(const RowSampling& how) {
   sampling.push_back(how);
 }
 
+int32_t StepPlan::add_adjuster(std::shared_ptr<const Adjuster> adjuster) {
+  adjusters.push_back(std::move(adjuster));
+  return static_cast<int32_t>(adjusters.size()) - 1;
+}
+
 Step StepPlan::view() const {
   return {.token = token,
           .position = position,
@@ -34,7 +41,10 @@ Step StepPlan::view() const {
           .blocks_max = blocks_max,
           .sampling = sampling,
           .wanted = wanted,
-          .moves = moves};
+          .moves = moves,
+          .adjusted = adjusted,
+          .adjusters = adjusters,
+          .path = path};
 }
 
 void StepPlan::clear() {
@@ -42,6 +52,10 @@ void StepPlan::clear() {
   ancestors.clear();
   sampling.clear();
   moves.clear();
+  adjusted.clear();
+  adjusters.clear();
+  path.clear();
+  logprobs.clear();
 }
 
 }  // namespace slipstream

@@ -1,7 +1,9 @@
 // One forward pass as an actor or a draft method plans it and a LanguageModel runs it: ids and numbers only, no logits.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -9,6 +11,13 @@
 #include "common/model/ops.h"
 
 namespace slipstream {
+
+// A wanted row whose token's logprob is wanted, too, with so many alternatives.
+struct LogprobRow {
+  int32_t wanted = 0;   // index among the wanted rows
+  int32_t parent = -1;  // index among these rows of the one that its token follows; -1: the root, an emitted token
+  int32_t top = 0;
+};
 
 // The buffers behind a Step (ops.h), reused from step to step.
 struct StepPlan {
@@ -19,6 +28,10 @@ struct StepPlan {
   std::vector<RowSampling> sampling;  // [wanted]
   std::vector<int32_t> wanted;        // [wanted] row indices, ascending
   std::vector<KvMove> moves;
+  std::vector<AdjustedRow> adjusted;
+  std::vector<std::shared_ptr<const Adjuster>> adjusters;  // kept alive by the step; their sequences change them between steps
+  std::vector<TokenId> path;
+  std::vector<LogprobRow> logprobs;  // not the model's business: the job reads them off its logits
 
   struct Row {
     TokenId token = 0;
@@ -31,7 +44,19 @@ struct StepPlan {
   int sequences() const { return blocks_max == 0 ? 0 : static_cast<int>(block_table.size()) / blocks_max; }
   int32_t add_sequence(std::span<const int32_t> blocks);  // its index; at most blocks_max, which is set
   void add(const Row& row);
-  void want(const RowSampling& how);  // the logits of the row added last
+  void want(const RowSampling& how);                               // the logits of the row added last
+  int32_t add_adjuster(std::shared_ptr<const Adjuster> adjuster);  // its index
+  // The row wanted last is adjusted. token_of(j): the token of the tree's row j, which is drafted unless j is 0, the root.
+  template <class TokenOf>
+  void adjust(int32_t adjuster, uint64_t ancestors, const TokenOf& token_of) {
+    const auto begin = static_cast<int32_t>(path.size());
+    for (uint64_t left = ancestors & ~uint64_t{1}; left != 0; left &= left - 1)
+      path.push_back(token_of(std::countr_zero(left)));
+    adjusted.push_back({.wanted = static_cast<int32_t>(wanted.size()) - 1,
+                        .adjuster = adjuster,
+                        .path_begin = begin,
+                        .path_size = static_cast<int32_t>(path.size()) - begin});
+  }
   Step view() const;
   void clear();  // keeps blocks_max and the capacity
 };

@@ -12,7 +12,7 @@ namespace slipstream {
 namespace {
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
-constexpr float kBucketsPerNat = 16.0F;
+constexpr float kBucketsPerLogit = 16.0F;  // before temperature, so that a cold row fills no fewer; of a hot one per nat
 
 // Where the kept tokens end in the order (scaled, then lowest id): the last one kept.
 struct Cut {
@@ -25,11 +25,12 @@ struct Row {
   std::span<const float> logits;
   float scale;
   float max;  // scaled
+  float buckets_per_nat = kBucketsPerLogit / std::max(scale, 1.0F);
 };
 
 // Falls as the scaled logit grows (subtraction and product round monotonically), so buckets follow the order of tokens.
-[[gnu::always_inline]] inline int bucket_of(float scaled, float max) {
-  const float distance = (max - scaled) * kBucketsPerNat;
+[[gnu::always_inline]] inline int bucket_of(float scaled, const Row& row) {
+  const float distance = (row.max - scaled) * row.buckets_per_nat;
   constexpr auto kLast = static_cast<float>(ChainScratch::kBuckets - 1);
   return static_cast<int>(distance < kLast ? distance : kLast);
 }
@@ -58,9 +59,9 @@ void sift(ChainScratch& scratch, Passes passes) {
   scratch.listed = stay;
 }
 
-void sum_buckets(float max, ChainScratch& scratch) {
+void sum_buckets(const Row& row, ChainScratch& scratch) {
   scratch.mass.fill(0);
-  for (size_t i = 0; i < scratch.listed; ++i) scratch.mass[bucket_of(scratch.scaled[i], max)] += scratch.weights[i];
+  for (size_t i = 0; i < scratch.listed; ++i) scratch.mass[bucket_of(scratch.scaled[i], row)] += scratch.weights[i];
 }
 
 // Where the shortest beginning, in the order, of the listed tokens ends that weighs at least `needed`, which is not more than
@@ -69,13 +70,13 @@ struct End {
   Cut cut;
   uint64_t weight = 0;
 };
-End end_at(uint64_t needed, float max, ChainScratch& scratch) {
+End end_at(uint64_t needed, const Row& row, ChainScratch& scratch) {
   uint64_t sum = 0;
   int bucket = 0;
   while (sum + scratch.mass[bucket] < needed) sum += scratch.mass[bucket++];
   scratch.boundary.clear();
   for (size_t i = 0; i < scratch.listed; ++i) {
-    if (bucket_of(scratch.scaled[i], max) != bucket) continue;
+    if (bucket_of(scratch.scaled[i], row) != bucket) continue;
     scratch.boundary.push_back({scratch.scaled[i], scratch.ids[i], scratch.weights[i]});
   }
   std::ranges::sort(scratch.boundary, [](const ChainScratch::Candidate& a, const ChainScratch::Candidate& b) {
@@ -87,26 +88,26 @@ End end_at(uint64_t needed, float max, ChainScratch& scratch) {
 }
 
 // A scaled logit that at least k tokens reach: that many blocks have one.
-float floor_of(size_t k, float max, ChainScratch& scratch) {
+float floor_of(size_t k, const Row& row, ChainScratch& scratch) {
   if (k > scratch.block_max.size()) return kMasked;
   scratch.mass.fill(0);
-  for (const float highest : scratch.block_max) ++scratch.mass[bucket_of(highest, max)];
+  for (const float highest : scratch.block_max) ++scratch.mass[bucket_of(highest, row)];
   uint64_t blocks = 0;
   int bucket = 0;
   while ((blocks += scratch.mass[bucket]) < k) ++bucket;
-  float floor = max;
+  float floor = row.max;
   for (const float highest : scratch.block_max) {
-    if (bucket_of(highest, max) <= bucket) floor = std::min(floor, highest);
+    if (bucket_of(highest, row) <= bucket) floor = std::min(floor, highest);
   }
   return floor;
 }
 
 Cut top_k(const Row& row, size_t k, ChainScratch& scratch) {
-  list(row, floor_of(k, row.max, scratch), scratch);
+  list(row, floor_of(k, row, scratch), scratch);
   if (scratch.listed <= k) return {};
   std::fill_n(scratch.weights.begin(), scratch.listed, 1);
-  sum_buckets(row.max, scratch);
-  return end_at(k, row.max, scratch).cut;
+  sum_buckets(row, scratch);
+  return end_at(k, row, scratch).cut;
 }
 
 uint64_t share_of(float p, uint64_t total) {
@@ -115,9 +116,9 @@ uint64_t share_of(float p, uint64_t total) {
   return std::max<uint64_t>(1, below + (static_cast<double>(below) < exact));
 }
 
-uint64_t weigh_listed(float max, ChainScratch& scratch) {
-  const uint64_t total = weigh(std::span(scratch.scaled).first(scratch.listed), max, scratch.weights.data());
-  sum_buckets(max, scratch);
+uint64_t weigh_listed(const Row& row, ChainScratch& scratch) {
+  const uint64_t total = weigh(std::span(scratch.scaled).first(scratch.listed), row.max, scratch.weights.data());
+  sum_buckets(row, scratch);
   return total;
 }
 
@@ -133,17 +134,17 @@ Cut top_p(const Row& row, float p, ChainScratch& scratch) {
   const uint64_t most = share_of(p, all.most);
   const auto reach = std::ranges::find_if(kReaches, [&](float nats) {
     list(row, row.max - nats, scratch);
-    return weigh_listed(row.max, scratch) >= most;
+    return weigh_listed(row, scratch) >= most;
   });
   if (reach == std::ranges::end(kReaches)) {
     list(row, kMasked, scratch);
-    weigh_listed(row.max, scratch);
+    weigh_listed(row, scratch);
   }
   if (scratch.listed < row.logits.size() / kFewShare) {
-    const End end = end_at(share_of(p, all.least), row.max, scratch);
+    const End end = end_at(share_of(p, all.least), row, scratch);
     if (end.weight >= most) return end.cut;
   }
-  return end_at(share_of(p, weigh_row(row.logits, row.scale, row.max)), row.max, scratch).cut;
+  return end_at(share_of(p, weigh_row(row.logits, row.scale, row.max)), row, scratch).cut;
 }
 
 }  // namespace
@@ -178,7 +179,7 @@ Kept filter(std::span<const float> logits, const SamplingParams& params, const R
     sift(scratch, [&](float scaled, TokenId token) { return cut.keeps(scaled, token); });
   }
   if (params.top_p < 1) {
-    cut = params.top_k > 0 ? end_at(share_of(params.top_p, weigh_listed(row.max, scratch)), row.max, scratch).cut
+    cut = params.top_k > 0 ? end_at(share_of(params.top_p, weigh_listed(row, scratch)), row, scratch).cut
                            : top_p(row, params.top_p, scratch);
     sift(scratch, [&](float scaled, TokenId token) { return cut.keeps(scaled, token); });
   }

@@ -42,6 +42,19 @@ class Podium {
   std::array<Entrant, kPlaces> places_;
 };
 
+// The logits themselves as keys. highest: [blocks of 64] of each (row_scan.h).
+template <int kPlaces>
+void enter_logits(std::span<const float> logits, std::span<const float> highest, Podium<kPlaces>& podium) {
+  for (size_t block = 0; block < highest.size(); ++block) {
+    if (static_cast<double>(highest[block]) < podium.bar()) continue;
+    const size_t end = std::min(logits.size(), (block + 1) * kScanBlock);
+    for (size_t token = block * kScanBlock; token < end; ++token) {
+      const auto key = static_cast<double>(logits[token]);
+      if (key >= podium.bar() && std::isfinite(key)) podium.offer({key, static_cast<TokenId>(token)});
+    }
+  }
+}
+
 inline NoiseKey coupled_key(const RowSampling& row) { return {row.seed, row.choice, row.position, NoisePurpose::coupled}; }
 
 template <int kPlaces>

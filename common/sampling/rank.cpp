@@ -1,39 +1,21 @@
 #include "common/sampling/rank.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/base/check.h"
 #include "common/sampling/fixed_weight.h"
+#include "common/sampling/logprobs.h"
 #include "common/sampling/race.h"
-#include "common/sampling/vector_path.h"
 
 namespace slipstream {
 namespace {
-
-// sum over the row of exp(logit - highest), in units of 1 / kWeightOne.
-uint64_t total_weight(std::span<const float> logits, float highest) {
-  constexpr auto loop = [](const float* row, size_t size, double most) __attribute__((always_inline)) {
-    uint64_t total = 0;
-    for (size_t i = 0; i < size; ++i) total += fixed_weight(static_cast<double>(row[i]) - most);
-    return total;
-  };
-  return on_vectors<loop>(logits.data(), logits.size(), static_cast<double>(highest));
-}
 
 // The highest logits, lowest id first among equals, with their shares of the whole row.
 size_t rank_logits(std::span<const float> logits, ChooseScratch& scratch, std::span<Ranked> out) {
   const RowScan scan = scan_row(logits, 1.0F, nullptr, scratch.bounds);
   if (!scan.finite) return 0;
   Podium<kRankedMax> podium;
-  for (size_t block = 0; block < scratch.bounds.size(); ++block) {
-    if (static_cast<double>(scratch.bounds[block]) < podium.bar()) continue;
-    const size_t end = std::min(logits.size(), (block + 1) * kScanBlock);
-    for (size_t token = block * kScanBlock; token < end; ++token) {
-      const auto key = static_cast<double>(logits[token]);
-      if (key >= podium.bar() && std::isfinite(key)) podium.offer({key, static_cast<TokenId>(token)});
-    }
-  }
+  enter_logits(logits, scratch.bounds, podium);
   const auto places = podium.places();
   const auto total = static_cast<double>(total_weight(logits, scan.highest));
   const size_t count = std::min(out.size(), places.size());

@@ -31,11 +31,13 @@ Result<DraftMessage> read(schema::Attached::Reader from) {
 
 Result<SequenceInfo> read(schema::SequenceInfo::Reader from) {
   TRY(const Acceptance acceptance, read(from.getAcceptance()));
+  TRY(auto adjustments, read(from.getAdjustments()));
   return SequenceInfo{.prompt_length = from.getPromptLength(),
                       .seed = from.getSeed(),
                       .choice = from.getChoice(),
                       .sampling = read(from.getSampling()),
-                      .acceptance = acceptance};
+                      .acceptance = acceptance,
+                      .adjustments = std::move(adjustments)};
 }
 
 Result<DraftMessage> read(schema::Advance::Reader from) {

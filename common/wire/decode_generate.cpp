@@ -32,6 +32,8 @@ Result<GenerateMessage> read(schema::Start::Reader from) {
   TRY(start.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
   TRY(start.drafters, read("Start.drafters", from.getDrafters()));
   TRY(start.tuning, read(from.getTuning()));
+  TRY(start.adjustments, read(from.getAdjustments()));
+  if (from.getLogprobs() > 0) start.top_logprobs = from.getLogprobs() - 1;
   return start;
 }
 
@@ -77,6 +79,19 @@ SpeculationReport read(schema::Report::Reader from) {
           .spent = from.getSpent()};
 }
 
+Result<std::vector<TokenLogprob>> read(capnp::List<schema::TokenLogprob>::Reader from) {
+  TRY_VOID(bounded("Tokens.logprobs", from.size(), kTokensPerMessageMax));
+  std::vector<TokenLogprob> logprobs;
+  for (auto each : from) {
+    TokenLogprob& to = logprobs.emplace_back();
+    to.logprob = each.getLogprob();
+    const auto top = each.getTop();
+    TRY_VOID(bounded("TokenLogprob.top", top.size(), kTopLogprobsMax));
+    for (auto place : top) to.top.push_back({.id = place.getId(), .logprob = place.getLogprob()});
+  }
+  return logprobs;
+}
+
 Result<GenerateMessage> read(schema::Tokens::Reader from) {
   Tokens tokens{.sequence = read(from.getSequence()),
                 .epoch = from.getEpoch(),
@@ -87,6 +102,7 @@ Result<GenerateMessage> read(schema::Tokens::Reader from) {
   for (bool drafted : from.getDrafted()) tokens.drafted.push_back(drafted ? 1 : 0);
   TRY(tokens.finish, read_enum("Tokens.finish", from.getFinish(), Finish::error));
   TRY(tokens.reason, read("Tokens.reason", from.getReason()));
+  TRY(tokens.logprobs, read(from.getLogprobs()));
   return tokens;
 }
 

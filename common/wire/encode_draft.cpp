@@ -41,6 +41,7 @@ void write(schema::SequenceInfo::Builder to, const SequenceInfo& info) {
   to.setChoice(info.choice);
   write(to.initAcceptance(), info.acceptance);
   write(to.initSampling(), info.sampling);
+  if (info.adjustments.any()) write(to.initAdjustments(), info.adjustments);
 }
 
 void write(Top top, const Advance& advance) {
@@ -72,6 +73,7 @@ void write(Top top, const Tree& tree) {
     nodes[at].setParent(tree.nodes[at].parent);
     nodes[at].setSurvival(tree.nodes[at].survival);
   }
+  if (tree.laws.empty()) return;
   auto laws = to.initLaws(static_cast<unsigned>(tree.laws.size()));
   for (unsigned row = 0; row < laws.size(); ++row) {
     const DraftLaw& law = tree.laws[row];

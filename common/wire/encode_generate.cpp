@@ -31,6 +31,8 @@ void write(Top top, const Start& start) {
   write(to.initStopIds(static_cast<unsigned>(start.stop_ids.size())), start.stop_ids);
   write(to.initDrafters(static_cast<unsigned>(start.drafters.size())), start.drafters);
   write(to.initTuning(), start.tuning);
+  if (start.adjustments.any()) write(to.initAdjustments(), start.adjustments);
+  if (start.top_logprobs) to.setLogprobs(static_cast<uint8_t>(*start.top_logprobs + 1));
 }
 
 void write(Top top, const Ack& ack) {
@@ -84,6 +86,17 @@ void write(schema::Report::Builder to, const SpeculationReport& report) {
   to.setSpent(report.spent);
 }
 
+void write(capnp::List<schema::TokenLogprob>::Builder to, const std::vector<TokenLogprob>& logprobs) {
+  for (unsigned at = 0; at < to.size(); ++at) {
+    to[at].setLogprob(logprobs[at].logprob);
+    auto top = to[at].initTop(static_cast<unsigned>(logprobs[at].top.size()));
+    for (unsigned place = 0; place < top.size(); ++place) {
+      top[place].setId(logprobs[at].top[place].id);
+      top[place].setLogprob(logprobs[at].top[place].logprob);
+    }
+  }
+}
+
 void write(Top top, const Tokens& tokens) {
   auto to = top.initTokens();
   write(to.initSequence(), tokens.sequence);
@@ -95,6 +108,9 @@ void write(Top top, const Tokens& tokens) {
   for (unsigned at = 0; at < drafted.size(); ++at) drafted.set(at, tokens.drafted[at] != 0);
   to.setReason(fit(tokens.reason));
   write(to.initReport(), tokens.report);
+  if (!tokens.logprobs.empty()) {
+    write(to.initLogprobs(static_cast<unsigned>(tokens.logprobs.size())), tokens.logprobs);
+  }
 }
 
 void write(Top, const Unknown&) { CHECK(false, "nobody sends an Unknown"); }

@@ -43,6 +43,25 @@ void write(schema::Sampling::Builder to, const SamplingParams& sampling) {
   to.setMinP(sampling.min_p);
 }
 
+void write(schema::Adjustments::Builder to, const Adjustments& adjustments) {
+  to.setRepetitionPenalty(adjustments.repetition_penalty);
+  to.setPresencePenalty(adjustments.presence_penalty);
+  to.setFrequencyPenalty(adjustments.frequency_penalty);
+  to.setMinTokens(adjustments.min_tokens);
+  write(to.initEndIds(static_cast<unsigned>(adjustments.end_ids.size())), adjustments.end_ids);
+  auto bias = to.initLogitBias(static_cast<unsigned>(adjustments.bias.size()));
+  for (unsigned at = 0; at < bias.size(); ++at) {
+    bias[at].setId(adjustments.bias[at].id);
+    bias[at].setBias(adjustments.bias[at].bias);
+  }
+  auto words = to.initBadWords(static_cast<unsigned>(adjustments.bad_words.size()));
+  for (unsigned at = 0; at < words.size(); ++at) {
+    const std::vector<TokenId>& word = adjustments.bad_words[at];
+    write(words.init(at, static_cast<unsigned>(word.size())), word);
+  }
+  write(to.initAllowedIds(static_cast<unsigned>(adjustments.allowed.size())), adjustments.allowed);
+}
+
 void write(schema::Acceptance::Builder to, const Acceptance& acceptance) {
   to.setRule(as<schema::Rule>(acceptance.rule));
   to.setStrength(acceptance.strength);
@@ -82,6 +101,25 @@ Result<Tuning> read(schema::Tuning::Reader from) {
                 .depth_max = from.getDepthMax(),
                 .deadline_us = from.getDeadlineUs(),
                 .reason = std::move(reason)};
+}
+
+Result<Adjustments> read(schema::Adjustments::Reader from) {
+  Adjustments adjustments{.repetition_penalty = from.getRepetitionPenalty(),
+                          .presence_penalty = from.getPresencePenalty(),
+                          .frequency_penalty = from.getFrequencyPenalty(),
+                          .min_tokens = from.getMinTokens()};
+  TRY(adjustments.end_ids, read("Adjustments.endIds", from.getEndIds(), kStopIdsMax));
+  const auto bias = from.getLogitBias();
+  TRY_VOID(bounded("Adjustments.logitBias", bias.size(), kLogitBiasMax));
+  for (auto each : bias) adjustments.bias.push_back({.id = each.getId(), .bias = each.getBias()});
+  const auto words = from.getBadWords();
+  TRY_VOID(bounded("Adjustments.badWords", words.size(), kBadSequencesMax));
+  for (auto word : words) {
+    TRY(auto ids, read("Adjustments.badWords", word, kBadWordTokensMax));
+    adjustments.bad_words.push_back(std::move(ids));
+  }
+  TRY(adjustments.allowed, read("Adjustments.allowedIds", from.getAllowedIds(), kAllowedTokensMax));
+  return adjustments;
 }
 
 Result<Acceptance> read(schema::Acceptance::Reader from) {

@@ -18,6 +18,7 @@ void write(schema::Fingerprint::Builder to, const Fingerprint& fingerprint);
 void write(schema::Needs::Builder to, const Needs& needs);
 void write(schema::Tuning::Builder to, const Tuning& tuning);
 void write(schema::Sampling::Builder to, const SamplingParams& sampling);
+void write(schema::Adjustments::Builder to, const Adjustments& adjustments);
 void write(schema::Acceptance::Builder to, const Acceptance& acceptance);
 void write(capnp::List<int32_t>::Builder to, std::span<const TokenId> ids);  // of the same size
 
@@ -27,6 +28,7 @@ Needs read(schema::Needs::Reader from);
 SamplingParams read(schema::Sampling::Reader from);
 Result<Fingerprint> read(schema::Fingerprint::Reader from);
 Result<Tuning> read(schema::Tuning::Reader from);
+Result<Adjustments> read(schema::Adjustments::Reader from);
 Result<Acceptance> read(schema::Acceptance::Reader from);
 
 // Bounded before anything is allocated; `field` names it in the error.

@@ -26,6 +26,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   ServedModel served{.name = options.served_name(),
                      .tokenizer = std::move(tokenizer),
                      .chat_template = std::move(chat_template),
+                     .vocabulary = model.vocabulary,
                      .end_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/limits.h"
 #include "common/messages/common.h"
+#include "common/sampling/logprobs.h"
 #include "common/sampling/params.h"
 
 namespace slipstream {
@@ -27,6 +29,8 @@ struct Submit {
   uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round, and no more than the tuning's
   uint16_t depth_max = kTreeDepthMax;
   std::string drafter = {};  // method; empty: any
+  Adjustments adjustments = {};
+  std::optional<int32_t> top_logprobs = {};  // each token comes with its logprob and so many alternatives
 };
 struct Abandon {  // cancel, deliver nothing more
   enum class Why : uint8_t { client_went, stop_string, failed };
@@ -43,11 +47,12 @@ struct Closing {
 struct Delivery {
   RequestId request = 0;
   std::vector<TokenId> ids;
-  std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
-  Finish finish = Finish::none;  // none, stop or length: the rest arrives as Failure
-  SpeculationReport report;      // since the request began, over all its verifiers
-  Acceptance acceptance;         // that ran last: drawn rules need a trusted drafter
-  uint64_t backend = 0;          // hash of tokenizer, weights and numerics id: equal ones give equal words
+  std::vector<uint8_t> drafted;             // [ids] 1: a drafter had guessed it
+  Finish finish = Finish::none;             // none, stop or length: the rest arrives as Failure
+  SpeculationReport report;                 // since the request began, over all its verifiers
+  Acceptance acceptance;                    // that ran last: drawn rules need a trusted drafter
+  uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
+  std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
 };
 struct Failure {
   RequestId request = 0;

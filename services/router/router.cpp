@@ -52,7 +52,8 @@ void Router::State::handle(Submit&& submit) {
     return;
   }
   counters.prompt_tokens += submit.prompt.size();
-  LiveRequest request{.submit = std::move(submit), .stream = Stream(config.fingerprint.vocabulary), .submitted = now};
+  Stream stream(config.fingerprint.vocabulary, submit.top_logprobs.has_value());
+  LiveRequest request{.submit = std::move(submit), .stream = std::move(stream), .submitted = now};
   request.prefixes = hash_prefixes(request.submit.prompt);
   request.refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms));
   request.waiting_since = request.stranded_since = now;
@@ -147,7 +148,9 @@ void Router::State::send_start(LiveRequest& request) {
               .stop_ids = submit.stop_ids,
               .drafters = request.drafters,
               .tuning = tuning_for(request),
-              .lease_ms = config.lease_ms};
+              .lease_ms = config.lease_ms,
+              .adjustments = submit.adjustments,
+              .top_logprobs = submit.top_logprobs};
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
   send(request.verifier, std::move(start));
 }
@@ -257,7 +260,8 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
                               .finish = finish,
                               .report = request.stream.report(),
                               .acceptance = request.acceptance,
-                              .backend = hash(request.backend, config.fingerprint.tokenizer)});
+                              .backend = hash(request.backend, config.fingerprint.tokenizer),
+                              .logprobs = std::move(taken.logprobs)});
   if (finish == Finish::none) return;
   std::vector<TokenId> whole = request.submit.prompt;  // how the chat's next turn begins
   whole.insert(whole.end(), request.stream.emitted().begin(), request.stream.emitted().end());

@@ -27,7 +27,7 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
   const int64_t end = first + static_cast<int64_t>(tokens.ids.size());
   const auto in_vocabulary = [this](TokenId id) { return 0 <= id && id < vocabulary_; };
   if (first < 0 || end > output_max || tokens.drafted.size() != tokens.ids.size() ||
-      !std::ranges::all_of(tokens.ids, in_vocabulary)) {
+      tokens.logprobs.size() != (logprobs_ ? tokens.ids.size() : 0) || !std::ranges::all_of(tokens.ids, in_vocabulary)) {
     taken.arrival = Arrival::invalid;
     return taken;
   }
@@ -39,6 +39,7 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
   taken.repeated = static_cast<int32_t>(skip);
   taken.ids.assign(tokens.ids.begin() + skip, tokens.ids.end());
   taken.drafted.assign(tokens.drafted.begin() + skip, tokens.drafted.end());
+  if (logprobs_) taken.logprobs.assign(tokens.logprobs.begin() + skip, tokens.logprobs.end());
   // A finish holds after the last token of its message; one that ends before what is here is an old copy.
   if (end >= next_index()) taken.finish = tokens.finish;
   if (taken.ids.empty() && taken.finish == Finish::none) return taken;

@@ -11,7 +11,8 @@ namespace slipstream {
 
 class Stream {
  public:
-  explicit Stream(int32_t vocabulary) : vocabulary_(vocabulary) {}
+  // logprobs: each token must come with one.
+  explicit Stream(int32_t vocabulary, bool logprobs = false) : vocabulary_(vocabulary), logprobs_(logprobs) {}
 
   enum class Arrival : uint8_t {
     fresh,     // something new; answer with an Ack
@@ -21,8 +22,9 @@ class Stream {
   };
   struct Taken {
     Arrival arrival = Arrival::repeated;
-    std::vector<TokenId> ids;      // only what is new
-    std::vector<uint8_t> drafted;  // [ids]
+    std::vector<TokenId> ids;            // only what is new
+    std::vector<uint8_t> drafted;        // [ids]
+    std::vector<TokenLogprob> logprobs;  // [ids] if they were asked for
     Finish finish = Finish::none;
     int32_t repeated = 0;  // tokens that were here already
   };
@@ -36,6 +38,7 @@ class Stream {
 
  private:
   int32_t vocabulary_;
+  bool logprobs_;
   std::vector<TokenId> emitted_;
   SpeculationReport before_;  // finished epochs; what their verifiers still held has no fate and is not in `received`
   SpeculationReport current_;

@@ -24,6 +24,10 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
   if (start.output_max > context - start.prompt_length) {
     return never(fmt::format("prompt and output together exceed the context of {} tokens", context));
   }
+  const Adjustments& how = start.adjustments;
+  if (!std::ranges::all_of(how.bias, known, &LogitBias::id) || !std::ranges::all_of(how.allowed, known)) {
+    return never("logit_bias or allowed_token_ids names a token outside the model's vocabulary");
+  }
   if ((start.sampling.temperature == 0) != (start.acceptance.rule == Rule::greedy)) {
     return never("the greedy rule goes with temperature 0, all others with any other");
   }

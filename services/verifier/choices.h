@@ -8,6 +8,7 @@
 #include "common/base/ids.h"
 #include "common/messages/common.h"
 #include "common/model/step_plan.h"
+#include "common/sampling/logprobs.h"
 #include "common/speculation/draft_tree.h"
 #include "common/speculation/walk.h"
 
@@ -44,6 +45,7 @@ struct Choices {
   std::vector<TokenId>
       chosen;                  // [wanted] the target's token after that row; -1: its logits were not finite. Not of judged rows
   std::vector<Judged> judged;  // [judgements]
+  std::vector<TokenLogprob> logprobs;  // [StepPlan::logprobs] of the token behind that row, where the walk comes by
   uint32_t forward_us = 0;
 };
 

@@ -19,7 +19,8 @@ SequenceInfo info_of(const VerifierSequence& sequence) {
           .seed = sequence.seed,
           .choice = sequence.choice,
           .sampling = sequence.sampling,
-          .acceptance = sequence.acceptance};
+          .acceptance = sequence.acceptance,
+          .adjustments = sequence.adjuster ? sequence.adjuster->how() : Adjustments{}};
 }
 
 Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int32_t vocabulary) {

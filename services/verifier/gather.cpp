@@ -77,9 +77,12 @@ class Gathering {
     const int32_t root = sequence.root();
     const std::vector<uint64_t> mask = tree_mask(lane.tree);
     lane.first_wanted = static_cast<int>(step_.wanted.size());
+    lane.first_logprob = static_cast<int>(step_.logprobs.size());
+    const int32_t adjuster = sequence.adjuster ? step_.add_adjuster(sequence.adjuster) : -1;
+    const auto drafted = [&](int row) { return lane.tree.nodes()[static_cast<size_t>(row - 1)].token; };
     for (int row = 0; row <= lane.tree.size(); ++row) {
       const int32_t depth = row == 0 ? 0 : lane.tree.depth(row - 1);
-      const TokenId token = row == 0 ? sequence.tokens.back() : lane.tree.nodes()[static_cast<size_t>(row - 1)].token;
+      const TokenId token = row == 0 ? sequence.tokens.back() : drafted(row);
       step_.add({.token = token,
                  .position = root + depth,
                  .slot = sequence.table.slot(root + row),
@@ -90,6 +93,11 @@ class Gathering {
                   .choice = sequence.choice,
                   .position = static_cast<uint32_t>(sequence.output() + depth),
                   .params = judged ? kLawAlone : sequence.sampling});
+      if (sequence.top_logprobs) {
+        const int32_t parent = row == 0 ? -1 : lane.first_logprob + lane.tree.nodes()[static_cast<size_t>(row - 1)].parent + 1;
+        step_.logprobs.push_back({.wanted = lane.first_wanted + row, .parent = parent, .top = *sequence.top_logprobs});
+      }
+      if (adjuster >= 0) step_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted);
     }
     if (!judged) return;
     lane.judgement = static_cast<int>(plan_.judgements.size());

@@ -18,7 +18,8 @@ struct Lane {
   uint64_t life = 0;     // of the sequence
   bool decodes = false;  // has its root in the step; else a chunk of its prompt only
   int32_t prompt_rows = 0;
-  int first_wanted = 0;  // decodes: index of the root's choice in Choices::chosen; the tree's follow
+  int first_wanted = 0;   // decodes: index of the root's choice in Choices::chosen; the tree's follow
+  int first_logprob = 0;  // the same in Choices::logprobs, if its sequence asks for them
   DraftTree tree;
   int judgement = -1;  // index in the plan, if the rule is of the ratio family
 };

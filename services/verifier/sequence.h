@@ -4,11 +4,13 @@
 // Invariants between steps:
 //   1. K/V of positions [0, cached) is in the cache, once `moves` are done; cached < tokens.size();
 //   2. a sequence that decodes has cached == tokens.size() - 1: all but the root, the last token;
-//   3. drafted.size() == tokens.size() - prompt_length; hash covers exactly `tokens`.
+//   3. drafted.size() == tokens.size() - prompt_length; hash covers exactly `tokens`, and so does what the
+//      adjuster holds.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "common/kv/block_table.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
+#include "common/sampling/adjuster.h"
 #include "common/speculation/draft_tree.h"
 #include "common/speculation/guard.h"
 #include "services/verifier/send_window.h"
@@ -60,7 +63,11 @@ struct VerifierSequence {
   Acceptance acceptance;
   int32_t output_max = 0;
   std::vector<TokenId> stop_ids;
+  std::optional<int32_t> top_logprobs;  // none: no logprobs
   Time lease{};
+
+  // What it does to logits, and the tokens it does so by: null if nothing. A running step reads it; it changes between steps.
+  std::shared_ptr<Adjuster> adjuster;
 
   // As the router last said.
   std::vector<DrafterRef> drafters;  // the first that is there drafts
@@ -70,7 +77,9 @@ struct VerifierSequence {
   // The truth.
   std::vector<TokenId> tokens;  // prompt and output
   PrefixHash hash;
-  std::vector<uint8_t> drafted;  // [output] 1: a drafter had guessed it
+  std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
+  std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
+  int32_t logprobs_from = 0;
   Finish finish = Finish::none;
   std::string finish_reason;  // with Finish::error
   SpeculationReport report;

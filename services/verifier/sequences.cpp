@@ -68,13 +68,21 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
   sequence->acceptance = start.acceptance;
   sequence->output_max = start.output_max;
   sequence->stop_ids = std::move(start.stop_ids);
+  sequence->top_logprobs = start.top_logprobs;
   sequence->drafters = std::move(start.drafters);
   sequence->tuning = std::move(start.tuning);
   sequence->lease = std::chrono::milliseconds(start.lease_ms);
   sequence->lease_ends = now + sequence->lease;
   sequence->tokens = std::move(start.tokens);
   sequence->hash.add(sequence->tokens);
+  if (start.adjustments.any()) {
+    sequence->adjuster = std::make_shared<Adjuster>(std::move(start.adjustments));
+    const auto prompt = static_cast<size_t>(sequence->prompt_length);
+    sequence->adjuster->add_prompt(std::span(sequence->tokens).first(prompt));
+    sequence->adjuster->add_output(std::span(sequence->tokens).subspan(prompt));
+  }
   sequence->drafted.assign(static_cast<size_t>(sequence->output()), 0);
+  sequence->logprobs_from = sequence->output();
   sequence->window = SendWindow(sequence->output());
   drafting.introduce(*sequence, sequences, effects);
   drafting.begin_round(*sequence, now, effects);
@@ -108,6 +116,10 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
     return;
   }
   sequence->window.ack(next, now);
+  if (sequence->top_logprobs) {
+    sequence->logprobs.erase(sequence->logprobs.begin(), sequence->logprobs.begin() + (next - sequence->logprobs_from));
+    sequence->logprobs_from = next;
+  }
   if (event.message.finished && !sequence->running()) {
     ++counters.sequences_delivered;
     return end(*sequence, effects);
@@ -130,6 +142,8 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
     const bool last = at + count == sequence.drafted.size();
     const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
     const auto drafted = std::span(sequence.drafted).subspan(at, count);
+    std::span<const TokenLogprob> logprobs = sequence.logprobs;
+    if (!logprobs.empty()) logprobs = logprobs.subspan(at - static_cast<size_t>(sequence.logprobs_from), count);
     effects.push_back(To<Tokens>{sequence.router,
                                  {.sequence = sequence.id,
                                   .epoch = sequence.epoch,
@@ -138,7 +152,8 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
                                   .drafted = {drafted.begin(), drafted.end()},
                                   .finish = last ? sequence.finish : Finish::none,
                                   .reason = last ? sequence.finish_reason : std::string(),
-                                  .report = sequence.report}});
+                                  .report = sequence.report,
+                                  .logprobs = {logprobs.begin(), logprobs.end()}}});
     sequence.window.sent(last ? sequence.to_send() : *from + static_cast<int32_t>(count), now);
   }
 }

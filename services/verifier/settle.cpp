@@ -1,6 +1,7 @@
 #include "services/verifier/settle.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace slipstream {
 namespace {
@@ -10,7 +11,8 @@ int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
   for (size_t i = 0; i < emitted.size(); ++i) {
     if (emitted[i] < 0) {
       sequence.finish = Finish::error;
-      sequence.finish_reason = "the model gave logits that are not finite for this prompt";
+      sequence.finish_reason = sequence.adjuster ? "the request's masks leave no token, or the model's logits are not finite"
+                                                 : "the model gave logits that are not finite for this prompt";
       return static_cast<int>(i);
     }
     if (std::ranges::find(sequence.stop_ids, emitted[i]) != sequence.stop_ids.end()) {
@@ -51,10 +53,18 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
   const auto tokens = std::span(walked.emitted).first(static_cast<size_t>(emitted));
   sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
   sequence.hash.add(tokens);
+  if (sequence.adjuster) sequence.adjuster->add_output(tokens);
   for (int i = 0; i < emitted; ++i) sequence.drafted.push_back(i < accepted ? 1 : 0);
   if (emitted > 0) ++sequence.report.steps;
   counters.output_tokens += static_cast<uint64_t>(emitted);
-  return {.emitted = emitted, .accepted_nodes = accepted};
+  return {.emitted = emitted, .accepted_nodes = accepted, .path = std::move(path)};
+}
+
+void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs) {
+  for (int i = 0; i < settled.emitted; ++i) {
+    const int32_t row = i == 0 ? 0 : settled.path[static_cast<size_t>(i) - 1];  // after which it was chosen
+    sequence.logprobs.push_back(logprobs[static_cast<size_t>(row)]);
+  }
 }
 
 }  // namespace slipstream

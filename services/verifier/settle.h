@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "common/speculation/walk.h"
 #include "services/verifier/counters.h"
@@ -10,12 +11,16 @@
 namespace slipstream {
 
 struct Settled {
-  int emitted = 0;         // tokens appended
-  int accepted_nodes = 0;  // of those, drafted
+  int emitted = 0;            // tokens appended
+  int accepted_nodes = 0;     // of those, drafted
+  std::vector<int32_t> path;  // [accepted_nodes] their rows of the lane, whose first is the root's
 };
 
 // walked: what is accepted of lane.tree, and the token behind it. A token of -1 (a row that was not finite) ends the sequence
 // with Finish::error.
 Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters);
+
+// Keeps the logprobs of what settle() emitted. logprobs: [lane.tree.size() + 1] of the tokens chosen.
+void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);
 
 }  // namespace slipstream

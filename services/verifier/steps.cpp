@@ -36,12 +36,15 @@ bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions, boo
 void Verifier::State::start_step(Time now, Effects& effects) {
   if (computing) return;
   std::vector<VerifierSequence*> ready;
-  bool due = false;
+  bool due = false, withheld = false;
   Time expected{};  // the last of the trees that are due
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
     if (waits_for_draft(*sequence, now)) {
-      if (sequence->drawn()) continue;  // it waits alone
+      if (sequence->drawn()) {  // it waits alone
+        withheld = true;
+        continue;
+      }
       due = true;
       expected = std::max(expected, drafting.expected(*sequence, now));
     }
@@ -61,7 +64,10 @@ void Verifier::State::start_step(Time now, Effects& effects) {
       ready, limits,
       [this](VerifierSequence& sequence, int32_t positions, bool evict) { return reserve(sequence, positions, evict); }, plan,
       counters.trimmed);
-  CHECK(!lanes.empty(), "{} sequences are ready and none fits the cache", ready.size());
+  if (lanes.empty()) {  // the oldest always has its blocks, but may be one that waits
+    CHECK(withheld, "{} sequences are ready and none fits the cache", ready.size());
+    return;
+  }
   computing = true;
   counters.step_rows += static_cast<uint64_t>(plan.step.rows());
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
@@ -127,6 +133,10 @@ void tell_spent(VerifierSequence& sequence, std::span<const double> spent, int e
 int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects) {
   const Settled settled = settle(sequence, lane, walked(lane, choices), counters);
   if (lane.judgement >= 0) tell_spent(sequence, choices.judged[static_cast<size_t>(lane.judgement)].spent, settled.emitted);
+  if (sequence.top_logprobs) {
+    const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
+    keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
+  }
   if (sequence.finish == Finish::error) ++counters.non_finite_rows;
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);

@@ -1,7 +1,11 @@
 #include "services/verifier/verify_job.h"
 
+#include <algorithm>
 #include <chrono>
+#include <span>
+#include <vector>
 
+#include "common/model/adjusted_row.h"
 #include "common/speculation/accept_biased.h"
 
 namespace slipstream {
@@ -10,22 +14,30 @@ namespace {
 // The laws after a tree's rows, each made from its logits when it is asked for.
 class RowLaws final : public TargetLaws {
  public:
-  RowLaws(std::span<const float> logits, size_t rows, const SamplingParams& sampling, VerifyScratch& scratch)
-      : logits_(logits), columns_(logits.size() / rows), sampling_(sampling), scratch_(scratch), made_(rows, false) {
+  RowLaws(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch)
+      : judgement_(judgement), step_(step), logits_(logits), scratch_(scratch) {
+    const auto rows = static_cast<size_t>(judgement.tree.size()) + 1;
+    made_.assign(rows, false);
+    columns_ = logits.size() / rows;
     if (scratch_.laws.size() < rows) scratch_.laws.resize(rows);
   }
 
   Law after(int row) override {
     const auto at = static_cast<size_t>(row);
-    if (!made_[at]) target_law(logits_.subspan(at * columns_, columns_), sampling_, scratch_.chain, scratch_.laws[at]);
+    if (!made_[at]) {
+      const auto logits = adjusted(step_, static_cast<int32_t>(judgement_.first_wanted + at),
+                                   logits_.subspan(at * columns_, columns_), scratch_.adjusted);
+      target_law(logits, judgement_.sampling, scratch_.chain, scratch_.laws[at]);
+    }
     made_[at] = true;
     return scratch_.laws[at].view();
   }
 
  private:
+  const Judgement& judgement_;
+  const Step& step_;
   std::span<const float> logits_;
-  size_t columns_;
-  const SamplingParams& sampling_;
+  size_t columns_ = 0;
   VerifyScratch& scratch_;
   std::vector<bool> made_;
 };
@@ -46,10 +58,42 @@ Bias bias_of(const Acceptance& acceptance) {
   return {.kind = kind(), .strength = acceptance.strength, .delta = acceptance.delta};
 }
 
+// [wanted] the token that the walk emits after each row, if it reaches it: what was chosen there, or judged.
+std::vector<TokenId> emitted_after(const VerifyPlan& plan, const Choices& choices) {
+  std::vector<TokenId> after = choices.chosen;
+  for (size_t i = 0; i < plan.judgements.size(); ++i) {
+    const Judgement& judgement = plan.judgements[i];
+    const Walk& walk = choices.judged[i].walk;
+    const auto rows = std::span(after).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1);
+    std::ranges::fill(rows, -1);
+    for (size_t at = 0; at < walk.emitted.size(); ++at) {
+      rows[at == 0 ? 0 : static_cast<size_t>(walk.accepted[at - 1]) + 1] = walk.emitted[at];
+    }
+  }
+  return after;
+}
+
+// Of the rows that the walk reaches: a node is reached if it is the token after a row that is. The others' stay empty.
+std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const float> logits, std::span<const TokenId> after,
+                                        ChainScratch& scratch) {
+  const size_t columns = logits.size() / after.size();
+  std::vector<TokenLogprob> logprobs(plan.logprobs.size());
+  std::vector<TokenId> follows(plan.logprobs.size(), -1);  // the token after that row, if it is reached
+  for (size_t i = 0; i < plan.logprobs.size(); ++i) {
+    const LogprobRow& row = plan.logprobs[i];
+    const auto wanted = static_cast<size_t>(row.wanted);
+    const TokenId token = plan.token[static_cast<size_t>(plan.wanted[wanted])];
+    if (row.parent >= 0 && follows[static_cast<size_t>(row.parent)] != token) continue;
+    follows[i] = after[wanted];
+    logprobs[i] = logprob_of(logits.subspan(wanted * columns, columns), after[wanted], row.top, scratch);
+  }
+  return logprobs;
+}
+
 }  // namespace
 
-Judged judge(const Judgement& judgement, std::span<const float> logits, VerifyScratch& scratch) {
-  RowLaws laws(logits, static_cast<size_t>(judgement.tree.size()) + 1, judgement.sampling, scratch);
+Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch) {
+  RowLaws laws(judgement, step, logits, scratch);
   KeyedDice dice({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
   const Rule rule = judgement.acceptance.rule;
   if (rule == Rule::ratio) return {.walk = accept_ratio(judgement.tree, laws, dice, scratch.accept)};
@@ -60,13 +104,17 @@ Judged judge(const Judgement& judgement, std::span<const float> logits, VerifySc
 
 Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
   const auto began = std::chrono::steady_clock::now();
-  TRY(const auto chosen, target.run(plan.step.view()));
-  Choices choices{.chosen = {chosen.begin(), chosen.end()}, .judged = {}};
+  const Step step = plan.step.view();
+  TRY(const auto chosen, target.run(step));
+  Choices choices{.chosen = {chosen.begin(), chosen.end()}, .judged = {}, .logprobs = {}};
   const size_t columns = chosen.empty() ? 0 : target.logits().size() / chosen.size();
   for (const Judgement& judgement : plan.judgements) {
     const size_t rows = static_cast<size_t>(judgement.tree.size()) + 1;
     choices.judged.push_back(
-        judge(judgement, target.logits().subspan(judgement.first_wanted * columns, rows * columns), scratch));
+        judge(judgement, step, target.logits().subspan(judgement.first_wanted * columns, rows * columns), scratch));
+  }
+  if (!plan.step.logprobs.empty()) {
+    choices.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, choices), scratch.chain);
   }
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
   choices.forward_us = static_cast<uint32_t>(took.count());

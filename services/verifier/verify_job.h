@@ -12,10 +12,11 @@ struct VerifyScratch {
   ChainScratch chain;
   AcceptScratch accept;
   std::vector<OwnLaw> laws;
+  std::vector<float> adjusted;  // one row
 };
 
-// logits: [judged rows, vocabulary] of the root and of each node of its tree.
-Judged judge(const Judgement& judgement, std::span<const float> logits, VerifyScratch& scratch);
+// logits: [judged rows, vocabulary] of the root and of each node of its tree. step: says which of them are adjusted.
+Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch);
 
 Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch);
 

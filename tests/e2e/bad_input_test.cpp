@@ -55,7 +55,9 @@ std::vector<Mistake> mistakes() {
       {"another model", with(R"("model": "gpt-5")"), 404, "model", "model_not_found"},
       {"two choices", with(R"("n": 2)"), 400, "n", "unsupported_parameter"},
       {"tools", with(R"("tools": [{"type": "function"}])"), 400, "tools", "unsupported_parameter"},
-      {"logprobs", with(R"("logprobs": true)"), 400, "logprobs", "unsupported_parameter"},
+      {"prompt logprobs", with(R"("prompt_logprobs": 1)"), 400, "prompt_logprobs", "unsupported_parameter"},
+      {"a bias of no token", with(R"("logit_bias": {"64": 1})"), 400, "logit_bias", "invalid_value"},
+      {"too many alternatives", with(R"("logprobs": true, "top_logprobs": 21)"), 400, "top_logprobs", "invalid_value"},
       {"a field of ours misspelt", with(R"("speculation": {"enable": true})"), 400, "speculation.enable", "invalid_value"},
       {"a body over the limit", std::string(kHttpBodyBytesMax + 1, ' '), 413, "", "body_too_large"},
   };

@@ -53,6 +53,7 @@ std::string loopback_endpoint(uint16_t port) { return fmt::format("tcp://127.0.0
 std::filesystem::path fresh_folder() {
   static std::atomic<int> count = 0;
   auto folder = std::filesystem::temp_directory_path() / fmt::format("slipstream-e2e-{}-{}", getpid(), count++);
+  std::filesystem::remove_all(folder);  // of a process of the same number that failed: its logs are not ours
   std::filesystem::create_directories(folder);
   return folder;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "common/model/language_model.h"
+#include "tests/unit/common/sampling/plain_adjust.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -18,12 +19,9 @@ struct Rows {
   std::vector<int32_t> token, position, slot, sequence, visible, wanted, blocks;
   std::vector<uint64_t> ancestors;
   std::vector<RowSampling> sampling;
+  std::vector<std::vector<TokenId>> output;  // [wanted] before the token that is chosen there
 
-  void add(TokenId id, int32_t position_of, int32_t slot_of, int32_t sees, uint64_t mask, bool want) {
-    if (want) {
-      wanted.push_back(static_cast<int32_t>(token.size()));
-      sampling.emplace_back();
-    }
+  void add(TokenId id, int32_t position_of, int32_t slot_of, int32_t sees, uint64_t mask) {
     token.push_back(id);
     position.push_back(position_of);
     slot.push_back(slot_of);
@@ -31,11 +29,16 @@ struct Rows {
     visible.push_back(sees);
     ancestors.push_back(mask);
   }
+  void want(std::vector<TokenId> after) {  // the row added last
+    wanted.push_back(static_cast<int32_t>(token.size()) - 1);
+    sampling.emplace_back();
+    output.push_back(std::move(after));
+  }
   Step step() {
     if (blocks.empty()) {
       for (int block = 0; block < kBlocks; ++block) blocks.push_back(block);
     }
-    return {token, position, slot, sequence, visible, ancestors, blocks, kBlocks, sampling, wanted, {}};
+    return {token, position, slot, sequence, visible, ancestors, blocks, kBlocks, sampling, wanted, {}, {}, {}, {}};
   }
 };
 
@@ -59,29 +62,34 @@ void add_law(std::span<const float> logits, double temperature, double top_p, st
 
 }  // namespace
 
-Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, double temperature,
-                              double top_p) {
+Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, const LawSetting& setting) {
   TRY(LanguageModel target, LanguageModel::load(model, {.threads = 1, .path = {}, .cache_blocks = kBlocks}));
   ExactLaw law(target.config().vocabulary);
   const auto size = static_cast<int32_t>(prompt.size());
   const auto run = [&](Rows& rows, std::vector<double>& into) -> Result<void> {
     TRY_VOID(target.run(rows.step()));
     const auto vocabulary = static_cast<size_t>(law.vocabulary_);
-    for (size_t i = 0; i < rows.wanted.size(); ++i)
-      add_law(target.logits().subspan(i * vocabulary, vocabulary), temperature, top_p, into);
+    for (size_t i = 0; i < rows.wanted.size(); ++i) {
+      const auto logits = target.logits().subspan(i * vocabulary, vocabulary);
+      add_law(plain::adjusted({logits.begin(), logits.end()}, setting.how, {prompt.begin(), prompt.end()}, rows.output[i]),
+              setting.temperature, setting.top_p, into);
+    }
     return {};
   };
 
   Rows begin;
-  for (int32_t i = 0; i < size; ++i) begin.add(prompt[static_cast<size_t>(i)], i, i, i + 1, 0, i + 1 == size);
+  for (int32_t i = 0; i < size; ++i) begin.add(prompt[static_cast<size_t>(i)], i, i, i + 1, 0);
+  begin.want({});
   TRY_VOID(run(begin, law.first_));
   for (TokenId a = 0; a < law.vocabulary_; ++a) {
     for (int from = 0; from < law.vocabulary_; from += kChildrenAtOnce) {
       Rows tree;  // a, and some tokens after it, each seeing a and itself
-      tree.add(a, size, size, size, 1, from == 0);
+      tree.add(a, size, size, size, 1);
+      if (from == 0) tree.want({a});
       std::vector<double> rows;
       for (int i = 0; i < std::min(kChildrenAtOnce, law.vocabulary_ - from); ++i) {
-        tree.add(from + i, size + 1, size + 1 + i, size, 1 | uint64_t{1} << (i + 1), true);
+        tree.add(from + i, size + 1, size + 1 + i, size, 1 | uint64_t{1} << (i + 1));
+        tree.want({a, from + i});
       }
       TRY_VOID(run(tree, rows));
       const auto split = rows.begin() + (from == 0 ? law.vocabulary_ : 0);

@@ -1,5 +1,5 @@
 // The law of three consecutive tokens after a prompt, computed from the model itself: p(a), p(b | a), p(c | a, b) for every a,
-// b, c of a small vocabulary, at any temperature and top-p, by the test's own arithmetic.
+// b, c of a small vocabulary, adjusted, at any temperature and top-p, by the test's own arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,19 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/sampling/adjustments.h"
 
 namespace slipstream::e2e {
 
+struct LawSetting {
+  double temperature = 1, top_p = 1;
+  Adjustments how = {};
+};
+
 class ExactLaw {
  public:
-  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt, double temperature = 1,
-                             double top_p = 1);
+  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt,
+                             const LawSetting& setting = {});
 
   int vocabulary() const { return vocabulary_; }
   std::span<const double> first() const { return row(first_, 0); }

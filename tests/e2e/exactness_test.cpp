@@ -1,6 +1,7 @@
 // Coupled sampling is exact, through the real processes: the joint law of three consecutive tokens over consecutive seeds is
 // the model's own, whoever drafts. The seeds are fixed, so each test passes or fails once and for all.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/e2e/cluster.h"
 #include "tests/e2e/exact_law.h"
@@ -28,22 +29,28 @@ std::vector<Known> known_answers(const std::vector<Triple>& triples) {
   return known;
 }
 
-std::vector<Triple> draws_with(const std::string& drafter, size_t count, const std::vector<Triple>& known) {
+// A request's further fields, and what the law must make of them.
+struct Asked {
+  nlohmann::json fields = nlohmann::json::object();
+  Adjustments how;
+};
+
+std::vector<Triple> draws_with(const std::string& drafter, size_t count, const Asked& asked, const std::vector<Triple>& known) {
   Cluster cluster(tiny_model());
   if (drafter == "oracle") write_answers(cluster.folder() / "answers.json", known_answers(known));
   cluster.start_all(drafter);
-  std::vector<Triple> triples = draw_triples(cluster, count);
+  std::vector<Triple> triples = draw_triples(cluster, count, asked.fields);
   const NodeFates fates(cluster.settled_verifier());
   fmt::print("{}: {} draws, {} draft nodes received, {} accepted, {} rejected\n", drafter, count, fates.received,
              fates.accepted, fates.rejected);
   return triples;
 }
 
-void expect_exact(size_t count, double planted) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords));
+void expect_exact(size_t count, double planted, const Asked& asked = {}) {
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords), {.how = asked.how});
   ASSERT_TRUE(law) << law.error().message;
-  const std::vector<Triple> awful = draws_with("random", count, {});
-  const std::vector<Triple> good = draws_with("oracle", count, awful);
+  const std::vector<Triple> awful = draws_with("random", count, asked, {});
+  const std::vector<Triple> good = draws_with("oracle", count, asked, awful);
   EXPECT_EQ(awful, good) << "drafts changed a word";
   const Verdict verdict = judge(good, *law, *law);
   print(fmt::format("{} draws against the model's law", count), verdict);
@@ -64,7 +71,23 @@ void expect_exact(size_t count, double planted) {
 
 TEST(Exactness, OfThreeTokensOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted); }
 
+Asked adjusted() {
+  return {
+      .fields = {{"repetition_penalty", 1.5},
+                 {"presence_penalty", -0.75},
+                 {"frequency_penalty", 1.25},
+                 {"logit_bias", {{"20", 2}, {"33", -1.5}}}},
+      .how = {
+          .repetition_penalty = 1.5F, .presence_penalty = -0.75F, .frequency_penalty = 1.25F, .bias = {{20, 2}, {33, -1.5F}}}};
+}
+
+TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted, adjusted()); }
+
 TEST(ExactnessLong, OfThreeTokensOverAHundredThousandSeeds) { expect_exact(100'000, kPlanted); }
+
+TEST(ExactnessLong, OfThreeTokensUnderPenaltiesAndBiasOverAHundredThousandSeeds) {
+  expect_exact(100'000, kPlanted, adjusted());
+}
 
 }  // namespace
 }  // namespace slipstream::e2e

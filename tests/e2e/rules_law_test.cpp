@@ -13,9 +13,12 @@
 namespace slipstream::e2e {
 namespace {
 
-struct Setting {
-  double temperature = 1, top_p = 1;
-};
+const Adjustments kPenalties{.repetition_penalty = 1.5F, .frequency_penalty = 1.25F};
+
+// Adjusted by what the output holds, a node of a tree by its own path.
+nlohmann::json adjusting(const Adjustments& how) {
+  return {{"repetition_penalty", how.repetition_penalty}, {"frequency_penalty", how.frequency_penalty}};
+}
 
 constexpr const char* kRules[] = {R"({"rule":"coupled"})",
                                   R"({"rule":"ratio"})",
@@ -35,18 +38,18 @@ void start(Cluster& cluster) {
   cluster.wait_drafter();
 }
 
-void expect_law(size_t count, double planted, const std::vector<Setting>& settings) {
+void expect_law(size_t count, double planted, const std::vector<LawSetting>& settings) {
   Cluster cluster(tiny_model());
   start(cluster);
   NodeFates before(cluster.metrics("verifier"));
-  for (const auto& [temperature, top_p] : settings) {
-    const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords), temperature, top_p);
+  for (const auto& [temperature, top_p, how] : settings) {
+    const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords), {temperature, top_p, how});
     ASSERT_TRUE(law) << law.error().message;
     ExactLaw biased = *law;
     biased.bias(2, planted);
     for (const char* rule : kRules) {
-      const nlohmann::json request{
-          {"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
+      nlohmann::json request{{"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
+      request.update(adjusting(how));
       const auto triples = draw_triples(cluster, count, request);
       const NodeFates after(cluster.settled_verifier());
       const Verdict verdict = judge(triples, *law, *law);
@@ -65,8 +68,14 @@ void expect_law(size_t count, double planted, const std::vector<Setting>& settin
 
 TEST(RulesLaw, OfThreeTokensIsTheModels) { expect_law(3'000, 0.1, {{.temperature = 0.7}}); }
 
+TEST(RulesLaw, OfThreeTokensUnderPenaltiesIsTheModels) { expect_law(3'000, 0.1, {{.temperature = 0.7, .how = kPenalties}}); }
+
 TEST(RulesLawLong, OfThreeTokensIsTheModels) {
-  expect_law(100'000, 0.01, {{.temperature = 0.7}, {.temperature = 1.2}, {.temperature = 1.2, .top_p = 0.9}});
+  expect_law(100'000, 0.01,
+             {{.temperature = 0.7},
+              {.temperature = 1.2},
+              {.temperature = 1.2, .top_p = 0.9},
+              {.temperature = 0.7, .how = kPenalties}});
 }
 
 }  // namespace

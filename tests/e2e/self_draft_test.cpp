@@ -55,6 +55,33 @@ TEST(SelfDraft, IsAlwaysAcceptedAtTemperatureZeroAndOne) {
   }
 }
 
+// The drafter adjusts its rows as the target does, each node by its own path. min_tokens and the output's growing counts give
+// long answers of many tokens at temperature 0, too.
+TEST(SelfDraft, IsAlwaysAcceptedUnderPenaltiesBiasAndMasks) {
+  for (const float temperature : {0.0F, 1.0F}) {
+    Cluster cluster(tiny_model());
+    start(cluster);
+    std::vector<Question> questions = eight_questions(100);
+    for (Question& question : questions) {
+      question.temperature = temperature;
+      question.seed = 7;
+      question.more = R"({"repetition_penalty":1.3,"presence_penalty":0.4,"frequency_penalty":0.3,"min_tokens":90,
+                          "logit_bias":{"20":2,"33":-1.5},"bad_words":["ab","c d"]})";
+    }
+    const std::vector<Answer> drafted = cluster.ask_all(questions, 4);
+    expect_all_accepted(NodeFates(cluster.settled_verifier()), fmt::format("adjusted, temperature {}", temperature));
+    for (Question& question : questions) question.speculate = false;
+    const std::vector<Answer> plain = cluster.ask_all(questions, 4);
+    for (Question& question : questions) question.more.clear();
+    const std::vector<Answer> unadjusted = cluster.ask_all(questions, 4);
+    for (size_t i = 0; i < plain.size(); ++i) {
+      EXPECT_EQ(drafted[i].ids, plain[i].ids);
+      EXPECT_GE(plain[i].ids.size(), 90U);
+      EXPECT_NE(plain[i].ids, unadjusted[i].ids) << "nothing was adjusted";
+    }
+  }
+}
+
 TEST(SelfDraft, IsAlwaysAcceptedAfterTheDrafterStartedAgain) {
   Cluster cluster(tiny_model());
   start(cluster);

@@ -159,7 +159,7 @@ TEST(VerifyLossless, AsksStrangersInStandardWordsAndComparesWhatTheySay) {
   EXPECT_EQ(run.status, 0) << run.said;
   EXPECT_EQ(foreign_fields, 0);
   EXPECT_THAT(run.said, HasSubstr("bytes: 2 answers a side, 0 differ"));
-  EXPECT_THAT(run.said, HasSubstr("characters 1 and 2, jointly"));
+  EXPECT_THAT(run.said, HasSubstr("tokens 1 and 2, jointly"));
 }
 
 TEST(VerifyLossless, CannotTellWhereNobodyDraftsOrNobodyListens) {

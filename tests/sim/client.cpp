@@ -11,7 +11,7 @@ Client::Client(const Ask& ask, RequestId id, std::span<const ToyLaw> laws)
     : ask_(ask),
       id_(id),
       output_max_(ask.output_max > 0 ? ask.output_max : kToyContext - static_cast<int32_t>(ask.prompt.size())) {
-  for (const ToyLaw& law : laws) truths_.push_back({ToyOracle(law, ask.prompt, ask.sampling, ask.seed), {}});
+  for (const ToyLaw& law : laws) truths_.push_back({ToyOracle(law, {ask.prompt, ask.sampling, ask.adjustments, ask.seed}), {}});
 }
 
 Submit Client::submit(Time now) {
@@ -23,7 +23,9 @@ Submit Client::submit(Time now) {
           .seed = ask_.seed,
           .output_max = ask_.output_max,
           .stop_ids = ask_.stop_ids,
-          .speculate = ask_.speculate};
+          .speculate = ask_.speculate,
+          .acceptance = {.rule = ask_.rule},
+          .adjustments = ask_.adjustments};
 }
 
 Abandon Client::abandon() {

@@ -3,13 +3,45 @@
 #include <fmt/format.h>
 
 #include "common/base/prefix_hash.h"
+#include "common/speculation/accept.h"
 
 namespace slipstream::sim {
 namespace {
 
 TokenId another(TokenId token) { return (token + 1) % kToyVocabulary; }
 
+// After each row of a tree the token chosen there, for sure.
+class CertainLaws final : public TargetLaws {
+ public:
+  explicit CertainLaws(std::span<const TokenId> chosen) {
+    for (const TokenId token : chosen) laws_.emplace_back().add(token, 1);
+  }
+  Law after(int row) override { return laws_[static_cast<size_t>(row)].view(); }
+
+ private:
+  std::vector<OwnLaw> laws_;
+};
+
 }  // namespace
+
+Result<Choices> VerifyWork::run(VerifyPlan& plan) {
+  for (const Judgement& judgement : plan.judgements) {
+    const auto rows =
+        std::span(plan.step.sampling).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1);
+    for (RowSampling& row : rows) row.params = judgement.sampling;
+  }
+  Choices choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = 4000};
+  AcceptScratch scratch;
+  for (const Judgement& judgement : plan.judgements) {
+    judged_ += !judgement.tree.empty();
+    CertainLaws laws(std::span(choices.chosen).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1));
+    KeyedDice luck({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
+    const bool ratio = judgement.acceptance.rule == Rule::ratio;
+    choices.judged.push_back({.walk = ratio ? accept_ratio(judgement.tree, laws, luck, scratch)
+                                            : accept_traversal(judgement.tree, laws, luck, scratch)});
+  }
+  return choices;
+}
 
 // After each event every node has one fate, every request one state, every Advance one answer.
 

@@ -21,10 +21,13 @@ class VerifyWork {
  public:
   VerifyWork(ToyLaw law, int32_t cache_blocks, uint64_t seed) : target_(law, cache_blocks), dice_(seed, "verify") {}
   Time takes(const VerifyPlan& plan) { return Time(dice_.between(2000, 6000) + 30 * plan.step.rows()); }
-  Result<Choices> run(VerifyPlan& plan) { return Choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = 4000}; }
+  // Judged rows are certain of the token that plain decoding would choose, so that drawn trees change no word either.
+  Result<Choices> run(VerifyPlan& plan);
+  uint64_t judged() const { return judged_; }
 
  private:
   ToyTarget target_;
+  uint64_t judged_ = 0;  // drawn trees, with nodes
   Dice dice_;
 };
 

@@ -106,6 +106,7 @@ Tallies World::tallies() const {
       sum.quarantined += c.quarantined;
       sum.accepted_nodes += c.accepted;
       sum.rejected_nodes += c.rejected;
+      sum.judged += life->work().judged();
     }
   }
   sum.doubled = network_.tallies().doubled;

@@ -47,6 +47,27 @@ Ask draw_ask(Dice& dice, int routers, std::optional<Time> rush) {
   return ask;
 }
 
+// Never so much that no token is left.
+void draw_adjustments(Ask& ask, Dice& dice) {
+  if (!dice.chance(0.35)) return;
+  Adjustments& how = ask.adjustments;
+  if (dice.chance(0.6)) how.repetition_penalty = dice.chance(0.5) ? 1.3F : 0.8F;
+  if (dice.chance(0.4)) how.presence_penalty = static_cast<float>(4 * dice.share() - 2);
+  if (dice.chance(0.4)) how.frequency_penalty = static_cast<float>(4 * dice.share() - 2);
+  const auto token = [&] { return static_cast<TokenId>(dice.between(1, kToyVocabulary - 1)); };
+  if (dice.chance(0.3)) how.bias = {{token(), dice.chance(0.5) ? 3.0F : -3.0F}};
+  how.min_tokens = dice.chance(0.3) ? static_cast<int32_t>(dice.between(1, 30)) : 0;
+  if (how.min_tokens > 0) how.end_ids = ask.stop_ids;
+  for (int words = dice.chance(0.3) ? 3 : 0; words > 0; --words) {
+    how.bad_words.push_back({token(), token()});
+    if (dice.chance(0.5)) how.bad_words.back().push_back(token());
+  }
+  if (!dice.chance(0.2)) return;
+  for (TokenId id = 0; id < kToyVocabulary; ++id) {
+    if (id < 8 || dice.chance(0.5)) how.allowed.push_back(id);
+  }
+}
+
 Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Time> rush) {
   Fault fault{.what = static_cast<Fault::What>(dice.between(0, 4)),
               .when = dice.between(Time(milliseconds(100)), kFaultsEnd - milliseconds(500)),
@@ -151,6 +172,12 @@ Scenario Scenario::draw(uint64_t seed) {
   draw_joiner(s, dice, rush);
   draw_shared_prompt(s, dice);
   draw_hang(s, dice);
+  Dice own(seed, "adjustments");
+  for (Ask& ask : s.asks) draw_adjustments(ask, own);
+  Dice rules(seed, "rules");
+  for (Ask& ask : s.asks) {
+    if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
+  }
   return s;
 }
 

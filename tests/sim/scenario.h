@@ -46,6 +46,8 @@ struct Ask {  // of one client
   int32_t output_max = 0;
   std::vector<TokenId> stop_ids;
   bool speculate = true;
+  Rule rule = Rule::coupled;
+  Adjustments adjustments = {};
   std::optional<Time> patience;  // it goes away so long after asking
 };
 

@@ -36,6 +36,7 @@ constexpr Row kRows[] = {
     {"leases expired", &Tallies::leases_expired},
     {"preempted", &Tallies::preempted},
     {"quarantined", &Tallies::quarantined},
+    {"drawn trees judged", &Tallies::judged},
     {"accepted nodes", &Tallies::accepted_nodes},
     {"rejected nodes", &Tallies::rejected_nodes},
 };

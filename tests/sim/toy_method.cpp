@@ -1,5 +1,6 @@
 #include "tests/sim/toy_method.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -11,11 +12,38 @@ namespace {
 constexpr float kConfidence = 0.9F;
 constexpr double kStillLearns = 0.05;  // share of asks that are not answered before the next job
 
+// [nodes + 1] of the children of each row, all alike.
+std::vector<OwnLaw> even_laws(const std::vector<TreeNode>& nodes) {
+  std::vector<std::vector<TokenId>> children(nodes.size() + 1);
+  for (const TreeNode& node : nodes) children[static_cast<size_t>(node.parent + 1)].push_back(node.token);
+  std::vector<OwnLaw> laws(children.size());
+  for (size_t row = 0; row < laws.size(); ++row) {
+    std::ranges::sort(children[row]);
+    for (const TokenId token : children[row]) laws[row].add(token, kDraftLawTotal / children[row].size());
+    CHECK(children[row].empty() || laws[row].total == kDraftLawTotal, "{} children", children[row].size());
+  }
+  return laws;
+}
+
 }  // namespace
 
 void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Held& held = sequences_.at(key);
-  for (TokenId token : tokens) held.context.add(token, held.length++);
+  for (TokenId token : tokens) held.add(token);
+}
+
+void ToyMethod::Held::add(TokenId token) {
+  context.add(token, length++);
+  if (length <= info.prompt_length) {
+    adjuster.add_prompt(std::span(&token, 1));
+  } else {
+    adjuster.add_output(std::span(&token, 1));
+  }
+}
+
+void ToyMethod::logits(const Held& held, std::span<float> out) const {
+  law_.logits(held.context.hash(), out);
+  held.adjuster.adjust(out, {});
 }
 
 Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
@@ -37,15 +65,15 @@ RowSampling ToyMethod::row(const Held& held) const {
           .params = held.info.sampling};
 }
 
-// A chain; now and then the runner-up beside a node.
-TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
+// A chain; now and then the runner-up beside a node, each as likely as the other where they are drawn.
+DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   std::vector<TreeNode> nodes;
   std::array<float, kToyVocabulary> logits;
   Held at = held;
   int32_t parent = kRoot;
   float survival = kConfidence;
   for (int depth = 1; rule.admits(survival, depth, static_cast<int>(nodes.size())); ++depth, survival *= kConfidence) {
-    law_.logits(at.context.hash(), logits);
+    this->logits(at, logits);
     const TokenId token = choose(logits, row(at), scratch_);
     const auto chosen = static_cast<int32_t>(nodes.size());
     nodes.push_back({token, parent, survival});
@@ -54,8 +82,14 @@ TokenTree ToyMethod::grow(const Held& held, const StopRule& rule) {
       logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
       nodes.push_back({choose(logits, row(at), scratch_), parent, survival / 2});
     }
-    at.context.add(token, at.length++);
+    at.add(token);
     parent = chosen;
+  }
+  if (is_drawn(held.info.acceptance.rule)) {
+    std::vector<OwnLaw> laws = even_laws(nodes);
+    auto drawn = DraftTree::make(std::move(nodes), std::move(laws), Replacement::without, kToyVocabulary);
+    CHECK(drawn.has_value(), "a toy tree is no tree: {}", drawn.error().message);
+    return *std::move(drawn);
   }
   Result<TokenTree> tree = TokenTree::make(std::move(nodes), kToyVocabulary);
   CHECK(tree.has_value(), "a toy tree is no tree: {}", tree.error().message);
@@ -68,9 +102,9 @@ std::vector<TokenId> ToyMethod::foresee(const DraftKey& key, int tokens) {
   std::vector<TokenId> seen;
   std::array<float, kToyVocabulary> logits;
   for (Held at = held->second; static_cast<int>(seen.size()) < tokens;) {
-    law_.logits(at.context.hash(), logits);
+    this->logits(at, logits);
     seen.push_back(choose(logits, row(at), scratch_));
-    at.context.add(seen.back(), at.length++);
+    at.add(seen.back());
   }
   return seen;
 }

@@ -16,7 +16,9 @@ class ToyMethod final : public Method {
 
   std::string_view name() const override { return "toy"; }
   Needs needs() const override { return {}; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override { sequences_[key] = {.info = info, .context = {}}; }
+  void begin(const DraftKey& key, const SequenceInfo& info) override {
+    sequences_.insert_or_assign(key, Held{.info = info, .context = {}, .adjuster = Adjuster(info.adjustments)});
+  }
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
@@ -29,9 +31,12 @@ class ToyMethod final : public Method {
     SequenceInfo info;
     ToyContext context;
     int32_t length = 0;
+    Adjuster adjuster;
+    void add(TokenId token);
   };
-  TokenTree grow(const Held& held, const StopRule& rule);
+  DraftTree grow(const Held& held, const StopRule& rule);
   RowSampling row(const Held& held) const;
+  void logits(const Held& held, std::span<float> out) const;  // [kToyVocabulary] of the next token
 
   ToyLaw law_;
   double siblings_;  // share of nodes that have the runner-up beside them

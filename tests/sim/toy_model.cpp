@@ -3,6 +3,7 @@
 #include <array>
 
 #include "common/base/check.h"
+#include "common/model/adjusted_row.h"
 #include "tests/sim/dice.h"
 
 namespace slipstream::sim {
@@ -41,25 +42,38 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
   }
   std::vector<TokenId> chosen;
   std::array<float, kToyVocabulary> logits;
+  std::vector<float> copy;
   for (size_t i = 0; i < step.wanted.size(); ++i) {
     law_.logits(after_[static_cast<size_t>(step.wanted[i])], logits);
-    chosen.push_back(choose(logits, step.sampling[i], scratch_));
+    chosen.push_back(choose(adjusted(step, static_cast<int32_t>(i), logits, copy), step.sampling[i], scratch_));
   }
   return chosen;
 }
 
-ToyOracle::ToyOracle(ToyLaw law, std::span<const TokenId> prompt, SamplingParams params, uint64_t seed)
-    : law_(law), row_{.seed = seed, .params = params} {
-  for (TokenId token : prompt) context_.add(token, length_++);
+ToyOracle::ToyOracle(ToyLaw law, const ToyQuestion& question)
+    : law_(law), adjustments_(question.adjustments), row_{.seed = question.seed, .params = question.sampling} {
+  for (TokenId token : question.prompt) add(token);
+  prompt_ = tokens_.size();
 }
 
 TokenId ToyOracle::next() {
   std::array<float, kToyVocabulary> logits;
   law_.logits(context_.hash(), logits);
+  if (adjustments_.any()) {  // from the beginning each time: no state that a replay could lose
+    Adjuster adjuster(adjustments_);
+    adjuster.add_prompt(std::span(tokens_).first(prompt_));
+    adjuster.add_output(std::span(tokens_).subspan(prompt_));
+    adjuster.adjust(logits, {});
+  }
   const TokenId token = choose(logits, row_, scratch_);
-  context_.add(token, length_++);
+  add(token);
   ++row_.position;
   return token;
+}
+
+void ToyOracle::add(TokenId token) {
+  context_.add(token, static_cast<int32_t>(tokens_.size()));
+  tokens_.push_back(token);
 }
 
 }  // namespace slipstream::sim

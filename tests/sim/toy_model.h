@@ -55,16 +55,27 @@ class ToyTarget {
   ChooseScratch scratch_;
 };
 
-// Plain decoding of one request, without any of our machinery but choose(): what every answer must equal.
+struct ToyQuestion {
+  std::vector<TokenId> prompt;
+  SamplingParams sampling;
+  Adjustments adjustments;
+  uint64_t seed = 0;
+};
+
+// Plain decoding of one request, without any of our machinery but adjust() and choose(): what every answer must equal.
 class ToyOracle {
  public:
-  ToyOracle(ToyLaw law, std::span<const TokenId> prompt, SamplingParams params, uint64_t seed);
+  ToyOracle(ToyLaw law, const ToyQuestion& question);
   TokenId next();  // and goes on from it
 
  private:
+  void add(TokenId token);
+
   ToyLaw law_;
   ToyContext context_;
-  int32_t length_ = 0;
+  std::vector<TokenId> tokens_;
+  size_t prompt_ = 0;
+  Adjustments adjustments_;
   RowSampling row_;
   ChooseScratch scratch_;
 };

@@ -82,6 +82,7 @@ void World::begin_router(int index) {
   const RouterConfig config{.incarnation = dice_.word() >> 1,
                             .fingerprint = fingerprint(0),
                             .context_max = kToyContext,
+                            .trust_local = true,
                             .worker_silent_ms = 1500,
                             .worker_forget_ms = 6000,
                             .lease_ms = heartbeats_come ? 600U : 3000U,

@@ -30,6 +30,7 @@ std::string request_json(const std::string& model, const Question& question) {
     request["speculation"] = {{"enabled", question.speculate}};
     if (!question.rule.empty()) request["speculation"]["rule"] = question.rule;
   }
+  if (!question.more.empty()) request.update(nlohmann::json::parse(question.more));
   return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -23,6 +23,7 @@ struct Question {
   float top_p = 1.0F;
   std::optional<int64_t> seed;
   bool speculate = true;  // false: plain decoding, whatever drafters there are
+  std::string more;       // further fields of the request, as a JSON object; "": none
   std::string rule;       // of acceptance; empty: the server's own choice
   bool standard = false;  // only OpenAI's own fields: the server is no Slipstream; `speculate` and `rule` are not sent
   bool logprobs = false;  // ask for the text of each token in the standard way

@@ -16,7 +16,7 @@
 namespace slipstream::theory {
 namespace {
 
-constexpr int kRunsMin = 100, kRunsMax = 100'000'000;
+constexpr int kRunsMin = 1000, kRunsMax = 100'000'000;  // of fewer, a mean over a tenth is not normal
 constexpr uint64_t kSeedMax = 1'000'000;
 
 struct Options {

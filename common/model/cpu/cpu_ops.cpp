@@ -197,11 +197,16 @@ void CpuOps::gather(Tensor in, Tensor out) {
   }
 }
 
+std::span<const float> CpuOps::to_choose_from(Tensor logits, int32_t row, int thread) {
+  const std::span<const float> own(row_of(logits, row), static_cast<size_t>(logits.cols));
+  return adjusted(*step_, row, own, scratch_[static_cast<size_t>(thread)].adjusted);
+}
+
 void CpuOps::choose(Tensor logits, Tensor ids) {
   pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
     for (int32_t row = begin; row < end; ++row) {
       static_cast<int32_t*>(ids.data)[row] =
-          slipstream::choose({row_of(logits, row), static_cast<size_t>(logits.cols)}, step_->sampling[static_cast<size_t>(row)],
+          slipstream::choose(to_choose_from(logits, row, thread), step_->sampling[static_cast<size_t>(row)],
                              scratch_[static_cast<size_t>(thread)].choose);
     }
   });
@@ -213,7 +218,7 @@ void CpuOps::rank(Tensor logits, Tensor out) {
     for (int32_t row = begin; row < end; ++row) {
       const auto ranked = std::span(reinterpret_cast<Ranked*>(row_of(out, row)), columns);
       std::ranges::fill(ranked, Ranked{});
-      slipstream::rank({row_of(logits, row), static_cast<size_t>(logits.cols)}, step_->sampling[static_cast<size_t>(row)],
+      slipstream::rank(to_choose_from(logits, row, thread), step_->sampling[static_cast<size_t>(row)],
                        scratch_[static_cast<size_t>(thread)].choose, ranked);
     }
   });

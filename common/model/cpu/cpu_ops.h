@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/model/adjusted_row.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
 #include "common/model/ops.h"
@@ -37,8 +38,10 @@ class CpuOps final : public Ops {
  private:
   struct Scratch {  // one a thread
     std::vector<float> scores;
+    std::vector<float> adjusted;  // one row
     ChooseScratch choose;
   };
+  std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);
 
   const Kernels& kernels_;
   ThreadPool pool_;

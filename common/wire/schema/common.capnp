@@ -41,6 +41,22 @@ struct Sampling {
   minP @3 :Float32;
 }
 
+struct LogitBias {
+  id @0 :Int32;
+  bias @1 :Float32;
+}
+
+struct Adjustments {
+  repetitionPenalty @0 :Float32 = 1;
+  presencePenalty @1 :Float32;
+  frequencyPenalty @2 :Float32;
+  minTokens @3 :Int32;
+  endIds @4 :List(Int32);
+  logitBias @5 :List(LogitBias);
+  badWords @6 :List(List(Int32));
+  allowedIds @7 :List(Int32);
+}
+
 enum Rule {
   greedy @0;
   coupled @1;

@@ -2,6 +2,7 @@
 @0x865bc9b22eecf43a;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;
+using import "common.capnp".Adjustments;
 using import "common.capnp".Fingerprint;
 using import "common.capnp".Needs;
 using import "common.capnp".Sampling;
@@ -53,6 +54,7 @@ struct SequenceInfo {
   choice @2 :UInt32;
   acceptance @3 :Acceptance;
   sampling @4 :Sampling;
+  adjustments @5 :Adjustments;  # null: none
 }
 
 struct Advance {

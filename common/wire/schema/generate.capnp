@@ -2,6 +2,7 @@
 @0xc11b93f981038496;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;
+using import "common.capnp".Adjustments;
 using import "common.capnp".Sampling;
 using import "common.capnp".SequenceId;
 using import "common.capnp".Tuning;
@@ -39,6 +40,8 @@ struct Start {
   stopIds @10 :List(Int32);
   drafters @11 :List(DrafterRef);
   tuning @12 :Tuning;
+  adjustments @13 :Adjustments;  # null: none
+  logprobs @14 :UInt8;  # 0: none; else one more than the alternatives beside each
 }
 
 struct Ack {
@@ -96,6 +99,17 @@ struct Tokens {
   drafted @5 :List(Bool);
   reason @6 :Text;
   report @7 :Report;
+  logprobs @8 :List(TokenLogprob);  # [ids] or none
+}
+
+struct Logprob {
+  id @0 :Int32;
+  logprob @1 :Float32;
+}
+
+struct TokenLogprob {
+  logprob @0 :Float32;
+  top @1 :List(Logprob);
 }
 
 struct Assign {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/model/adjusted_row.h"
 
 namespace slipstream {
 namespace {
@@ -17,6 +18,20 @@ std::variant<TreeGrowth, DrawnGrowth> growth_of(const Acceptance& acceptance, co
 }
 
 }  // namespace
+
+SmallLm::Sequence::Sequence(BlockPool& pool, const SequenceInfo& sequence_info) : info(sequence_info), table(pool) {
+  if (info.adjustments.any()) adjuster = std::make_shared<Adjuster>(info.adjustments);
+}
+
+void SmallLm::Sequence::take(std::span<const TokenId> more) {
+  if (adjuster) {
+    const auto missing = static_cast<size_t>(std::max(0, info.prompt_length - static_cast<int32_t>(tokens.size())));
+    const size_t prompt = std::min(missing, more.size());
+    if (prompt > 0) adjuster->add_prompt(more.first(prompt));
+    adjuster->add_output(more.subspan(prompt));
+  }
+  tokens.insert(tokens.end(), more.begin(), more.end());
+}
 
 void SmallLm::Sequence::forget() {
   table.shrink(0);
@@ -66,7 +81,7 @@ void SmallLm::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   }
   const auto known = [&](TokenId token) { return token < model_.config().vocabulary; };
   sequence.foreign = sequence.foreign || !std::ranges::all_of(tokens, known);
-  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  sequence.take(tokens);
 }
 
 // Nullopt: this sequence gets no draft.
@@ -182,6 +197,8 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
   if (!frontier) return;
   lane.first_wanted = plan_.wanted.size();
   const int32_t root = sequence.root();
+  const int32_t adjuster = sequence.adjuster ? plan_.add_adjuster(sequence.adjuster) : -1;
+  const auto drafted = [&](int of) { return lane.rows()[static_cast<size_t>(of)].token; };
   const auto rows = lane.frontier();
   auto at = static_cast<int32_t>(lane.rows().size() - rows.size());
   for (const TreeGrowth::Row& row : rows) {
@@ -195,6 +212,7 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
                 .choice = sequence.info.choice,
                 .position = static_cast<uint32_t>(root + 1 - sequence.info.prompt_length + row.depth),
                 .params = std::holds_alternative<TreeGrowth>(lane.growth) ? sequence.info.sampling : kLawAlone});
+    if (adjuster >= 0) plan_.adjust(adjuster, row.ancestors, drafted);
   }
 }
 
@@ -237,8 +255,10 @@ void SmallLm::draw_children(DrawnGrowth& growth, const Lane& lane, Dice& dice) {
   std::vector<OwnLaw> laws(growth.frontier().size());
   std::vector<Law> views;
   for (size_t row = 0; row < laws.size(); ++row) {
-    const auto logits = model_.logits().subspan((lane.first_wanted + row) * columns, known);
-    draft_law(logits, lane.sequence->info.sampling, chain_, laws[row]);
+    const size_t wanted = lane.first_wanted + row;
+    const auto logits =
+        adjusted(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), adjusted_);
+    draft_law(logits.first(known), lane.sequence->info.sampling, chain_, laws[row]);
     views.push_back(laws[row].view());
   }
   growth.add(views, dice);

@@ -54,8 +54,9 @@ class SmallLm final : public Method {
  private:
   // K/V of positions [0, cached) is in the cache, once `moves` are done.
   struct Sequence {
-    explicit Sequence(BlockPool& pool, const SequenceInfo& sequence_info) : info(sequence_info), table(pool) {}
+    Sequence(BlockPool& pool, const SequenceInfo& sequence_info);
     SequenceInfo info;
+    std::shared_ptr<Adjuster> adjuster;  // null: it adjusts nothing
     std::vector<TokenId> tokens;
     bool foreign = false;  // holds a token that the model has no embedding of
     BlockTable table;
@@ -66,6 +67,7 @@ class SmallLm final : public Method {
 
     int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }  // position of the last token
     int32_t unlearnt() const { return root() - cached; }                      // rows to compute before the root's
+    void take(std::span<const TokenId> more);                                 // tokens behind those it has
     void forget();                                                            // what the cache holds of it
   };
   // One ask within a job.
@@ -103,6 +105,7 @@ class SmallLm final : public Method {
   std::map<DraftKey, Sequence> sequences_;
   StepPlan plan_;
   ChainScratch chain_;
+  std::vector<float> adjusted_;  // one row
   uint64_t job_ = 0;
   MethodWork work_;
 };

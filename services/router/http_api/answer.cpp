@@ -16,7 +16,10 @@ Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHe
       include_usage_(request.include_usage),
       continuous_usage_(request.continuous_usage),
       tell_tokens_(request.tell_tokens),
-      detokenizer_(std::move(tokenizer)),
+      tell_logprobs_(request.top_logprobs.has_value()),
+      min_tokens_(request.adjustments.adjustments.min_tokens),
+      tokenizer_(std::move(tokenizer)),
+      detokenizer_(tokenizer_),
       stops_(request.stops) {}
 
 Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max) {
@@ -29,7 +32,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
   if (stream_) {
     write_chunks(delivery, json, ended);
   } else if (ended) {
-    exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, told())));
+    exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, facts())));
   }
   if (!ended) return Next::more;
   return delivery.finish == Finish::none ? Next::abandon_stopped : Next::done;
@@ -43,7 +46,12 @@ Result<void> Answer::read(const Delivery& delivery) {
       tokens_.ids.push_back(delivery.ids[i]);
       tokens_.drafted.push_back(delivery.drafted[i]);
     }
-    TRY(const std::string piece, detokenizer_.push(delivery.ids[i]));
+    if (tell_logprobs_) tell_logprob(delivery.ids[i], delivery.logprobs[i]);
+    TRY(std::string piece, detokenizer_.push(delivery.ids[i]));
+    if (usage_.completion_tokens <= min_tokens_) {
+      show(std::move(piece));
+      continue;
+    }
     auto shown = stops_.push(piece);
     show(std::move(shown.text));
     if (shown.stopped) {
@@ -59,6 +67,15 @@ Result<void> Answer::read(const Delivery& delivery) {
   return {};
 }
 
+// A model may have more rows than its tokenizer has tokens: those have no bytes.
+void Answer::tell_logprob(TokenId id, const TokenLogprob& logprob) {
+  const auto told = [this](const Logprob& of) {
+    return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob};
+  };
+  LogprobFacts& facts = logprobs_.emplace_back(LogprobFacts{.token = told({id, logprob.logprob}), .top = {}});
+  for (const Logprob& other : logprob.top) facts.top.push_back(told(other));
+}
+
 void Answer::show(std::string piece) {
   text_ += piece;
   if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
@@ -71,9 +88,10 @@ void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, 
     exchange_.begin_stream("text/event-stream");
     out += event(json.role(chunk_usage()));
   }
-  if (!text_.empty() || !tokens_.ids.empty()) out += event(json.text(text_, told(), chunk_usage()));
+  if (!text_.empty() || !tokens_.ids.empty() || !logprobs_.empty()) out += event(json.text(text_, facts(), chunk_usage()));
   text_.clear();
   tokens_ = {};
+  logprobs_.clear();
   if (ended) {
     out += event(json.finish(reason_, chunk_usage()));
     if (include_usage_) out += event(json.usage(usage_, delivery.report));

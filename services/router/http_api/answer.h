@@ -33,19 +33,23 @@ class Answer {
   void write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended);
   CompletionJson::ChunkUsage chunk_usage() const;
   void show(std::string piece);
-  const TokenFacts* told() const { return tell_tokens_ ? &tokens_ : nullptr; }
+  void tell_logprob(TokenId id, const TokenLogprob& logprob);
+  Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
 
   http::Exchange exchange_;
   CompletionHead head_;
   Usage usage_;
-  bool stream_, include_usage_, continuous_usage_, tell_tokens_;
+  bool stream_, include_usage_, continuous_usage_, tell_tokens_, tell_logprobs_;
+  int32_t min_tokens_;  // no stop string begins in the text of the first so many
+  Tokenizer tokenizer_;
   Detokenizer detokenizer_;
   StopStrings stops_;
 
-  bool begun_ = false;  // the stream is
-  std::string reason_;  // "stop", "length"; "": goes on
-  std::string text_;    // all of it, or what came with this delivery when streaming
-  TokenFacts tokens_;   // the same of the tokens, if asked for
+  bool begun_ = false;                  // the stream is
+  std::string reason_;                  // "stop", "length"; "": goes on
+  std::string text_;                    // all of it, or what came with this delivery when streaming
+  TokenFacts tokens_;                   // the same of the tokens, if asked for
+  std::vector<LogprobFacts> logprobs_;  // likewise
 };
 
 }  // namespace slipstream

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "common/sampling/logprobs.h"
 #include "services/router/http_api/request_fields.h"
 
 namespace slipstream {
@@ -16,35 +17,12 @@ using simdjson::dom::element;
 using Checked = ApiResult<void>;
 
 // Known to OpenAI's or vLLM's clients, without effect here: refused unless they ask for nothing.
-constexpr std::array<std::string_view, 29> kUnbuilt{"audio",
-                                                    "bad_words",
-                                                    "best_of",
-                                                    "frequency_penalty",
-                                                    "function_call",
-                                                    "functions",
-                                                    "guided_choice",
-                                                    "guided_grammar",
-                                                    "guided_json",
-                                                    "guided_regex",
-                                                    "logit_bias",
-                                                    "logprobs",
-                                                    "min_tokens",
-                                                    "modalities",
-                                                    "n",
-                                                    "prediction",
-                                                    "presence_penalty",
-                                                    "prompt_logprobs",
-                                                    "repetition_penalty",
-                                                    "response_format",
-                                                    "stop_token_ids",
-                                                    "structured_outputs",
-                                                    "tool_choice",
-                                                    "tools",
-                                                    "top_logprobs",
-                                                    "typical_p",
-                                                    "use_beam_search",
-                                                    "web_search_options",
-                                                    "length_penalty"};
+constexpr std::array<std::string_view, 21> kUnbuilt{
+    "audio",          "best_of",         "function_call",   "functions",       "guided_choice",
+    "guided_grammar", "guided_json",     "guided_regex",    "modalities",      "n",
+    "prediction",     "prompt_logprobs", "response_format", "stop_token_ids",  "structured_outputs",
+    "tool_choice",    "tools",           "typical_p",       "use_beam_search", "web_search_options",
+    "length_penalty"};
 
 // The values of unbuilt fields that mean "as usual".
 bool asks_for_nothing(std::string_view name, element value) {
@@ -56,8 +34,7 @@ bool asks_for_nothing(std::string_view name, element value) {
   if (value.is_null()) return true;
   if (value.get(flag) == simdjson::SUCCESS) return !flag;
   if (value.get(number) == simdjson::SUCCESS) {
-    const bool one =
-        name == "n" || name == "best_of" || name == "repetition_penalty" || name == "length_penalty" || name == "typical_p";
+    const bool one = name == "n" || name == "best_of" || name == "length_penalty" || name == "typical_p";
     return number == (one ? 1 : 0);
   }
   if (value.get(text) == simdjson::SUCCESS)
@@ -181,10 +158,26 @@ Checked read_sampling(const RequestFields& fields, ChatRequest& request) {
   return {};
 }
 
+Checked read_logprobs(const RequestFields& fields, ChatRequest& request) {
+  TRY(const auto asked, fields.boolean("logprobs"));
+  TRY(const auto top, fields.integer("top_logprobs", 0, kTopLogprobsMax));
+  if (asked.value_or(false)) {
+    request.top_logprobs = static_cast<int32_t>(top.value_or(0));
+  } else if (top.value_or(0) > 0) {
+    return std::unexpected(bad_field("top_logprobs", "`top_logprobs` goes with `logprobs`: true only."));
+  }
+  return {};
+}
+
 Checked read_limits(const RequestFields& fields, ChatRequest& request) {
   for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
     TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
     if (most) request.output_max = static_cast<int32_t>(*most);
+  }
+  const int32_t least = request.adjustments.adjustments.min_tokens;
+  if (request.output_max > 0 && least > request.output_max) {
+    return std::unexpected(
+        bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, request.output_max)));
   }
   TRY(const auto ignore_eos, fields.boolean("ignore_eos"));
   request.ignore_eos = ignore_eos.value_or(false);
@@ -280,6 +273,8 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_vie
   TRY_VOID(read_model(fields, served));
   TRY_VOID(read_messages(fields, request));
   TRY_VOID(read_sampling(fields, request));
+  TRY(request.adjustments, read_adjustments(fields));
+  TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_limits(fields, request));
   TRY_VOID(read_stops(fields, request));
   TRY_VOID(read_stream(fields, request));

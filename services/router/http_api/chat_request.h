@@ -10,6 +10,7 @@
 
 #include "common/sampling/params.h"
 #include "common/text/chat_template.h"
+#include "services/router/http_api/adjustment_fields.h"
 #include "services/router/http_api/speculation_fields.h"
 
 namespace slipstream {
@@ -17,6 +18,8 @@ namespace slipstream {
 struct ChatRequest {
   std::vector<ChatMessage> messages;
   SamplingParams sampling;
+  AdjustmentFields adjustments;
+  std::optional<int32_t> top_logprobs;  // alternatives beside each token's logprob; none: no logprobs
   std::optional<int64_t> seed;
   int32_t output_max = 0;  // tokens; 0: what the context leaves
   std::vector<std::string> stops;

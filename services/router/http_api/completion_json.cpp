@@ -1,11 +1,13 @@
 #include "services/router/http_api/completion_json.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "common/messages/rules.h"
+#include "common/text/utf8.h"
 
 namespace slipstream {
 namespace {
@@ -63,6 +65,24 @@ Json tokens_json(const TokenFacts& tokens) {
   return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"pieces", tokens.pieces}};
 }
 
+// A token's text may be part of a character; its bytes say all.
+Json logprob_json(const LogprobFacts::Token& token) {
+  const auto bytes = std::span(reinterpret_cast<const uint8_t*>(token.bytes.data()), token.bytes.size());
+  return {{"token", lossy_utf8(token.bytes)}, {"logprob", token.logprob}, {"bytes", bytes}};
+}
+
+Json logprobs_json(const std::vector<LogprobFacts>* logprobs) {
+  if (logprobs == nullptr) return nullptr;
+  Json content = Json::array();
+  for (const LogprobFacts& each : *logprobs) {
+    Json entry = logprob_json(each.token);
+    entry["top_logprobs"] = Json::array();
+    for (const LogprobFacts::Token& other : each.top) entry["top_logprobs"].push_back(logprob_json(other));
+    content.push_back(std::move(entry));
+  }
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
+}
+
 Json chunk(const CompletionHead& head, uint64_t backend, Json delta, Json reason) {
   Json json = root(head, backend, "chat.completion.chunk");
   json["choices"] =
@@ -82,9 +102,10 @@ std::string CompletionJson::role(const ChunkUsage& usage) const {
   return dump(chunk(head_, backend_, {{"role", "assistant"}, {"content", ""}}, nullptr), usage);
 }
 
-std::string CompletionJson::text(std::string_view piece, const TokenFacts* tokens, const ChunkUsage& usage) const {
+std::string CompletionJson::text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const {
   Json json = chunk(head_, backend_, {{"content", piece}}, nullptr);
-  if (tokens != nullptr) json["slipstream"] = tokens_json(*tokens);
+  json["choices"][0]["logprobs"] = logprobs_json(facts.logprobs);
+  if (facts.tokens != nullptr) json["slipstream"] = tokens_json(*facts.tokens);
   return dump(std::move(json), usage);
 }
 
@@ -104,15 +125,15 @@ std::string CompletionJson::usage(const Usage& usage, const SpeculationReport& r
 }
 
 std::string CompletionJson::whole(std::string_view text, std::string_view reason, const Usage& usage,
-                                  const SpeculationReport& report, const TokenFacts* tokens) const {
+                                  const SpeculationReport& report, const Facts& facts) const {
   Json json = root(head_, backend_, "chat.completion");
   json["choices"] = Json::array({{{"index", 0},
                                   {"message", {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}}},
-                                  {"logprobs", nullptr},
+                                  {"logprobs", logprobs_json(facts.logprobs)},
                                   {"finish_reason", reason}}});
   json["usage"] = usage_json(usage, report);
   json["metrics"] = metrics_json(report, draft_nodes_max_);
-  json["slipstream"] = tokens != nullptr ? tokens_json(*tokens) : Json::object();
+  json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
   json["slipstream"]["speculation"] = speculation_json(ran_, usage, report);
   return dump(json);

@@ -30,6 +30,22 @@ struct TokenFacts {
   std::vector<std::string> pieces;  // [ids] the text that became certain with each; one more if the end freed some
 };
 
+// One entry of `choices[].logprobs.content`.
+struct LogprobFacts {
+  struct Token {
+    std::string bytes;
+    float logprob = 0;
+  };
+  Token token;
+  std::vector<Token> top;
+};
+
+// What comes beside a text; null: was not asked for.
+struct Facts {
+  const TokenFacts* tokens = nullptr;
+  const std::vector<LogprobFacts>* logprobs = nullptr;
+};
+
 class CompletionJson {
  public:
   CompletionJson(CompletionHead head, uint64_t backend, const Acceptance& ran, uint16_t draft_nodes_max)
@@ -41,11 +57,11 @@ class CompletionJson {
     Usage usage;
   };
   std::string role(const ChunkUsage& usage) const;  // the first chunk
-  std::string text(std::string_view piece, const TokenFacts* tokens, const ChunkUsage& usage) const;
+  std::string text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const;
   std::string finish(std::string_view reason, const ChunkUsage& usage) const;    // the last with a choice
   std::string usage(const Usage& usage, const SpeculationReport& report) const;  // after it, without choices
   std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const SpeculationReport& report,
-                    const TokenFacts* tokens) const;
+                    const Facts& facts) const;
 
  private:
   CompletionHead head_;

@@ -84,12 +84,14 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   const auto request = parse_chat_request(body, model_.name, model_.rules);
   if (!request) return exchange.send(error_response(request.error()));
-  auto prompt = tokenise(*request);
-  if (!prompt) return exchange.send(error_response(prompt.error()));
+  auto submit = submit_of(*request);
+  if (!submit) return exchange.send(error_response(submit.error()));
 
   const RequestId id = ++newest_;
-  const auto prompt_tokens = static_cast<int32_t>(prompt->size());
   const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kDrawnSeedBits)));
+  submit->request = id;
+  submit->seed = static_cast<uint64_t>(seed);
+  const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());
   CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
                       .created = unix_seconds(),
                       .model = model_.name,
@@ -99,7 +101,7 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
     std::lock_guard lock(mutex_);
     answers_.emplace(id, std::move(answer));
   }
-  if (!ports_.post(submit_of(*request, *std::move(prompt), seed))) {
+  if (!ports_.post(*std::move(submit))) {
     forget(id);
     return exchange.send(error_response(not_taken(ports_.counters().closing)));
   }
@@ -135,18 +137,20 @@ ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) co
   return *std::move(prompt);
 }
 
-Submit HttpApi::submit_of(const ChatRequest& request, std::vector<TokenId> prompt, int64_t seed) {
-  return {.request = newest_,
-          .prompt = std::move(prompt),
-          .sampling = request.sampling,
-          .seed = static_cast<uint64_t>(seed),
-          .output_max = request.output_max,
-          .stop_ids = request.ignore_eos ? std::vector<TokenId>{} : model_.end_ids,
-          .speculate = request.speculation.enabled,
-          .acceptance = request.speculation.acceptance,
-          .nodes_max = request.speculation.nodes_max,
-          .depth_max = request.speculation.depth_max,
-          .drafter = request.speculation.drafter};
+// All but its id and seed.
+ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
+  Submit submit{.sampling = request.sampling,
+                .output_max = request.output_max,
+                .stop_ids = request.ignore_eos ? std::vector<TokenId>{} : model_.end_ids,
+                .speculate = request.speculation.enabled,
+                .acceptance = request.speculation.acceptance,
+                .nodes_max = request.speculation.nodes_max,
+                .depth_max = request.speculation.depth_max,
+                .drafter = request.speculation.drafter,
+                .top_logprobs = request.top_logprobs};
+  TRY(submit.prompt, tokenise(request));
+  TRY(submit.adjustments, adjustments_of(request.adjustments, model_.tokenizer, model_.vocabulary, submit.stop_ids));
+  return submit;
 }
 
 http::Response HttpApi::get(std::string_view path) const {

@@ -26,6 +26,7 @@ struct ServedModel {
   std::string name;  // as clients call it
   Tokenizer tokenizer;
   ChatTemplate chat_template;
+  int32_t vocabulary = 0;                        // rows of the logits
   std::vector<TokenId> end_ids;                  // end an answer, unless ignore_eos
   int32_t context_max = 0;                       // tokens
   uint16_t draft_nodes_max = 0;                  // of the tuning, for reports
@@ -55,7 +56,7 @@ class HttpApi {
  private:
   void chat(std::string_view body, http::Exchange exchange);
   ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
-  Submit submit_of(const ChatRequest& request, std::vector<TokenId> prompt, int64_t seed);
+  ApiResult<Submit> submit_of(const ChatRequest& request) const;
   http::Response get(std::string_view path) const;
   http::Response ready() const;
 

@@ -137,6 +137,26 @@ TEST_F(StepCheck, RefusesMovesOutsideTheCache) {
   rows_.moves = {{.from = 3, .to = -1}};
   EXPECT_THAT(error(), HasSubstr("a move from slot 3 to -1"));
 }
+TEST_F(StepCheck, RefusesAdjustedRowsThatAreNone) {
+  const std::vector<std::shared_ptr<const Adjuster>> adjusters{std::make_shared<Adjuster>(Adjustments{}), nullptr};
+  const std::vector<TokenId> path(40, 5);
+  const auto refused = [&](std::vector<AdjustedRow> rows) {
+    Step step = rows_.view();
+    step.adjusted = rows;
+    step.adjusters = adjusters;
+    step.path = path;
+    return !check_step(step, {.rows_max = 4, .vocabulary = 64, .positions = 64, .cache_blocks = 4}).has_value();
+  };
+  EXPECT_FALSE(refused({{.wanted = 0}, {.wanted = 2, .path_begin = 8, .path_size = kTreeDepthMax}}));
+  EXPECT_TRUE(refused({{.wanted = 3}}));
+  EXPECT_TRUE(refused({{.wanted = -1}}));
+  EXPECT_TRUE(refused({{.wanted = 1}, {.wanted = 1}}));
+  EXPECT_TRUE(refused({{.adjuster = 1}})) << "null";
+  EXPECT_TRUE(refused({{.adjuster = 2}}));
+  EXPECT_TRUE(refused({{.path_begin = 39, .path_size = 2}}));
+  EXPECT_TRUE(refused({{.path_begin = -1}}));
+  EXPECT_TRUE(refused({{.path_size = kTreeDepthMax + 1}}));
+}
 TEST_F(StepCheck, RefusesTooManyRowsAndNone) {
   const TokenId tokens[] = {5, 6};
   rows_.prompt(0, blocks_, tokens, 33);

@@ -63,6 +63,12 @@ TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
   Tree tree{.nodes = std::vector<TreeNode>(kTreeNodesMax)};
   Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax), .info = SequenceInfo{}};
   advance.tuning.reason = std::string(kTextBytesMax, 'r');
+  Adjustments& how = advance.info->adjustments;
+  how = {.min_tokens = 1,
+         .end_ids = std::vector<TokenId>(kStopIdsMax),
+         .bad_words = std::vector(kBadSequencesMax, std::vector<TokenId>(kBadWordTokensMax))};
+  for (TokenId id = 0; id < kLogitBiasMax; ++id) how.bias.push_back({id, 1});
+  for (TokenId id = 0; id < kAllowedTokensMax; ++id) how.allowed.push_back(id);
   for (const DraftMessage& message : {DraftMessage(tree), DraftMessage(advance)}) {
     const Bytes bytes = encode(message);
     EXPECT_LE(bytes.size(), kDraftFrameBytesMax);
@@ -70,6 +76,18 @@ TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(*decoded, message);
   }
+}
+
+TEST(Codec, TakesTheGreatestTokensWithinAFrame) {
+  Tokens tokens{.ids = std::vector<TokenId>(kTokensPerMessageMax),
+                .drafted = std::vector<uint8_t>(kTokensPerMessageMax),
+                .reason = std::string(kTextBytesMax, 'r')};
+  tokens.logprobs.assign(kTokensPerMessageMax, {.logprob = -1, .top = std::vector<Logprob>(kTopLogprobsMax)});
+  const Bytes bytes = encode(GenerateMessage(tokens));
+  EXPECT_LE(bytes.size(), kControlFrameBytesMax);
+  const auto decoded = decode_generate(bytes);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(std::get<Tokens>(*decoded), tokens);
 }
 
 TEST(Codec, CutsALongReasonBetweenCharactersAndMendsItsBytes) {

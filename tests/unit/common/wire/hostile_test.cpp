@@ -62,6 +62,79 @@ TEST(Hostile, AListOneOverItsLimitIsRefused) {
                  "Hello.methods");
 }
 
+// What must be there so that a Start or an Advance is refused for nothing else.
+template <class Sequence>
+Sequence sound(Sequence sequence) {
+  sequence.initSampling().setTopP(1);
+  auto acceptance = sequence.initAcceptance();
+  acceptance.setRootChildren(1);
+  acceptance.setChildren(1);
+  return sequence;
+}
+schema::Start::Builder good_start(schema::Generate::Builder top) {
+  auto start = sound(top.initStart());
+  start.setLeaseMs(kLeaseMsMin);
+  return start;
+}
+
+// Of both boundaries that carry them.
+void expect_refused_adjustments(const std::function<void(schema::Adjustments::Builder)>& fill, std::string_view why) {
+  expect_refused(decode_generate(built<schema::Generate>([&](auto top) { fill(good_start(top).initAdjustments()); })), why);
+  expect_refused(
+      decode_draft(built<schema::Draft>([&](auto top) { fill(sound(top.initAdvance().initInfo()).initAdjustments()); })), why);
+}
+
+TEST(Hostile, AdjustmentsOverTheirLimitsAreRefused) {
+  expect_refused_adjustments([](auto to) { to.initEndIds(kStopIdsMax + 1); }, "Adjustments.endIds");
+  expect_refused_adjustments([](auto to) { to.initLogitBias(kLogitBiasMax + 1); }, "Adjustments.logitBias");
+  expect_refused_adjustments([](auto to) { to.initAllowedIds(kAllowedTokensMax + 1); }, "Adjustments.allowedIds");
+  expect_refused_adjustments([](auto to) { to.initBadWords(kBadSequencesMax + 1); }, "Adjustments.badWords");
+  expect_refused_adjustments([](auto to) { to.initBadWords(1).init(0, kBadWordTokensMax + 1); }, "Adjustments.badWords");
+  expect_refused_adjustments([](auto to) { to.initBadWords(1).init(0, 0); }, "no tokens");
+}
+
+TEST(Hostile, AdjustmentsOutOfRangeOrOrderAreRefused) {
+  for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0.0F, -1.0F, 1e3F}) {
+    expect_refused_adjustments([&](auto to) { to.setRepetitionPenalty(bad); }, "repetitionPenalty");
+  }
+  for (float bad : {std::numeric_limits<float>::quiet_NaN(), 2.5F, -2.5F}) {
+    expect_refused_adjustments([&](auto to) { to.setPresencePenalty(bad); }, "presencePenalty");
+    expect_refused_adjustments([&](auto to) { to.setFrequencyPenalty(bad); }, "frequencyPenalty");
+  }
+  for (float bad : {std::numeric_limits<float>::quiet_NaN(), 100.5F, -101.0F}) {
+    expect_refused_adjustments([&](auto to) { to.initLogitBias(1)[0].setBias(bad); }, "LogitBias.bias");
+  }
+  expect_refused_adjustments([](auto to) { to.setMinTokens(-1); }, "minTokens");
+  expect_refused_adjustments([](auto to) { to.initLogitBias(1)[0].setId(-1); }, "LogitBias.id");
+  expect_refused_adjustments([](auto to) { to.initLogitBias(2); }, "ascend");
+  expect_refused_adjustments([](auto to) { to.initAllowedIds(2); }, "ascend");
+  expect_refused_adjustments([](auto to) { to.initAllowedIds(1).set(0, -1); }, "negative");
+}
+
+TEST(Hostile, LogprobsOverTheirLimitsOrNoneAreRefused) {
+  const auto refused = [](const std::function<void(schema::TokenLogprob::Builder)>& fill, std::string_view why) {
+    expect_refused(decode_generate(built<schema::Generate>([&](auto top) {
+                     auto tokens = top.initTokens();
+                     tokens.initIds(1);
+                     tokens.initDrafted(1);
+                     fill(tokens.initLogprobs(1)[0]);
+                   })),
+                   why);
+  };
+  refused([](auto to) { to.initTop(kTopLogprobsMax + 1); }, "TokenLogprob.top");
+  refused([](auto to) { to.initTop(1)[0].setId(-1); }, "Logprob.id");
+  for (float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 0.5F}) {
+    refused([&](auto to) { to.setLogprob(bad); }, "logprob");
+    refused([&](auto to) { to.initTop(1)[0].setLogprob(bad); }, "logprob");
+  }
+  expect_refused(
+      decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initLogprobs(kTokensPerMessageMax + 1); })),
+      "Tokens.logprobs");
+  expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initLogprobs(1); })), "beside 0 ids");
+  expect_refused(decode_generate(built<schema::Generate>([](auto top) { good_start(top).setLogprobs(kTopLogprobsMax + 2); })),
+                 "topLogprobs");
+}
+
 TEST(Hostile, TextOverItsLimitOrNotUtf8IsRefused) {
   const std::string text(kTextBytesMax + 1, 'x');
   expect_refused(decode_control(built<schema::Control>([&](auto top) { top.initRefuse().setReason(text); })), "Refuse.reason");

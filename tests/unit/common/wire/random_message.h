@@ -1,6 +1,7 @@
 // Random messages within the limits, for properties and mutations. Deterministic from the seed.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -101,6 +102,28 @@ class RandomMessage {
   }
   Fence fence() { return {sequence(), u32(), u32(), length(), u64()}; }
   SamplingParams sampling() { return {coin() ? 0.0F : kTemperatureMin + unit(), below(1000), 1.0F - unit() / 2, unit() / 2}; }
+  std::vector<TokenId> ascending(int entries_max) {
+    std::vector<TokenId> some = ids(entries_max);
+    std::ranges::sort(some);
+    const auto doubles = std::ranges::unique(some);
+    some.erase(doubles.begin(), doubles.end());
+    return some;
+  }
+  Adjustments adjustments() {
+    if (coin()) return {};
+    Adjustments how{.repetition_penalty = 0.5F + unit(),
+                    .presence_penalty = 2 * unit() - 1,
+                    .frequency_penalty = 2 * unit() - 1,
+                    .min_tokens = length(),
+                    .end_ids = ids(kStopIdsMax)};
+    for (TokenId id : ascending(20)) how.bias.push_back({id, 200 * unit() - 100});
+    for (int n = below(6); n > 0; --n) {
+      how.bad_words.push_back(ids(kBadWordTokensMax - 1));
+      how.bad_words.back().push_back(below(100));
+    }
+    how.allowed = ascending(40);
+    return how;
+  }
   Tuning tuning() {
     return {u32(),
             unit(),
@@ -136,12 +159,18 @@ class RandomMessage {
     start.stop_ids = ids(kStopIdsMax);
     start.drafters = drafters();
     start.tuning = tuning();
+    start.adjustments = adjustments();
+    if (coin()) start.top_logprobs = below(kTopLogprobsMax + 1);
     start.lease_ms = kLeaseMsMin + static_cast<uint32_t>(below(kLeaseMsMax - kLeaseMsMin));
     return start;
   }
   Tokens tokens() {
     Tokens tokens{.sequence = sequence(), .epoch = u32(), .first_index = length(), .ids = ids(70)};
     for (size_t n = 0; n < tokens.ids.size(); ++n) tokens.drafted.push_back(coin() ? 1 : 0);
+    for (size_t n = coin() ? tokens.ids.size() : 0; n > 0; --n) {
+      TokenLogprob& each = tokens.logprobs.emplace_back(TokenLogprob{-20 * unit(), {}});
+      for (int top = below(kTopLogprobsMax + 1); top > 0; --top) each.top.push_back({below(100000), -20 * unit()});
+    }
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
     tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit()};
@@ -150,7 +179,8 @@ class RandomMessage {
   Advance advance() {
     Advance advance{fence(), ids(300), coin(), tuning(), std::nullopt};
     if (coin())
-      advance.info = SequenceInfo{length(), u64(), static_cast<uint32_t>(below(kChoicesMax)), sampling(), acceptance()};
+      advance.info =
+          SequenceInfo{length(), u64(), static_cast<uint32_t>(below(kChoicesMax)), sampling(), acceptance(), adjustments()};
     return advance;
   }
   Tree tree() {

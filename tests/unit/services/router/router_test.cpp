@@ -80,6 +80,42 @@ TEST_F(RouterTest, RepeatsAStartUntilItIsAnswered) {
   EXPECT_TRUE(stage.silent<Start>());
 }
 
+TEST_F(RouterTest, StartsCarryWhatIsDoneToLogitsAndLogprobs) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  Submit submit = ask(1);
+  submit.adjustments = {.repetition_penalty = 1.2F, .bias = {{4, 1}}};
+  submit.top_logprobs = 5;
+  stage.tell(submit);
+  const Start start = stage.says<Start>().message;
+  EXPECT_EQ(start.adjustments, submit.adjustments);
+  EXPECT_EQ(start.top_logprobs, 5);
+}
+
+TEST_F(RouterTest, HandsOverEachLogprobOnce) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  Submit submit = ask(1);
+  submit.top_logprobs = 0;
+  stage.tell(submit);
+  Tokens first{.sequence = sequence(1), .epoch = 1, .ids = {20, 21}, .drafted = {0, 0}, .logprobs = {{-1, {}}, {-2, {}}}};
+  stage.hears(kVerifier, first);
+  EXPECT_EQ(stage.does<Delivery>().logprobs, first.logprobs);
+  Tokens more = first;
+  more.ids.push_back(22);
+  more.drafted.push_back(1);
+  more.logprobs.push_back({-3, {{22, -3}}});
+  stage.hears(kVerifier, more);
+  EXPECT_EQ(stage.does<Delivery>().logprobs, (std::vector<TokenLogprob>{{-3, {{22, -3}}}}));
+}
+
+TEST_F(RouterTest, FailsARequestWhoseLogprobsAreMissing) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  Submit submit = ask(1);
+  submit.top_logprobs = 0;
+  stage.tell(submit);
+  tokens(kVerifier, 1, 1, 0, {20});
+  EXPECT_EQ(stage.does<Failure>().code, "invalid_tokens");
+}
+
 TEST_F(RouterTest, DeliversEachTokenOnceWhenTokensAreRepeated) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

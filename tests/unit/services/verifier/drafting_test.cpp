@@ -33,6 +33,14 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
+TEST_F(DraftingTest, TellsADrafterWhatIsDoneToLogits) {
+  meet_drafter();
+  Start asks = second();
+  asks.adjustments = {.repetition_penalty = 1.5F, .bias = {{3, 1}}};
+  stage.hears(kRouter, asks);
+  EXPECT_EQ(stage.says<Advance>().message.info->adjustments, asks.adjustments);
+}
+
 TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
   stage.hears(kRouter, start({{77, "tcp://drafter"}}));
   stage.up(kDrafter);

@@ -138,17 +138,41 @@ TEST(Judge, TakesTheTargetsLawWithTheSamplingParameters) {
   for (Round round = 0; round < 4000; ++round) {
     const Judgement judgement{
         .tree = {}, .acceptance = {.rule = Rule::ratio}, .sampling = {.temperature = 1, .top_k = 2}, .seed = 1, .round = round};
-    ++seen[judge(judgement, logits, scratch).walk.emitted.at(0)];
+    ++seen[judge(judgement, {}, logits, scratch).walk.emitted.at(0)];
   }
   EXPECT_EQ(seen[2] + seen[3], 0);
   EXPECT_NEAR(seen[0], 4000 * 0.731, 120);  // 4 standard deviations
+}
+
+TEST(Judge, TakesTheTargetsLawAsTheStepAdjustsIt) {
+  StepPlan plan;
+  const int32_t adjuster = plan.add_adjuster(std::make_shared<Adjuster>(Adjustments{.frequency_penalty = 2}));
+  for (int row = 0; row < 2; ++row) {
+    plan.want({});
+    plan.adjust(adjuster, row == 0 ? 0b1 : 0b11, [](int) { return TokenId{0}; });
+  }
+  const std::vector<TreeNode> node{{0, kRoot, 1.0F}};
+  OwnLaw all_on_it;
+  all_on_it.add(0, kDraftLawTotal);
+  const auto tree = DraftTree::make(node, {all_on_it, {}}, Replacement::without, 2);
+  ASSERT_TRUE(tree) << tree.error().message;
+  const std::vector<float> logits{40, 0, 1, 0};  // the node is accepted; after it 0 is one below 1, not one above
+  VerifyScratch scratch;
+  int zeros = 0;
+  for (Round round = 0; round < 4000; ++round) {
+    const Judgement judgement{.tree = *tree, .acceptance = {.rule = Rule::ratio}, .sampling = {}, .seed = 1, .round = round};
+    const Walk walk = judge(judgement, plan.view(), logits, scratch).walk;
+    ASSERT_EQ(walk.emitted.size(), 2U);
+    zeros += walk.emitted[1] == 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(zeros, 4000 * 0.2689, 112);  // 4 standard deviations
 }
 
 TEST(Judge, FailsOnlyWhoseLogitsAreNotFinite) {
   const std::vector<float> logits{NAN, 1};
   VerifyScratch scratch;
   const Judgement judgement{.tree = {}, .acceptance = {.rule = Rule::traversal}, .sampling = {}};
-  EXPECT_EQ(judge(judgement, logits, scratch).walk.emitted, std::vector<TokenId>{-1});
+  EXPECT_EQ(judge(judgement, {}, logits, scratch).walk.emitted, std::vector<TokenId>{-1});
 }
 
 }  // namespace

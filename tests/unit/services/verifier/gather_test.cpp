@@ -79,6 +79,24 @@ TEST_F(GatherTest, TakesTheWholePromptAndItsTreeWhenTheyFit) {
   EXPECT_EQ(plan.sampling[2].position, 2U);
 }
 
+TEST_F(GatherTest, TellsEachAdjustedRowItsOwnPath) {
+  sequence(10, 9, chain(1));
+  VerifierSequence& adjusts = sequence(10, 9, {{7, kRoot, 1}, {8, kRoot, 1}, {5, 0, 1}, {6, 1, 1}});
+  adjusts.adjuster = std::make_shared<Adjuster>(Adjustments{.frequency_penalty = 1});
+  gathered();
+  const auto path = [&](size_t row) {
+    const AdjustedRow& at = plan.adjusted.at(row);
+    return std::vector(plan.path.begin() + at.path_begin, plan.path.begin() + at.path_begin + at.path_size);
+  };
+  ASSERT_EQ(plan.adjusted.size(), 5U) << "those of the second sequence, none of the first";
+  EXPECT_EQ(plan.adjusted[0].wanted, 2);
+  EXPECT_EQ(path(0), (std::vector<TokenId>{}));
+  EXPECT_EQ(path(2), (std::vector<TokenId>{8}));
+  EXPECT_EQ(path(3), (std::vector<TokenId>{7, 5}));
+  EXPECT_EQ(path(4), (std::vector<TokenId>{8, 6}));
+  EXPECT_EQ(plan.adjusters.size(), 1U);
+}
+
 TEST_F(GatherTest, DropsATreeThatWouldPassTheContext) {
   sequence(299, 298, chain(3));
   gathered();

@@ -91,11 +91,15 @@ class VerifierStage : public testing::Test {
     return {.fence = fence, .nodes = std::move(nodes)};
   }
 
-  // The running job's answer by the rule.
+  // The running job's answer by the rule; a token's logprob is minus the token.
   void choose() {
     ASSERT_TRUE(stage.running());
     Choices choices;
     for (int32_t row : plan->wanted) choices.chosen.push_back(plan->token[static_cast<size_t>(row)] + 1);
+    for (const LogprobRow& row : plan->logprobs) {
+      const auto token = choices.chosen[static_cast<size_t>(row.wanted)];
+      choices.logprobs.push_back({-static_cast<float>(token), {static_cast<size_t>(row.top), Logprob{token, -1}}});
+    }
     stage.finishes(std::move(choices));
   }
   StepPlan& runs() { return *(plan = &stage.runs().step); }

@@ -55,10 +55,15 @@ class Plain {
     for (int32_t at = 0; at < static_cast<int32_t>(tokens.size()); ++at) {
       plan_.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
     }
+    const auto prompt = static_cast<size_t>(info.prompt_length);
+    auto adjuster = std::make_shared<Adjuster>(info.adjustments);
+    adjuster->add_prompt(std::span(tokens).first(prompt));
+    adjuster->add_output(std::span(tokens).subspan(prompt));
     plan_.want({.seed = info.seed,
                 .choice = info.choice,
                 .position = static_cast<uint32_t>(static_cast<int32_t>(tokens.size()) - info.prompt_length),
                 .params = info.sampling});
+    plan_.adjust(plan_.add_adjuster(std::move(adjuster)), 1, [](int) { return TokenId{}; });
     const auto chosen = model_->run(plan_.view());
     EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
     return chosen->front();
@@ -102,6 +107,39 @@ TEST(SmallLm, IsAlwaysRightAboutATargetOfTheSameWeights) {
     const SequenceInfo info = info_of(tokens, temperature);
     method->begin(key_of(1), info);
     method->advance(key_of(1), tokens);
+    for (int round = 0; round < 8; ++round) {
+      const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 5});
+      ASSERT_EQ(tree.size(), 5);
+      std::vector<TokenId> emitted;
+      for (int node = 0; node <= tree.size(); ++node) {
+        emitted.push_back(target.next(tokens, info));
+        tokens.push_back(emitted.back());
+        if (node < tree.size()) {
+          ASSERT_EQ(tree.nodes()[node].token, emitted.back()) << "temperature " << temperature << ", round " << round;
+        }
+      }
+      method->advance(key_of(1), emitted);
+    }
+  }
+}
+
+// Each node by its own path; the prompt comes in chunks, the second with what was emitted before the drafter was there.
+TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
+  Plain target;
+  for (const float temperature : {0.0F, 1.0F}) {
+    const auto method = load({.siblings_max = 1});
+    std::vector<TokenId> tokens = random_tokens(1, 24);
+    SequenceInfo info = info_of({tokens.begin(), tokens.begin() + 20}, temperature);
+    info.adjustments = {.repetition_penalty = 1.3F,
+                        .presence_penalty = 0.8F,
+                        .frequency_penalty = 0.6F,
+                        .min_tokens = 12,
+                        .end_ids = {20, 21, 22},
+                        .bias = {{30, 2}},
+                        .bad_words = {{40}, {30, 31}}};
+    method->begin(key_of(1), info);
+    method->advance(key_of(1), std::span(tokens).first(11));
+    method->advance(key_of(1), std::span(tokens).subspan(11));
     for (int round = 0; round < 8; ++round) {
       const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 5});
       ASSERT_EQ(tree.size(), 5);

@@ -46,6 +46,21 @@ TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
   EXPECT_FALSE(request->speculation.enabled);
 }
 
+TEST(ChatRequest, ReadsWhatChangesLogits) {
+  const auto request = with(R"("repetition_penalty":1.5,"presence_penalty":-0.5,"frequency_penalty":2,"min_tokens":3,
+      "logit_bias":{"7":-100,"3":1.5},"allowed_token_ids":[9,3,9],"bad_words":["no","nay"],"logprobs":true,"top_logprobs":20)");
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->adjustments.adjustments, (Adjustments{.repetition_penalty = 1.5F,
+                                                           .presence_penalty = -0.5F,
+                                                           .frequency_penalty = 2,
+                                                           .min_tokens = 3,
+                                                           .bias = {{3, 1.5F}, {7, -100}},
+                                                           .allowed = {3, 9}}));
+  EXPECT_THAT(request->adjustments.bad_words, ElementsAre("no", "nay"));
+  EXPECT_EQ(request->top_logprobs, 20);
+  EXPECT_EQ(with(R"("logprobs":true)")->top_logprobs, 0);
+}
+
 TEST(ChatRequest, JoinsContentGivenAsParts) {
   const auto request =
       parse(R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]})");
@@ -192,17 +207,43 @@ INSTANTIATE_TEST_SUITE_P(
         field(R"("speculation":true)", "speculation", "invalid_type", "an object"),
         field(R"("slipstream":{"token":true})", "slipstream.token", "invalid_value", "tokens")));
 
+std::string many(std::string_view name, std::string_view open, std::string_view piece, int count, std::string_view close) {
+  std::string text = fmt::format("\"{}\":{}", name, open);
+  for (int i = 0; i < count; ++i) text += (i > 0 ? "," : "") + fmt::format(fmt::runtime(piece), i);
+  return text += close;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Adjustments, BadInput,
+    testing::Values(field(R"("repetition_penalty":0)", "repetition_penalty", "invalid_value", "between 0.0"),
+                    field(R"("presence_penalty":2.5)", "presence_penalty", "invalid_value", "between -2 and 2"),
+                    field(R"("frequency_penalty":"x")", "frequency_penalty", "invalid_type", "between -2 and 2"),
+                    field(R"("min_tokens":-1)", "min_tokens", "invalid_value", "between 0 and"),
+                    field(R"("min_tokens":9,"max_tokens":8)", "min_tokens", "invalid_value", "more than `max_tokens`: 8"),
+                    field(R"("logit_bias":[1])", "logit_bias", "invalid_type", "an object"),
+                    field(R"("logit_bias":{"a":1})", "logit_bias", "invalid_value", "the key \"a\""),
+                    field(R"("logit_bias":{"-4":1})", "logit_bias", "invalid_value", "token ids"),
+                    field(R"("logit_bias":{"4":101})", "logit_bias.4", "invalid_value", "between -100 and 100"),
+                    field(R"("logit_bias":{"4":1,"04":2})", "logit_bias", "invalid_value", "token 4 twice"),
+                    field(many("logit_bias", "{", "\"{}\":1", kLogitBiasMax + 1, "}"), "logit_bias", "invalid_value", "1024"),
+                    field(R"("allowed_token_ids":[])", "allowed_token_ids", "invalid_value", "at least one"),
+                    field(R"("allowed_token_ids":[-1])", "allowed_token_ids", "invalid_value", "from 0"),
+                    field(many("allowed_token_ids", "[", "{}", kAllowedTokensMax + 1, "]"), "allowed_token_ids",
+                          "invalid_value", "4096"),
+                    field(R"("bad_words":"no")", "bad_words", "invalid_value", "list of strings"),
+                    field(R"("bad_words":[""])", "bad_words", "invalid_value", "none of them empty"),
+                    field(many("bad_words", "[", "\"{}\"", kBadWordsMax + 1, "]"), "bad_words", "invalid_value", "64"),
+                    field(R"("logprobs":3)", "logprobs", "invalid_type", "true or false"),
+                    field(R"("logprobs":true,"top_logprobs":21)", "top_logprobs", "invalid_value", "between 0 and 20"),
+                    field(R"("top_logprobs":3)", "top_logprobs", "invalid_value", "goes with `logprobs`")));
+
 INSTANTIATE_TEST_SUITE_P(
     NotBuiltYet, BadInput,
     testing::Values(field(R"("n":2)", "n", "unsupported_parameter", "must be 1"),
-                    field(R"("logprobs":true)", "logprobs", "unsupported_parameter", "not built yet"),
-                    field(R"("top_logprobs":3)", "top_logprobs", "unsupported_parameter", "not built"),
                     field(R"("tools":[{"type":"function"}])", "tools", "unsupported_parameter", "not built"),
                     field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter",
                           "not built"),
-                    field(R"("logit_bias":{"5":10})", "logit_bias", "unsupported_parameter", "not built"),
-                    field(R"("presence_penalty":0.5)", "presence_penalty", "unsupported_parameter", "not built"),
-                    field(R"("frequency_penalty":-1)", "frequency_penalty", "unsupported_parameter", "not built")));
+                    field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built")));
 
 std::string repeated(std::string_view piece, size_t times) {
   std::string text(piece);

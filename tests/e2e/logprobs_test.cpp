@@ -1,0 +1,104 @@
+// Log probabilities through the real processes: the model's own, and token by token the same with and without drafts.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/cluster.h"
+#include "tests/e2e/exact_law.h"
+#include "tests/e2e/node_fates.h"
+#include "tests/e2e/prompt_ids.h"
+
+namespace slipstream::e2e {
+namespace {
+
+using nlohmann::json;
+
+json ask(Cluster& cluster, const json& fields) {
+  json request{{"messages", {{{"role", "user"}, {"content", "hello"}}}},
+               {"max_tokens", 60},
+               {"seed", 11},
+               {"ignore_eos", true},
+               {"logprobs", true},
+               {"top_logprobs", 20},
+               {"slipstream", {{"tokens", true}}}};
+  request.update(fields);
+  const auto reply = cluster.client().post("/v1/chat/completions", request.dump());
+  if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
+  return json::parse(reply->body);
+}
+
+// The target drafts for itself, and a tree is worth any wait.
+void start_drafting(Cluster& cluster) {
+  cluster.start_router({"--deadline-us", "100000", "--trust", "local"});
+  cluster.start_verifier({"--wait-percent", "100000", "--threads", "1"});
+  cluster.start_drafter({"--method", "small-lm", "--siblings", "2", "--threads", "1"});
+  for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+  cluster.wait_ready();
+  cluster.wait_drafter();
+}
+
+// Those of the first three tokens, against the model's own law.
+void expect_of(const ExactLaw& law, const json& reply) {
+  const auto ids = reply["slipstream"]["token_ids"].get<std::vector<TokenId>>();
+  const json& content = reply["choices"][0]["logprobs"]["content"];
+  const std::span<const double> laws[] = {law.first(), law.second(ids[0]), law.third(ids[0], ids[1])};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(content[i]["logprob"], std::log(laws[i][static_cast<size_t>(ids[i])]), 1e-5);
+    std::vector<double> falling(laws[i].begin(), laws[i].end());
+    std::ranges::sort(falling, std::greater{});
+    for (size_t place = 0; place < 20; ++place) {
+      EXPECT_NEAR(content[i]["top_logprobs"][place]["logprob"], std::log(falling[place]), 1e-5);
+    }
+  }
+}
+
+TEST(Logprobs, AreTheSameToTheBitWithAndWithoutDrafts) {
+  Cluster cluster(tiny_model());
+  start_drafting(cluster);
+  for (const json& fields : {json{{"temperature", 0}}, json{{"temperature", 1}}, json{{"temperature", 0.5}, {"top_k", 3}},
+                             json{{"temperature", 1}, {"frequency_penalty", 1}, {"logit_bias", {{"9", 5}}}}}) {
+    const json drafted = ask(cluster, fields);
+    json plain_fields = fields;
+    plain_fields["speculation"] = {{"enabled", false}};
+    const json plain = ask(cluster, plain_fields);
+    const json& content = drafted["choices"][0]["logprobs"]["content"];
+    EXPECT_EQ(content.size(), 60U);
+    EXPECT_EQ(content, plain["choices"][0]["logprobs"]["content"]) << fields;
+    EXPECT_EQ(drafted["slipstream"]["token_ids"], plain["slipstream"]["token_ids"]);
+    for (const json& entry : content) EXPECT_EQ(entry["top_logprobs"].size(), 20U);
+  }
+  EXPECT_GT(NodeFates(cluster.settled_verifier()).accepted, 50) << "nothing was drafted: the comparison says nothing";
+}
+
+// Before temperature, penalties and bias.
+TEST(Logprobs, AreThoseOfTheModelItself) {
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"));
+  ASSERT_TRUE(law) << law.error().message;
+  Cluster cluster(tiny_model());
+  cluster.start_all("none");
+  expect_of(*law, ask(cluster, {{"temperature", 0.7}, {"repetition_penalty", 1.5}, {"logit_bias", {{"9", 5}}}}));
+}
+
+// Of accepted tokens, of those drawn in place of a refused one, and of those behind the last.
+TEST(Logprobs, FollowTheWalkOfAJudgedTree) {
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"));
+  ASSERT_TRUE(law) << law.error().message;
+  Cluster cluster(tiny_model());
+  start_drafting(cluster);
+  for (int seed = 0; seed < 20; ++seed) {
+    expect_of(*law, ask(cluster, {{"max_tokens", 8},
+                                  {"seed", seed},
+                                  {"frequency_penalty", 1},
+                                  {"speculation", {{"rule", "ratio"}, {"siblings", 2}}}}));
+  }
+  const NodeFates fates(cluster.settled_verifier());
+  EXPECT_GT(fates.accepted, 20);
+  EXPECT_GT(fates.rejected, 0) << "each walk ended at a leaf";
+}
+
+}  // namespace
+}  // namespace slipstream::e2e
