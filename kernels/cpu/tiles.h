@@ -1,6 +1,8 @@
 // Splits a linear's rows into tiles whose sums stay in registers. Private to the kernels' .cpp files.
 #pragma once
 
+#include <utility>
+
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/panels.h"
 
@@ -8,6 +10,11 @@ namespace slipstream {
 namespace {
 
 using TileFn = void (*)(const LinearArgs& args, int32_t panel, int32_t row);
+
+template <int kTileMax>
+struct TileTable {
+  TileFn of[kTileMax];
+};
 
 // Panel by panel, so that one is read from memory once and from cache for every further tile; rows in the fewest tiles of at
 // most kTileMax, as even as they come. tiles[n - 1] does n rows.

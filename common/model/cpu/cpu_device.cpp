@@ -56,7 +56,8 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
 uint32_t probe(const Kernels& kernels) {
   constexpr int32_t kCols = 512;
   std::vector<float> in(kCols), out(kPanelRows);
-  std::vector<uint16_t> panels(static_cast<size_t>(panel_elements(kCols))), rounded(kCols), row(kCols);
+  std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(WeightFormat::bf16, kCols)));
+  std::vector<uint16_t> rounded(kCols), row(kCols);
   uint32_t state = 1;
   const auto next = [&state] {  // numbers of many sizes and both signs, the same everywhere
     state = state * 1664525 + 1013904223;
@@ -68,7 +69,6 @@ uint32_t probe(const Kernels& kernels) {
     pack_row(row.data(), kCols, r, panels.data());
   }
   LinearArgs args{.in = in.data(),
-                  .in_stride = kCols,
                   .panels = panels.data(),
                   .out = out.data(),
                   .out_stride = kPanelRows,
@@ -79,7 +79,7 @@ uint32_t probe(const Kernels& kernels) {
     kernels.to_bf16(in.data(), kCols, rounded.data());
     args.in = rounded.data();
   }
-  kernels.linear(args, 0, 1);
+  linear_kernel(kernels, WeightFormat::bf16).run(args, 0, 1);
   uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
   for (const float each : out) hash = (hash ^ std::bit_cast<uint32_t>(each)) * 0x01000193;
   return hash;
@@ -168,7 +168,8 @@ class CpuDevice final : public Device {
   Result<void> fill_panels(std::span<const HostMatrix> stacked, CpuWeight& weight) {
     if (weight.in % 2 != 0)
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
-    TRY(uint16_t* panels, arena_.array<uint16_t>(static_cast<size_t>(panels_of(weight.out) * panel_elements(weight.in))));
+    TRY(std::byte * panels,
+        arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
     std::vector<uint16_t> row(static_cast<size_t>(weight.in));
     int32_t at = 0;
     for (const HostMatrix& matrix : stacked) {
