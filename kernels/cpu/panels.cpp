@@ -127,6 +127,13 @@ const char* name(WeightFormat format) {
   return kNames[static_cast<int>(format)];
 }
 
+std::optional<WeightFormat> weight_format(std::string_view wanted) {
+  for (const auto format : {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+    if (wanted == name(format)) return format;
+  }
+  return std::nullopt;
+}
+
 float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
 uint16_t f32_to_bf16(float value) {

@@ -11,12 +11,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace slipstream {
 
 enum class WeightFormat : uint8_t { bf16, q8_0, q4_0, q4_1 };
 inline constexpr int kWeightFormats = 4;
 const char* name(WeightFormat format);
+std::optional<WeightFormat> weight_format(std::string_view name);
 
 inline constexpr int32_t kPanelRows = 32;
 inline constexpr int32_t kGroupColumns = 32;
