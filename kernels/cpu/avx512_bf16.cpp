@@ -7,8 +7,6 @@
 namespace slipstream {
 namespace {
 
-constexpr int32_t kPrefetchWords = 48;  // 64-byte words ahead of the one in use: 3 KB
-
 void to_bf16(const float* in, int32_t count, uint16_t* out) {
   for (int32_t at = 0; at < count; at += kLanes) {
     const int32_t left = count - at;
@@ -28,8 +26,8 @@ void tile(const LinearArgs& args, int32_t panel, int32_t row) {
   for (int32_t k = 0; k < args.in_cols; k += 2, weight += 2) {
     const auto first = reinterpret_cast<__m512bh>(_mm512_loadu_si512(weight));
     const auto second = reinterpret_cast<__m512bh>(_mm512_loadu_si512(weight + 1));
-    _mm_prefetch(reinterpret_cast<const char*>(weight + kPrefetchWords), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(weight + kPrefetchWords + 1), _MM_HINT_T0);
+    fetch_ahead<kRows>(weight);
+    fetch_ahead<kRows>(weight + 1);
 #pragma GCC unroll 12
     for (int t = 0; t < kRows; ++t) {
       int pair;

@@ -18,7 +18,6 @@ constexpr int32_t kSmallTileRows = 4;
 #else
 constexpr int32_t kSmallTileRows = 2;
 #endif
-constexpr int64_t kPrefetchBytes = 3072;  // ahead of the group in use
 constexpr int32_t kWordBytes = 64, kHalfRows = 16;
 constexpr int32_t kParts = kHalfRows / kVectorLanes;  // vectors of a half's rows
 
@@ -66,6 +65,7 @@ SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* i
 #pragma GCC unroll 8
   for (int32_t word = 0; word < (kFormat == WeightFormat::q8_0 ? 8 : 4); ++word) {
     const __m512i q = _mm512_loadu_si512(words + word * kWordBytes);
+    fetch_ahead<kRows>(words + word * kWordBytes);
     if constexpr (kFormat == WeightFormat::q8_0) {
       add(q, word);
     } else {
@@ -121,6 +121,7 @@ SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* i
   }
 #pragma GCC unroll 8
   for (int32_t word = 0; word < (kFormat == WeightFormat::q8_0 ? 8 : 4); ++word) {
+    fetch_ahead<kRows>(words + word * kWordBytes);
 #pragma GCC unroll 2
     for (int part = 0; part < kParts; ++part) {
       const Bytes q = load_bytes(words + word * kWordBytes + part * 4 * kVectorLanes);
@@ -187,7 +188,7 @@ void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
     for (int part = 0; part < kParts; ++part) sums[0][t][part] = sums[1][t][part] = Vector{};
   }
   for (int64_t g = 0; g < groups; ++g, ++in, at += group_bytes(kFormat)) {
-    for (int64_t line = 0; line < group_bytes(kFormat); line += kWordBytes) __builtin_prefetch(at + kPrefetchBytes + line);
+    for (int64_t line = 0; line < kHeader; line += kWordBytes) fetch_ahead<kRows>(at + line);
 #pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       VectorInt dots[kRows][kParts];

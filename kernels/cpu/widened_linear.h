@@ -12,7 +12,8 @@ constexpr int32_t kWidenedRows = 12;
 #else
 constexpr int32_t kWidenedRows = 4;
 #endif
-constexpr int32_t kWidenedVectors = 2;
+// Vectors of a panel at once: all 32 rows for one row of activations, whose few sums would each wait for the last product.
+constexpr int32_t widened_vectors(int32_t rows) { return kVectorLanes == kLanes || rows > 1 ? 2 : 4; }
 
 // Weights of two neighbouring columns of some rows, widened.
 struct Pair {
@@ -28,32 +29,33 @@ SLIPSTREAM_INLINE Pair widen(const std::byte* weight) {
 // kRows rows times one panel. Of each pair of columns the even one is added first, on every row count alike.
 template <int kRows>
 void widened_tile(const LinearArgs& args, int32_t panel, int32_t row) {
-  constexpr int64_t kStepBytes = 4 * kPanelRows, kPrefetchBytes = 3072;
+  constexpr int32_t kVectors = widened_vectors(kRows);
+  constexpr int64_t kStepBytes = 4 * kPanelRows;
   const float* in = static_cast<const float*>(args.in) + int64_t{row} * args.in_cols;
   const int32_t first = panel * kPanelRows;
-  for (int32_t part = 0; part < kPanelRows && first + part < args.out_cols; part += kWidenedVectors * kVectorLanes) {
+  for (int32_t part = 0; part < kPanelRows && first + part < args.out_cols; part += kVectors * kVectorLanes) {
     const std::byte* weight = args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols) + 4 * part;
-    Vector sums[kRows][kWidenedVectors];
+    Vector sums[kRows][kVectors];
 #pragma GCC unroll 12
     for (int t = 0; t < kRows; ++t) {
-      for (int c = 0; c < kWidenedVectors; ++c) sums[t][c] = Vector{};
+      for (int c = 0; c < kVectors; ++c) sums[t][c] = Vector{};
     }
     for (int32_t k = 0; k < args.in_cols; k += 2, weight += kStepBytes) {
-      Pair pairs[kWidenedVectors];
-      for (int c = 0; c < kWidenedVectors; ++c) {
+      Pair pairs[kVectors];
+      for (int c = 0; c < kVectors; ++c) {
         pairs[c] = widen(weight + c * 4 * kVectorLanes);
-        __builtin_prefetch(weight + kPrefetchBytes + c * 4 * kVectorLanes);
+        fetch_ahead<kRows>(weight + c * 4 * kVectorLanes);
       }
 #pragma GCC unroll 12
       for (int t = 0; t < kRows; ++t) {
         const Vector even = every(in[int64_t{t} * args.in_cols + k]), odd = every(in[int64_t{t} * args.in_cols + k + 1]);
-        for (int c = 0; c < kWidenedVectors; ++c) {
+        for (int c = 0; c < kVectors; ++c) {
           sums[t][c] = multiply_add(pairs[c].odd, odd, multiply_add(pairs[c].even, even, sums[t][c]));
         }
       }
     }
     for (int t = 0; t < kRows; ++t) {
-      for (int c = 0; c < kWidenedVectors; ++c) {
+      for (int c = 0; c < kVectors; ++c) {
         const int32_t col = first + part + c * kVectorLanes, left = args.out_cols - col;
         if (left > 0) store_vector_part(args.out + (row + t) * args.out_stride + col, sums[t][c], left);
       }
