@@ -29,6 +29,7 @@ struct RouterCounters {
   uint64_t submitted = 0;
   uint64_t stopped = 0, length = 0, abandoned = 0, failed = 0, refused = 0, rejected_full = 0, waited_too_long = 0;
   uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
+  uint64_t cut = 0;                // of those failed: as the router ended
   bool closing = false;            // takes no new ones
 
   uint64_t prompt_tokens = 0;   // of requests that were admitted

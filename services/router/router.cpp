@@ -78,6 +78,7 @@ void Router::State::handle(const Closing& closing) {
   while (closing.now && !requests.empty()) {
     LiveRequest& request = requests.begin()->second;
     ++counters.failed;
+    ++counters.cut;
     cancel(request);
     fail(request, shutting_down(request.submit.request));
   }

@@ -15,6 +15,7 @@ VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/
 SAMPLING, SPECULATION = "common/sampling/", "common/speculation/"
 STATISTICS, VERIFY = "common/statistics/", "tools/slipstream/verify/"
 THEORY = "tools/theory/"
+SERVE, CONFIG = "tools/slipstream/", "common/config/"
 
 BUGS = [
     # The verifier's fences.
@@ -329,4 +330,25 @@ BUGS = [
         "theory_test ChainRejections.DoNotDepend*"),
     Bug("a perfect head forgets the drafts before", THEORY + "decoding.cpp", "alive *= std::min(", "alive = std::min(",
         "theory_test Passes.OfAPerfectHeadMultiply*"),
+    # Full disks, and what a command line tells.
+    Bug("who was started again is back before it is ready", SERVE + "supervisor.cpp",
+        "const bool ready = !life.ready || life.ready(life.pid);", "const bool ready = true;",
+        "command_test SupervisorTest.SaysThatAProcessIsBack*"),
+    Bug("the reason of an end is that of the life before", SERVE + "supervisor.cpp",
+        "service.log_begin = log_size(service.command.log);", "", "command_test SupervisorTest.SaysNothingOld*"),
+    Bug("a full disk keeps a port file from being written over", CONFIG + "port_file.cpp",
+        "if (exists && overwrite(", "if (exists && false && overwrite(", "config_test PortFile.IsWrittenOver*"),
+    Bug("a longer port file leaves its end behind", CONFIG + "port_file.cpp",
+        "if (text.size() < size) text.insert(text.size() - 1, size - text.size(), ' ');", "if (size == 1) text += ' ';",
+        "config_test PortFile.IsWrittenOver*"),
+    Bug("a failed try leaves its file beside", CONFIG + "port_file.cpp", "  unlink(beside.c_str());\n", "",
+        "config_test PortFile.LeavesNothingBesideWhen*"),
+    Bug("a limit on file sizes ends a service", "common/runtime/stop_signal.cpp", "{SIGPIPE, SIGXFSZ}", "{SIGPIPE}",
+        "runtime_test StopSignal.LetsFailedWrites*"),
+    Bug("a number that is none is 0 besides", CONFIG + "command_line.cpp", "  uint32_t number = 0;\n",
+        "  uint32_t number = 0;\n  *value = 0;\n", "config_test ACommandLine.NamesTheVariable*"),
+    Bug("a router named twice is two", CONFIG + "router_list.cpp", "at != addresses.end()) {", "at != addresses.end() && routers.empty()) {",
+        "config_test ACommandLine.CountsARouter*"),
+    Bug("answers that were cut count as failed", ROUTER + "router.cpp", "    ++counters.cut;\n", "",
+        "router_test RouterTest.FailsWhatIsLeft*"),
 ]
