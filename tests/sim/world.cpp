@@ -190,8 +190,8 @@ void World::ask(size_t client) {
   }
   ++tallies_.requests;
   asked_[client] = life;
-  trace_.line("client", "asks {} for request {}: {} tokens, at most {} more", life->name(), client + 1, ask.prompt.size(),
-              ask.output_max);
+  trace_.line("client", "asks {} for request {}: {} tokens, {} more", life->name(), client + 1, ask.prompt.size(),
+              ask.output_max > 0 ? fmt::format("at most {}", ask.output_max) : "as many as fit");
   life->post(clients_[client].submit(time_.now()));
   if (!ask.patience) return;
   time_.in(*ask.patience, [this, client, life] {

@@ -6,7 +6,7 @@ namespace slipstream::command {
 namespace {
 
 constexpr size_t kTimedTokensMin = 48;
-constexpr double kTokensPerStepMin = 1.05;  // of a speed-up: two times of one answer differ by more than 5 % anyway
+constexpr double kTokensPerStepMin = 1.1;  // of a speed-up: two times of one answer differ by nearly 10 % anyway
 
 struct Agreement {
   size_t same = 0, all = 0;
@@ -42,7 +42,7 @@ std::string table(std::span<const Comparison> comparisons) {
     hardly_guessed |= timed && !guessed;
   }
   if (hardly_guessed) {
-    text += "~: hardly a token of this answer was guessed, so drafts gain nothing here; the two speeds differ by chance\n";
+    text += "~: next to nothing was guessed right, so drafts gain nothing here; the two speeds differ by chance\n";
   }
   if (short_answers) text += fmt::format("-: an answer of under {} tokens is too short to tell a ratio\n", kTimedTokensMin);
   return text;
