@@ -63,6 +63,7 @@ Link::News Link::read_monitor() {
     switch (event.event) {
       case ZMQ_EVENT_CONNECTED:
         guard.opened(fd_ = event.value);
+        connected_ = Clock::now();
         shaken_ = false;
         anew_at_.reset();
         break;
@@ -104,13 +105,18 @@ void Link::handshake_failed(int event) {
   }
   const bool protocol = event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
   ++(protocol ? counters_.refused_protocol : counters_.refused_unfinished);
-  if (!protocol && !keys_ && failures_ < kDeathsMost) return;  // it died, most likely
+  if (!protocol && failures_ < kDeathsMost) return;  // it died, most likely
   if (!gate_.open()) return;
+  if (!protocol && Clock::now() - connected_ > std::chrono::milliseconds(kHandshakeMs) / 2) {
+    log_warning("no handshake with {} within {} ms: it hangs, or is none of Slipstream's; tried again now and then{}", address_,
+                kHandshakeMs, gate_.unsaid());
+    return;
+  }
   if (keys_) {
     log_warning(
-        "the keys do not match: {} does not have the key {} as it is enrolled here ({}), or has none. Give it --key with "
-        "{}.key, "
-        "and every process the same folder of public keys; slipstream keys new FOLDER makes a set (docs/KEYS.md){}",
+        "the keys do not match: {} does not have the key {} as it is enrolled here ({}), or has none. Start it with --key "
+        "{}.key, and give every process the same folder of public keys; slipstream keys new FOLDER makes a set "
+        "(docs/KEYS.md){}",
         address_, key_, (keys_->enrolled.folder() / (key_ + ".pub")).string(), key_, gate_.unsaid());
   } else {
     log_warning(

@@ -46,6 +46,7 @@ class Link {
   TransportCounters& counters_;
   const std::string address_, key_;           // tcp://host:port, and the name of the key that the peer must have
   int fd_ = -1;                               // of the newest connection
+  Clock::time_point connected_{};             // when it stood
   bool shaken_ = false;                       // hands, on it
   bool failed_ = false;                       // it ended without a handshake: libzmq must not dial again
   int failures_ = 0;                          // of such tries in a row

@@ -9,6 +9,7 @@
 
 namespace slipstream {
 
+inline constexpr int kHandshakeMs = 2000;  // at most
 inline constexpr int kReconnectMs = 20;
 inline constexpr int kReconnectMaxMs = 2000;
 inline constexpr int kConnectAnewMs = 5000;  // of silence after the end of a link: libzmq may have given up for good

@@ -89,6 +89,19 @@ TEST(Keys, ThatDoNotMatchAreToldOnBothSidesWithAddressesAndAdviceAndTriedAtGrowi
   EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(20 + 40 + 80 + 160 + 320 + 640 + 1280 + 2000));
 }
 
+TEST(Keys, AreNotBlamedForARouterThatHangs) {
+  Cluster cluster(tiny_model());
+  cluster.make_keys({});
+  cluster.start_router();
+  cluster.wait_ports("router");
+  cluster.process("router").signal(SIGSTOP);
+  cluster.start_drafter();
+  cluster.wait("the sentence", [&] { return cluster.log("drafter").find("it hangs") != std::string::npos; });
+  EXPECT_EQ(cluster.log("drafter").find("the keys do not match"), std::string::npos);
+  cluster.process("router").signal(SIGCONT);
+  cluster.wait("the drafter", [&] { return cluster.log("router").find("joined") != std::string::npos; });
+}
+
 TEST(Keys, WhoIsRevokedUnderLoadIsCutAndTheWordsStay) {
   Cluster cluster(tiny_model());
   cluster.make_keys({"router", "verifier", "drafter", "drafter-2"});
