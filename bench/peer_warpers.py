@@ -36,9 +36,9 @@ def arguments():
 def rows_of(count, vocabulary):
     """About what a chat model's logits look like, as bench/logit_row.h makes them."""
     random = torch.Generator().manual_seed(1)
-    rows = 3 * torch.randn(count, vocabulary, generator=random)
+    rows = 3.6 * torch.randn(count, vocabulary, generator=random)
     likely = torch.randint(vocabulary, (count, 8), generator=random)
-    return rows.scatter(1, likely, 12 + 3 * torch.randn(count, 8, generator=random))
+    return rows.scatter(1, likely, 17 + 3.6 * torch.randn(count, 8, generator=random))
 
 
 def median_us(work, repeats):

@@ -160,6 +160,12 @@ Result<void> valid(const Tokens& message) {
   if (!std::ranges::all_of(message.drafted, [](uint8_t flag) { return flag <= 1; })) {
     return fail("Tokens.drafted holds a flag that is neither 0 nor 1");
   }
+  if (message.depths.size() != message.ids.size()) {
+    return fail("Tokens.depths has {} entries beside {} ids", message.depths.size(), message.ids.size());
+  }
+  for (size_t i = 0; i < message.ids.size(); ++i) {
+    TRY_VOID(within("Tokens.depths", int{message.depths[i]}, int{message.drafted[i]}, kTreeDepthMax));
+  }
   if (!message.logprobs.empty() && message.logprobs.size() != message.ids.size()) {
     return fail("Tokens.logprobs has {} entries beside {} ids", message.logprobs.size(), message.ids.size());
   }

@@ -75,6 +75,7 @@ struct Tokens {  // kept, with the finish, until acked or the lease ends
   int32_t first_index = 0;  // output index of ids[0]
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
+  std::vector<uint8_t> depths;   // [ids] of the tree that the token's step verified; 0: it had none
   Finish finish = Finish::none;
   std::string reason;                  // with Finish::error: what failed, for the client
   SpeculationReport report;            // since the epoch began

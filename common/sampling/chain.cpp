@@ -4,16 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "common/sampling/fixed_weight.h"
+#include "common/sampling/list_tokens.h"
 #include "common/sampling/noise.h"
-#include "common/sampling/vector_path.h"
+#include "common/sampling/weigh.h"
 
 namespace slipstream {
 namespace {
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
-constexpr float kBucketsPerNat = 16.0F;
-constexpr int kBlock = kScanBlock;
+constexpr float kBucketsPerLogit = 16.0F;  // before temperature, so that a cold row fills no fewer; of a hot one per nat
 
 // Where the kept tokens end in the order (scaled, then lowest id): the last one kept.
 struct Cut {
@@ -23,85 +22,92 @@ struct Cut {
 };
 
 struct Row {
-  const float* logits;
-  int size;
+  std::span<const float> logits;
   float scale;
-  float max;
+  float max;  // scaled
+  float buckets_per_nat = kBucketsPerLogit / std::max(scale, 1.0F);
 };
 
 // Falls as the scaled logit grows (subtraction and product round monotonically), so buckets follow the order of tokens.
-[[gnu::always_inline]] inline int bucket_of(float scaled, float max) {
-  const float distance = (max - scaled) * kBucketsPerNat;
+[[gnu::always_inline]] inline int bucket_of(float scaled, const Row& row) {
+  const float distance = (row.max - scaled) * row.buckets_per_nat;
   constexpr auto kLast = static_cast<float>(ChainScratch::kBuckets - 1);
   return static_cast<int>(distance < kLast ? distance : kLast);
 }
 
-struct ByCount {
-  [[gnu::always_inline]] static uint64_t mass(float scaled, float) { return scaled > kMasked; }
-};
-struct ByProbability {
-  [[gnu::always_inline]] static uint64_t mass(float scaled, float max) {
-    return fixed_weight(static_cast<double>(scaled) - static_cast<double>(max));
+// Lists the tokens that are not masked and whose scaled logit is at least `floor`.
+void list(const Row& row, float floor, ChainScratch& scratch) {
+  if (const size_t room = row.logits.size() + kListRoom; scratch.ids.size() < room) {
+    scratch.ids.resize(room);
+    scratch.scaled.resize(room);
+    scratch.weights.resize(room);
   }
-};
-
-// Sums the mass of what `cut` keeps, by bucket. Returns the total.
-template <class By>
-uint64_t histogram(const Row& row, const Cut& cut, uint64_t* buckets) {
-  constexpr auto loop = [](Row of, Cut within, uint64_t* sums) __attribute__((always_inline)) {
-    uint64_t total = 0;
-    for (int start = 0; start < of.size; start += kBlock) {
-      float padded[kBlock];
-      const float* logits = of.logits + start;
-      if (of.size - start < kBlock) {
-        std::fill_n(padded, kBlock, kMasked);
-        std::copy(logits, of.logits + of.size, padded);
-        logits = padded;
-      }
-      uint64_t mass[kBlock];
-      int32_t bucket[kBlock];
-      for (int i = 0; i < kBlock; ++i) {
-        const float scaled = logits[i] * of.scale;
-        bucket[i] = bucket_of(scaled, of.max);
-        mass[i] = By::mass(scaled, of.max) & -static_cast<uint64_t>(within.keeps(scaled, start + i));
-      }
-      for (int i = 0; i < kBlock; ++i) total += mass[i];
-      for (int i = 0; i < kBlock; ++i) sums[bucket[i]] += mass[i];
-    }
-    return total;
-  };
-  std::fill_n(buckets, ChainScratch::kBuckets, 0);
-  return on_vectors<loop>(row, cut, buckets);
+  scratch.listed = list_tokens(row.logits, row.scale, floor, scratch.block_max, scratch.ids.data(), scratch.scaled.data());
 }
 
-// The kept tokens of one bucket, in order.
-void list_bucket(const Row& row, const Cut& cut, int bucket, ChainScratch& scratch) {
+// Those of the listed that pass stay.
+template <class Passes>
+void sift(ChainScratch& scratch, Passes passes) {
+  size_t stay = 0;
+  for (size_t i = 0; i < scratch.listed; ++i) {
+    const TokenId id = scratch.ids[i];
+    const float scaled = scratch.scaled[i];
+    scratch.ids[stay] = id;
+    scratch.scaled[stay] = scaled;
+    stay += passes(scaled, id);
+  }
+  scratch.listed = stay;
+}
+
+void sum_buckets(const Row& row, ChainScratch& scratch) {
+  scratch.mass.fill(0);
+  for (size_t i = 0; i < scratch.listed; ++i) scratch.mass[bucket_of(scratch.scaled[i], row)] += scratch.weights[i];
+}
+
+// Where the shortest beginning, in the order, of the listed tokens ends that weighs at least `needed`, which is not more than
+// they weigh together, and what it weighs. After sum_buckets.
+struct End {
+  Cut cut;
+  uint64_t weight = 0;
+};
+End end_at(uint64_t needed, const Row& row, ChainScratch& scratch) {
+  uint64_t sum = 0;
+  int bucket = 0;
+  while (sum + scratch.mass[bucket] < needed) sum += scratch.mass[bucket++];
   scratch.boundary.clear();
-  for (int start = 0, block = 0; start < row.size; start += kBlock, ++block) {
-    if (bucket_of(scratch.block_max[block], row.max) > bucket) continue;
-    for (int token = start; token < std::min(start + kBlock, row.size); ++token) {
-      const float scaled = row.logits[token] * row.scale;
-      if (bucket_of(scaled, row.max) == bucket && cut.keeps(scaled, token)) scratch.boundary.push_back({scaled, token});
-    }
+  for (size_t i = 0; i < scratch.listed; ++i) {
+    if (bucket_of(scratch.scaled[i], row) != bucket) continue;
+    scratch.boundary.push_back({scratch.scaled[i], scratch.ids[i], scratch.weights[i]});
   }
   std::ranges::sort(scratch.boundary, [](const ChainScratch::Candidate& a, const ChainScratch::Candidate& b) {
     return a.scaled != b.scaled ? a.scaled > b.scaled : a.id < b.id;
   });
+  auto last = scratch.boundary.begin();
+  while ((sum += last->weight) < needed) ++last;
+  return {{last->scaled, last->id}, sum};
 }
 
-// The shortest beginning, in the order, of what `cut` keeps whose mass is at least need(total).
-template <class By, class Need>
-Cut narrow(const Row& row, const Cut& cut, ChainScratch& scratch, Need need) {
-  const uint64_t total = histogram<By>(row, cut, scratch.mass.data());
-  const uint64_t needed = need(total);
-  if (needed >= total) return cut;
-  uint64_t sum = 0;
+// A scaled logit that at least k tokens reach: that many blocks have one.
+float floor_of(size_t k, const Row& row, ChainScratch& scratch) {
+  if (k > scratch.block_max.size()) return kMasked;
+  scratch.mass.fill(0);
+  for (const float highest : scratch.block_max) ++scratch.mass[bucket_of(highest, row)];
+  uint64_t blocks = 0;
   int bucket = 0;
-  while (sum + scratch.mass[bucket] < needed) sum += scratch.mass[bucket++];
-  list_bucket(row, cut, bucket, scratch);
-  auto last = scratch.boundary.begin();
-  while ((sum += By::mass(last->scaled, row.max)) < needed) ++last;
-  return {last->scaled, last->id};
+  while ((blocks += scratch.mass[bucket]) < k) ++bucket;
+  float floor = row.max;
+  for (const float highest : scratch.block_max) {
+    if (bucket_of(highest, row) <= bucket) floor = std::min(floor, highest);
+  }
+  return floor;
+}
+
+Cut top_k(const Row& row, size_t k, ChainScratch& scratch) {
+  list(row, floor_of(k, row, scratch), scratch);
+  if (scratch.listed <= k) return {};
+  std::fill_n(scratch.weights.begin(), scratch.listed, 1);
+  sum_buckets(row, scratch);
+  return end_at(k, row, scratch).cut;
 }
 
 uint64_t share_of(float p, uint64_t total) {
@@ -110,22 +116,35 @@ uint64_t share_of(float p, uint64_t total) {
   return std::max<uint64_t>(1, below + (static_cast<double>(below) < exact));
 }
 
-Kept collect(const Row& row, const Cut& cut, float min_p, ChainScratch& scratch) {
-  const double floor = min_p > 0 ? natural_log(min_p) : -std::numeric_limits<double>::infinity();
-  scratch.ids.resize(row.size);
-  scratch.scaled.resize(row.size);
-  size_t kept = 0;
-  for (int start = 0, block = 0; start < row.size; start += kBlock, ++block) {
-    const float highest = scratch.block_max[block];
-    if (highest < cut.scaled || static_cast<double>(highest) - static_cast<double>(row.max) < floor) continue;
-    for (int token = start; token < std::min(start + kBlock, row.size); ++token) {
-      const float scaled = row.logits[token] * row.scale;
-      scratch.ids[kept] = token;
-      scratch.scaled[kept] = scaled;
-      kept += cut.keeps(scaled, token) & (static_cast<double>(scaled) - static_cast<double>(row.max) >= floor);
-    }
+uint64_t weigh_listed(const Row& row, ChainScratch& scratch) {
+  const uint64_t total = weigh(std::span(scratch.scaled).first(scratch.listed), row.max, scratch.weights.data());
+  sum_buckets(row, scratch);
+  return total;
+}
+
+// How far below the highest the tokens are listed that may make up p, in nats: the less the cheaper.
+constexpr float kReaches[] = {9.0F, 11.0F, 14.0F};
+
+// Of more of the row than this each weighs so little that bounds hardly decide.
+constexpr size_t kFewShare = 8;
+
+// What the row weighs is bounded first, and mostly p ends at the same token for all that it may be. Else all of it is weighed.
+Cut top_p(const Row& row, float p, ChainScratch& scratch) {
+  const WeightBounds all = bound_weight(row.logits, row.scale, row.max);
+  const uint64_t most = share_of(p, all.most);
+  const auto reach = std::ranges::find_if(kReaches, [&](float nats) {
+    list(row, row.max - nats, scratch);
+    return weigh_listed(row, scratch) >= most;
+  });
+  if (reach == std::ranges::end(kReaches)) {
+    list(row, kMasked, scratch);
+    weigh_listed(row, scratch);
   }
-  return {{scratch.ids.data(), kept}, {scratch.scaled.data(), kept}};
+  if (scratch.listed < row.logits.size() / kFewShare) {
+    const End end = end_at(share_of(p, all.least), row, scratch);
+    if (end.weight >= most) return end.cut;
+  }
+  return end_at(share_of(p, weigh_row(row.logits, row.scale, row.max)), row, scratch).cut;
 }
 
 }  // namespace
@@ -149,28 +168,37 @@ TokenId argmax(std::span<const float> logits, ChainScratch& scratch) {
   const RowScan scan = scan_row(logits, 1.0F, nullptr, scratch.block_max);
   if (!scan.finite) return -1;
   const auto block = std::ranges::find(scratch.block_max, scan.highest) - scratch.block_max.begin();
-  return static_cast<TokenId>(std::find(logits.begin() + block * kBlock, logits.end(), scan.highest) - logits.begin());
+  return static_cast<TokenId>(std::find(logits.begin() + block * kScanBlock, logits.end(), scan.highest) - logits.begin());
 }
 
 Kept filter(std::span<const float> logits, const SamplingParams& params, const RowScan& scan, ChainScratch& scratch) {
-  const Row row{logits.data(), static_cast<int>(logits.size()), scale_of(params.temperature), scan.highest};
+  const Row row{logits, scale_of(params.temperature), scan.highest};
   Cut cut;
   if (params.top_k > 0) {
-    cut = narrow<ByCount>(row, cut, scratch, [&](uint64_t) { return static_cast<uint64_t>(params.top_k); });
+    cut = top_k(row, static_cast<size_t>(params.top_k), scratch);
+    sift(scratch, [&](float scaled, TokenId token) { return cut.keeps(scaled, token); });
   }
   if (params.top_p < 1) {
-    cut = narrow<ByProbability>(row, cut, scratch, [&](uint64_t total) { return share_of(params.top_p, total); });
+    cut = params.top_k > 0 ? end_at(share_of(params.top_p, weigh_listed(row, scratch)), row, scratch).cut
+                           : top_p(row, params.top_p, scratch);
+    sift(scratch, [&](float scaled, TokenId token) { return cut.keeps(scaled, token); });
   }
-  return collect(row, cut, params.min_p, scratch);
+  const double floor = params.min_p > 0 ? natural_log(params.min_p) : -std::numeric_limits<double>::infinity();
+  const auto reaches = [&](float scaled) { return static_cast<double>(scaled) - static_cast<double>(row.max) >= floor; };
+  if (params.top_k == 0 && params.top_p == 1) {
+    const auto about = static_cast<float>(static_cast<double>(row.max) + floor);  // rounded, maybe up
+    list(row, std::nextafter(about, kMasked), scratch);
+  }
+  if (params.min_p > 0) sift(scratch, [&](float scaled, TokenId) { return reaches(scaled); });
+  return {std::span(scratch.ids).first(scratch.listed), std::span(scratch.scaled).first(scratch.listed), row.max};
 }
 
 std::optional<Kept> process(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch) {
   if (params.temperature == 0) {
     const TokenId best = argmax(logits, scratch);
     if (best < 0) return std::nullopt;
-    scratch.ids.assign(1, best);
-    scratch.scaled.assign(1, logits[best]);
-    return Kept{scratch.ids, scratch.scaled};
+    list({logits, 1.0F, logits[best]}, logits[best], scratch);
+    return Kept{std::span(scratch.ids).first(1), std::span(scratch.scaled).first(1), logits[best]};
   }
   const RowScan scan = scan_row(logits, scale_of(params.temperature), nullptr, scratch.block_max);
   if (!scan.finite) return std::nullopt;

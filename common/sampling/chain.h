@@ -29,6 +29,7 @@ inline bool filters(const SamplingParams& params) { return params.top_k > 0 || p
 struct Kept {
   std::span<const TokenId> ids;   // ascending
   std::span<const float> scaled;  // [ids]
+  float highest = 0;              // of scaled
 };
 
 // Reused from row to row: nothing is allocated once it has grown. Not thread-safe.
@@ -36,13 +37,17 @@ struct ChainScratch {
   struct Candidate {
     float scaled;
     TokenId id;
+    uint64_t weight;
   };
   static constexpr int kBuckets = 512;
   std::array<uint64_t, kBuckets> mass{};  // by distance from the highest logit
   std::vector<Candidate> boundary;        // the bucket in which a filter ends
   std::vector<float> block_max;           // [blocks of 64]
-  std::vector<TokenId> ids;
+  // The first `listed` of these may still be kept; the rest is room.
+  size_t listed = 0;
+  std::vector<TokenId> ids;  // ascending
   std::vector<float> scaled;
+  std::vector<uint64_t> weights;  // what a filter counts
 };
 
 // logits: [vocabulary]. Params must have passed validate(). Nothing when a logit is NaN or +inf, before or after scaling, or

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "common/base/check.h"
-#include "common/sampling/fixed_weight.h"
+#include "common/sampling/weigh.h"
 
 namespace slipstream {
 
@@ -30,13 +30,9 @@ bool target_law(std::span<const float> logits, const SamplingParams& params, Cha
   law.clear();
   const auto kept = process(logits, params, scratch);
   if (!kept) return false;
-  const float highest = *std::ranges::max_element(kept->scaled);
   law.ids.assign(kept->ids.begin(), kept->ids.end());
   law.weights.resize(kept->ids.size());
-  for (size_t i = 0; i < law.weights.size(); ++i) {
-    law.weights[i] = fixed_weight(static_cast<double>(kept->scaled[i]) - static_cast<double>(highest));
-    law.total += law.weights[i];
-  }
+  law.total = weigh(kept->scaled, kept->highest, law.weights.data());
   return true;
 }
 

@@ -40,6 +40,7 @@ class DraftTree {
   int size() const { return tree_.size(); }
   bool empty() const { return tree_.empty(); }
   int depth(int node) const { return tree_.depth(node); }
+  int depth() const { return tree_.depth(); }
 
   bool drawn() const { return !laws_.empty() || empty(); }
   Law law(int row) const { return laws_.empty() ? Law{} : laws_[static_cast<size_t>(row)].view(); }

@@ -61,6 +61,12 @@ int TokenTree::depth(int node) const {
   return depth;
 }
 
+int TokenTree::depth() const {
+  int deepest = 0;
+  for (int node = 0; node < size(); ++node) deepest = std::max(deepest, depth(node));
+  return deepest;
+}
+
 int TokenTree::child(int parent, TokenId token) const {
   for (int node = parent + 1; node < size(); ++node) {
     if (nodes_[node].parent == parent && nodes_[node].token == token) return node;

@@ -33,6 +33,7 @@ class TokenTree {
   int size() const { return static_cast<int>(nodes_.size()); }
   bool empty() const { return nodes_.empty(); }
   int depth(int node) const;  // 1 for a child of the root
+  int depth() const;          // of its deepest node; 0 without nodes
   // The first child of `parent` (a node or kRoot) that carries this token, or -1.
   int child(int parent, TokenId token) const;
 

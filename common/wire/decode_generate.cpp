@@ -100,6 +100,8 @@ Result<GenerateMessage> read(schema::Tokens::Reader from) {
   TRY(tokens.ids, read("Tokens.ids", from.getIds(), kTokensPerMessageMax));
   TRY_VOID(bounded("Tokens.drafted", from.getDrafted().size(), kTokensPerMessageMax));
   for (bool drafted : from.getDrafted()) tokens.drafted.push_back(drafted ? 1 : 0);
+  TRY_VOID(bounded("Tokens.depths", from.getDepths().size(), kTokensPerMessageMax));
+  for (uint8_t depth : from.getDepths()) tokens.depths.push_back(depth);
   TRY(tokens.finish, read_enum("Tokens.finish", from.getFinish(), Finish::error));
   TRY(tokens.reason, read("Tokens.reason", from.getReason()));
   TRY(tokens.logprobs, read(from.getLogprobs()));

@@ -106,6 +106,8 @@ void write(Top top, const Tokens& tokens) {
   write(to.initIds(static_cast<unsigned>(tokens.ids.size())), tokens.ids);
   auto drafted = to.initDrafted(static_cast<unsigned>(tokens.drafted.size()));
   for (unsigned at = 0; at < drafted.size(); ++at) drafted.set(at, tokens.drafted[at] != 0);
+  auto depths = to.initDepths(static_cast<unsigned>(tokens.depths.size()));
+  for (unsigned at = 0; at < depths.size(); ++at) depths.set(at, tokens.depths[at]);
   to.setReason(fit(tokens.reason));
   write(to.initReport(), tokens.report);
   if (!tokens.logprobs.empty()) {

@@ -16,6 +16,7 @@
 #include "common/runtime/open_files.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
+#include "services/drafter/farewell.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/methods/make_method.h"
 #include "services/drafter/metrics_page.h"
@@ -65,7 +66,9 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
   log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", config.incarnation, getpid(), config.method,
            bound, config.draft_endpoint, config.metrics_endpoint);
-  loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}});
+  const auto told = [](const auto& d) { log_info("{}", told_to_stop(d.counters())); };
+  loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}, .told = told});
+  log_info("{}", stopped(drafter.counters()));
   return {};
 }
 

@@ -30,12 +30,13 @@ struct RouterCounters {
   uint64_t submitted = 0;
   uint64_t stopped = 0, length = 0, abandoned = 0, failed = 0, refused = 0, rejected_full = 0, waited_too_long = 0;
   uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
+  uint64_t cut = 0;                // of those failed: as the router ended
   bool closing = false;            // takes no new ones
 
   uint64_t prompt_tokens = 0;   // of requests that were admitted
   uint64_t output_tokens = 0;   // delivered, each once
   uint64_t drafted_tokens = 0;  // of those, guessed by a drafter
-  uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0;
+  uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0, quiet = 0;
   uint64_t placed_by_load = 0, placed_by_affinity = 0, moved = 0;  // add up to `starts`; moved: to a less loaded verifier
   uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
 

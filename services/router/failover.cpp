@@ -227,7 +227,7 @@ void Router::State::look_at(LiveRequest& request) {
     case LiveRequest::Phase::waiting:
       return look_at_waiting(request);
     case LiveRequest::Phase::starting:
-      if (now - request.start_first_sent >= ms(config.start_give_up_ms)) {
+      if (now - request.start_first_sent >= ms(std::min(config.start_give_up_ms, config.lease_ms))) {
         cancel(request);
         request.refused_by = request.verifier;
         return to_waiting(request);
@@ -245,8 +245,14 @@ void Router::State::look_at(LiveRequest& request) {
   if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);
   if (now < request.repeat_at) return;
   request.repeat_at = now + request.repeats.next();
+  // Not a Start once tokens are here: of a verifier that has freed the sequence it would be a second life in the same epoch,
+  // whose rounds, and so their noise, were there before. An Ack asks whether it has it.
+  if (request.phase == LiveRequest::Phase::running) {
+    ++counters.quiet;
+    return send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index(), false});
+  }
   ++counters.starts_repeated;
-  send_start(request);  // to a verifier that has it this is nothing new; one that lost it goes on from here
+  send_start(request);
 }
 
 void Router::State::look_at_waiting(LiveRequest& request) {

@@ -34,6 +34,7 @@ void add_tokens(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterOutputTokens, d(c.output_tokens - c.drafted_tokens), {{"drafted", "no"}});
   page.counter(kRouterTokenFaults, d(c.repeated_tokens), {{"kind", "repeated"}});
   page.counter(kRouterTokenFaults, d(c.gaps), {{"kind", "gap"}});
+  page.counter(kRouterTokenFaults, d(c.quiet), {{"kind", "quiet"}});
   page.counter(kRouterTokenFaults, d(c.stale), {{"kind", "stale"}});
   page.counter(kRouterTokenFaults, d(c.invalid_tokens), {{"kind", "invalid"}});
   page.counter(kRouterStarts, d(c.starts - c.replays), {{"kind", "first"}});

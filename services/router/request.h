@@ -11,6 +11,7 @@
 #include "common/messages/common.h"
 #include "common/sampling/logprobs.h"
 #include "common/sampling/params.h"
+#include "services/router/acceptance_histogram.h"
 
 namespace slipstream {
 
@@ -53,6 +54,7 @@ struct Delivery {
   Acceptance acceptance;                    // that ran last: drawn rules need a trusted drafter
   uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
+  AcceptanceHistogram histogram = {};       // of the report
 };
 struct Failure {
   RequestId request = 0;

@@ -78,6 +78,7 @@ void Router::State::handle(const Closing& closing) {
   while (closing.now && !requests.empty()) {
     LiveRequest& request = requests.begin()->second;
     ++counters.failed;
+    ++counters.cut;
     cancel(request);
     fail(request, shutting_down(request.submit.request));
   }
@@ -261,7 +262,8 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
                               .report = request.stream.report(),
                               .acceptance = request.acceptance,
                               .backend = hash(request.backend, config.fingerprint.tokenizer),
-                              .logprobs = std::move(taken.logprobs)});
+                              .logprobs = std::move(taken.logprobs),
+                              .histogram = request.stream.histogram()});
   if (finish == Finish::none) return;
   std::vector<TokenId> whole = request.submit.prompt;  // how the chat's next turn begins
   whole.insert(whole.end(), request.stream.emitted().begin(), request.stream.emitted().end());

@@ -30,7 +30,7 @@ struct RouterConfig {
   uint32_t refused_retry_most_ms = 3200;
   uint32_t ack_repeat_ms = 100;      // at most so often for tokens that are here already, or come after a gap
   uint32_t assign_repeat_ms = 1000;  // nobody answers an Assign: the newest is said again, should it be lost
-  uint32_t quiet_ms = 2000;          // a sequence without news gets its Start again, in case its verifier lost it; doubling
+  uint32_t quiet_ms = 2000;          // of a sequence without news its verifier is asked whether it has it (Ack); doubling
   uint32_t quiet_most_ms = 16'000;
   uint32_t no_token_ms = 600'000;      // a request that runs and gets no token for so long fails
   uint32_t verifier_wait_ms = 10'000;  // while no verifier is there

@@ -27,7 +27,8 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
   const int64_t end = first + static_cast<int64_t>(tokens.ids.size());
   const auto in_vocabulary = [this](TokenId id) { return 0 <= id && id < vocabulary_; };
   if (first < 0 || end > output_max || tokens.drafted.size() != tokens.ids.size() ||
-      tokens.logprobs.size() != (logprobs_ ? tokens.ids.size() : 0) || !std::ranges::all_of(tokens.ids, in_vocabulary)) {
+      tokens.depths.size() != tokens.ids.size() || tokens.logprobs.size() != (logprobs_ ? tokens.ids.size() : 0) ||
+      !std::ranges::all_of(tokens.ids, in_vocabulary)) {
     taken.arrival = Arrival::invalid;
     return taken;
   }
@@ -46,7 +47,9 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
 
   taken.arrival = Arrival::fresh;
   emitted_.insert(emitted_.end(), taken.ids.begin(), taken.ids.end());
-  current_ = tokens.report;
+  if (tokens.report.steps >= current_.steps) current_ = tokens.report;  // who says that it has freed the sequence has none
+  for (auto at = static_cast<size_t>(skip); at < tokens.ids.size(); ++at) histogram_.add(tokens.drafted[at], tokens.depths[at]);
+  if (taken.finish != Finish::none) histogram_.end_step();
   return taken;
 }
 
@@ -55,6 +58,7 @@ void Stream::begin_epoch() {
   before_.received -= std::min(before_.received, before_.held);
   before_.held = 0;
   current_ = {};
+  histogram_.end_step();
 }
 
 SpeculationReport Stream::report() const { return sum(before_, current_); }

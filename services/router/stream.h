@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/messages/generate.h"
+#include "services/router/acceptance_histogram.h"
 
 namespace slipstream {
 
@@ -35,6 +36,7 @@ class Stream {
   int32_t next_index() const { return static_cast<int32_t>(emitted_.size()); }
   std::span<const TokenId> emitted() const { return emitted_; }
   SpeculationReport report() const;  // all epochs together
+  const AcceptanceHistogram& histogram() const { return histogram_; }
 
  private:
   int32_t vocabulary_;
@@ -42,6 +44,7 @@ class Stream {
   std::vector<TokenId> emitted_;
   SpeculationReport before_;  // finished epochs; what their verifiers still held has no fate and is not in `received`
   SpeculationReport current_;
+  AcceptanceHistogram histogram_;
 };
 
 }  // namespace slipstream

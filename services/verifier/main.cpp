@@ -23,6 +23,7 @@
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
+#include "services/verifier/farewell.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
 #include "services/verifier/verify_job.h"
@@ -84,9 +85,12 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
       config.incarnation, getpid(), config.numerics_id, wanted.threads, config.context_max, model.context_max,
       config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
-  loop.run(stop.token(), {.words = From<Drain>{{}, {"the verifier was told to stop"}},
-                          .grace = std::chrono::milliseconds(options.drain_ms),
-                          .done = done});
+  const std::chrono::milliseconds grace(options.drain_ms);
+  VerifierCounters when_told;
+  const auto told = [&](const Verifier& v) { log_info("{}", told_to_stop(when_told = v.counters(), grace)); };
+  loop.run(stop.token(),
+           {.words = From<Drain>{{}, {"the verifier was told to stop"}}, .grace = grace, .done = done, .told = told});
+  log_info("{}", stopped(when_told, verifier.counters()));
   return {};
 }
 

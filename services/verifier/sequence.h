@@ -78,6 +78,7 @@ struct VerifierSequence {
   std::vector<TokenId> tokens;  // prompt and output
   PrefixHash hash;
   std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
+  std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
   std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
   int32_t logprobs_from = 0;
   Finish finish = Finish::none;

@@ -82,6 +82,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
     sequence->adjuster->add_output(std::span(sequence->tokens).subspan(prompt));
   }
   sequence->drafted.assign(static_cast<size_t>(sequence->output()), 0);
+  sequence->depths = sequence->drafted;
   sequence->logprobs_from = sequence->output();
   sequence->window = SendWindow(sequence->output());
   drafting.introduce(*sequence, sequences, effects);
@@ -111,6 +112,11 @@ void Verifier::State::take(From<Assign> event, Time, Effects& effects) {
 void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
   VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
   const int32_t next = event.message.next_index;
+  if (sequence == nullptr && !event.message.finished) {  // freed while its router was not heard: let it go on in a new epoch
+    effects.push_back(To<Tokens>{
+        event.peer,
+        {.sequence = event.message.sequence, .epoch = event.message.epoch, .first_index = next, .finish = Finish::cancelled}});
+  }
   if (sequence == nullptr || next < sequence->window.acked() || next > sequence->output()) {
     ++counters.fenced;
     return;
@@ -142,6 +148,7 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
     const bool last = at + count == sequence.drafted.size();
     const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
     const auto drafted = std::span(sequence.drafted).subspan(at, count);
+    const auto depths = std::span(sequence.depths).subspan(at, count);
     std::span<const TokenLogprob> logprobs = sequence.logprobs;
     if (!logprobs.empty()) logprobs = logprobs.subspan(at - static_cast<size_t>(sequence.logprobs_from), count);
     effects.push_back(To<Tokens>{sequence.router,
@@ -150,6 +157,7 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
                                   .first_index = *from,
                                   .ids = {ids.begin(), ids.end()},
                                   .drafted = {drafted.begin(), drafted.end()},
+                                  .depths = {depths.begin(), depths.end()},
                                   .finish = last ? sequence.finish : Finish::none,
                                   .reason = last ? sequence.finish_reason : std::string(),
                                   .report = sequence.report,

@@ -55,6 +55,7 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
   sequence.hash.add(tokens);
   if (sequence.adjuster) sequence.adjuster->add_output(tokens);
   for (int i = 0; i < emitted; ++i) sequence.drafted.push_back(i < accepted ? 1 : 0);
+  sequence.depths.resize(sequence.drafted.size(), static_cast<uint8_t>(lane.tree.depth()));
   if (emitted > 0) ++sequence.report.steps;
   counters.output_tokens += static_cast<uint64_t>(emitted);
   return {.emitted = emitted, .accepted_nodes = accepted, .path = std::move(path)};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kConnections = 32;
 
-Triple draw(http::Client& client, uint64_t seed, const nlohmann::json& besides) {
+std::string ask(http::Client& client, uint64_t seed, const nlohmann::json& besides) {
   nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kTripleWords}}}},
                          {"max_tokens", 3},
                          {"temperature", 1.0},
@@ -24,12 +24,16 @@ Triple draw(http::Client& client, uint64_t seed, const nlohmann::json& besides) 
   request.update(besides);
   const auto reply = client.post("/v1/chat/completions", request.dump());
   if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
+  return reply->body;
+}
+
+Triple triple_in(const std::string& reply) {
   simdjson::dom::parser parser;
-  const simdjson::padded_string body(reply->body);
+  const simdjson::padded_string body(reply);
   Triple triple{};
   size_t at = 0;
   for (int64_t id : parser.parse(body)["slipstream"]["token_ids"].get_array()) triple.at(at++) = static_cast<TokenId>(id);
-  if (at != triple.size()) throw std::runtime_error("three tokens were asked for: " + reply->body);
+  if (at != triple.size()) throw std::runtime_error("three tokens were asked for: " + reply);
   return triple;
 }
 
@@ -41,6 +45,12 @@ std::vector<Triple> draw_triples(Cluster& cluster, size_t count) {
 
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann::json& request) {
   std::vector<Triple> triples(count);
+  ask_seeds(cluster, count, request, [&](size_t seed, const std::string& reply) { triples[seed] = triple_in(reply); });
+  return triples;
+}
+
+void ask_seeds(Cluster& cluster, size_t count, const nlohmann::json& request,
+               const std::function<void(size_t seed, const std::string& reply)>& take) {
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   std::string error;
@@ -50,7 +60,11 @@ std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann:
       threads.emplace_back([&] {
         http::Client client = cluster.client();
         try {
-          for (size_t at = next++; at < count; at = next++) triples[at] = draw(client, at, request);
+          for (size_t seed = next++; seed < count; seed = next++) {
+            const std::string reply = ask(client, seed, request);
+            std::lock_guard lock(mutex);
+            take(seed, reply);
+          }
         } catch (const std::exception& exception) {
           std::lock_guard lock(mutex);
           error = exception.what();
@@ -59,7 +73,6 @@ std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann:
     }
   }
   if (!error.empty()) throw std::runtime_error(error);
-  return triples;
 }
 
 }  // namespace slipstream::e2e

@@ -1,6 +1,8 @@
 // Three tokens after one prompt, drawn by a cluster again and again.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +14,12 @@ namespace slipstream::e2e {
 
 inline constexpr const char* kTripleWords = "hello";
 
-// Seeds 0, 1, ..., count - 1, over 32 connections at once. request: fields besides the question, or in place of temperature 1.
+// Asks with seeds 0, 1, ..., count - 1, over 32 connections at once; request: fields besides the question, or in place of
+// three tokens at temperature 1. Replies come as they are ready, one at a time.
+void ask_seeds(Cluster& cluster, size_t count, const nlohmann::json& request,
+               const std::function<void(size_t seed, const std::string& reply)>& take);
+
+// The tokens of the same.
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann::json& request);
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count);
 

@@ -15,6 +15,7 @@ VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/
 SAMPLING, SPECULATION = "common/sampling/", "common/speculation/"
 STATISTICS, VERIFY = "common/statistics/", "tools/slipstream/verify/"
 THEORY = "tools/theory/"
+SERVE, CONFIG = "tools/slipstream/", "common/config/"
 
 BUGS = [
     # The verifier's fences.
@@ -95,6 +96,10 @@ BUGS = [
         "if (first > next_index()) {", "if (false) {"),
     Bug("a Start is sent once only", ROUTER + "failover.cpp",
         "if (now < request.repeat_at) return;", "if (now >= Time(0)) return;"),
+    Bug("a quiet sequence gets its Start again", ROUTER + "failover.cpp",
+        "if (request.phase == LiveRequest::Phase::running) {", "if (request.phase == LiveRequest::Phase::waiting) {"),
+    Bug("nobody says that a sequence is gone", VERIFIER + "sequences.cpp",
+        "if (sequence == nullptr && !event.message.finished) {", "if (false) {"),
     Bug("sequence ids collide between routers", ROUTER + "router_state.h",
         "return {config.incarnation, request.submit.request};", "return {1, request.submit.request};"),
     Bug("a replay forgets what is out", ROUTER + "router.cpp",
@@ -290,7 +295,12 @@ BUGS = [
     Bug("a tie at the edge keeps all", SAMPLING + "chain.cpp",
         "((s == scaled) & (token <= id))", "(s == scaled)", "sampling_test Chain*"),
     Bug("min-p is taken for a logarithm", SAMPLING + "chain.cpp",
-        "min_p > 0 ? natural_log(min_p)", "min_p > 0 ? static_cast<double>(min_p) - 1.0", "sampling_test Chain*"),
+        "params.min_p > 0 ? natural_log(params.min_p)", "params.min_p > 0 ? static_cast<double>(params.min_p) - 1.0",
+        "sampling_test Chain*"),
+    Bug("top-p believes the lower bound of what a row weighs", SAMPLING + "chain.cpp",
+        "    if (end.weight >= most) return end.cut;\n", "    return end.cut;\n", "sampling_test *OnEachPath.TopPEnds*"),
+    Bug("a row's bounds are narrower than their errors", SAMPLING + "weigh.cpp",
+        "weight * 0x1p-18 + 4.0", "weight * 0x1p-30 + 0.0", "sampling_test *OnEachPath.BoundsHold*"),
     Bug("positions share their noise", SAMPLING + "race.h",
         "return {row.seed, row.choice, row.position, NoisePurpose::coupled};", "return {row.seed, row.choice, 0, NoisePurpose::coupled};",
         "sampling_test *Choose*"),
@@ -328,4 +338,25 @@ BUGS = [
         "theory_test ChainRejections.DoNotDepend*"),
     Bug("a perfect head forgets the drafts before", THEORY + "decoding.cpp", "alive *= std::min(", "alive = std::min(",
         "theory_test Passes.OfAPerfectHeadMultiply*"),
+    # Full disks, and what a command line tells.
+    Bug("who was started again is back before it is ready", SERVE + "supervisor.cpp",
+        "const bool ready = !life.ready || life.ready(life.pid);", "const bool ready = true;",
+        "command_test SupervisorTest.SaysThatAProcessIsBack*"),
+    Bug("the reason of an end is that of the life before", SERVE + "supervisor.cpp",
+        "service.log_begin = log_size(service.command.log);", "", "command_test SupervisorTest.SaysNothingOld*"),
+    Bug("a full disk keeps a port file from being written over", CONFIG + "port_file.cpp",
+        "if (exists && overwrite(", "if (exists && false && overwrite(", "config_test PortFile.IsWrittenOver*"),
+    Bug("a longer port file leaves its end behind", CONFIG + "port_file.cpp",
+        "if (text.size() < size) text.insert(text.size() - 1, size - text.size(), ' ');", "if (size == 1) text += ' ';",
+        "config_test PortFile.IsWrittenOver*"),
+    Bug("a failed try leaves its file beside", CONFIG + "port_file.cpp", "  unlink(beside.c_str());\n", "",
+        "config_test PortFile.LeavesNothingBesideWhen*"),
+    Bug("a limit on file sizes ends a service", "common/runtime/stop_signal.cpp", "{SIGPIPE, SIGXFSZ}", "{SIGPIPE}",
+        "runtime_test StopSignal.LetsFailedWrites*"),
+    Bug("a number that is none is 0 besides", CONFIG + "command_line.cpp", "  uint32_t number = 0;\n",
+        "  uint32_t number = 0;\n  *value = 0;\n", "config_test ACommandLine.NamesTheVariable*"),
+    Bug("a router named twice is two", CONFIG + "router_list.cpp", "at != addresses.end()) {", "at != addresses.end() && routers.empty()) {",
+        "config_test ACommandLine.CountsARouter*"),
+    Bug("answers that were cut count as failed", ROUTER + "router.cpp", "    ++counters.cut;\n", "",
+        "router_test RouterTest.FailsWhatIsLeft*"),
 ]

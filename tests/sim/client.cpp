@@ -42,6 +42,7 @@ void Client::take(const Delivery& delivery, Time now) {
   if (state_ == State::abandoned) return;  // on its way when the client left
   if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));
   tokens_.insert(tokens_.end(), delivery.ids.begin(), delivery.ids.end());
+  drafted_ += static_cast<size_t>(std::ranges::count(delivery.drafted, 1));
   if (std::ranges::none_of(truths_, [&](Truth& truth) { return follows(truth); })) {
     return complain(fmt::format("token {} or one of the {} before it is wrong: [{}], not [{}]", tokens_.size() - 1,
                                 delivery.ids.size() - 1, fmt::join(tokens_, " "), fmt::join(truths_[0].tokens, " ")));
@@ -53,6 +54,12 @@ void Client::take(const Delivery& delivery, Time now) {
   const bool right = delivery.finish == Finish::stop ? stopped : delivery.finish == Finish::length && full && !stopped;
   if (!right)
     complain(fmt::format("finish {} after {} of {} tokens", static_cast<int>(delivery.finish), tokens_.size(), output_max_));
+  // Of each step what it accepted, and one token of its own, which only the end may cut off.
+  const auto by_accepted = delivery.histogram.of_all();
+  size_t steps = 0, accepted = 0;
+  for (size_t i = 0; i < by_accepted.size(); ++i) steps += by_accepted[i], accepted += i * by_accepted[i];
+  if (accepted != drafted_) complain(fmt::format("the histogram has {} of {} drafted tokens", accepted, drafted_));
+  if (steps > delivery.report.steps) complain(fmt::format("the histogram has {} steps of {}", steps, delivery.report.steps));
 }
 
 // All tokens so far are this truth's, and none comes behind its end.

@@ -47,6 +47,7 @@ class Client {
   int32_t output_max_;
   std::vector<Truth> truths_;
   std::vector<TokenId> tokens_;
+  size_t drafted_ = 0;  // of tokens_
   State state_ = State::not_asked;
   Time heard_{};
   Time longest_pause_{};

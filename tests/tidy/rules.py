@@ -66,6 +66,8 @@ def cmake_says_what_the_sources_say(sources):
             continue
         singles = layers.SINGLE_HEADERS.get(layer, set())
         for other in below:
+            if other.startswith(layer + "_"):  # a part of its own
+                continue
             if other not in layers.reachable(layer) | {layers.layer_of(header) for header in singles}:
                 yield path, 1, f"{name} links {other}: {layers.why_not(layer, other)}"
         if name != layer:

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "common/base/build_info.h"
+#include "common/config/misspelling.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
 #include "tools/slipstream/keys_command.h"
@@ -24,6 +25,19 @@ int failed(const Error& error, int status = kExitFailed) {
   std::fflush(stdout);
   fmt::print(stderr, "slipstream: {}\n", error.message);
   return status;
+}
+
+// Words of the command line that nothing takes, explained by the flags of the command that was given.
+int strays(const CLI::App& app) {
+  const CLI::App* given = &app;
+  while (!given->get_subcommands().empty()) given = given->get_subcommands().front();
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : given->get_options()) flags.push_back(option->get_single_name());
+  for (const std::string& sentence : explain_strays(app.remaining(true), flags)) {
+    fmt::print(stderr, "slipstream: {}\n", sentence);
+  }
+  fmt::print(stderr, "Run with --help for every command, and for every option of one.\n");
+  return kExitUsage;
 }
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
@@ -132,6 +146,8 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return strays(app);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitUsage;
   }

@@ -31,6 +31,12 @@ Result<void> check_port(uint16_t port) {
   return {};
 }
 
+// Not by fmt::print, which throws: a full disk behind stdout ends nobody.
+void say(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
@@ -50,22 +56,17 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
 Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY(options.model, find_model(options.model));
   TRY_VOID(check_port(options.port));
-  fmt::print("model {}, drafter {}, logs in {}\n", options.model.string(), options.drafter,
-             (options.run_folder / "logs").string());
-  std::fflush(stdout);
-  const auto say = [](std::string_view line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  };
-  TRY(auto fleet, Fleet::launch(std::move(options), stop, say));
-  fmt::print(
+  say(fmt::format("model {}, drafter {}, logs in {}\n", options.model.string(), options.drafter,
+                  (options.run_folder / "logs").string()));
+  const auto line = [](std::string_view text) { say(fmt::format("{}\n", text)); };
+  TRY(auto fleet, Fleet::launch(std::move(options), stop, line));
+  say(fmt::format(
       "{}\nready: {}\n\n  curl {}/v1/chat/completions -H 'content-type: application/json' -d '{}'\n\nCtrl-C stops all.\n",
       fleet->division().words(), fleet->url(), fleet->url(),
-      R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})");
-  std::fflush(stdout);
+      R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})"));
   while (!stop.arrived(kLong)) {
   }
-  fmt::print("stopping\n");
+  say("stopping\n");
   return {};
 }
 

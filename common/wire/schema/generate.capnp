@@ -100,6 +100,7 @@ struct Tokens {
   reason @6 :Text;
   report @7 :Report;
   logprobs @8 :List(TokenLogprob);  # [ids] or none
+  depths @9 :List(UInt8);
 }
 
 struct Logprob {

@@ -28,11 +28,11 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
     return Next::abandon_failed;
   }
   const bool ended = !reason_.empty();
-  const CompletionJson json(head_, delivery.backend, delivery.acceptance, draft_nodes_max);
+  const CompletionJson json(head_, delivery, draft_nodes_max);
   if (stream_) {
-    write_chunks(delivery, json, ended);
+    write_chunks(json, ended);
   } else if (ended) {
-    exchange_.send(json_response(json.whole(text_, reason_, usage_, delivery.report, facts())));
+    exchange_.send(json_response(json.whole(text_, reason_, usage_, facts())));
   }
   if (!ended) return Next::more;
   return delivery.finish == Finish::none ? Next::abandon_stopped : Next::done;
@@ -81,7 +81,7 @@ void Answer::show(std::string piece) {
   if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
 }
 
-void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended) {
+void Answer::write_chunks(const CompletionJson& json, bool ended) {
   std::string out;
   if (!begun_) {
     begun_ = true;
@@ -94,7 +94,7 @@ void Answer::write_chunks(const Delivery& delivery, const CompletionJson& json, 
   logprobs_.clear();
   if (ended) {
     out += event(json.finish(reason_, chunk_usage()));
-    if (include_usage_) out += event(json.usage(usage_, delivery.report));
+    if (include_usage_) out += event(json.usage(usage_));
     out += event("[DONE]");
   }
   if (!out.empty()) exchange_.write(std::move(out));

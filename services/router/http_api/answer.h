@@ -30,7 +30,7 @@ class Answer {
 
  private:
   Result<void> read(const Delivery& delivery);  // tokens to piece_
-  void write_chunks(const Delivery& delivery, const CompletionJson& json, bool ended);
+  void write_chunks(const CompletionJson& json, bool ended);
   CompletionJson::ChunkUsage chunk_usage() const;
   void show(std::string piece);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);

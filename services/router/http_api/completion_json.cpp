@@ -39,12 +39,19 @@ Json usage_json(const Usage& usage, const SpeculationReport& report) {
   return json;
 }
 
-// The field names of vLLM, which NVIDIA's aiperf reads. A step without a draft counts as one of length 1.
-Json metrics_json(const SpeculationReport& report, uint16_t draft_nodes_max) {
+// The field names of vLLM, which NVIDIA's aiperf reads. Steps without a draft count, too.
+Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& histogram, uint16_t draft_nodes_max) {
   const auto ratio = [](uint32_t a, uint32_t b) { return b == 0 ? 0.0 : static_cast<double>(a) / b; };
+  Json by_length = Json::object();
+  for (int length = 0; length <= histogram.longest(); ++length) {
+    const auto steps = histogram.of_length(length);
+    if (std::ranges::any_of(steps, [](uint32_t count) { return count > 0; })) by_length[fmt::to_string(length)] = steps;
+  }
   return {{"speculative_decoding",
            {{"mean_acceptance_length", 1.0 + ratio(report.accepted, report.steps)},
             {"draft_acceptance_rate", ratio(report.accepted, report.received)},
+            {"acceptance_histogram", histogram.of_all()},
+            {"acceptance_histogram_by_draft_length", std::move(by_length)},
             {"num_spec_steps", report.steps},
             {"num_accepted_draft_tokens", report.accepted},
             {"num_draft_tokens", report.received},
@@ -99,43 +106,43 @@ std::string dump(Json json, const CompletionJson::ChunkUsage& usage) {
 }  // namespace
 
 std::string CompletionJson::role(const ChunkUsage& usage) const {
-  return dump(chunk(head_, backend_, {{"role", "assistant"}, {"content", ""}}, nullptr), usage);
+  return dump(chunk(head_, delivery_.backend, {{"role", "assistant"}, {"content", ""}}, nullptr), usage);
 }
 
 std::string CompletionJson::text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const {
-  Json json = chunk(head_, backend_, {{"content", piece}}, nullptr);
+  Json json = chunk(head_, delivery_.backend, {{"content", piece}}, nullptr);
   json["choices"][0]["logprobs"] = logprobs_json(facts.logprobs);
   if (facts.tokens != nullptr) json["slipstream"] = tokens_json(*facts.tokens);
   return dump(std::move(json), usage);
 }
 
 std::string CompletionJson::finish(std::string_view reason, const ChunkUsage& usage) const {
-  Json json = chunk(head_, backend_, Json::object(), reason);
+  Json json = chunk(head_, delivery_.backend, Json::object(), reason);
   json["slipstream"] = {{"seed", head_.seed}};
   return dump(std::move(json), usage);
 }
 
-std::string CompletionJson::usage(const Usage& usage, const SpeculationReport& report) const {
-  Json json = root(head_, backend_, "chat.completion.chunk");
+std::string CompletionJson::usage(const Usage& usage) const {
+  Json json = root(head_, delivery_.backend, "chat.completion.chunk");
   json["choices"] = Json::array();
-  json["usage"] = usage_json(usage, report);
-  json["metrics"] = metrics_json(report, draft_nodes_max_);
-  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(ran_, usage, report)}};
+  json["usage"] = usage_json(usage, delivery_.report);
+  json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
+  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(delivery_.acceptance, usage, delivery_.report)}};
   return dump(json);
 }
 
 std::string CompletionJson::whole(std::string_view text, std::string_view reason, const Usage& usage,
-                                  const SpeculationReport& report, const Facts& facts) const {
-  Json json = root(head_, backend_, "chat.completion");
+                                  const Facts& facts) const {
+  Json json = root(head_, delivery_.backend, "chat.completion");
   json["choices"] = Json::array({{{"index", 0},
                                   {"message", {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}}},
                                   {"logprobs", logprobs_json(facts.logprobs)},
                                   {"finish_reason", reason}}});
-  json["usage"] = usage_json(usage, report);
-  json["metrics"] = metrics_json(report, draft_nodes_max_);
+  json["usage"] = usage_json(usage, delivery_.report);
+  json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
   json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
-  json["slipstream"]["speculation"] = speculation_json(ran_, usage, report);
+  json["slipstream"]["speculation"] = speculation_json(delivery_.acceptance, usage, delivery_.report);
   return dump(json);
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/messages/common.h"
+#include "services/router/request.h"
 
 namespace slipstream {
 
@@ -48,8 +48,9 @@ struct Facts {
 
 class CompletionJson {
  public:
-  CompletionJson(CompletionHead head, uint64_t backend, const Acceptance& ran, uint16_t draft_nodes_max)
-      : head_(std::move(head)), backend_(backend), ran_(ran), draft_nodes_max_(draft_nodes_max) {}
+  // Of an answer up to this delivery. Both outlive the object.
+  CompletionJson(const CompletionHead& head, const Delivery& delivery, uint16_t draft_nodes_max)
+      : head_(head), delivery_(delivery), draft_nodes_max_(draft_nodes_max) {}
 
   enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where a last chunk will tell it
   struct ChunkUsage {
@@ -58,15 +59,13 @@ class CompletionJson {
   };
   std::string role(const ChunkUsage& usage) const;  // the first chunk
   std::string text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const;
-  std::string finish(std::string_view reason, const ChunkUsage& usage) const;    // the last with a choice
-  std::string usage(const Usage& usage, const SpeculationReport& report) const;  // after it, without choices
-  std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const SpeculationReport& report,
-                    const Facts& facts) const;
+  std::string finish(std::string_view reason, const ChunkUsage& usage) const;  // the last with a choice
+  std::string usage(const Usage& usage) const;                                 // after it, without choices
+  std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const Facts& facts) const;
 
  private:
-  CompletionHead head_;
-  uint64_t backend_;
-  Acceptance ran_;
+  const CompletionHead& head_;
+  const Delivery& delivery_;
   uint16_t draft_nodes_max_;
 };
 

@@ -1,12 +1,15 @@
 #include "common/sampling/choose.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "common/sampling/vector_path.h"
+#include "common/sampling/weigh.h"
 #include "tests/unit/common/sampling/allocations.h"
 #include "tests/unit/common/sampling/plain_choose.h"
 
@@ -82,6 +85,51 @@ TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
     if (kept) {
       ASSERT_TRUE(std::ranges::equal(kept->ids, expected)) << described(params, logits.size());
     }
+  }
+}
+
+// p at the very share of the first tokens, and next to it: what the row weighs must be known to the last bit, or nearly.
+TEST_P(OnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
+  std::mt19937_64 random(4);
+  ChainScratch scratch;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<float> logits(4000);
+    std::normal_distribution<float> normal(0, 1.5F);
+    for (float& logit : logits) logit = normal(random);
+    for (int likely = 0; likely < 40; ++likely) logits[random() % logits.size()] += 9.0F;
+    std::vector<float> order(logits);
+    std::ranges::sort(order, std::greater{});
+    uint64_t total = 0, sum = 0;
+    for (const float logit : order) total += fixed_weight(static_cast<double>(logit) - static_cast<double>(order[0]));
+    for (size_t first = 0; first < 30; ++first) {
+      sum += fixed_weight(static_cast<double>(order[first]) - static_cast<double>(order[0]));
+      const auto share = static_cast<float>(static_cast<double>(sum) / static_cast<double>(total));
+      for (const float p : {std::nextafter(share, 0.0F), share, std::nextafter(share, 1.0F)}) {
+        const auto kept = process(logits, {.top_p = p}, scratch);
+        ASSERT_TRUE(kept && std::ranges::equal(kept->ids, plain::kept(logits, {.top_p = p}))) << "top_p " << p;
+      }
+    }
+  }
+}
+
+TEST_P(OnEachPath, BoundsHoldWhatARowWeighs) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 3000; ++i) {
+    const std::vector<float> logits = random_row(random);
+    const float scale = scale_of(random_params(random).temperature);
+    std::vector<float> scaled;
+    for (const float logit : logits) scaled.push_back(logit * scale);
+    const float highest = std::ranges::max(scaled);
+    if (!std::isfinite(highest)) continue;
+    std::vector<uint64_t> weights(scaled.size());
+    uint64_t total = 0;
+    for (const float value : scaled) total += fixed_weight(static_cast<double>(value) - static_cast<double>(highest));
+    ASSERT_EQ(weigh(scaled, highest, weights.data()), total);
+    ASSERT_EQ(weigh_row(logits, scale, highest), total);
+    const WeightBounds bounds = bound_weight(logits, scale, highest);
+    ASSERT_LE(bounds.least, total) << scaled.size() << " logits";
+    ASSERT_GE(bounds.most, total) << scaled.size() << " logits";
+    ASSERT_LE(bounds.most - bounds.least, total / 100'000 + 8 * scaled.size() + 1) << scaled.size() << " logits";
   }
 }
 

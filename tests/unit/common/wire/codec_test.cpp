@@ -81,6 +81,7 @@ TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
 TEST(Codec, TakesTheGreatestTokensWithinAFrame) {
   Tokens tokens{.ids = std::vector<TokenId>(kTokensPerMessageMax),
                 .drafted = std::vector<uint8_t>(kTokensPerMessageMax),
+                .depths = std::vector<uint8_t>(kTokensPerMessageMax),
                 .reason = std::string(kTextBytesMax, 'r')};
   tokens.logprobs.assign(kTokensPerMessageMax, {.logprob = -1, .top = std::vector<Logprob>(kTopLogprobsMax)});
   const Bytes bytes = encode(GenerateMessage(tokens));

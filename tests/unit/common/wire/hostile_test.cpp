@@ -58,6 +58,9 @@ TEST(Hostile, AListOneOverItsLimitIsRefused) {
   expect_refused(
       decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initDrafted(kTokensPerMessageMax + 1); })),
       "Tokens.drafted");
+  expect_refused(
+      decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initDepths(kTokensPerMessageMax + 1); })),
+      "Tokens.depths");
   expect_refused(decode_control(built<schema::Control>([](auto top) { top.initHello().initMethods(kMethodsMax + 1); })),
                  "Hello.methods");
 }
@@ -117,6 +120,7 @@ TEST(Hostile, LogprobsOverTheirLimitsOrNoneAreRefused) {
                      auto tokens = top.initTokens();
                      tokens.initIds(1);
                      tokens.initDrafted(1);
+                     tokens.initDepths(1);
                      fill(tokens.initLogprobs(1)[0]);
                    })),
                    why);
@@ -176,6 +180,21 @@ TEST(Hostile, NegativeLengthsAndIdsAreRefused) {
 
 TEST(Hostile, FlagsThatDoNotPairWithTokensAreRefused) {
   expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initIds(2); })), "Tokens.drafted");
+}
+
+TEST(Hostile, DraftDepthsThatFitNoTokenAreRefused) {
+  const auto token = [](bool drafted, std::optional<int> depth) {
+    return decode_generate(built<schema::Generate>([=](auto top) {
+      auto tokens = top.initTokens();
+      tokens.initIds(1);
+      tokens.initDrafted(1).set(0, drafted);
+      if (depth) tokens.initDepths(1).set(0, static_cast<uint8_t>(*depth));
+    }));
+  };
+  EXPECT_TRUE(token(true, kTreeDepthMax));
+  expect_refused(token(true, std::nullopt), "Tokens.depths");
+  expect_refused(token(true, 0), "Tokens.depths");
+  expect_refused(token(false, kTreeDepthMax + 1), "Tokens.depths");
 }
 
 TEST(Hostile, AListOfAPointerLoopIsRefused) {

@@ -167,6 +167,7 @@ class RandomMessage {
   Tokens tokens() {
     Tokens tokens{.sequence = sequence(), .epoch = u32(), .first_index = length(), .ids = ids(70)};
     for (size_t n = 0; n < tokens.ids.size(); ++n) tokens.drafted.push_back(coin() ? 1 : 0);
+    for (const uint8_t drafted : tokens.drafted) tokens.depths.push_back(static_cast<uint8_t>(drafted + below(kTreeDepthMax)));
     for (size_t n = coin() ? tokens.ids.size() : 0; n > 0; --n) {
       TokenLogprob& each = tokens.logprobs.emplace_back(TokenLogprob{-20 * unit(), {}});
       for (int top = below(kTopLogprobsMax + 1); top > 0; --top) each.top.push_back({below(100000), -20 * unit()});

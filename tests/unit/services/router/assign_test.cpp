@@ -147,9 +147,12 @@ TEST(Affinity, AChatsNextTurnGoesWhereItsLastOneWas) {
   first.prompt.assign(40, 7);
   stage.tell(first);
   const std::vector<TokenId> answer(40, 8);
-  stage.hears(
-      kSpare,
-      Tokens{.sequence = {kRouter, 1}, .epoch = 1, .ids = answer, .drafted = std::vector<uint8_t>(40), .finish = Finish::stop});
+  stage.hears(kSpare, Tokens{.sequence = {kRouter, 1},
+                             .epoch = 1,
+                             .ids = answer,
+                             .drafted = std::vector<uint8_t>(40),
+                             .depths = std::vector<uint8_t>(40),
+                             .finish = Finish::stop});
   stage.hears(kVerifier, wide(kVerifier));
   stage.forget();
   Submit second = ask(2, 64);

@@ -157,14 +157,17 @@ TEST_F(FailoverTest, FinishesItselfWhenOnlyTheFinishWasLost) {
   EXPECT_EQ(stage.does<Delivery>().finish, Finish::length);
 }
 
-TEST_F(FailoverTest, StartsAgainAtAVerifierThatLostTheSequence) {
+TEST_F(FailoverTest, GoesOnInANewEpochAtAVerifierThatHasFreedTheSequence) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
   stage.forget();
   lives(milliseconds(2500), {kVerifier});
+  EXPECT_EQ(stage.says<Ack>().message, (Ack{sequence(1), 1, 1, false}));
+  EXPECT_TRUE(stage.silent<Start>());
+  stage.hears(kVerifier, Tokens{.sequence = sequence(1), .epoch = 1, .first_index = 1, .finish = Finish::cancelled});
   const Start start = stage.says<Start>().message;
-  EXPECT_EQ(start.epoch, 1);
+  EXPECT_EQ(start.epoch, 2) << "rounds, and so their noise, begin anew";
   EXPECT_THAT(start.tokens, ElementsAre(10, 11, 12, 20));
 }
 
@@ -233,12 +236,12 @@ TEST_F(FailoverTest, ReportsTheFatesOfAllEpochsTogether) {
   stage.hears(kSpare, verifier(kSpare));
   stage.tell(ask(1));
   const Peer first = stage.says<Start>().peer;
-  Tokens got{.sequence = sequence(1), .epoch = 1, .ids = {20}, .drafted = {1}};
+  Tokens got{.sequence = sequence(1), .epoch = 1, .ids = {20}, .drafted = {1}, .depths = {1}};
   got.report = {.steps = 1, .received = 5, .accepted = 1, .rejected = 1, .unreached = 1, .held = 2};
   stage.hears(first, got);
   stage.down(first);
   const Peer second = stage.says<Start>().peer;
-  got = {.sequence = sequence(1), .epoch = 2, .first_index = 1, .ids = {21}, .drafted = {1}};
+  got = {.sequence = sequence(1), .epoch = 2, .first_index = 1, .ids = {21}, .drafted = {1}, .depths = {1}};
   got.report = {.steps = 1, .received = 2, .accepted = 2};
   stage.hears(second, got);
   stage.does<Delivery>();

@@ -41,7 +41,8 @@ class RebalanceTest : public testing::Test {
                              .epoch = epoch,
                              .first_index = first,
                              .ids = std::move(ids),
-                             .drafted = std::vector<uint8_t>(count)});
+                             .drafted = std::vector<uint8_t>(count),
+                             .depths = std::vector<uint8_t>(count)});
   }
   // Time passes; both heartbeat with what they have, and answer what starts there.
   void lives(milliseconds duration) {

@@ -44,6 +44,7 @@ class RouterTest : public testing::Test {
                              .first_index = first,
                              .ids = std::move(ids),
                              .drafted = std::vector<uint8_t>(count),
+                             .depths = std::vector<uint8_t>(count),
                              .finish = finish});
   }
   void accept(Peer peer, RequestId id, Epoch epoch) { stage.hears(peer, Accepted{sequence(id), epoch}); }

@@ -96,12 +96,18 @@ TEST_F(RouterTest, HandsOverEachLogprobOnce) {
   Submit submit = ask(1);
   submit.top_logprobs = 0;
   stage.tell(submit);
-  Tokens first{.sequence = sequence(1), .epoch = 1, .ids = {20, 21}, .drafted = {0, 0}, .logprobs = {{-1, {}}, {-2, {}}}};
+  Tokens first{.sequence = sequence(1),
+               .epoch = 1,
+               .ids = {20, 21},
+               .drafted = {0, 0},
+               .depths = {0, 0},
+               .logprobs = {{-1, {}}, {-2, {}}}};
   stage.hears(kVerifier, first);
   EXPECT_EQ(stage.does<Delivery>().logprobs, first.logprobs);
   Tokens more = first;
   more.ids.push_back(22);
   more.drafted.push_back(1);
+  more.depths.push_back(1);
   more.logprobs.push_back({-3, {{22, -3}}});
   stage.hears(kVerifier, more);
   EXPECT_EQ(stage.does<Delivery>().logprobs, (std::vector<TokenLogprob>{{-3, {{22, -3}}}}));
@@ -318,6 +324,7 @@ TEST_F(RouterTest, FailsWhatIsLeftWhenItMustStopNow) {
   for (RequestId id : {1, 2, 3}) EXPECT_EQ(stage.does<Failure>().request, id);
   EXPECT_EQ(stage.says<Cancel>().message, (Cancel{sequence(1), 1}));
   EXPECT_EQ(router.counters().failed, 3);
+  EXPECT_EQ(router.counters().cut, 3);
   EXPECT_EQ(router.counters().live + router.counters().waiting, 0);
 }
 

@@ -50,6 +50,7 @@ TEST_F(VerifierTest, EmitsTheAcceptedPathAndOneMore) {
   const Tokens tokens = stage.says<Tokens>().message;
   EXPECT_EQ(tokens.ids, (std::vector<TokenId>{13, 14}));
   EXPECT_EQ(tokens.drafted, (std::vector<uint8_t>{1, 0}));
+  EXPECT_EQ(tokens.depths, (std::vector<uint8_t>{3, 3}));
   EXPECT_EQ(verifier.counters().accepted, 1U);
   EXPECT_EQ(verifier.counters().rejected, 1U);
   EXPECT_EQ(verifier.counters().unreached, 1U);
@@ -171,6 +172,26 @@ TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
   }
   EXPECT_EQ(when, (std::vector<int>{2, 6, 14, 30, 46, 62, 78, 94}));
   EXPECT_EQ(verifier.counters().live, 0U);
+}
+
+TEST_F(VerifierTest, TellsWhoAcksASequenceThatIsNotHere) {
+  Start start = this->start();
+  start.output_max = 1;
+  start.lease_ms = 500;
+  stage.hears(kRouter, start);
+  runs();
+  choose();
+  stage.says<Tokens>();
+  stage.waits(600ms);
+  EXPECT_EQ(verifier.counters().live, 0U);
+  stage.forget();
+  stage.hears(kRouter, Ack{start.sequence, start.epoch, 1, false});
+  const Tokens gone = stage.says<Tokens>().message;
+  EXPECT_EQ(gone.first_index, 1);
+  EXPECT_EQ(gone.finish, Finish::cancelled);
+  EXPECT_TRUE(gone.ids.empty());
+  stage.hears(kRouter, Ack{start.sequence, start.epoch, 1, true});
+  EXPECT_TRUE(stage.silent<Tokens>()) << "a finish that is acked twice";
 }
 
 TEST_F(VerifierTest, CountsAStepWhenItHasEnded) {

@@ -110,6 +110,7 @@ class HttpApiTest : public testing::Test {
     Delivery delivery{.request = id, .finish = finish, .report = {.steps = 2, .received = 4, .accepted = 3, .rejected = 1}};
     delivery.ids = tokenizer().encode(text, true).value();
     delivery.drafted.assign(delivery.ids.size(), 1);
+    for (const bool drafted : {true, true, false, true, false}) delivery.histogram.add(drafted, 2);
     api.deliver(delivery);
   }
   const Tokenizer& tokenizer() {

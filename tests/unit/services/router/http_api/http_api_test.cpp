@@ -43,6 +43,9 @@ TEST_F(HttpApiTest, AnswersWholeWithUsageAndMetrics) {
   EXPECT_EQ(body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 3);
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["mean_acceptance_length"], 2.5);
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["draft_acceptance_rate"], 0.75);
+  EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram"], json::parse("[0, 1, 1]"));
+  EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram_by_draft_length"],
+            json::parse(R"({"2": [0, 1, 1]})"));
   EXPECT_EQ(body["slipstream"]["seed"], submit.seed);
   EXPECT_FALSE(body["slipstream"].contains("token_ids"));
 }
