@@ -36,6 +36,7 @@ constexpr Tally kTallies[] = {
     {"fenced", &Tallies::fenced},
     {"leases expired", &Tallies::leases_expired},
     {"preempted", &Tallies::preempted},
+    {"found in the cache", &Tallies::prefix_tokens},
     {"quarantined", &Tallies::quarantined},
     {"drawn trees judged", &Tallies::judged},
     {"accepted nodes", &Tallies::accepted_nodes},
