@@ -82,7 +82,7 @@ TEST(Drafter, ForAnotherTokenizerIsRefusedWithTheReasonAndChangesNothing) {
   const std::vector<Answer> plain = cluster.ask_all(asked, 2);
   const std::filesystem::path other = cluster.folder() / "another-tokenizer";
   std::filesystem::copy(tiny_model(), other);
-  std::ofstream(other / "tokenizer.json", std::ios::app) << "\n";  // to a hash another one
+  exchange_two_tokens(other / "tokenizer.json");
 
   cluster.start_drafter({"--model", other.string()});
   cluster.wait_ports("drafter");
