@@ -14,9 +14,9 @@ uint32_t DrafterOptions::threads_or_quota() const { return threads > 0 ? threads
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
   problems.one_of("--method", method, {"ngram", "small-lm"});
-  problems.folder("--model", model);
+  problems.model("--model", model);
   if (!draft_model.empty()) {
-    problems.folder("--draft-model", draft_model);
+    problems.model("--draft-model", draft_model);
     if (method != "small-lm") problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
   }
   problems.range("--threads", threads, kThreadsRange);
@@ -41,9 +41,10 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
   DrafterOptions options;
   CommandLine line("slipstream-drafter", "Guesses the next tokens of every sequence of its verifiers, as trees.");
   line.option("--method", options.method, "How to guess: ngram (look-up in the sequence itself) or small-lm (a small model)");
-  line.option("--model", options.model, "The target's folder: the tokenizer's fingerprint and the vocabulary are read");
+  line.option("--model", options.model,
+              "The target's folder or GGUF file: the tokenizer's fingerprint and the vocabulary are read");
   line.option("--draft-model", options.draft_model,
-              "small-lm: its folder, with the target's tokenizer; none: the target drafts for itself");
+              "small-lm: its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
   line.option("--threads", options.threads, kThreadsRange,
               fmt::format("small-lm: its threads; 0: the CPU quota, here {}", cpu_quota()));
   line.option("--path", options.path, "small-lm: instruction path: auto, avx512_bf16, avx512 or portable");

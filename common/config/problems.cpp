@@ -76,12 +76,13 @@ void Problems::one_of(std::string_view flag, const std::string& value, std::init
   }
 }
 
-void Problems::folder(std::string_view flag, const std::string& path) {
+void Problems::model(std::string_view flag, const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
+  if (!std::filesystem::is_directory(path, error) && !std::filesystem::is_regular_file(path, error)) {
     add(fmt::format(
-        "{} {} is not a folder that can be read; `make setup` brings the demo model, or name a Hugging Face model folder", flag,
-        path));
+        "{} {} is neither a folder nor a file that can be read; `make setup` brings the demo model, or name a Hugging "
+        "Face model folder or a GGUF file",
+        flag, path));
   }
 }
 

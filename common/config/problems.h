@@ -22,7 +22,7 @@ class Problems {
   void keys(const std::string& key, const std::string& peers);                                 // both or none
   void range(std::string_view flag, uint32_t value, const Range& range);
   void one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known);
-  void folder(std::string_view flag, const std::string& path);
+  void model(std::string_view flag, const std::string& path);  // a folder or a file; what is in it shows when it is read
   void log_level(const std::string& name);
 
   std::vector<std::string> take() { return std::move(sentences_); }

@@ -12,7 +12,7 @@ uint32_t VerifierOptions::threads_or_quota() const { return threads > 0 ? thread
 
 std::vector<std::string> VerifierOptions::validate() const {
   Problems problems;
-  problems.folder("--model", model);
+  problems.model("--model", model);
   problems.connect("--router", router, !key.empty());
   problems.range("--threads", threads, kThreadsRange);
   problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
@@ -29,7 +29,7 @@ std::vector<std::string> VerifierOptions::validate() const {
 Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv) {
   VerifierOptions options;
   CommandLine line("slipstream-verifier", "Owns the target model: checks draft trees and says every token.");
-  line.option("--model", options.model, "Model folder in the Hugging Face layout");
+  line.option("--model", options.model, "Hugging Face folder or GGUF file");
   line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
   line.option("--threads", options.threads, kThreadsRange,
               fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));

@@ -22,7 +22,7 @@ struct VersionRange {
 
 // What must be equal for two processes to speak of the same tokens; `weights` differs between target and drafter.
 struct Fingerprint {
-  uint64_t tokenizer = 0;            // hash of tokenizer.json's bytes
+  uint64_t tokenizer = 0;            // hash of what gives texts their ids (checkpoint/tokenizer_hash.h)
   int32_t vocabulary = 0;            // rows of the logits
   std::vector<TokenId> special_ids;  // end-of-sequence ids, ascending
   uint64_t weights = 0;              // hash of weights and settings (WIRE.md); 0: no weights (n-gram)

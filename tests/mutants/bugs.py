@@ -15,6 +15,7 @@ VERIFIER, ROUTER, DRAFTER = "services/verifier/", "services/router/", "services/
 SAMPLING, SPECULATION = "common/sampling/", "common/speculation/"
 STATISTICS, VERIFY = "common/statistics/", "tools/slipstream/verify/"
 THEORY = "tools/theory/"
+CHECKPOINT = "common/checkpoint/"
 SERVE, CONFIG = "tools/slipstream/", "common/config/"
 
 BUGS = [
@@ -359,4 +360,40 @@ BUGS = [
         "config_test ACommandLine.CountsARouter*"),
     Bug("answers that were cut count as failed", ROUTER + "router.cpp", "    ++counters.cut;\n", "",
         "router_test RouterTest.FailsWhatIsLeft*"),
+    # GGUF files and the tokenizer's fingerprint.
+    Bug("a tensor reaches beyond its file", CHECKPOINT + "gguf_file.cpp",
+        "entry.size > data.size() - entry.begin", "entry.size > data.size()", "checkpoint_test GgufFileTest.RefusesTensorsThatDoNotFit"),
+    Bug("a tensor's size wraps around", CHECKPOINT + "gguf_file.cpp",
+        "if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(along), &bytes)) return fail(\"its shape overflows\");",
+        "bytes *= static_cast<uint64_t>(along);", "checkpoint_test GgufFileTest.RefusesTensorsThatDoNotFit"),
+    Bug("tensors may lie over one another", CHECKPOINT + "gguf_file.cpp",
+        "if (entry.begin < covered) return fail", "if (covered > data.size()) return fail",
+        "checkpoint_test GgufFileTest.RefusesTensorsOverOneAnother"),
+    Bug("an offset of no whole alignment", CHECKPOINT + "gguf_file.cpp",
+        "if (entry.begin % alignment != 0) return fail", "if (alignment == 0) return fail", "checkpoint_test GgufFileTest.*"),
+    Bug("llama's query rows are taken as they lie", CHECKPOINT + "gguf_weights.cpp",
+        "weights.paired_query_heads_ = config.heads;", "weights.paired_query_heads_ = 0;", "model_test Tiny/GgufLogits.*"),
+    Bug("qwen's rows are put back too", CHECKPOINT + "gguf_weights.cpp",
+        "if (architecture == \"llama\") {", "if (!architecture.empty()) {", "model_test Tiny/GgufLogits.*"),
+    Bug("a 4-bit number's zero is at 7", CHECKPOINT + "dequantise.cpp",
+        "static_cast<float>((both & 0xF) - 8)", "static_cast<float>((both & 0xF) - 7)", "checkpoint_test Dequantise.*"),
+    Bug("a 4-bit minimum is left out", CHECKPOINT + "dequantise.cpp",
+        "out[i + 16] = scale * static_cast<float>(both >> 4) + minimum;",
+        "out[i + 16] = scale * static_cast<float>(both >> 4) + 0 * minimum;", "checkpoint_test Dequantise.*"),
+    Bug("RoPE goes without its divisors", "common/model/cpu/cpu_device.cpp",
+        "if (!rules.divisors.empty()) frequency /= rules.divisors[static_cast<size_t>(i)];", "", "model_test GgufLogits.ComeNear*"),
+    Bug("a tensor of another model is left out in silence", CHECKPOINT + "gguf_config.cpp",
+        "if (name != kRopeFrequencies && !gguf_name_is_of(name, config)) {", "if (name.empty()) {", "checkpoint_test GgufConfig.*"),
+    Bug("the end of a turn is no end", CHECKPOINT + "gguf_config.cpp",
+        "{\"eos\", \"eot\", \"eom\"}", "{\"eos\", \"eom\"}", "checkpoint_test GgufConfig.*"),
+    Bug("unused tokens are words", CHECKPOINT + "gguf_tokenizer.cpp",
+        "if (types[id] == kUnused) continue;\n", "", "checkpoint_test GgufTokenizer.*"),
+    Bug("control tokens are words like others", CHECKPOINT + "gguf_tokenizer.cpp",
+        "{\"special\", types[id] == kControl}", "{\"special\", false}", "router_model_folder_test ModelFolderTest.*"),
+    Bug("Llama 3's digits stand alone", CHECKPOINT + "gguf_tokenizer.cpp",
+        "\\\\p{N}{1,3}|", "\\\\p{N}|", "router_model_folder_test ModelFolderTest.GivesHuggingFaces*"),
+    Bug("the tokenizer's fingerprint forgets the merges", CHECKPOINT + "tokenizer_hash.cpp",
+        "  TRY_VOID(fold_merges(model, folder));\n", "", "checkpoint_test TokenizerHash.*"),
+    Bug("the tokenizer's fingerprint forgets how texts are split", CHECKPOINT + "tokenizer_hash.cpp",
+        "{\"normalizer\", \"pre_tokenizer\"}", "{\"normalizer\"}", "checkpoint_test TokenizerHash.*"),
 ]

@@ -41,12 +41,12 @@ int strays(const CLI::App& app) {
 }
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
-  app.add_option("--model", options.model, "Hugging Face folder of the model")->capture_default_str();
+  app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
   app.add_option("--drafter", options.drafter, "Who guesses ahead")
       ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
       ->capture_default_str();
   app.add_option("--draft-model", options.draft_model,
-                 "small-lm: its folder, with the model's own tokenizer; none: the model drafts for itself");
+                 "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

@@ -41,16 +41,21 @@ void say(std::string_view text) {
 
 Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
   std::error_code ignored;
-  if (std::filesystem::exists(model / "config.json", ignored)) return model;
+  const auto there = [&](const std::filesystem::path& at) {
+    return std::filesystem::exists(at / "config.json", ignored) || std::filesystem::is_regular_file(at, ignored);
+  };
+  if (there(model)) return model;
   if (std::filesystem::is_directory(model, ignored)) {
-    return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder with --model DIR",
+    return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder or a GGUF file with --model",
                 model.string());
   }
   for (auto at = this_program().parent_path(); model.is_relative() && at.has_relative_path(); at = at.parent_path()) {
-    if (std::filesystem::exists(at / model / "config.json", ignored)) return at / model;
+    if (there(at / model)) return at / model;
   }
-  return fail("there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder with --model DIR",
-              model.string());
+  return fail(
+      "there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a GGUF file with "
+      "--model",
+      model.string());
 }
 
 Result<void> serve(FleetOptions options, StopSignal& stop) {

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "common/base/check.h"
+#include "common/checkpoint/dequantise.h"
 #include "common/model/cpu/arena.h"
 #include "common/model/cpu/cpu_ops.h"
 #include "common/model/cpu/cpu_types.h"
@@ -20,25 +21,15 @@ constexpr int kKernelVersion = 1;  // part of the numerics id: grows when a kern
 int64_t value_stride(int32_t head_size) { return (int64_t{head_size} + kLanes - 1) / kLanes * kLanes; }
 int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
 
-float element(const HostMatrix& matrix, int64_t index) {
-  const std::byte* at = matrix.bytes.data() + index * static_cast<int64_t>(dtype_bytes(matrix.dtype));
-  if (matrix.dtype == Dtype::f32) {
-    float value;
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, at, sizeof(bits));
-  return matrix.dtype == Dtype::bf16 ? bf16_to_f32(bits) : f16_to_f32(bits);
-}
-
-void bf16_row(const HostMatrix& matrix, int32_t row, uint16_t* out) {
-  const int64_t first = int64_t{row} * matrix.cols;
+// Blocks of 4 and 8 bits are de-quantised here, as all matrices are kept in bf16 today. Kernels that compute on them take the
+// file's own blocks from HostMatrix::row instead, and lose nothing.
+void bf16_row(const HostMatrix& matrix, int32_t row, std::span<float> scratch, uint16_t* out) {
   if (matrix.dtype == Dtype::bf16) {
-    std::memcpy(out, matrix.bytes.data() + first * 2, static_cast<size_t>(matrix.cols) * 2);
+    std::memcpy(out, matrix.row(row).data(), matrix.row_bytes());
     return;
   }
-  for (int32_t col = 0; col < matrix.cols; ++col) out[col] = f32_to_bf16(element(matrix, first + col));
+  read_row(matrix, row, scratch);
+  std::ranges::transform(scratch, out, f32_to_bf16);
 }
 
 // Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by `factor`, short ones (below
@@ -111,6 +102,7 @@ class CpuDevice final : public Device {
         const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
         float frequency = 1.0F / std::pow(rules.theta, exponent);
         if (rules.llama3) frequency = llama3_frequency(frequency, rules);
+        if (!rules.divisors.empty()) frequency /= rules.divisors[static_cast<size_t>(i)];
         const double angle = static_cast<float>(position) * frequency;  // rounded to f32 first, as the reference does
         table->cosine.push_back(static_cast<float>(std::cos(angle)));
         table->sine.push_back(static_cast<float>(std::sin(angle)));
@@ -161,7 +153,8 @@ class CpuDevice final : public Device {
     TRY(float* at, arena_.array<float>(static_cast<size_t>(weight.out) * static_cast<size_t>(weight.in)));
     weight.gain = at;
     for (const HostMatrix& matrix : stacked) {
-      for (int64_t i = 0; i < int64_t{matrix.rows} * matrix.cols; ++i) *at++ = element(matrix, i);
+      const auto cols = static_cast<size_t>(matrix.cols);
+      for (int32_t i = 0; i < matrix.rows; ++i, at += cols) read_row(matrix, i, {at, cols});
     }
     return {};
   }
@@ -171,10 +164,11 @@ class CpuDevice final : public Device {
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
     TRY(uint16_t* panels, arena_.array<uint16_t>(static_cast<size_t>(panels_of(weight.out) * panel_elements(weight.in))));
     std::vector<uint16_t> row(static_cast<size_t>(weight.in));
+    std::vector<float> scratch(row.size());
     int32_t at = 0;
     for (const HostMatrix& matrix : stacked) {
       for (int32_t i = 0; i < matrix.rows; ++i, ++at) {
-        bf16_row(matrix, i, row.data());
+        bf16_row(matrix, i, scratch, row.data());
         pack_row(row.data(), weight.in, at, panels);
       }
     }

@@ -111,10 +111,12 @@ TEST_F(Options, KeepNumbersInTheirRanges) {
               ElementsAre(HasSubstr("--threads 257"), HasSubstr("--cache-tokens 1 "), HasSubstr("--context-max")));
 }
 
-TEST_F(Options, NameTheModelAfterItsFolder) {
+TEST_F(Options, NameTheModelAfterItsFolderOrFile) {
   RouterOptions options;
   options.model = "models/smollm2-135m-instruct/";
   EXPECT_EQ(options.served_name(), "smollm2-135m-instruct");
+  options.model = "models/SmolLM2-135M.Q4_1.gguf";
+  EXPECT_EQ(options.served_name(), "SmolLM2-135M.Q4_1");
   options.model = "tiny";
   EXPECT_EQ(options.served_name(), "tiny");
   options.model_name = "mine";

@@ -1,13 +1,15 @@
 """Makes the tokenizer and the golden files of this folder; see README.md."""
 
+import argparse
 import datetime
+import inspect
 import json
 import sys
 from pathlib import Path
 
 import jinja2
 import jinja2.sandbox
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 HERE = Path(__file__).parent
 NOW_UNIX_S = 1_700_000_000  # 14 November 2023, 22:13 UTC
@@ -127,6 +129,28 @@ def chats_golden(tokenizer, template):
     return golden
 
 
+def pre_tokenizer_golden():
+    """What Llama 3's and Qwen2's way to split a text into words, as transformers has them, make of the tiny vocabulary."""
+    from transformers.convert_slow_tokenizer import Qwen2Converter, TikTokenConverter
+
+    model = json.loads((HERE / "tokenizer.json").read_text())["model"]
+    qwen2 = Qwen2Converter(argparse.Namespace()).converted(model["vocab"], [tuple(merge) for merge in model["merges"]])
+    pattern = inspect.signature(TikTokenConverter).parameters["pattern"].default
+    golden = {}
+    for name in ("llama-bpe", "qwen2"):
+        tokenizer = Tokenizer.from_file(str(HERE / "tokenizer.json"))
+        if name == "qwen2":
+            tokenizer.normalizer, tokenizer.pre_tokenizer = qwen2.normalizer, qwen2.pre_tokenizer
+        else:
+            tokenizer.model.ignore_merges = True
+            tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+                pre_tokenizers.Split(Regex(pattern), behavior="isolated", invert=False),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            ])
+        golden[name] = texts_golden(tokenizer)
+    return golden
+
+
 def write(name, value):
     lines = json.dumps(value, ensure_ascii=False, indent=None).replace('}, {"', '},\n{"')
     (HERE / name).write_text(lines + "\n", encoding="utf-8")
@@ -142,6 +166,7 @@ def main():
         "chatml": chats_golden(tiny, CHATML),
         "chatty": chats_golden(tiny, chatty),
     })
+    write("pre_tokenizer_golden.json", pre_tokenizer_golden())
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
         smollm2 = Tokenizer.from_file(str(folder / "tokenizer.json"))
