@@ -74,7 +74,8 @@ struct SpeculationReport {
   uint32_t steps = 0;     // verify steps that emitted at least one token
   uint32_t received = 0;  // draft nodes that reached the verifier for this sequence
   uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, held = 0;
-  float spent = 0;  // total variation that a biased rule spent, the sum over the tokens emitted
+  float spent = 0;             // total variation that a biased rule spent, the sum over the tokens emitted
+  uint32_t cached_tokens = 0;  // of the prompt, found in the prefix cache when the sequence began
   bool operator==(const SpeculationReport&) const = default;
 };
 

@@ -1,85 +1,144 @@
-// Attention of one row's heads over one key-value head. Private to the kernels' .cpp files (lanes.h).
+// Attention of rows of one sequence over one key-value head (AttendArgs). Private to the kernels' .cpp files (lanes.h).
 //
-// Three passes: scores of whole cache blocks, a lane each position, so that a score never depends on where its key lies;
-// softmax, whose sum runs by the key's index on the row's path; values in order of that index.
+// Scores of whole cache blocks, a lane each position, so that a score never depends on where its key lies; softmax, whose sum
+// runs by the key's index on the row's path; values in order of that index. A query is one head of one row. Tiles of queries
+// share each vector of keys or values that is loaded; what is summed of a query, and in which order, they do not change.
 #pragma once
+
+#include <utility>
 
 #include "kernels/cpu/lanes.h"
 
 namespace slipstream {
 namespace {
 
-constexpr int32_t kHeadTile = 4;   // heads at once
-constexpr int32_t kValueTile = 4;  // vectors of a value row at once
+// A tile's sums and what they are made of fit the registers.
+#if defined(__AVX512F__)
+constexpr int32_t kTileQueries = 12, kTileVectors = 2;
+#elif defined(__AVX2__)
+constexpr int32_t kTileQueries = 6, kTileVectors = 1;
+#else
+constexpr int32_t kTileQueries = 2, kTileVectors = 1;
+#endif
 
-// scores[h][0..31] = q_h k / sqrt(head_size) of one block's positions
-template <int kHeads>
-void score_block(const AttendArgs& args, const float* keys, int32_t head, float* scores) {
-  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
-  const float* query = args.query + int64_t{head} * args.head_size;
-  Lanes low[kHeads] = {}, high[kHeads] = {};
-  for (int32_t d = 0; d < args.head_size; ++d) {
-    const Lanes key_low = load(keys + int64_t{d} * kCacheRows), key_high = load(keys + int64_t{d} * kCacheRows + kLanes);
-    for (int h = 0; h < kHeads; ++h) {
-      const Lanes q = all(query[int64_t{h} * args.head_size + d]);
-      low[h] = multiply_add(q, key_low, low[h]);
-      high[h] = multiply_add(q, key_high, high[h]);
-    }
-  }
-  for (int h = 0; h < kHeads; ++h) {
-    store(scores + (head + h) * args.scores_stride, low[h] * scale);
-    store(scores + (head + h) * args.scores_stride + kLanes, high[h] * scale);
-  }
-}
+// A run of queries at one block: in, out and how far apart two queries' are. What `next` points to is used afterwards.
+struct Tile {
+  const float* block = nullptr;  // keys, or values from the first column on
+  const float* next = nullptr;
+  const float* in = nullptr;  // queries, or weights
+  float* out = nullptr;       // scores, or sums
+  int64_t block_stride = 0, in_stride = 0, out_stride = 0;
+  int32_t count = 0;  // elements of a query, or keys
+};
 
-// acc[h][c] += weight[h] * value: one key
-template <int kHeads, int kVectors>
-SLIPSTREAM_INLINE void add_value(Lanes (&acc)[kHeads][kVectors], const float* value, const float* weights, int64_t stride) {
-  Lanes parts[kVectors];
-  for (int c = 0; c < kVectors; ++c) parts[c] = load(value + c * kLanes);
-  for (int h = 0; h < kHeads; ++h) {
-    const Lanes weight = all(weights[h * stride]);
-    for (int c = 0; c < kVectors; ++c) acc[h][c] = multiply_add(weight, parts[c], acc[h][c]);
-  }
-}
-
-SLIPSTREAM_INLINE const float* value_row(const AttendArgs& args, int32_t position) {
-  return args.cache + args.blocks[position / kCacheRows] * args.block_stride + int64_t{args.head_size} * kCacheRows +
-         position % kCacheRows * args.value_stride;
-}
-
-// out[h][from .. from + 16 kVectors) = sum over keys of weight * value / total
-template <int kHeads, int kVectors>
-void sum_values(const AttendArgs& args, int32_t head, int32_t from, const float* totals) {
-  Lanes acc[kHeads][kVectors] = {};
-  const float* weights = args.scores + head * args.scores_stride;
-  for (int32_t start = 0; start < args.visible; start += kCacheRows) {
-    const int32_t count = args.visible - start < kCacheRows ? args.visible - start : kCacheRows;
-    const float* values = value_row(args, start) + from;
-    for (int32_t i = 0; i < count; ++i) {
-      add_value<kHeads, kVectors>(acc, values + i * args.value_stride, weights + start + i, args.scores_stride);
-    }
-  }
-  int32_t key = args.visible;
-  for (uint64_t bits = args.ancestors; bits != 0; bits &= bits - 1, ++key) {
-    const float* value = value_row(args, args.visible + __builtin_ctzll(bits)) + from;
-    add_value<kHeads, kVectors>(acc, value, weights + key, args.scores_stride);
-  }
-  for (int h = 0; h < kHeads; ++h) {
+// sums[t][c] += in[t][k] * block[k][c], k = 0 .. count - 1 in this order
+template <int kQueries, int kVectors>
+SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Lanes (&sums)[kQueries][kVectors]) {
+  for (int32_t k = 0; k < tile.count; ++k) {
+    const float* from = tile.block + k * tile.block_stride;
+    Lanes parts[kVectors];
     for (int c = 0; c < kVectors; ++c) {
-      const int32_t at = from + c * kLanes, left = args.head_size - at;
-      if (left <= 0) break;
-      float* out = args.out + int64_t{head + h} * args.head_size + at;
-      store_part(out, acc[h][c] / totals[h], left < kLanes ? left : kLanes);
+      parts[c] = load(from + c * kLanes);
+      __builtin_prefetch(tile.next + k * tile.block_stride + c * kLanes);
+    }
+#pragma GCC unroll 12
+    for (int t = 0; t < kQueries; ++t) {
+      const Lanes factor = all(tile.in[t * tile.in_stride + k]);
+      for (int c = 0; c < kVectors; ++c) sums[t][c] = multiply_add(factor, parts[c], sums[t][c]);
+    }
+  }
+}
+
+// scores[t][..] = q k / sqrt(head_size) of some of a block's positions
+template <int kQueries, int kVectors>
+void score_tile(const Tile& tile) {
+  Lanes sums[kQueries][kVectors];
+#pragma GCC unroll 12
+  for (int t = 0; t < kQueries; ++t) {
+    for (int c = 0; c < kVectors; ++c) sums[t][c] = Lanes{};
+  }
+  multiply_tile(tile, sums);
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(tile.count));
+#pragma GCC unroll 12
+  for (int t = 0; t < kQueries; ++t) {
+    for (int c = 0; c < kVectors; ++c) store(tile.out + t * tile.out_stride + c * kLanes, sums[t][c] * scale);
+  }
+}
+
+// sums[t][..] += weight * value over some keys of a block
+template <int kQueries, int kVectors>
+void value_tile(const Tile& tile) {
+  Lanes sums[kQueries][kVectors];
+#pragma GCC unroll 12
+  for (int t = 0; t < kQueries; ++t) {
+    for (int c = 0; c < kVectors; ++c) sums[t][c] = load(tile.out + t * tile.out_stride + c * kLanes);
+  }
+  multiply_tile(tile, sums);
+#pragma GCC unroll 12
+  for (int t = 0; t < kQueries; ++t) {
+    for (int c = 0; c < kVectors; ++c) store(tile.out + t * tile.out_stride + c * kLanes, sums[t][c]);
+  }
+}
+
+using QueryTileFn = void (*)(const Tile& tile);
+template <int... kBelow>
+constexpr auto score_tiles(std::integer_sequence<int, kBelow...>) {
+  struct Table {
+    QueryTileFn of[sizeof...(kBelow)];
+  };
+  return Table{{score_tile<kBelow + 1, kTileVectors>...}};
+}
+template <int kVectors, int... kBelow>
+constexpr auto value_tiles(std::integer_sequence<int, kBelow...>) {
+  struct Table {
+    QueryTileFn of[sizeof...(kBelow)];
+  };
+  return Table{{value_tile<kBelow + 1, kVectors>...}};
+}
+using TileSizes = std::make_integer_sequence<int, kTileQueries>;
+constexpr auto kScoreTiles = score_tiles(TileSizes{});
+constexpr auto kWideValueTiles = value_tiles<kTileVectors>(TileSizes{});
+constexpr auto kValueTiles = value_tiles<1>(TileSizes{});
+
+// The queries [0, count) behind the tile's pointers, in the fewest tiles. tiles[n - 1] does n queries.
+SLIPSTREAM_INLINE void by_tiles(const QueryTileFn (&tiles)[kTileQueries], Tile tile, int32_t count) {
+  const int32_t number = (count + kTileQueries - 1) / kTileQueries;
+  const float* in = tile.in;
+  float* out = tile.out;
+  for (int32_t i = 0, query = 0; i < number; ++i) {
+    const int32_t next = count * (i + 1) / number;
+    tile.in = in + query * tile.in_stride;
+    tile.out = out + query * tile.out_stride;
+    tiles[next - query - 1](tile);
+    query = next;
+  }
+}
+
+[[maybe_unused]] void attend_scores(const AttendArgs& args, int32_t first_block, int32_t last_block) {
+  Tile tile{.in = args.query,
+            .block_stride = kCacheRows,
+            .in_stride = args.head_size,
+            .out_stride = args.scores_stride,
+            .count = args.head_size};
+  for (int32_t b = first_block; b < last_block; ++b) {
+    const float* keys = args.cache + args.blocks[b] * args.block_stride;
+    const float* next = b + 1 < last_block ? args.cache + args.blocks[b + 1] * args.block_stride : keys;
+    for (int32_t lane = 0; lane < kCacheRows; lane += kTileVectors * kLanes) {
+      tile.block = keys + lane;
+      tile.next = next + lane;
+      tile.out = args.scores + int64_t{b} * kCacheRows + lane;
+      by_tiles(kScoreTiles.of, tile, args.rows * args.heads);
     }
   }
 }
 
 // Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the number of keys.
-SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, float* scores) {
-  int32_t key = args.visible;
-  for (uint64_t bits = args.ancestors; bits != 0; bits &= bits - 1)
-    scores[key++] = scores[args.visible + __builtin_ctzll(bits)];
+SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float* scores) {
+  const int32_t visible = args.visible[row];
+  int32_t key = visible;
+  for (uint64_t bits = args.ancestors[row]; bits != 0; bits &= bits - 1) {
+    scores[key++] = scores[visible + __builtin_ctzll(bits)];
+  }
   return key;
 }
 
@@ -106,37 +165,76 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
   return sum(total);
 }
 
-template <int kHeads>
-void attend_heads(const AttendArgs& args, int32_t head) {
-  const int32_t seen = args.visible + (args.ancestors != 0 ? 64 - __builtin_clzll(args.ancestors) : 0);
-  for (int32_t start = 0; start < seen; start += kCacheRows) {
-    const float* keys = args.cache + args.blocks[start / kCacheRows] * args.block_stride;
-    score_block<kHeads>(args, keys, head, args.scores + start);
+[[maybe_unused]] void attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
+  for (int32_t query = first_query; query < last_query; ++query) {
+    float* scores = args.scores + query * args.scores_stride;
+    args.totals[query] = exponentials(scores, gather_path(args, query / args.heads, scores));
   }
-  float totals[kHeads];
-  for (int h = 0; h < kHeads; ++h) {
-    float* scores = args.scores + (head + h) * args.scores_stride;
-    totals[h] = exponentials(scores, gather_path(args, scores));
-  }
-  int32_t from = 0;
-  for (; from + (kValueTile - 1) * kLanes < args.head_size; from += kValueTile * kLanes) {
-    sum_values<kHeads, kValueTile>(args, head, from, totals);
-  }
-  for (; from < args.head_size; from += kLanes) sum_values<kHeads, 1>(args, head, from, totals);
 }
 
-[[maybe_unused]] void attend(const AttendArgs& args) {
-  int32_t head = 0;
-  for (; head + kHeadTile <= args.heads; head += kHeadTile) attend_heads<kHeadTile>(args, head);
-  switch (args.heads - head) {
-    case 3:
-      return attend_heads<3>(args, head);
-    case 2:
-      return attend_heads<2>(args, head);
-    case 1:
-      return attend_heads<1>(args, head);
-    default:
-      return;
+// Rows [first, last) add `count` values from position `position` on, which stand in one block; their weights begin at `key`.
+struct ValueRun {
+  int32_t first = 0, last = 0, position = 0, key = 0, count = 0;
+};
+template <int kVectors>
+SLIPSTREAM_INLINE void add_values(const AttendArgs& args, const ValueRun& run, int32_t column) {
+  const auto values = [&](int32_t position) {
+    return args.cache + args.blocks[position / kCacheRows] * args.block_stride + int64_t{args.head_size} * kCacheRows +
+           position % kCacheRows * args.value_stride + column;
+  };
+  const bool more = run.position + kCacheRows < args.visible[run.first];
+  const int64_t query = int64_t{run.first} * args.heads;
+  by_tiles(kVectors == 1 ? kValueTiles.of : kWideValueTiles.of,
+           {.block = values(run.position),
+            .next = values(more ? run.position + kCacheRows : run.position),
+            .in = args.scores + query * args.scores_stride + run.key,
+            .out = args.sums + query * args.value_stride + column,
+            .block_stride = args.value_stride,
+            .in_stride = args.scores_stride,
+            .out_stride = args.value_stride,
+            .count = run.count},
+           (run.last - run.first) * args.heads);
+}
+
+template <int kVectors>
+void sum_columns(const AttendArgs& args, int32_t column) {
+  int32_t shared = args.visible[0];  // positions that all rows see
+  for (int32_t row = 1; row < args.rows; ++row) shared = args.visible[row] < shared ? args.visible[row] : shared;
+  shared = shared / kCacheRows * kCacheRows;
+  for (int32_t at = 0; at < shared; at += kCacheRows) {
+    add_values<kVectors>(args, {.first = 0, .last = args.rows, .position = at, .key = at, .count = kCacheRows}, column);
+  }
+  for (int32_t row = 0; row < args.rows; ++row) {
+    const int32_t visible = args.visible[row];
+    for (int32_t at = shared; at < visible; at += kCacheRows) {
+      const int32_t count = visible - at < kCacheRows ? visible - at : kCacheRows;
+      add_values<kVectors>(args, {.first = row, .last = row + 1, .position = at, .key = at, .count = count}, column);
+    }
+    int32_t key = visible;
+    for (uint64_t bits = args.ancestors[row]; bits != 0; bits &= bits - 1, ++key) {
+      const int32_t position = visible + __builtin_ctzll(bits);
+      add_values<kVectors>(args, {.first = row, .last = row + 1, .position = position, .key = key, .count = 1}, column);
+    }
+  }
+}
+
+[[maybe_unused]] void attend_values(const AttendArgs& args, int32_t first_column, int32_t last_column) {
+  const int32_t queries = args.rows * args.heads;
+  for (int32_t query = 0; query < queries; ++query) {
+    for (int32_t at = first_column; at < last_column; at += kLanes) store(args.sums + query * args.value_stride + at, Lanes{});
+  }
+  int32_t column = first_column;
+  for (; column + (kTileVectors - 1) * kLanes < last_column; column += kTileVectors * kLanes) {
+    sum_columns<kTileVectors>(args, column);
+  }
+  for (; column < last_column; column += kLanes) sum_columns<1>(args, column);
+  for (int32_t query = 0; query < queries; ++query) {
+    float* out = args.out + query / args.heads * args.out_stride + int64_t{query % args.heads} * args.head_size;
+    const float* sums = args.sums + query * args.value_stride;
+    for (int32_t at = first_column; at < last_column; at += kLanes) {
+      const int32_t left = last_column - at;
+      store_part(out + at, load(sums + at) / args.totals[query], left < kLanes ? left : kLanes);
+    }
   }
 }
 

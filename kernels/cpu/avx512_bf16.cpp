@@ -61,7 +61,9 @@ void linear(const LinearArgs& args, int32_t begin, int32_t end) { linear_by_tile
 const Kernels kAvx512Bf16Kernels = {.path = CpuPath::avx512_bf16,
                                     .linear = linear,
                                     .to_bf16 = to_bf16,
-                                    .attend = attend,
+                                    .attend_scores = attend_scores,
+                                    .attend_weights = attend_weights,
+                                    .attend_values = attend_values,
                                     .add_rms_norm = add_rms_norm,
                                     .rope = rope,
                                     .silu_gate = silu_gate};

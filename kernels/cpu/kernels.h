@@ -5,6 +5,7 @@
 // own path.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "kernels/cpu/path.h"
@@ -24,23 +25,42 @@ struct LinearArgs {
   int32_t rows = 0, in_cols = 0, out_cols = 0;
 };
 
-// The heads of one row that share a key-value head: out = softmax(q k / sqrt(head_size)) v.
+// Rows of one sequence (nodes of its tree, or neighbours of a prompt chunk) and the heads that share one key-value head:
+// out = softmax(q k / sqrt(head_size)) v, for all of them while a cache block is at hand.
 //
 // Block b of the cache begins at cache + b * block_stride: keys [head_size, kCacheRows], so that a lane is a position, then
-// values [kCacheRows, value_stride]. The row sees positions [0, visible), then visible + j for each bit j of `ancestors`, in
+// values [kCacheRows, value_stride]. A row sees positions [0, visible), then visible + j for each bit j of its ancestors, in
 // that order: its p-th key always is at position p of its own path, wherever the tree stored it.
+//
+// Done in three parts, each of which may be split over threads, and each after the one before is whole: scores by cache block,
+// weights by query (one head of one row), values by column. What a row gets does not depend on the split, nor on the rows
+// beside it.
 struct AttendArgs {
   const float* cache = nullptr;
   int64_t block_stride = 0, value_stride = 0;
-  const int32_t* blocks = nullptr;  // physical block of each logical one
-  const float* query = nullptr;     // [heads, head_size]
-  float* out = nullptr;             // [heads, head_size]
-  float* scores = nullptr;          // scratch [heads, scores_stride]
-  int64_t scores_stride = 0;        // at least score_floats(visible)
-  uint64_t ancestors = 0;
-  int32_t visible = 0, heads = 0, head_size = 0;
+  const int32_t* blocks = nullptr;   // physical block of each logical one
+  const int32_t* visible = nullptr;  // [rows]
+  const uint64_t* ancestors = nullptr;
+  const float* query = nullptr;  // [rows, heads, head_size]
+  float* out = nullptr;          // [rows] of [heads, head_size]
+  int64_t out_stride = 0;
+  int32_t rows = 0, heads = 0, head_size = 0;
+  float* scores = nullptr;    // scratch [rows * heads, scores_stride]
+  int64_t scores_stride = 0;  // at least kCacheRows * attend_blocks
+  float* sums = nullptr;      // scratch [rows * heads, value_stride]
+  float* totals = nullptr;    // scratch [rows * heads]
 };
-constexpr int64_t score_floats(int32_t visible) { return (int64_t{visible} + 64 + kCacheRows) / kCacheRows * kCacheRows; }
+// Blocks in which any of the rows sees anything.
+constexpr int32_t attend_blocks(const AttendArgs& args) {
+  int32_t seen = 0;
+  for (int32_t row = 0; row < args.rows; ++row) {
+    const int32_t end = args.visible[row] + static_cast<int32_t>(std::bit_width(args.ancestors[row]));
+    seen = seen < end ? end : seen;
+  }
+  return (seen + kCacheRows - 1) / kCacheRows;
+}
+inline constexpr int32_t kAncestorsMax = 64;
+inline constexpr int32_t kAttendQueries = 24;  // rows * heads of a call at which a block's loading is well shared
 
 struct NormArgs {
   float* residual = nullptr;     // [cols] += delta
@@ -54,8 +74,10 @@ struct NormArgs {
 struct Kernels {
   CpuPath path = CpuPath::portable;
   void (*linear)(const LinearArgs& args, int32_t begin, int32_t end) = nullptr;
-  void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;  // null: linear reads f32
-  void (*attend)(const AttendArgs& args) = nullptr;
+  void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;                          // null: linear reads f32
+  void (*attend_scores)(const AttendArgs& args, int32_t first_block, int32_t last_block) = nullptr;  // last: one behind
+  void (*attend_weights)(const AttendArgs& args, int32_t first_query, int32_t last_query) = nullptr;
+  void (*attend_values)(const AttendArgs& args, int32_t first_column, int32_t last_column) = nullptr;  // first: of a vector
   void (*add_rms_norm)(const NormArgs& args) = nullptr;
   // Rotates element i of a head against element i + half by the angle whose cosine and sine are given, [half].
   void (*rope)(float* head, const float* cosine, const float* sine, int32_t half) = nullptr;

@@ -32,7 +32,9 @@ SLIPSTREAM_INLINE void store_part(float* to, Lanes value, int32_t count) {
   if (count == kLanes) return store(to, value);
   std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
 }
-SLIPSTREAM_INLINE Lanes all(float value) { return Lanes{} + value; }
+SLIPSTREAM_INLINE Lanes all(float value) {
+  return Lanes{value, value, value, value, value, value, value, value, value, value, value, value, value, value, value, value};
+}
 SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // NaN in a stays
 
 // a * b + c: one rounding where the instruction set has it, two elsewhere. The same everywhere on one path.

@@ -52,7 +52,9 @@ void linear(const LinearArgs& args, int32_t begin, int32_t end) { linear_by_tile
 const Kernels kPortableKernels = {.path = CpuPath::portable,
                                   .linear = linear,
                                   .to_bf16 = nullptr,
-                                  .attend = attend,
+                                  .attend_scores = attend_scores,
+                                  .attend_weights = attend_weights,
+                                  .attend_values = attend_values,
                                   .add_rms_norm = add_rms_norm,
                                   .rope = rope,
                                   .silu_gate = silu_gate};

@@ -1,4 +1,6 @@
 // slipstream-drafter: guesses ahead for every sequence of its verifiers. Constructs, connects, runs.
+#include <unistd.h>
+
 #include <atomic>
 #include <utility>
 
@@ -62,8 +64,8 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
-  log_info("{} at {}, verifiers connect to {}, metrics at {}", config.method, bound, config.draft_endpoint,
-           config.metrics_endpoint);
+  log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", config.incarnation, getpid(), config.method,
+           bound, config.draft_endpoint, config.metrics_endpoint);
   const auto told = [](const auto& d) { log_info("{}", told_to_stop(d.counters())); };
   loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}, .told = told});
   log_info("{}", stopped(drafter.counters()));

@@ -16,7 +16,8 @@ namespace slipstream {
 struct WorkerFacts {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
-  std::string what;  // a verifier's numerics id, a drafter's methods
+  std::string what;            // a verifier's numerics id, a drafter's methods
+  std::string draft_endpoint;  // a drafter's: where verifiers connect
   std::string metrics_endpoint;
   uint32_t sequences = 0;  // its own count, at its last heartbeat
   uint32_t assigned = 0;   // live sequences of this router

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/key_name.h"
+#include "common/runtime/transport.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 
@@ -56,8 +57,8 @@ void Router::State::handle(const Malformed& malformed) {
   if (strikes.size() >= kPeersRememberedMax && !strikes.contains(malformed.peer)) strikes.clear();
   if (++strikes[malformed.peer] != kStrikesMax) return;
   ++counters.quarantined;
-  note(fmt::format("cut off peer {:016x} after {} malformed messages, the last: {}", malformed.peer.id, kStrikesMax,
-                   malformed.why));
+  warn(fmt::format("cut off worker {:016x} after {} malformed messages, the last: {}", incarnation_of(malformed.peer),
+                   kStrikesMax, malformed.why));
   effects->push_back(Disconnect{malformed.peer});
   lose_worker(malformed.peer);
 }

@@ -1,4 +1,6 @@
 // slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them. Constructs, connects, runs.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -65,7 +67,8 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   const std::string address = Endpoint{http.host, front.port()}.address(), bind = transport->bound_endpoint();
   api.listens_at(address);
   TRY_VOID(write_port_file(options.port_file, {{"http", address}, {"bind", bind}}));
-  log_info("serving {} at http://{}/, workers connect to {}", options.served_name(), address, bind);
+  log_info("id {:016x}, pid {}: serving {} at http://{}/, workers connect to {}", model.config.incarnation, getpid(),
+           options.served_name(), address, bind);
   const auto done = [](const Router& r) { return r.counters().live + r.counters().waiting == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   RouterCounters when_told;

@@ -60,7 +60,9 @@ Result<void> Workers::check_verifier(Peer peer, const Hello& hello) const {
     if (other == peer || worker.hello.role != Role::verifier || !worker.takes_work()) continue;
     if (worker.hello.fingerprint.weights == hello.fingerprint.weights) continue;
     return fail(
-        "other weights or config: the verifiers of this router serve {:016x}, you have {:016x}. One router serves one model",
+        "other weights or config: the verifiers of this router serve {:016x}, you have {:016x}, and one router serves one "
+        "model. "
+        "Start this verifier from their model folder (--model), or with a router of its own",
         worker.hello.fingerprint.weights, hello.fingerprint.weights);
   }
   return {};
@@ -113,6 +115,7 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
         {.role = hello.role,
          .incarnation = hello.incarnation,
          .what = hello.role == Role::verifier ? hello.numerics_id : fmt::format("{}", fmt::join(hello.methods, ",")),
+         .draft_endpoint = hello.draft_endpoint,
          .metrics_endpoint = hello.metrics_endpoint,
          .sequences = worker.load.sequences,
          .assigned = static_cast<uint32_t>(worker.assigned),

@@ -1,6 +1,10 @@
 // slipstream-verifier: owns the target model and the truth of every sequence it is given. Constructs, connects, runs.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+
+#include <fmt/ranges.h>
 
 #include "common/base/log.h"
 #include "common/checkpoint/fingerprint.h"
@@ -75,8 +79,11 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  log_info("{} on {} threads, context {} (the model's: {}), cache {} tokens, metrics at http://{}/metrics", config.numerics_id,
-           wanted.threads, config.context_max, model.context_max, config.cache_blocks * kBlockTokens, address);
+  log_info(
+      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
+      "metrics at {}",
+      config.incarnation, getpid(), config.numerics_id, wanted.threads, config.context_max, model.context_max,
+      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;

@@ -201,7 +201,7 @@ std::optional<HeldDemo> hold_in_plain_answers(Process demo, const std::filesyste
   if (!verifier) return {};
   wait_for("the plain answers", [&] {
     ::kill(*verifier, SIGSTOP);
-    if (says("plainly") || demo.ended()) return true;
+    if (says("To compare") || demo.ended()) return true;
     ::kill(*verifier, SIGCONT);
     return false;
   });

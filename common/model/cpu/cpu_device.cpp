@@ -18,7 +18,6 @@ namespace {
 
 constexpr int kKernelVersion = 1;  // part of the numerics id: grows when a kernel's bits change
 
-int64_t value_stride(int32_t head_size) { return (int64_t{head_size} + kLanes - 1) / kLanes * kLanes; }
 int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
 
 // Blocks of 4 and 8 bits are de-quantised here, as all matrices are kept in bf16 today. Kernels that compute on them take the
@@ -122,7 +121,7 @@ class CpuDevice final : public Device {
     cache->head_floats = head_floats(shape.head_size);
     TRY(cache->data, arena_.array<float>(cpu_cache_bytes(layers, shape, blocks) / sizeof(float)));
     const int64_t held = int64_t{blocks} * kCacheRows;
-    ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions_)), shape.heads / shape.kv_heads);
+    ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions_)), shape);
     caches_.push_back(std::move(cache));
     return caches_.back().get();
   }

@@ -12,15 +12,12 @@ namespace {
 static_assert(kCacheRows == kBlockTokens, "a cache block of the kernels is one of the block tables");
 
 // A range is worth another thread's while from about this much work on: some microseconds.
-constexpr int64_t kRangeElements = 8192;     // of element-wise loops
-constexpr int64_t kRangeProducts = 100'000;  // multiply-adds of attention
-constexpr int32_t kRangesPerThread = 8;      // of a linear: few enough to claim, many enough to end together
+constexpr int64_t kRangeElements = 8192;  // of element-wise loops
+constexpr int32_t kRangesPerThread = 8;   // of a linear: few enough to claim, many enough to end together
 
 int32_t grain_for(int64_t range, int64_t each) {
   return static_cast<int32_t>(std::max<int64_t>(1, range / std::max<int64_t>(1, each)));
 }
-
-float* row_of(const Tensor& tensor, int32_t row) { return static_cast<float*>(tensor.data) + int64_t{row} * tensor.cols; }
 
 const CpuWeight& cpu(const Weight& weight) { return static_cast<const CpuWeight&>(weight); }
 
@@ -52,10 +49,11 @@ void move_row(const CpuCache& cache, int layer, const KvMove& move) {
 }  // namespace
 
 CpuOps::CpuOps(const Kernels& kernels, int threads)
-    : kernels_(kernels), pool_(threads), scratch_(static_cast<size_t>(threads)) {}
+    : kernels_(kernels), pool_(threads), attention_(kernels, pool_), scratch_(static_cast<size_t>(threads)) {}
 
 void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
+  attention_.reserve_rows(rows_max_);
   if (kernels_.to_bf16 != nullptr) activations_.resize(static_cast<size_t>(rows_max_) * static_cast<size_t>(cols_max_));
 }
 
@@ -64,9 +62,9 @@ void CpuOps::reserve_columns(int32_t in_cols) {
   reserve_rows(rows_max_);
 }
 
-void CpuOps::reserve_context(int32_t positions, int32_t heads) {
-  const auto floats = static_cast<size_t>(score_floats(positions)) * static_cast<size_t>(heads);
-  for (Scratch& each : scratch_) each.scores.resize(std::max(each.scores.size(), floats));
+void CpuOps::begin(const Step& step) {
+  step_ = &step;
+  attention_.begin(step);
 }
 
 // In order, since a later move may read what an earlier one's neighbour left; layers are apart from each other.
@@ -160,28 +158,7 @@ void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int l
 }
 
 void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {
-  const auto& store = static_cast<const CpuCache&>(cache);
-  const int32_t kv_heads = store.shape.kv_heads, size = store.shape.head_size, group = store.shape.heads / kv_heads;
-  const int32_t deepest = *std::ranges::max_element(step_->visible);
-  const int32_t grain = grain_for(kRangeProducts, 2 * int64_t{deepest + kCacheRows} * group * size);
-  pool_.run(qkv.rows * kv_heads, grain, [&](int32_t begin, int32_t end, int thread) {
-    for (int32_t item = begin; item < end; ++item) {
-      const auto row = static_cast<size_t>(item / kv_heads);
-      const int32_t kv_head = item % kv_heads;
-      kernels_.attend({.cache = store.head(layer, 0, kv_head),
-                       .block_stride = store.block_floats(),
-                       .value_stride = store.value_stride,
-                       .blocks = step_->block_table.data() + int64_t{step_->sequence[row]} * step_->blocks_max,
-                       .query = row_of(qkv, item / kv_heads) + int64_t{kv_head} * group * size,
-                       .out = row_of(out, item / kv_heads) + int64_t{kv_head} * group * size,
-                       .scores = scratch_[static_cast<size_t>(thread)].scores.data(),
-                       .scores_stride = score_floats(step_->visible[row]),
-                       .ancestors = step_->ancestors[row],
-                       .visible = step_->visible[row],
-                       .heads = group,
-                       .head_size = size});
-    }
-  });
+  attention_.run(qkv, static_cast<const CpuCache&>(cache), layer, out);
 }
 
 void CpuOps::silu_gate(Tensor gate_up, Tensor out) {

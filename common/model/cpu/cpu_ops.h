@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/model/adjusted_row.h"
+#include "common/model/cpu/cpu_attention.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
 #include "common/model/ops.h"
@@ -18,10 +19,10 @@ class CpuOps final : public Ops {
 
   // At load: makes room for what ops will need, so that no step allocates.
   void reserve_rows(int32_t rows_max);
-  void reserve_columns(int32_t in_cols);                   // of a weight
-  void reserve_context(int32_t positions, int32_t heads);  // heads that share a key-value head
+  void reserve_columns(int32_t in_cols);  // of a weight
+  void reserve_context(int32_t positions, const AttentionShape& shape) { attention_.reserve(positions, shape); }
 
-  void begin(const Step& step) { step_ = &step; }
+  void begin(const Step& step);
   void move(const CpuCache& cache, std::span<const KvMove> moves);
 
   void embed(const Weight& table, Tensor out) override;
@@ -36,8 +37,7 @@ class CpuOps final : public Ops {
   void rank(Tensor logits, Tensor out) override;
 
  private:
-  struct Scratch {  // one a thread
-    std::vector<float> scores;
+  struct Scratch {                // one a thread
     std::vector<float> adjusted;  // one row
     ChooseScratch choose;
   };
@@ -45,6 +45,7 @@ class CpuOps final : public Ops {
 
   const Kernels& kernels_;
   ThreadPool pool_;
+  CpuAttention attention_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
   std::vector<uint16_t> activations_;  // [rows_max, cols_max] bf16, where the path wants it

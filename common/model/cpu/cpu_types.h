@@ -9,6 +9,13 @@
 
 namespace slipstream {
 
+inline float* row_of(const Tensor& tensor, int32_t row) {
+  return static_cast<float*>(tensor.data) + int64_t{row} * tensor.cols;
+}
+
+constexpr int64_t value_stride(int32_t head_size) { return (int64_t{head_size} + kLanes - 1) / kLanes * kLanes; }
+constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
+
 struct CpuWeight final : Weight {
   const float* gain = nullptr;       // Format::f32: [out, in]
   const uint16_t* panels = nullptr;  // Format::bf16 (kernels/cpu/panels.h)

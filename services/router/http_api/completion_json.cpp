@@ -36,6 +36,8 @@ Json usage_json(const Usage& usage, const SpeculationReport& report) {
   Json json = usage_json(usage);
   json["completion_tokens_details"] = {{"accepted_prediction_tokens", report.accepted},
                                        {"rejected_prediction_tokens", decided - std::min(decided, report.accepted)}};
+  json["prompt_tokens_details"] = {
+      {"cached_tokens", std::min(report.cached_tokens, static_cast<uint32_t>(usage.prompt_tokens))}};
   return json;
 }
 

@@ -13,13 +13,15 @@ std::string_view mood(const WorkerFacts& worker) {
 
 std::string workers_table(const RouterCounters& counters) {
   if (counters.workers->empty()) return "  none yet: start slipstream-verifier with this router's worker address\n";
-  std::string table;
+  std::string verifiers, drafters;
   for (const WorkerFacts& worker : *counters.workers) {
     const bool verifier = worker.role == Role::verifier;
-    table += fmt::format("  {:8}  {:7}  {:3} sequences  {}  {}\n", verifier ? "verifier" : "drafter", mood(worker),
-                         verifier ? worker.assigned : worker.sequences, worker.what, worker.metrics_endpoint);
+    (verifier ? verifiers : drafters) +=
+        fmt::format("  {:8} {:016x}  {:7}  {:3} sequences  {}{}  {}\n", verifier ? "verifier" : "drafter", worker.incarnation,
+                    mood(worker), verifier ? worker.assigned : worker.sequences, worker.what,
+                    verifier ? "" : " at " + worker.draft_endpoint, worker.metrics_endpoint);
   }
-  return table;
+  return verifiers + drafters;
 }
 
 }  // namespace

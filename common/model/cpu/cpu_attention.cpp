@@ -1,0 +1,132 @@
+#include "common/model/cpu/cpu_attention.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace slipstream {
+namespace {
+
+constexpr int64_t kRangeProducts = 100'000;     // multiply-adds worth another thread's while: some microseconds
+constexpr int64_t kPartedProducts = 1'000'000;  // of a step's layer, worth three loops instead of one
+constexpr int32_t kCallsPerThread = 3;          // with fewer calls, threads share each one's parts
+constexpr int32_t kPartColumns = 2 * kLanes;
+
+// Of one query's scores: whole vectors, and an odd number of them, so that many queries' scores of one position do not share
+// the few lines that a cache keeps of one address modulo 4 KB.
+int64_t scores_stride(int32_t blocks) { return int64_t{blocks} * kCacheRows + kLanes; }
+
+int32_t deepest(const Step& step, size_t first, size_t count) {
+  int32_t seen = 0;
+  for (size_t row = first; row < first + count; ++row) {
+    seen = std::max(seen, step.visible[row] + static_cast<int32_t>(std::bit_width(step.ancestors[row])));
+  }
+  return seen;
+}
+
+}  // namespace
+
+CpuAttention::CpuAttention(const Kernels& kernels, ThreadPool& pool)
+    : kernels_(kernels), pool_(pool), scratch_(static_cast<size_t>(pool.threads() * kCallsPerThread)) {
+  calls_.reserve(scratch_.size());
+}
+
+void CpuAttention::reserve_rows(int32_t rows_max) { rows_.reserve(static_cast<size_t>(rows_max)); }
+
+void CpuAttention::reserve(int32_t positions, const AttentionShape& shape) {
+  const int32_t heads = shape.heads / shape.kv_heads;
+  rows_each_ = std::min(rows_each_, std::max(1, kAttendQueries / heads));
+  const int64_t each = scores_stride(blocks_of(positions + kAncestorsMax)) + 2 * value_stride(shape.head_size) + kLanes;
+  const auto lines = static_cast<size_t>(std::max(kAttendQueries, heads) * each / kLanes);
+  for (auto& scratch : scratch_) scratch.resize(std::max(scratch.size(), lines));
+}
+
+void CpuAttention::begin(const Step& step) {
+  step_ = &step;
+  rows_.clear();
+  for (int32_t row = 0; row < static_cast<int32_t>(step.token.size()); ++row) {
+    const auto at = static_cast<size_t>(row);
+    const bool joins = row > 0 && step.sequence[at] == step.sequence[at - 1] && rows_.back().count < rows_each_;
+    if (!joins) rows_.push_back({.first = row, .count = 0});
+    ++rows_.back().count;
+  }
+  deepest_ = deepest(step, 0, step.token.size());
+}
+
+// Number i: key-value head i % kv_heads of rows_[i / kv_heads]. Gathers its queries; each part of the scratch begins at a line.
+AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tensor out, int32_t i, size_t scratch) {
+  const int32_t kv_heads = cache.shape.kv_heads, heads = cache.shape.heads / kv_heads, size = cache.shape.head_size;
+  const Rows rows = rows_[static_cast<size_t>(i / kv_heads)];
+  const auto first = static_cast<size_t>(rows.first);
+  const int64_t queries = int64_t{rows.count} * heads, column = int64_t{i % kv_heads} * heads * size;
+  const int64_t stride = scores_stride(blocks_of(deepest(*step_, first, static_cast<size_t>(rows.count))));
+  float* sums = scratch_[scratch].data()->values;
+  float* scores = sums + queries * cache.value_stride;
+  float* query = scores + queries * stride;
+  for (int32_t row = 0; row < rows.count; ++row) {
+    std::memcpy(query + int64_t{row} * heads * size, row_of(qkv, rows.first + row) + column,
+                static_cast<size_t>(heads * size) * sizeof(float));
+  }
+  return {.cache = cache.head(layer, 0, i % kv_heads),
+          .block_stride = cache.block_floats(),
+          .value_stride = cache.value_stride,
+          .blocks = step_->block_table.data() + int64_t{step_->sequence[first]} * step_->blocks_max,
+          .visible = step_->visible.data() + first,
+          .ancestors = step_->ancestors.data() + first,
+          .query = query,
+          .out = row_of(out, rows.first) + column,
+          .out_stride = out.cols,
+          .rows = rows.count,
+          .heads = heads,
+          .head_size = size,
+          .scores = scores,
+          .scores_stride = stride,
+          .sums = sums,
+          .totals = query + queries * size};
+}
+
+void CpuAttention::run(Tensor qkv, const CpuCache& cache, int layer, Tensor out) {
+  const int32_t kv_heads = cache.shape.kv_heads, calls = static_cast<int32_t>(rows_.size()) * kv_heads;
+  const int64_t products = int64_t{2} * qkv.rows * cache.shape.heads * cache.shape.head_size * deepest_;
+  if (pool_.threads() > 1 && calls < static_cast<int32_t>(scratch_.size()) && products >= kPartedProducts) {
+    calls_.clear();
+    for (int32_t i = 0; i < calls; ++i) calls_.push_back(call(qkv, cache, layer, out, i, static_cast<size_t>(i)));
+    return run_parts(cache.shape.head_size);
+  }
+  const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kRangeProducts * calls / std::max<int64_t>(1, products)));
+  pool_.run(calls, grain, [&](int32_t begin, int32_t end, int thread) {
+    for (int32_t i = begin; i < end; ++i) {
+      const AttendArgs args = call(qkv, cache, layer, out, i, static_cast<size_t>(thread));
+      kernels_.attend_scores(args, 0, attend_blocks(args));
+      kernels_.attend_weights(args, 0, args.rows * args.heads);
+      kernels_.attend_values(args, 0, args.head_size);
+    }
+  });
+}
+
+// Few calls behind much context: each part of all of them is split over the threads.
+void CpuAttention::run_parts(int32_t head_size) {
+  const auto calls = static_cast<int32_t>(calls_.size());
+  const auto split = [&](int32_t size, int32_t range, const auto& part) {
+    const int32_t ranges = (size + range - 1) / range;
+    pool_.run(ranges * calls, 1, [&](int32_t begin, int32_t end, int) {
+      for (int32_t i = begin; i < end; ++i) {
+        const int32_t first = i / calls * range;
+        part(calls_[static_cast<size_t>(i % calls)], first, std::min(first + range, size));
+      }
+    });
+  };
+  const int32_t blocks = blocks_of(deepest_);
+  const int32_t run = std::max(1, blocks / (pool_.threads() * kCallsPerThread));
+  split(blocks, run, [&](const AttendArgs& args, int32_t first, int32_t last) {
+    kernels_.attend_scores(args, first, std::min(last, attend_blocks(args)));
+  });
+  const int32_t queries = calls_.front().rows * calls_.front().heads;  // no call has more
+  split(queries, (queries + 3) / 4, [&](const AttendArgs& args, int32_t first, int32_t last) {
+    kernels_.attend_weights(args, first, std::min(last, args.rows * args.heads));
+  });
+  split(head_size, kPartColumns,
+        [&](const AttendArgs& args, int32_t first, int32_t last) { kernels_.attend_values(args, first, last); });
+}
+
+}  // namespace slipstream

@@ -1,0 +1,165 @@
+// Attention of every path that this machine has: against the plainest computation in double precision, and of many rows at once
+// against each row alone, to the bit.
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/kernels.h"
+
+namespace slipstream {
+namespace {
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+std::vector<float> normal(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> draw;
+  std::vector<float> values(at(count));
+  for (float& value : values) value = draw(random);
+  return values;
+}
+
+struct Row {
+  int32_t visible;
+  uint64_t ancestors;
+
+  std::vector<int32_t> positions() const {
+    std::vector<int32_t> seen;
+    for (int32_t p = 0; p < visible; ++p) seen.push_back(p);
+    for (int32_t j = 0; j < kAncestorsMax; ++j) {
+      if ((ancestors >> j & 1) != 0) seen.push_back(visible + j);
+    }
+    return seen;
+  }
+};
+
+// Rows over a cache whose blocks lie in another order than the positions; what no row sees holds NaN.
+struct Scene {
+  static constexpr int32_t kBlocks = 8;
+  const std::vector<int32_t> blocks{5, 0, 7, 2, 1, 6, 3, 4};
+  int32_t heads, size;
+  std::vector<Row> rows;
+  int64_t stride = (size + kLanes - 1) / kLanes * kLanes, block = kCacheRows * (size + stride);
+  std::vector<float> cache = normal(kBlocks * block, 1), query = normal(int64_t{heads} * size * std::ssize(rows), 2);
+
+  size_t key(int32_t p, int32_t d) const { return at(blocks[at(p / 32)] * block + int64_t{d} * 32 + p % 32); }
+  size_t value(int32_t p, int32_t d) const { return at(blocks[at(p / 32)] * block + size * 32 + p % 32 * stride + d); }
+
+  void hide_what_nobody_sees() {
+    std::vector<bool> seen(at(kBlocks * kCacheRows));
+    for (const Row& row : rows) {
+      for (const int32_t p : row.positions()) seen[at(p)] = true;
+    }
+    for (int32_t p = 0; p < kBlocks * kCacheRows; ++p) {
+      for (int32_t d = 0; d < size && !seen[at(p)]; ++d) cache[key(p, d)] = cache[value(p, d)] = NAN;
+    }
+  }
+
+  // Rows first .. first + count - 1, each part of the work done in so many pieces.
+  std::vector<float> attend(const Kernels& k, int32_t first, int32_t count, int32_t pieces) const {
+    std::vector<int32_t> visible;
+    std::vector<uint64_t> ancestors;
+    for (int32_t i = first; i < first + count; ++i) {
+      visible.push_back(rows[at(i)].visible);
+      ancestors.push_back(rows[at(i)].ancestors);
+    }
+    const int64_t queries = int64_t{count} * heads, scores_stride = kBlocks * kCacheRows + kLanes;
+    std::vector<float> out(at(queries * size)), scores(at(queries * scores_stride)), sums(at(queries * stride)),
+        totals(at(queries));
+    const AttendArgs args{.cache = cache.data(),
+                          .block_stride = block,
+                          .value_stride = stride,
+                          .blocks = blocks.data(),
+                          .visible = visible.data(),
+                          .ancestors = ancestors.data(),
+                          .query = query.data() + int64_t{first} * heads * size,
+                          .out = out.data(),
+                          .out_stride = int64_t{heads} * size,
+                          .rows = count,
+                          .heads = heads,
+                          .head_size = size,
+                          .scores = scores.data(),
+                          .scores_stride = scores_stride,
+                          .sums = sums.data(),
+                          .totals = totals.data()};
+    const auto split = [pieces](int32_t total, int32_t unit, const auto& part) {
+      const int32_t units = (total + unit - 1) / unit;
+      for (int32_t i = pieces - 1; i >= 0; --i) {  // in whatever order
+        const int32_t begin = units * i / pieces * unit, end = std::min(total, units * (i + 1) / pieces * unit);
+        if (begin < end) part(begin, end);
+      }
+    };
+    split(attend_blocks(args), 1, [&](int32_t begin, int32_t end) { k.attend_scores(args, begin, end); });
+    split(args.rows * heads, 1, [&](int32_t begin, int32_t end) { k.attend_weights(args, begin, end); });
+    split(size, kLanes, [&](int32_t begin, int32_t end) { k.attend_values(args, begin, end); });
+    return out;
+  }
+};
+
+std::vector<Scene> scenes() {
+  const uint64_t far = uint64_t{1} << 63 | 0x15;
+  return {{.heads = 1, .size = 8, .rows = {{1, 0}}},
+          {.heads = 3, .size = 64, .rows = {{100, 0}}},
+          {.heads = 4, .size = 16, .rows = {{0, 1}}},
+          {.heads = 7, .size = 128, .rows = {{31, far}}},
+          // A tree behind 64 positions, and one that crosses a block; more rows than a tile has, and heads that fill none.
+          {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b10001}, {64, 0b110001}}},
+          {.heads = 2, .size = 20, .rows = {{33, 0b1}, {33, 0b11}, {33, 0b1011}}},
+          {.heads = 5, .size = 80, .rows = {{159, 1}, {159, 3}, {159, 5}, {159, 9}, {159, 17}}},
+          // Neighbours in a prompt: each sees one more, over the end of a block and from the very first on.
+          {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}, {99, 0}, {100, 0}}},
+          {.heads = 9, .size = 100, .rows = {{1, 0}, {2, 0}, {3, 0}}},
+          {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}}};
+}
+
+class Attend : public testing::TestWithParam<CpuPath> {
+ protected:
+  const Kernels& k = kernels(GetParam());
+};
+
+TEST_P(Attend, IsSoftmaxOverWhatEachRowSees) {
+  std::vector<Scene> all = scenes();
+  for (Scene& scene : all) {
+    scene.hide_what_nobody_sees();
+    const auto [heads, size] = std::pair(scene.heads, scene.size);
+    const std::vector<float> out = scene.attend(k, 0, static_cast<int32_t>(scene.rows.size()), 1);
+    for (size_t i = 0; i < scene.rows.size() * at(heads); ++i) {
+      const std::vector<int32_t> positions = scene.rows[i / at(heads)].positions();
+      std::vector<double> weights;
+      double total = 0;
+      for (const int32_t p : positions) {
+        double score = 0;
+        for (int32_t d = 0; d < size; ++d) score += double{scene.query[i * at(size) + at(d)]} * scene.cache[scene.key(p, d)];
+        total += weights.emplace_back(std::exp(score / std::sqrt(static_cast<double>(size))));
+      }
+      for (int32_t d = 0; d < size; ++d) {
+        double exact = 0;
+        for (size_t p = 0; p < positions.size(); ++p) exact += weights[p] / total * scene.cache[scene.value(positions[p], d)];
+        EXPECT_NEAR(out[i * at(size) + at(d)], exact, 3e-6) << heads << " heads of " << size << ", query " << i;
+      }
+    }
+  }
+}
+
+TEST_P(Attend, GivesARowTheSameBitsAloneAmongOthersAndInPieces) {
+  const std::vector<Scene> all = scenes();
+  for (const Scene& scene : all) {
+    const auto rows = static_cast<int32_t>(scene.rows.size());
+    const std::vector<float> together = scene.attend(k, 0, rows, 1);
+    EXPECT_EQ(scene.attend(k, 0, rows, 3), together) << "in three pieces";
+    for (int32_t row = 0; row < rows; ++row) {
+      const auto begin = together.begin() + int64_t{row} * scene.heads * scene.size;
+      EXPECT_EQ(scene.attend(k, row, 1, 1), std::vector<float>(begin, begin + int64_t{scene.heads} * scene.size))
+          << "row " << row;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, Attend, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+}  // namespace
+}  // namespace slipstream
