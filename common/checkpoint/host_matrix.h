@@ -38,8 +38,8 @@ struct HostMatrix {
   Dtype dtype = Dtype::bf16;
   int32_t rows = 0, cols = 0;
   std::span<const std::byte> bytes;  // rows * row_bytes(), at any address: read by memcpy
-  // Not 0: GGUF's order of a llama's query and key rows. Of each of so many heads' rows, `half` the rotary partners stand side
-  // by side (0, half, 1, half + 1, ...), where Hugging Face, and row() here, keep the two halves apart.
+  // Not 0: GGUF's order of a llama's query and key rows. In each of so many heads rotary partners stand side by side (0, half,
+  // 1, half + 1, ...), where Hugging Face, and row() here, keep the two halves apart.
   int32_t paired_heads = 0;
 
   size_t row_bytes() const { return static_cast<size_t>(cols / block_of(dtype).numbers) * block_of(dtype).bytes; }

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 // A model of few weights with the words of the small tokenizer's folder, and the pre-tokenizer of that name.
 GgufWriter small_model(const std::string& pre, const std::filesystem::path& words = data_folder()) {
-  const auto vocabulary = static_cast<uint64_t>(tiny_tokenizer().vocabulary());
+  const auto vocabulary = static_cast<uint64_t>(Tokenizer::load(words / "tokenizer.json")->vocabulary());
   GgufWriter writer;
   writer.text("general.architecture", "llama").u32("llama.block_count", 1).u32("llama.context_length", 64);
   writer.u32("llama.embedding_length", 32).u32("llama.feed_forward_length", 32).u32("llama.attention.head_count", 2);
@@ -32,6 +32,19 @@ class ModelFolderTest : public testing::Test {
  protected:
   Result<ModelFolder> read(const GgufWriter& writer) {
     return read_model_folder(RouterOptions{.model = folder_.write("small.gguf", writer.bytes()).string()});
+  }
+  // The small tokenizer's folder with the tokens of several digits that make_data.py adds for these golden ids.
+  std::filesystem::path words_with_digits() const {
+    json tokenizer = json::parse(std::ifstream(data_folder() / "tokenizer.json"));
+    json &vocabulary = tokenizer["model"]["vocab"], &merges = tokenizer["model"]["merges"];
+    for (const auto& added : tokenizer["added_tokens"]) vocabulary[added["content"].get<std::string>()] = added["id"];
+    for (const auto& merge : golden("merges", "pre_tokenizer_golden.json")) {
+      vocabulary.emplace(merge[0].get<std::string>() + merge[1].get<std::string>(), vocabulary.size());
+      merges.push_back(merge);
+    }
+    folder_.write("tokenizer.json", tokenizer.dump());
+    std::filesystem::copy(data_folder() / "tokenizer_config.json", folder_.path());
+    return folder_.path();
   }
   TemporaryFolder folder_;
 };
@@ -50,8 +63,9 @@ TEST_F(ModelFolderTest, GivesHuggingFacesIdsForEachPreTokenizer) {
   const auto smollm = read(small_model("smollm"));
   ASSERT_TRUE(smollm.has_value()) << smollm.error().message;
   expect_ids(smollm->served.tokenizer, golden("texts"));
+  const auto digits = words_with_digits();
   for (const char* pre : {"llama-bpe", "qwen2"}) {
-    const auto model = read(small_model(pre));
+    const auto model = read(small_model(pre, digits));
     ASSERT_TRUE(model.has_value()) << model.error().message;
     expect_ids(model->served.tokenizer, golden(pre, "pre_tokenizer_golden.json"));
   }

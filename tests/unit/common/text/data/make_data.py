@@ -129,16 +129,31 @@ def chats_golden(tokenizer, template):
     return golden
 
 
+# In their order they tell groups of three digits from longer ones and from single ones: 12345 is 123 45, 12 34 5 or 1 2 3 4 5.
+DIGIT_MERGES = [("3", "4"), ("1", "2"), ("12", "3"), ("4", "5")]
+
+
+def with_digits():
+    """The tiny tokenizer, and tokens of several digits behind its own."""
+    tokenizer = json.loads((HERE / "tokenizer.json").read_text())
+    model = tokenizer["model"]
+    model["vocab"].update({token["content"]: token["id"] for token in tokenizer["added_tokens"]})
+    for left, right in DIGIT_MERGES:
+        model["vocab"][left + right] = len(model["vocab"])
+        model["merges"].append([left, right])
+    return tokenizer
+
+
 def pre_tokenizer_golden():
-    """What Llama 3's and Qwen2's way to split a text into words, as transformers has them, make of the tiny vocabulary."""
+    """What Llama 3's and Qwen2's way to split a text into words, as transformers has them, make of the tiny vocabulary and digits."""
     from transformers.convert_slow_tokenizer import Qwen2Converter, TikTokenConverter
 
-    model = json.loads((HERE / "tokenizer.json").read_text())["model"]
+    model = with_digits()["model"]
     qwen2 = Qwen2Converter(argparse.Namespace()).converted(model["vocab"], [tuple(merge) for merge in model["merges"]])
     pattern = inspect.signature(TikTokenConverter).parameters["pattern"].default
-    golden = {}
+    golden = {"merges": DIGIT_MERGES}
     for name in ("llama-bpe", "qwen2"):
-        tokenizer = Tokenizer.from_file(str(HERE / "tokenizer.json"))
+        tokenizer = Tokenizer.from_str(json.dumps(with_digits()))
         if name == "qwen2":
             tokenizer.normalizer, tokenizer.pre_tokenizer = qwen2.normalizer, qwen2.pre_tokenizer
         else:
