@@ -3,7 +3,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "common/base/build_info.h"
 #include "common/config/misspelling.h"
@@ -85,6 +89,11 @@ CLI::App* new_keys_flags(CLI::App& app, KeysOptions& keys) {
   return new_keys_app;
 }
 
+// Ranges let nan through, which is neither below nor above.
+std::string finite(const std::string& given) {
+  return std::isnan(std::strtod(given.c_str(), nullptr)) ? fmt::format("{} is no number", given) : std::string();
+}
+
 CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   CLI::App* verify_app = app.add_subcommand("verify-lossless",
                                             "Does a server say the same with speculation as without? To the byte, and as a "
@@ -100,7 +109,10 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
   option("--rule", options.rule, "Acceptance rule for the candidate's speculation; none: the server's own");
   option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
-  option("--temperatures", options.temperatures, "0: always the likeliest word")->check(CLI::Range(0.0, 2.0))->delimiter(',');
+  option("--temperatures", options.temperatures, "0: always the likeliest word")
+      ->check(CLI::Range(0.0, 2.0))
+      ->check(CLI::Validator(finite, ""))
+      ->delimiter(',');
   option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "law"}));
   option("--seeds", options.seeds, "Bytes: answers for each prompt and temperature")->check(CLI::Range(1, 1'000'000));
   option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
