@@ -65,13 +65,15 @@ class Membership {
     link->leaving_at = now + link->leavings.next();
     if (leaving_) say_leaving(*link, effects, *leaving_);  // it did not hear, or has forgotten
   }
-  // The reason is told once, not at each repeated Hello.
+  // The reason is told once, not at each repeated Hello. One that had welcomed this process has but forgotten it.
   void take(const From<Refuse>& event, auto& effects) {
     Link* link = find(event.peer);
     if (link == nullptr) return;
-    link->welcome = false;
+    const bool forgot = std::exchange(link->welcome, false);
     if (std::exchange(link->refusal, event.message.reason) == event.message.reason) return;
-    effects.push_back(Note{fmt::format("the router at {} refuses this process: {}", link->endpoint, link->refusal)});
+    effects.push_back(Note{fmt::format("the router at {} refuses this process, which asks again now and then; it says: {}",
+                                       link->endpoint, link->refusal),
+                           !forgot});
   }
 
   void take(const From<RouterHeartbeat>& event, Time now) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,12 +38,15 @@ struct Log {
   std::mutex mutex;  // guards logger: log_start may come while other threads log
   std::shared_ptr<spdlog::logger> logger = make_logger("slipstream");
   uint64_t unsaid = 0;  // lines lost since the last one that was written
+  int why_lost = 0;     // errno of the last one lost
   std::atomic<uint64_t> lost{0};
 
   // False: it could not be written.
   bool write(LogLevel as, const std::string& text) {
+    errno = 0;
     logger->log(native(as), text);
     const bool written = std::ferror(stderr) == 0;
+    if (!written) why_lost = errno;
     std::clearerr(stderr);
     return written;
   }
@@ -93,7 +98,8 @@ void log_line(LogLevel level, std::string_view message) {
     ++log.unsaid;
     ++log.lost;
   } else if (const uint64_t unsaid = std::exchange(log.unsaid, 0); unsaid > 0) {
-    log.write(LogLevel::warning, fmt::format("{} lines before this one could not be written: was the disk full?", unsaid));
+    log.write(LogLevel::warning,
+              fmt::format("{} lines before this one could not be written ({})", unsaid, std::strerror(log.why_lost)));
   }
 }
 

@@ -44,8 +44,8 @@ void log_error(fmt::format_string<Args...> format, Args&&... args) {
   log_at(LogLevel::error, format, std::forward<Args>(args)...);
 }
 
-// Lines that could not be written since the process began: the disk of the log is full, or its reader is gone. The process goes
-// on without them, and says how many there were once it can. Thread-safe.
+// Lines that could not be written since the process began: the disk of the log is full, the log has reached the limit on a
+// file's size, or its reader is gone. The process goes on without them, and says how many there were once it can. Thread-safe.
 uint64_t log_lines_lost();
 
 }  // namespace slipstream

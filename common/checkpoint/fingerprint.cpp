@@ -7,20 +7,22 @@
 
 #include <xxhash.h>
 
+#include "common/checkpoint/gguf_file.h"
+#include "common/checkpoint/gguf_tokenizer.h"
 #include "common/checkpoint/mapped_file.h"
 #include "common/checkpoint/safetensors.h"
+#include "common/checkpoint/tokenizer_hash.h"
 
 namespace slipstream {
 namespace {
-
-uint64_t not_zero(uint64_t hash) { return std::max<uint64_t>(hash, 1); }  // 0 stands for "none" in a Fingerprint
 
 // All that changes a logit, as one list of words. Both structs are taken apart as a whole, so that a new field fails to compile
 // here until somebody decides.
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
   [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max, rms_eps,
-                                rope_theta, llama3, tied_embeddings, qkv_bias, out_bias, head_norms, eos_ids] = config;
+                                rope_theta, llama3, rope_divisors, tied_embeddings, qkv_bias, out_bias, head_norms, eos_ids] =
+      config;
   std::vector<uint32_t> words{word(rms_eps), word(rope_theta), llama3.has_value(), tied_embeddings,
                               qkv_bias,      out_bias,         head_norms};
   for (const int32_t size : {hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary}) {
@@ -31,27 +33,57 @@ std::vector<uint32_t> words_of(const LlamaConfig& config) {
     words.insert(words.end(),
                  {word(factor), word(low_freq_factor), word(high_freq_factor), static_cast<uint32_t>(original_context)});
   }
+  for (const float divisor : rope_divisors) words.push_back(word(divisor));
   return words;
+}
+
+using State = std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)>;
+
+void update(const State& state, std::span<const std::byte> bytes) {
+  XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
+}
+
+Result<void> add_folder(const std::filesystem::path& folder, const State& state) {
+  TRY(const auto paths, weight_files(folder));
+  for (const auto& path : paths) {
+    TRY(const MappedFile file, MappedFile::open(path));
+    update(state, file.bytes());
+  }
+  return {};
+}
+
+// Tensor by tensor: other metadata (a chat template, a name) changes no logit.
+Result<void> add_gguf(const std::filesystem::path& path, const State& state) {
+  TRY(const GgufFile file, GgufFile::open(path));
+  for (const auto& [name, tensor] : file.tensors()) {
+    update(state, std::as_bytes(std::span(name)));
+    update(state, std::as_bytes(std::span(&tensor.dtype, 1)));
+    update(state, std::as_bytes(std::span(tensor.shape)));
+    update(state, tensor.bytes);
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<uint64_t> hash_tokenizer(const std::filesystem::path& folder) {
-  TRY(const MappedFile file, MappedFile::open(folder / "tokenizer.json"));
-  return not_zero(XXH3_64bits(file.bytes().data(), file.bytes().size()));
+Result<uint64_t> hash_tokenizer(const std::filesystem::path& model) {
+  if (is_model_file(model)) {
+    TRY(const GgufFile file, GgufFile::open(model));
+    TRY(const std::string json, gguf_tokenizer_json(file));
+    return hash_tokenizer_json(std::as_bytes(std::span(json)), file.what());
+  }
+  const auto path = model / "tokenizer.json";
+  TRY(const MappedFile file, MappedFile::open(path));
+  return hash_tokenizer_json(file.bytes(), path.string());
 }
 
-Result<uint64_t> hash_weights(const std::filesystem::path& folder, const LlamaConfig& config) {
-  TRY(const auto paths, weight_files(folder));
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+Result<uint64_t> hash_weights(const std::filesystem::path& model, const LlamaConfig& config) {
+  const State state(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(state.get());
-  for (const auto& path : paths) {
-    TRY(const MappedFile file, MappedFile::open(path));
-    XXH3_64bits_update(state.get(), file.bytes().data(), file.bytes().size());
-  }
+  TRY_VOID(is_model_file(model) ? add_gguf(model, state) : add_folder(model, state));
   const auto words = words_of(config);
-  XXH3_64bits_update(state.get(), words.data(), words.size() * sizeof(uint32_t));
-  return not_zero(XXH3_64bits_digest(state.get()));
+  update(state, std::as_bytes(std::span(words)));
+  return std::max<uint64_t>(XXH3_64bits_digest(state.get()), 1);  // 0 stands for "none" in a Fingerprint
 }
 
 }  // namespace slipstream

@@ -69,22 +69,12 @@ Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
     config.head_size = config.hidden / config.heads;
   }
   TRY(config.vocabulary, size_field(fields, "vocab_size", kVocabularyMax));
-  TRY(const int64_t context, fields.integer("max_position_embeddings", 1, 1 << 30));
+  TRY(const int64_t context, fields.integer("max_position_embeddings", 1, kPositionsMax));
   config.context_max = static_cast<int32_t>(std::min<int64_t>(context, kContextTokensMax));
-  TRY(const double eps, fields.number("rms_norm_eps", 1e-12, 1.0));
+  TRY(const double eps, fields.number("rms_norm_eps", kRmsEpsMin, kRmsEpsMax));
   config.rms_eps = static_cast<float>(eps);
   TRY(config.tied_embeddings, fields.boolean_or("tie_word_embeddings", false));
-  if (config.heads % config.kv_heads != 0) {
-    return fail("{}: {} attention heads cannot share {} key-value heads evenly", fields.what(), config.heads, config.kv_heads);
-  }
-  if (config.head_size > kHeadSizeMax || int64_t{config.heads} * config.head_size > kHiddenMax) {
-    return fail("{}: heads of {} numbers x {} are over the limits {} and {}", fields.what(), config.head_size, config.heads,
-                kHeadSizeMax, kHiddenMax);
-  }
-  if (config.head_size % 2 != 0 || config.hidden % 2 != 0 || config.intermediate % 2 != 0) {
-    return fail("{}: odd head, hidden or intermediate sizes are not supported", fields.what());
-  }
-  return {};
+  return check_llama_shape(config, fields.what());
 }
 
 // Older files keep "rope_theta" beside "rope_scaling"; transformers 5 writes both into "rope_parameters".
@@ -96,7 +86,7 @@ Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
   }
   const JsonFields& theta_fields = rope && rope->has("rope_theta") ? *rope : fields;
   if (theta_fields.has("rope_theta")) {
-    TRY(const double theta, theta_fields.number("rope_theta", 1.0, 1e9));
+    TRY(const double theta, theta_fields.number("rope_theta", kRopeThetaMin, kRopeThetaMax));
     config.rope_theta = static_cast<float>(theta);
   }
   if (!rope) return {};
@@ -112,7 +102,7 @@ Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
   TRY(const double factor, rope->number("factor", 1.0, 1e4));
   TRY(const double low, rope->number("low_freq_factor", 1e-3, 1e4));
   TRY(const double high, rope->number("high_freq_factor", 1e-3, 1e4));
-  TRY(const int64_t original, rope->integer("original_max_position_embeddings", 1, 1 << 30));
+  TRY(const int64_t original, rope->integer("original_max_position_embeddings", 1, kPositionsMax));
   if (!(high > low)) return fail("{}: \"high_freq_factor\" must be above \"low_freq_factor\"", rope->what());
   scaling.factor = static_cast<float>(factor);
   scaling.low_freq_factor = static_cast<float>(low);
@@ -127,29 +117,22 @@ Result<std::vector<TokenId>> read_eos(const JsonFields& fields, int32_t vocabula
   TRY(const auto element, fields.element("eos_token_id"));
   std::vector<simdjson::dom::element> elements{element};
   if (simdjson::dom::array list; element.get_array().get(list) == simdjson::SUCCESS) elements.assign(list.begin(), list.end());
-  if (elements.empty() || elements.size() > kStopIdsMax) {
-    return fail("{}: \"eos_token_id\" lists {} ids, supported are 1 to {}", fields.what(), elements.size(), kStopIdsMax);
-  }
-  std::vector<TokenId> ids;
+  std::vector<int64_t> ids;
   for (const auto& each : elements) {
-    int64_t id = 0;
-    if (each.get_int64().get(id) != simdjson::SUCCESS || id < 0 || id >= vocabulary) {
-      return fail("{}: \"eos_token_id\" must hold ids below \"vocab_size\" {}", fields.what(), vocabulary);
-    }
-    ids.push_back(static_cast<TokenId>(id));
+    int64_t id = -1;  // what no vocabulary has, for what is no number
+    if (each.get_int64().get(id) != simdjson::SUCCESS) id = -1;
+    ids.push_back(id);
   }
-  std::ranges::sort(ids);
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
+  return checked_eos(std::move(ids), vocabulary, fmt::format("{}: \"eos_token_id\"", fields.what()));
 }
 
 }  // namespace
 
-Result<LlamaConfig> read_llama_config(const std::filesystem::path& folder) {
+Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder) {
   const auto path = folder / "config.json", generation = folder / "generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    return fail("{} holds no config.json: pass a Hugging Face model folder", folder.string());
+    return fail("{} holds no config.json: pass a Hugging Face model folder or a GGUF file", folder.string());
   }
   TRY(const JsonText json, read_json(path));
   const JsonFields fields(json.root, path.string());

@@ -1,48 +1,16 @@
-// config.json of a Llama-family model (Llama, Qwen2, Qwen3) in Hugging Face's layout, as a plain struct whose every number was
-// checked.
+// config.json and generation_config.json of a Hugging Face folder.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <vector>
 
-#include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/checkpoint/llama_config.h"
 
 namespace slipstream {
 
-// Upper bounds of what a config may ask for: far above any Llama, far below what overflows an int32 product.
-inline constexpr int32_t kHiddenMax = 32768;  // also heads * head_size
-inline constexpr int32_t kIntermediateMax = 131072;
-inline constexpr int32_t kLayersMax = 512;
-inline constexpr int32_t kHeadsMax = 512;
-inline constexpr int32_t kHeadSizeMax = 512;
-inline constexpr int32_t kVocabularyMax = 1 << 20;
 inline constexpr size_t kConfigBytesMax = 4 * 1024 * 1024;
 
-// Llama 3.1's frequency rule ("rope_type": "llama3").
-struct Llama3Scaling {
-  float factor = 8.0F, low_freq_factor = 1.0F, high_freq_factor = 4.0F;
-  int32_t original_context = 8192;  // tokens
-};
-
-struct LlamaConfig {
-  int32_t hidden = 0, intermediate = 0, layers = 0;
-  int32_t heads = 0, kv_heads = 0, head_size = 0;
-  int32_t vocabulary = 0;
-  int32_t context_max = 0;  // tokens: max_position_embeddings, at most kContextTokensMax
-  float rms_eps = 1e-5F;
-  float rope_theta = 10000.0F;
-  std::optional<Llama3Scaling> llama3;
-  bool tied_embeddings = false;  // the head is the embedding table
-  bool qkv_bias = false;         // on the query, key and value projections (Qwen2)
-  bool out_bias = false;         // on the attention's output projection
-  bool head_norms = false;       // each head of q and k is normed before it is rotated (Qwen3)
-  std::vector<TokenId> eos_ids;  // ascending; generation_config.json's win over config.json's
-};
-
-// Errors name the file, the field and what is supported.
-Result<LlamaConfig> read_llama_config(const std::filesystem::path& folder);
+// generation_config.json's end ids win over config.json's.
+Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder);
 
 }  // namespace slipstream

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/checkpoint/host_matrix.h"
 #include "common/checkpoint/mapped_file.h"
 
 namespace slipstream {
@@ -39,19 +38,5 @@ class SafetensorsFile {
 
 // The weight files of a folder: model.safetensors, or the shards that model.safetensors.index.json names; by file name.
 Result<std::vector<std::filesystem::path>> weight_files(const std::filesystem::path& folder);
-
-// All tensors of a folder. Views that it hands out live as long as it does.
-class Checkpoint {
- public:
-  static Result<Checkpoint> open(const std::filesystem::path& folder);
-  bool has(std::string_view name) const { return find(name) != nullptr; }
-  // Errors name the tensor, what was found and what was expected. A vector is asked for as rows = 1.
-  Result<HostMatrix> matrix(std::string_view name, int32_t rows, int32_t cols) const;
-
- private:
-  const TensorEntry* find(std::string_view name) const;
-  std::string folder_;
-  std::vector<SafetensorsFile> files_;
-};
 
 }  // namespace slipstream

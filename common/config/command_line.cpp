@@ -1,15 +1,18 @@
 #include "common/config/command_line.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
 #include "common/base/build_info.h"
+#include "common/config/misspelling.h"
 
 namespace slipstream {
 namespace {
@@ -47,7 +50,17 @@ void CommandLine::option(const std::string& flag, std::vector<std::string>& valu
           ->default_str(fmt::format("{}", fmt::join(values, ","))));
 }
 
-void CommandLine::add(CLI::Option* option) { settings_.push_back({option, option->get_single_name()}); }
+// Its text is read once it is known who said it.
+void CommandLine::option(const std::string& flag, uint32_t& value, Range range, const std::string& help) {
+  CLI::Option* option = app_.add_option(flag, CLI::callback_t{}, help);
+  add(option->type_name("UINT")->default_str(std::to_string(value)), Number{&value, range});
+}
+
+void CommandLine::add(CLI::Option* option, std::optional<Number> number) {
+  settings_.push_back({option, option->get_single_name(), number});
+}
+
+void CommandLine::warn(std::string_view sentence) const { std::cerr << service_ << ": " << sentence << '\n'; }
 
 std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
                                            const std::function<std::vector<std::string>()>& validate) {
@@ -55,6 +68,8 @@ std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return ExitCode{app_.exit(help, std::cout, std::cerr)};
+  } catch (const CLI::ExtrasError&) {
+    return explain(service_, explain_strays(app_.remaining(), names()));
   } catch (const CLI::ParseError& error) {
     return explain(service_, {std::string(error.what())});
   }
@@ -77,6 +92,10 @@ std::vector<std::string> CommandLine::resolve(const std::function<std::vector<st
   for (const auto& read : {read_environment(), read_file()}) {
     if (!read) problems.push_back(read.error().message);
   }
+  for (const Setting& setting : settings_) {
+    if (const auto read = read_number(setting); !read) problems.push_back(read.error().message);
+  }
+  warn_of_misspelt_variables();
   std::ranges::move(validate(), std::back_inserter(problems));
   return problems;
 }
@@ -93,6 +112,24 @@ Result<void> CommandLine::read_environment() {
   return {};
 }
 
+// A variable that is none of ours may be another service's: only one that is near is spoken of.
+void CommandLine::warn_of_misspelt_variables() const {
+  constexpr std::string_view kPrefix = "SLIPSTREAM_";
+  std::vector<std::string> known{environment_name("config")};
+  for (const Setting& setting : settings_) known.push_back(environment_name(setting.name));
+  for (std::string& name : known) name.erase(0, kPrefix.size());
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    std::string_view name(*entry);
+    name = name.substr(0, name.find('='));
+    if (!name.starts_with(kPrefix)) continue;
+    const std::string_view given = name.substr(kPrefix.size());
+    if (std::ranges::find(known, given) != known.end()) continue;
+    if (const auto meant = nearest_name(given, known)) {
+      warn(fmt::format("{} is no setting and was ignored; did you mean {}{}?", name, kPrefix, *meant));
+    }
+  }
+}
+
 Result<void> CommandLine::read_file() {
   if (file_.empty()) return {};
   std::vector<CLI::ConfigItem> items;
@@ -104,8 +141,9 @@ Result<void> CommandLine::read_file() {
   for (const CLI::ConfigItem& item : items) {
     const auto setting = std::ranges::find(settings_, item.name, &Setting::name);
     if (!item.parents.empty() || setting == settings_.end()) {
-      return fail("--config {}: there is no setting \"{}\"; the names are those of the flags without the dashes", file_,
-                  item.fullname());
+      const auto meant = nearest_name(item.fullname(), names());
+      return fail("--config {}: there is no setting \"{}\"; {}", file_, item.fullname(),
+                  meant ? fmt::format("did you mean {}?", *meant) : "the names are those of the flags without the dashes");
     }
     if (setting->from != "default") continue;  // a flag or the environment said it
     TRY_VOID(set(*setting, item.inputs, file_));
@@ -122,6 +160,28 @@ Result<void> CommandLine::set(Setting& setting, const std::vector<std::string>& 
   }
   setting.from = from;
   return {};
+}
+
+Result<void> CommandLine::read_number(const Setting& setting) {
+  if (!setting.number || setting.option->count() == 0) return {};
+  const auto& [value, range] = *setting.number;
+  const std::string text = setting.option->results().back();
+  std::string name = "--" + setting.name;
+  if (setting.from != "flag")
+    name = setting.from == environment_name(setting.name) ? setting.from : setting.name + " in " + setting.from;
+  uint32_t number = 0;
+  if (CLI::detail::lexical_cast(text, number)) {
+    *value = number;
+    return {};
+  }
+  const bool whole = text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == text.npos && text != "-";
+  return fail("{} {} is {}; choose {}", name, text, whole ? "out of range" : "no whole number", range.words());
+}
+
+std::vector<std::string> CommandLine::names() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_.get_options()) names.push_back(option->get_single_name());
+  return names;
 }
 
 std::string CommandLine::table() const {

@@ -12,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/config/parsed.h"
+#include "common/config/range.h"
 
 namespace slipstream {
 
@@ -24,23 +25,34 @@ class CommandLine {
   void option(const std::string& flag, T& value, const std::string& help) {
     add(app_.add_option(flag, value, help)->capture_default_str());
   }
+  // What is no number, or none in `range`, is refused with the range.
+  void option(const std::string& flag, uint32_t& value, Range range, const std::string& help);
   // Given once or more; the environment separates with commas, the file has ["a", "b"].
   void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);
 
   // Fills the bound values. An exit code: the run ends here, all is said on stdout or stderr.
   std::optional<ExitCode> parse(int argc, const char* const* argv, const std::function<std::vector<std::string>()>& validate);
+  void warn(std::string_view sentence) const;  // on stderr, as problems are told; the run goes on
 
  private:
+  struct Number {
+    uint32_t* value = nullptr;
+    Range range;
+  };
   struct Setting {
     CLI::Option* option = nullptr;
     std::string name;  // "deadline-us"
+    std::optional<Number> number = std::nullopt;
     std::string from = "default";
   };
 
-  void add(CLI::Option* option);
+  void add(CLI::Option* option, std::optional<Number> number = std::nullopt);
   Result<void> read_environment();
   Result<void> read_file();
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
+  static Result<void> read_number(const Setting& setting);
+  void warn_of_misspelt_variables() const;
+  std::vector<std::string> names() const;                                                       // of all flags
   std::vector<std::string> resolve(const std::function<std::vector<std::string>()>& validate);  // problems
   std::string table() const;
 

@@ -1,11 +1,11 @@
 #include "common/config/drafter_config.h"
 
-#include "common/base/limits.h"
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/endpoint.h"
 #include "common/config/limits.h"
 #include "common/config/problems.h"
+#include "common/config/router_list.h"
 
 namespace slipstream {
 
@@ -14,15 +14,15 @@ uint32_t DrafterOptions::threads_or_quota() const { return threads > 0 ? threads
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
   problems.one_of("--method", method, {"ngram", "small-lm"});
-  problems.folder("--model", model);
+  problems.model("--model", model);
   if (!draft_model.empty()) {
-    problems.folder("--draft-model", draft_model);
+    problems.model("--draft-model", draft_model);
     if (method != "small-lm") problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
   }
-  problems.range("--threads", threads, 0, kThreadsMax);
+  problems.range("--threads", threads, kThreadsRange);
   problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
-  problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
-  problems.range("--siblings", siblings, 1, kSiblingsMax);
+  problems.range("--cache-tokens", cache_tokens, kCacheTokensRange);
+  problems.range("--siblings", siblings, kSiblingsRange);
   problems.connect("--router", router, !key.empty());
   problems.tcp_bind("--bind", bind, !key.empty());
   if (!advertise.empty()) problems.connect("--advertise", {advertise}, !key.empty());
@@ -41,13 +41,16 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
   DrafterOptions options;
   CommandLine line("slipstream-drafter", "Guesses the next tokens of every sequence of its verifiers, as trees.");
   line.option("--method", options.method, "How to guess: ngram (look-up in the sequence itself) or small-lm (a small model)");
-  line.option("--model", options.model, "The target's folder: the tokenizer's fingerprint and the vocabulary are read");
+  line.option("--model", options.model,
+              "The target's folder or GGUF file: the tokenizer's fingerprint and the vocabulary are read");
   line.option("--draft-model", options.draft_model,
-              "small-lm: its folder, with the target's tokenizer; none: the target drafts for itself");
-  line.option("--threads", options.threads, fmt::format("small-lm: its threads; 0: the CPU quota, here {}", cpu_quota()));
+              "small-lm: its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
+  line.option("--threads", options.threads, kThreadsRange,
+              fmt::format("small-lm: its threads; 0: the CPU quota, here {}", cpu_quota()));
   line.option("--path", options.path, "small-lm: instruction path: auto, avx512_bf16, avx512 or portable");
-  line.option("--cache-tokens", options.cache_tokens, "small-lm: rows of its KV cache, shared by all sequences");
-  line.option("--siblings", options.siblings, "small-lm: candidates a node of a tree; 1: chains");
+  line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange,
+              "small-lm: rows of its KV cache, shared by all sequences");
+  line.option("--siblings", options.siblings, kSiblingsRange, "small-lm: candidates a node of a tree; 1: chains");
   line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
   line.option("--bind", options.bind, "Where verifiers connect; port 0 or *: any free one");
   line.option("--advertise", options.advertise,
@@ -58,7 +61,11 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
   line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
-  if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;
+  const auto validate = [&] {
+    for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);
+    return options.validate();
+  };
+  if (const auto exit = line.parse(argc, argv, validate)) return *exit;
   return options;
 }
 

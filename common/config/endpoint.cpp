@@ -48,7 +48,7 @@ std::string Endpoint::tcp() const {
   return port == 0 ? fmt::format("tcp://{}:*", host) : fmt::format("tcp://{}:{}", host, port);
 }
 
-Result<Endpoint> parse_endpoint(std::string_view text) {
+Result<Endpoint> parse_endpoint(std::string_view text, Use use) {
   std::string_view rest = text;
   if (rest.starts_with("tcp://")) rest.remove_prefix(6);
   const size_t colon = rest.rfind(':');
@@ -58,6 +58,8 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
     return fail("\"{}\" has no host that can be read; write an IPv4 address or a name, such as 127.0.0.1:8080", text);
   }
   const auto port = parse_port(rest.substr(colon + 1));
+  if (use == Use::connect && port.value_or(0) == 0)
+    return fail("\"{}\" has no port in 1..65535; write the one it listens on", text);
   if (!port) return fail("\"{}\" has no port in 0..65535; 0 or * takes any free one", text);
   return Endpoint{host == "localhost" ? "127.0.0.1" : std::string(host), *port};
 }

@@ -18,7 +18,9 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
+enum class Use { listen, connect };  // to connect takes a port of its own
+
 // "host:port", with or without "tcp://". Errors name what is wrong and show the form.
-Result<Endpoint> parse_endpoint(std::string_view text);
+Result<Endpoint> parse_endpoint(std::string_view text, Use use = Use::listen);
 
 }  // namespace slipstream

@@ -1,18 +1,23 @@
-// Bounds of settings, beyond those that base/limits.h already has.
+// What each number of the settings may be.
 #pragma once
 
 #include <cstdint>
 
+#include "common/base/limits.h"
+#include "common/config/range.h"
+
 namespace slipstream {
 
-inline constexpr uint32_t kWaitPercentMax = 100'000;  // practically: always wait
-inline constexpr uint32_t kThreadsMax = 256;
-inline constexpr uint32_t kCacheTokensMin = 256;
-inline constexpr uint32_t kCacheTokensMax = 16 * 1024 * 1024;
-inline constexpr uint32_t kContextTokensMin = 16;
-inline constexpr uint32_t kDrainMsMax = 3'600'000;
-inline constexpr uint32_t kRebalanceMsMax = 3'600'000;
-inline constexpr uint32_t kVerifierStuckMsMin = 1000;  // several heartbeats
-inline constexpr uint32_t kVerifierStuckMsMax = 3'600'000;
+inline constexpr Range kDeadlineUsRange{0, kDeadlineUsMax};
+inline constexpr Range kNodesRange{0, kTreeNodesMax};
+inline constexpr Range kSiblingsRange{1, kSiblingsMax};
+inline constexpr Range kLeaseMsRange{kLeaseMsMin, kLeaseMsMax};
+inline constexpr Range kRebalanceMsRange{0, 3'600'000};
+inline constexpr Range kVerifierStuckMsRange{1000, 3'600'000};  // several heartbeats
+inline constexpr Range kDrainMsRange{0, 3'600'000};
+inline constexpr Range kThreadsRange{0, 256};
+inline constexpr Range kCacheTokensRange{256, 16 * 1024 * 1024};
+inline constexpr Range kContextTokensRange{16, kContextTokensMax, true};
+inline constexpr Range kWaitPercentRange{0, 100'000};  // at its end practically: always wait
 
 }  // namespace slipstream

@@ -1,34 +1,80 @@
 #include "common/config/port_file.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 #include <nlohmann/json.hpp>
 
 namespace slipstream {
+namespace {
+
+// What somebody can do about it.
+std::string_view way_out(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return "make its folder, or name another file";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "let this user write in its folder, or name another file";
+    case ENOSPC:
+    case EDQUOT:
+      return "make room on that disk, or name a file on another";
+    case EFBIG:
+      return "raise the limit on a file's size (ulimit -f)";
+    default:
+      return "name another file";
+  }
+}
+
+// All of it, or the errno of what went wrong.
+int write_whole(const std::string& path, int flags, std::string_view text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644);
+  if (file < 0) return errno;
+  int error = 0;
+  while (error == 0 && !text.empty()) {  // a part may go, and the next call says why not the rest
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0) {
+      error = errno;
+    } else {
+      text.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+  if (close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
+// Over what is there, with blanks to its end: this takes no room on the disk, and no reader finds half of each.
+int overwrite(const std::string& path, size_t size, std::string text) {
+  if (text.size() < size) text.insert(text.size() - 1, size - text.size(), ' ');
+  return write_whole(path, 0, text);
+}
+
+}  // namespace
 
 Result<void> write_port_file(const std::string& path, BoundAddresses bound) {
   if (path.empty()) return {};
   nlohmann::ordered_json page;
-  page["pid"] = ::getpid();
+  page["pid"] = getpid();
   for (const auto& [name, address] : bound) page[std::string(name)] = address;
+  const std::string text = page.dump(2) + '\n';
 
-  std::error_code ignored;
-  if (const auto there = std::filesystem::status(path, ignored); exists(there) && !is_regular_file(there)) {
-    return fail("{} is no file that a port file could replace: name another one", path);
-  }
-  const std::string beside = fmt::format("{}.{}.new", path, ::getpid());
-  std::ofstream file(beside);
-  file << page.dump(2) << '\n';
-  file.close();
-  if (!file) return fail("cannot write {} ({}); is its folder there and writable?", beside, std::strerror(errno));
-  std::error_code error;
-  std::filesystem::rename(beside, path, error);
-  if (error) return fail("cannot put {} in place ({})", path, error.message());
-  return {};
+  struct stat there{};
+  const bool exists = stat(path.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode)) return fail("{} is no file that a port file could replace: name another one", path);
+  const std::string beside = fmt::format("{}.{}.new", path, getpid());
+  int error = write_whole(beside, O_CREAT | O_TRUNC, text);
+  if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  unlink(beside.c_str());
+  if (exists && overwrite(path, static_cast<size_t>(there.st_size), text) == 0) return {};
+  return fail("cannot write the port file {} ({}): {}", path, std::strerror(error), way_out(error));
 }
 
 }  // namespace slipstream

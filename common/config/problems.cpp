@@ -48,11 +48,12 @@ void Problems::keys(const std::string& key, const std::string& peers) {
 void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
   if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
   for (const std::string& text : endpoints) {
-    const auto endpoint = parse_endpoint(text.substr(0, text.find('#')));  // behind it: the name of the key that it has
+    const auto endpoint =
+        parse_endpoint(text.substr(0, text.find('#')), Use::connect);  // behind it: the name of the key that it has
     if (!endpoint) {
       add(fmt::format("{}: {}", flag, endpoint.error().message));
-    } else if (!text.starts_with("tcp://") || endpoint->port == 0) {
-      add(fmt::format("{} {} cannot be connected to; write tcp://host:port with the port it listens on", flag, text));
+    } else if (!text.starts_with("tcp://")) {
+      add(fmt::format("{} {} has no tcp:// before it; write tcp://host:port with the port it listens on", flag, text));
     } else if (!endpoint->loopback() && !keyed) {
       add(
           fmt::format("{} {} is beyond this machine, and without keys messages would travel in clear; make keys with "
@@ -65,8 +66,8 @@ void Problems::connect(std::string_view flag, const std::vector<std::string>& en
   }
 }
 
-void Problems::range(std::string_view flag, uint64_t value, uint64_t low, uint64_t high) {
-  if (value < low || value > high) add(fmt::format("{} {} is out of range; choose {} to {}", flag, value, low, high));
+void Problems::range(std::string_view flag, uint32_t value, const Range& range) {
+  if (!range.has(value)) add(fmt::format("{} {} is out of range; choose {}", flag, value, range.words()));
 }
 
 void Problems::one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known) {
@@ -75,12 +76,13 @@ void Problems::one_of(std::string_view flag, const std::string& value, std::init
   }
 }
 
-void Problems::folder(std::string_view flag, const std::string& path) {
+void Problems::model(std::string_view flag, const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
+  if (!std::filesystem::is_directory(path, error) && !std::filesystem::is_regular_file(path, error)) {
     add(fmt::format(
-        "{} {} is not a folder that can be read; `make setup` brings the demo model, or name a Hugging Face model folder", flag,
-        path));
+        "{} {} is neither a folder nor a file that can be read; `make setup` brings the demo model, or name a Hugging "
+        "Face model folder or a GGUF file",
+        flag, path));
   }
 }
 

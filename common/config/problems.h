@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/config/range.h"
+
 namespace slipstream {
 
 class Problems {
@@ -18,9 +20,9 @@ class Problems {
   void tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed);
   void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one, with a port
   void keys(const std::string& key, const std::string& peers);                                 // both or none
-  void range(std::string_view flag, uint64_t value, uint64_t low, uint64_t high);
+  void range(std::string_view flag, uint32_t value, const Range& range);
   void one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known);
-  void folder(std::string_view flag, const std::string& path);
+  void model(std::string_view flag, const std::string& path);  // a folder or a file; what is in it shows when it is read
   void log_level(const std::string& name);
 
   std::vector<std::string> take() { return std::move(sentences_); }

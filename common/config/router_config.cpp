@@ -29,8 +29,9 @@ std::vector<std::string> split(const std::string& list) {
 
 std::string RouterOptions::served_name() const {
   if (!model_name.empty()) return model_name;
-  const std::filesystem::path folder = std::filesystem::path(model).lexically_normal();
-  return (folder.has_filename() ? folder.filename() : folder.parent_path().filename()).string();
+  const std::filesystem::path path = std::filesystem::path(model).lexically_normal();
+  const std::filesystem::path name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  return (name.extension() == ".gguf" ? name.stem() : name).string();
 }
 
 std::vector<std::string> RouterOptions::rule_list() const { return split(rules); }
@@ -55,16 +56,16 @@ std::vector<std::string> RouterOptions::validate() const {
   }
   problems.bind("--http", http);
   problems.tcp_bind("--bind", bind, !key.empty());
-  problems.folder("--model", model);
+  problems.model("--model", model);
   if (served_name().empty() || served_name().size() > kTextBytesMax) {
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
   }
-  problems.range("--deadline-us", deadline_us, 0, kDeadlineUsMax);
-  problems.range("--nodes-max", nodes_max, 0, kTreeNodesMax);
-  problems.range("--lease-ms", lease_ms, kLeaseMsMin, kLeaseMsMax);
-  problems.range("--rebalance-ms", rebalance_ms, 0, kRebalanceMsMax);
-  problems.range("--verifier-stuck-ms", verifier_stuck_ms, kVerifierStuckMsMin, kVerifierStuckMsMax);
-  problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
+  problems.range("--deadline-us", deadline_us, kDeadlineUsRange);
+  problems.range("--nodes-max", nodes_max, kNodesRange);
+  problems.range("--lease-ms", lease_ms, kLeaseMsRange);
+  problems.range("--rebalance-ms", rebalance_ms, kRebalanceMsRange);
+  problems.range("--verifier-stuck-ms", verifier_stuck_ms, kVerifierStuckMsRange);
+  problems.range("--drain-ms", drain_ms, kDrainMsRange);
   problems.keys(key, peers);
   problems.log_level(log_level);
   return problems.take();
@@ -75,16 +76,16 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
   line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
   line.option("--bind", options.bind, "Where verifiers and drafters connect; port 0 or *: any free one");
-  line.option("--model", options.model, "Model folder: tokenizer, chat template and config are read");
-  line.option("--model-name", options.model_name, "As clients name the model; default: the folder's name");
-  line.option("--deadline-us", options.deadline_us, "Microseconds that a verifier waits for a draft tree");
-  line.option("--nodes-max", options.nodes_max, "Drafted nodes a round; 0: plain decoding");
-  line.option("--lease-ms", options.lease_ms, "Verifiers free the sequences of a router not heard for so long");
-  line.option("--rebalance-ms", options.rebalance_ms,
+  line.option("--model", options.model, "Hugging Face folder or GGUF file: tokenizer, chat template and config are read");
+  line.option("--model-name", options.model_name, "As clients name the model; default: the folder's name, or the file's");
+  line.option("--deadline-us", options.deadline_us, kDeadlineUsRange, "Microseconds that a verifier waits for a draft tree");
+  line.option("--nodes-max", options.nodes_max, kNodesRange, "Drafted nodes a round; 0: plain decoding");
+  line.option("--lease-ms", options.lease_ms, kLeaseMsRange, "Verifiers free the sequences of a router not heard for so long");
+  line.option("--rebalance-ms", options.rebalance_ms, kRebalanceMsRange,
               "Live requests move to a verifier that had much less to do for so long; 0: never");
-  line.option("--verifier-stuck-ms", options.verifier_stuck_ms,
+  line.option("--verifier-stuck-ms", options.verifier_stuck_ms, kVerifierStuckMsRange,
               "A verifier that has work and ends no step for so long is given up; raise it if your steps are slow");
-  line.option("--drain-ms", options.drain_ms, "When told to stop, answers under way may go on for so long");
+  line.option("--drain-ms", options.drain_ms, kDrainMsRange, "When told to stop, answers under way may go on for so long");
   line.option("--rules", options.rules,
               "Acceptance rules that clients may choose, by commas; those that declare a bias are not in by default");
   line.option("--trust", options.trust,

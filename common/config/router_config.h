@@ -12,8 +12,8 @@ namespace slipstream {
 struct RouterOptions {
   std::string http = "127.0.0.1:8080";                 // clients; port 0: any free one
   std::string bind = "tcp://127.0.0.1:7300";           // workers; port 0 or *: any free one
-  std::string model = "models/smollm2-135m-instruct";  // folder: tokenizer, chat template, config
-  std::string model_name;                              // as clients name it; empty: the folder's name
+  std::string model = "models/smollm2-135m-instruct";  // folder or GGUF file: tokenizer, chat template, config
+  std::string model_name;                              // as clients name it; empty: the folder's or file's name
   uint32_t deadline_us = 3000;                         // how long a verifier waits for a tree
   uint32_t nodes_max = 8;                              // drafted nodes a round
   uint32_t lease_ms = 10000;            // a verifier frees the sequences of a router it has not heard for so long
@@ -27,7 +27,7 @@ struct RouterOptions {
   std::string log_level = "info";
   std::string port_file;  // JSON with the bound ports, once ready; empty: none
 
-  std::string served_name() const;  // model_name, or the folder's name
+  std::string served_name() const;  // model_name, or the folder's or file's name
   std::vector<std::string> rule_list() const;
   std::vector<std::string> trust_list() const;
   std::vector<std::string> validate() const;  // every problem, a sentence each; empty: fine

@@ -1,10 +1,10 @@
 #include "common/config/verifier_config.h"
 
-#include "common/base/limits.h"
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/limits.h"
 #include "common/config/problems.h"
+#include "common/config/router_list.h"
 
 namespace slipstream {
 
@@ -12,15 +12,15 @@ uint32_t VerifierOptions::threads_or_quota() const { return threads > 0 ? thread
 
 std::vector<std::string> VerifierOptions::validate() const {
   Problems problems;
-  problems.folder("--model", model);
+  problems.model("--model", model);
   problems.connect("--router", router, !key.empty());
-  problems.range("--threads", threads, 0, kThreadsMax);
+  problems.range("--threads", threads, kThreadsRange);
   problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
-  problems.range("--cache-tokens", cache_tokens, kCacheTokensMin, kCacheTokensMax);
-  if (context_max != 0) problems.range("--context-max", context_max, kContextTokensMin, kContextTokensMax);
-  problems.range("--wait-percent", wait_percent, 0, kWaitPercentMax);
+  problems.range("--cache-tokens", cache_tokens, kCacheTokensRange);
+  problems.range("--context-max", context_max, kContextTokensRange);
+  problems.range("--wait-percent", wait_percent, kWaitPercentRange);
   problems.bind("--metrics", metrics);
-  problems.range("--drain-ms", drain_ms, 0, kDrainMsMax);
+  problems.range("--drain-ms", drain_ms, kDrainMsRange);
   problems.keys(key, peers);
   problems.log_level(log_level);
   return problems.take();
@@ -29,23 +29,28 @@ std::vector<std::string> VerifierOptions::validate() const {
 Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv) {
   VerifierOptions options;
   CommandLine line("slipstream-verifier", "Owns the target model: checks draft trees and says every token.");
-  line.option("--model", options.model, "Model folder in the Hugging Face layout");
+  line.option("--model", options.model, "Hugging Face folder or GGUF file");
   line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
-  line.option("--threads", options.threads, fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));
+  line.option("--threads", options.threads, kThreadsRange,
+              fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));
   line.option("--path", options.path, "Instruction path: auto, avx512_bf16, avx512 or portable");
-  line.option("--cache-tokens", options.cache_tokens, "Rows of the KV cache, shared by all sequences");
-  line.option("--context-max", options.context_max,
+  line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange, "Rows of the KV cache, shared by all sequences");
+  line.option("--context-max", options.context_max, kContextTokensRange,
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
-  line.option("--wait-percent", options.wait_percent,
+  line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
-  line.option("--drain-ms", options.drain_ms,
+  line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
   line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");
   line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
-  if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;
+  const auto validate = [&] {
+    for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);
+    return options.validate();
+  };
+  if (const auto exit = line.parse(argc, argv, validate)) return *exit;
   return options;
 }
 

@@ -21,6 +21,16 @@ BlockTable& BlockTable::operator=(BlockTable&& other) noexcept {
   return *this;
 }
 
+void BlockTable::adopt(std::vector<int32_t> blocks) {
+  CHECK(blocks_.empty(), "blocks are adopted behind {} own ones", blocks_.size());
+  blocks_ = std::move(blocks);
+}
+
+void BlockTable::replace(size_t at, int32_t block) {
+  pool_->hold(block);
+  pool_->give(std::exchange(blocks_.at(at), block));
+}
+
 bool BlockTable::reserve(int32_t positions) {
   CHECK(positions >= 0, "room for {} positions", positions);
   const size_t wanted = blocks_for(positions);

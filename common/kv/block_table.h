@@ -24,6 +24,11 @@ class BlockTable {
   BlockTable(BlockTable&& other) noexcept;
   BlockTable& operator=(BlockTable&& other) noexcept;
 
+  // Begins with blocks of others, of which it is a holder already; it has none yet.
+  void adopt(std::vector<int32_t> blocks);
+  // Takes another block with the same content, of which it becomes a holder, in place of its at-th.
+  void replace(size_t at, int32_t block);
+
   bool reserve(int32_t positions);  // room for that many; false: the pool is empty, and nothing was taken
   void shrink(int32_t positions);   // gives back blocks wholly behind that many positions
   int32_t slot(int32_t position) const {

@@ -22,7 +22,7 @@ struct VersionRange {
 
 // What must be equal for two processes to speak of the same tokens; `weights` differs between target and drafter.
 struct Fingerprint {
-  uint64_t tokenizer = 0;            // hash of tokenizer.json's bytes
+  uint64_t tokenizer = 0;            // hash of what gives texts their ids (checkpoint/tokenizer_hash.h)
   int32_t vocabulary = 0;            // rows of the logits
   std::vector<TokenId> special_ids;  // end-of-sequence ids, ascending
   uint64_t weights = 0;              // hash of weights and settings (WIRE.md); 0: no weights (n-gram)
@@ -74,7 +74,8 @@ struct SpeculationReport {
   uint32_t steps = 0;     // verify steps that emitted at least one token
   uint32_t received = 0;  // draft nodes that reached the verifier for this sequence
   uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, held = 0;
-  float spent = 0;  // total variation that a biased rule spent, the sum over the tokens emitted
+  float spent = 0;             // total variation that a biased rule spent, the sum over the tokens emitted
+  uint32_t cached_tokens = 0;  // of the prompt, found in the prefix cache when the sequence began
   bool operator==(const SpeculationReport&) const = default;
 };
 

@@ -87,6 +87,12 @@ inline constexpr MetricName kVerifierSequencesWaiting{"slipstream_verifier_seque
 inline constexpr MetricName kVerifierPreempted{"slipstream_verifier_preempted_total",
                                                "Sequences that gave their cache to an older one, to be computed anew."};
 inline constexpr MetricName kVerifierBlocksFree{"slipstream_verifier_cache_blocks_free", "Cache blocks free now."};
+inline constexpr MetricName kVerifierBlocksKept{"slipstream_verifier_prefix_blocks",
+                                                "Cache blocks that the prefix cache keeps now, in use or not."};
+inline constexpr MetricName kVerifierPrefixTokens{"slipstream_verifier_prefix_tokens_total",
+                                                  "Tokens found in the prefix cache and not computed."};
+inline constexpr MetricName kVerifierPrefixesEvicted{"slipstream_verifier_prefix_evictions_total",
+                                                     "Blocks that the prefix cache gave up for want of room."};
 inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_tokens_total", "Prompt tokens taken on."};
 inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
 // Verifier: peers.

@@ -13,13 +13,14 @@ namespace slipstream {
 
 enum class Format : uint8_t { f32, bf16 };  // how a weight is kept: gains f32, matrices bf16
 
-// RoPE as config.json describes it; `llama3` scaling as in Llama 3.1's reference (low and high frequency factors).
+// RoPE as the model's config describes it; `llama3` scaling as in Llama 3.1's reference (low and high frequency factors).
 struct RopeRules {
   float theta = 10000.0F;
   int32_t head_size = 64;
   bool llama3 = false;
   float factor = 1.0F, low_freq_factor = 1.0F, high_freq_factor = 4.0F;
   int32_t original_context = 8192;
+  std::span<const float> divisors;  // of the frequencies, [head_size / 2] (a GGUF file's rope_freqs); empty: none
 };
 
 struct AttentionShape {

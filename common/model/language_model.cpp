@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
-#include "common/checkpoint/safetensors.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/llama.h"
@@ -26,7 +26,7 @@ LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
 LanguageModel& LanguageModel::operator=(LanguageModel&&) noexcept = default;
 LanguageModel::~LanguageModel() = default;
 
-Result<LanguageModel> LanguageModel::load(const std::filesystem::path& folder, const ModelOptions& options) {
+Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, const ModelOptions& options) {
   if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
     return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, kStepRowsMax);
   }
@@ -34,9 +34,9 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& folder, c
     return fail("{} cache blocks were asked for; 1 to {} are possible", options.cache_blocks, kCacheBlocksMax);
   }
   auto state = std::make_unique<State>();
-  TRY(state->config, read_llama_config(folder));
-  TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
-  TRY(state->weights_hash, hash_weights(folder, state->config));
+  TRY(state->config, read_llama_config(model));
+  TRY(const Checkpoint checkpoint, Checkpoint::open(model));
+  TRY(state->weights_hash, hash_weights(model, state->config));
   TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path, .weights = options.weights}));
   if (options.ranked < 0 || options.ranked > kRankedMax) {
     return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);

@@ -1,5 +1,5 @@
-// A model loaded from a Hugging Face folder onto one device, for a verifier or for a drafter: give it a Step, get one token for
-// each wanted row, or the candidates that a target near it would likely choose.
+// A model loaded from a Hugging Face folder or a GGUF file onto one device, for a verifier or for a drafter: give it a Step,
+// get one token for each wanted row, or the candidates that a target near it would likely choose.
 //
 //   TRY(LanguageModel target, LanguageModel::load(folder, {.threads = 2, .cache_blocks = 256}));
 //   TRY(auto chosen, target.run(step));
@@ -21,7 +21,7 @@
 #include "common/base/ids.h"
 #include "common/base/limits.h"
 #include "common/base/result.h"
-#include "common/checkpoint/hf_config.h"
+#include "common/checkpoint/llama_config.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
 #include "kernels/cpu/panels.h"
@@ -42,7 +42,7 @@ struct ModelOptions {
 
 class LanguageModel {
  public:
-  static Result<LanguageModel> load(const std::filesystem::path& folder, const ModelOptions& options);
+  static Result<LanguageModel> load(const std::filesystem::path& model, const ModelOptions& options);
   LanguageModel(LanguageModel&&) noexcept;
   LanguageModel& operator=(LanguageModel&&) noexcept;
   ~LanguageModel();

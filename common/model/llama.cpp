@@ -30,8 +30,7 @@ struct Loader {
   Result<Weight*> column(const std::vector<Part>& parts) const {
     std::vector<HostMatrix> matrices;
     for (const Part& part : parts) {
-      TRY(HostMatrix vector, checkpoint.matrix(part.name, 1, part.rows));
-      std::swap(vector.rows, vector.cols);
+      TRY(const HostMatrix vector, checkpoint.matrix(part.name, part.rows, 1));
       matrices.push_back(vector);
     }
     return device.pack(matrices, Format::f32);
@@ -39,7 +38,7 @@ struct Loader {
 };
 
 RopeRules rope_rules(const LlamaConfig& config) {
-  RopeRules rules{.theta = config.rope_theta, .head_size = config.head_size};
+  RopeRules rules{.theta = config.rope_theta, .head_size = config.head_size, .divisors = config.rope_divisors};
   if (config.llama3) {
     rules.llama3 = true;
     rules.factor = config.llama3->factor;

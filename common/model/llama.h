@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "common/checkpoint/hf_config.h"
-#include "common/checkpoint/safetensors.h"
+#include "common/checkpoint/checkpoint.h"
+#include "common/checkpoint/llama_config.h"
 #include "common/model/device.h"
 
 namespace slipstream {

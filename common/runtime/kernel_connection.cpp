@@ -12,19 +12,6 @@
 #include <fmt/format.h>
 
 namespace slipstream {
-namespace {
-
-std::string peer_address(int fd) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sin_family != AF_INET) return "somewhere";
-  char text[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
-  return fmt::format("{}:{}", text, ntohs(address.sin_port));
-}
-
-}  // namespace
-
 uint64_t connection_cookie(int fd) {
   uint64_t cookie = 0;
   socklen_t size = sizeof cookie;
@@ -41,12 +28,21 @@ std::optional<uint64_t> bytes_taken(int fd) {
   return info.tcpi_bytes_received > kept ? info.tcpi_bytes_received - kept : 0;
 }
 
+std::optional<std::string> peer_address(int fd) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sin_family != AF_INET) return std::nullopt;
+  char text[INET_ADDRSTRLEN] = {};
+  inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+  return fmt::format("{}:{}", text, ntohs(address.sin_port));
+}
+
 std::optional<std::string> cut_connection(int fd, uint64_t cookie) {
   const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);  // so that it stays what it is while we look
   if (own < 0) return std::nullopt;
   std::optional<std::string> address;
   if (cookie != 0 && connection_cookie(own) == cookie) {
-    address = peer_address(own);
+    address = peer_address(own).value_or("somewhere");
     shutdown(own, SHUT_RDWR);
   }
   close(own);

@@ -1,9 +1,10 @@
 // Lets a line of the log through once in a while, and counts those that it kept back: what strangers can cause must not fill a
-// disk.
+// disk. The gaps between lines grow while more keep coming; after a quiet time the next line is said at once again.
 //
 //   if (gate.open()) log_warning("cut a connection{}", gate.unsaid());
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -16,12 +17,16 @@ namespace slipstream {
 
 class LogGate {
  public:
-  bool open() {
-    const auto now = std::chrono::steady_clock::now();
-    if (said_ && now - *said_ < kBetweenLines) {
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kGap{5}, kGapMost{300};
+
+  bool open(Clock::time_point now = Clock::now()) {
+    const auto before = std::exchange(came_, now);
+    if (said_ && now - *said_ < gap_) {
       ++kept_;
       return false;
     }
+    gap_ = said_ && now - before < gap_ ? std::min(2 * gap_, kGapMost) : kGap;
     said_ = now;
     return true;
   }
@@ -32,8 +37,9 @@ class LogGate {
   }
 
  private:
-  static constexpr std::chrono::seconds kBetweenLines{5};
-  std::optional<std::chrono::steady_clock::time_point> said_;
+  std::chrono::seconds gap_ = kGap;
+  std::optional<Clock::time_point> said_;
+  Clock::time_point came_{};  // the newest, said or kept back
   uint64_t kept_ = 0;
 };
 

@@ -60,17 +60,19 @@ class Node {
     loop(stop);
     leave();
   }
-  // When stopped, the actor is given `words`, so that it can say farewell, and goes on until it is done(), or for `grace`, at
-  // whose end it may be given `last_words`. What it sends last has kFarewellLinger to leave.
+  // When stopped, `told` sees the actor as it is; it is then given `words`, so that it can say farewell, and goes on until it
+  // is done(), or for `grace`, at whose end it may be given `last_words`. What it sends last has kFarewellLinger to leave.
   // Returns what is left of the grace.
   struct Farewell {
     Event words;
     std::chrono::milliseconds grace{0};
     std::function<bool(const A&)> done = [](const A&) { return true; };
     std::optional<Event> last_words = std::nullopt;
+    std::function<void(const A&)> told = [](const A&) {};
   };
   std::chrono::milliseconds run(const std::stop_token& stop, Farewell farewell) {
     loop(stop);
+    farewell.told(actor_);
     give(std::move(farewell.words));
     publish();  // before the inbox closes: whoever is turned away by it can tell that we leave
     end_ = now() + farewell.grace;

@@ -5,7 +5,7 @@
 namespace slipstream {
 
 StopSignal::StopSignal() {
-  signal(SIGPIPE, SIG_IGN);  // a reader of our log that went is met as a failed write (base/log.h)
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);  // they are met as failed writes (base/log.h)
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);

@@ -1,5 +1,6 @@
-// SIGTERM and SIGINT become a stop request; a second one ends the process at once. SIGPIPE is ignored. Construct first in main(), before any thread
-// starts: threads inherit the blocked signals, so that only this one's thread takes them.
+// SIGTERM and SIGINT become a stop request; a second one ends the process at once. SIGPIPE (a reader of our log went) and
+// SIGXFSZ (a file has reached the limit on its size) are ignored. Construct first in main(), before any thread starts: threads
+// inherit the blocked signals, so that only this one's thread takes them.
 #pragma once
 
 #include <signal.h>

@@ -11,7 +11,6 @@ namespace {
 // was full.
 constexpr int kKeepAliveIdleSeconds = 3, kKeepAliveIntervalSeconds = 1, kKeepAliveProbes = 3;
 constexpr int kUnackedMaxMs = 6000;
-constexpr int kHandshakeMs = 2000;
 constexpr int kBacklog = 1024;  // connections at the door; the kernel drops those beyond, and they knock again a second later
 
 zmq::Socket make_socket(const zmq::Context& context, int type) {

@@ -9,9 +9,10 @@
 
 namespace slipstream {
 
+inline constexpr int kHandshakeMs = 2000;  // at most
 inline constexpr int kReconnectMs = 20;
 inline constexpr int kReconnectMaxMs = 2000;
-inline constexpr int kConnectAnewMs = 5000;  // libzmq gives up for good after a failed handshake: so often we begin anew
+inline constexpr int kConnectAnewMs = 5000;  // of silence after the end of a link: libzmq may have given up for good
 
 // For those who connect to us. With keys it speaks CURVE only; a Doorkeeper says with whom.
 zmq::Socket make_router(const zmq::Context& context, const std::optional<Keys>& keys);

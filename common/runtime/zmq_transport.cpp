@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/base/log.h"
 #include "common/runtime/connection_guard.h"
 #include "common/runtime/doorkeeper.h"
 #include "common/runtime/endpoint.h"
 #include "common/runtime/envelope.h"
 #include "common/runtime/file_descriptor.h"
+#include "common/runtime/handshake_faults.h"
 #include "common/runtime/incoming_peers.h"
 #include "common/runtime/zmq_link.h"
 #include "common/runtime/zmq_settings.h"
@@ -57,11 +57,11 @@ struct ZmqTransport::State {
   void read_link(Peer peer, Link& link);
   bool read_link_frames(Peer peer, Link& link);
   void read_link_monitor(Peer peer, Link& link);
-  void handshake_failed(int event);
   void look_at_keys();
   void take_link_frame(Peer peer, Link& link, zmq::Message& head);
   bool take_payload(zmq::Socket& socket, ConnectionGuard& guard, zmq::Message& head, zmq::Message& payload);
   bool guards() const;
+  std::chrono::microseconds until_next_try() const;  // of a link; max: there is none to come
   void malformed(std::optional<Peer> peer, std::string why);
   void deliver(Peer peer, Boundary boundary, std::span<const std::byte> payload);
 
@@ -75,7 +75,7 @@ struct ZmqTransport::State {
   TransportCounters counters;
   ConnectionGuard guard{ConnectionWatch::Side::bound, counters};
   std::map<int, std::string> users;  // by file descriptor: the public key that its owner proved to have
-  LogGate gate;
+  HandshakeFaults handshakes{keys, counters};
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;
@@ -208,6 +208,7 @@ void ZmqTransport::State::build_items() {
 // and somebody called wake().
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   if (guards()) wait = std::min(wait, ConnectionWatch::kPeriod);
+  wait = std::min(wait, until_next_try());
   if (std::exchange(unread, false)) wait = std::chrono::microseconds(0);
   if (wait.count() > 0) {
     const itimerspec spec{.it_value = {.tv_sec = wait.count() / 1'000'000, .tv_nsec = wait.count() % 1'000'000 * 1000}};
@@ -231,6 +232,14 @@ bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   events.insert(events.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
   fresh.clear();
   return woken;
+}
+
+std::chrono::microseconds ZmqTransport::State::until_next_try() const {
+  auto first = Link::Clock::time_point::max();
+  for (const auto& [peer, link] : links) first = std::min(first, link.next_try().value_or(first));
+  if (first == Link::Clock::time_point::max()) return std::chrono::microseconds::max();
+  const auto left = std::chrono::ceil<std::chrono::microseconds>(first - Link::Clock::now());
+  return std::max(left, std::chrono::microseconds(0));
 }
 
 bool ZmqTransport::State::guards() const {
@@ -295,27 +304,18 @@ bool ZmqTransport::State::read_router_monitor() {
     if (event.event == ZMQ_EVENT_ACCEPTED) {
       incoming.accepted(event.value, fresh);
       guard.opened(event.value);
+      handshakes.accepted(event.value);
       users.erase(event.value);
     } else if (event.event == ZMQ_EVENT_DISCONNECTED) {
       incoming.disconnected(event.value);
       guard.closed(event.value);
+      handshakes.ended(event.value);
       users.erase(event.value);
     } else {
-      handshake_failed(event.event);
+      handshakes.failed(event.event);
     }
   }
   return any;
-}
-
-void ZmqTransport::State::handshake_failed(int event) {
-  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return void(++counters.refused_keys);  // the doorkeeper said why
-  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) return void(++counters.refused_unfinished);
-  ++counters.refused_protocol;
-  if (!gate.open()) return;
-  log_warning("somebody who {} tried to connect{}",
-              keys ? fmt::format("has no keys, or knows another public key of {} than this process has,", keys->name)
-                   : "has keys, or speaks another protocol,",
-              gate.unsaid());
 }
 
 void ZmqTransport::State::look_at_keys() {

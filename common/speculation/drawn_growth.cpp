@@ -12,7 +12,9 @@ DrawnGrowth::DrawnGrowth(const DrawShape& shape) : shape_(shape) {
   shape_.stop.nodes_max = std::min(shape_.stop.nodes_max, kTreeNodesMax);
   shape_.stop.depth_max = std::min(shape_.stop.depth_max, kTreeDepthMax);
   laws_.resize(1);
-  if (shape_.stop.nodes_max < shape_.root_children || shape_.stop.depth_max < 1) return;
+  if (shape_.stop.nodes_max < 1 || shape_.stop.depth_max < 1) return;
+  shape_.root_children = std::min(shape_.root_children, shape_.stop.nodes_max);
+  shape_.children = std::min(shape_.children, shape_.stop.nodes_max);
   rows_.push_back({});
   node_of_row_.push_back(-1);
 }

@@ -1,6 +1,6 @@
 // Draws a tree level by level from a draft model's laws, for the ratio family. A node gets its children all at once or not at
 // all, decided before they are drawn and by survivals only: the likeliest nodes of the newest depth first, as long as whole
-// sibling sets fit the budget.
+// sibling sets fit the budget. No set is larger than the budget: a small one is a narrow tree, not none.
 //
 //   DrawnGrowth growth(shape);
 //   while (!growth.frontier().empty()) growth.add(<the law after each of the frontier, by a forward pass>, dice);

@@ -27,9 +27,13 @@ Result<std::string> read_if_there(const std::filesystem::path& path) {
 Result<ChatTemplate> ChatTemplate::load(const std::filesystem::path& model_folder) {
   TRY(const std::string jinja, read_if_there(model_folder / "chat_template.jinja"));
   TRY(const std::string config, read_if_there(model_folder / "tokenizer_config.json"));
+  return parse(jinja, config, model_folder.string());
+}
+
+Result<ChatTemplate> ChatTemplate::parse(std::string_view jinja, std::string_view tokenizer_config, const std::string& what) {
   SlipstreamBytes error;
-  SlipstreamTemplate* rust = slipstream_template_load(slice_of(jinja), slice_of(config), &error);
-  if (rust == nullptr) return fail("{}: {}", model_folder.string(), taken(error));
+  SlipstreamTemplate* rust = slipstream_template_load(slice_of(jinja), slice_of(tokenizer_config), &error);
+  if (rust == nullptr) return fail("{}: {}", what, taken(error));
   return ChatTemplate(std::make_shared<const Handle>(rust));
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -22,6 +23,8 @@ class ChatTemplate {
  public:
   // From chat_template.jinja, or the `chat_template` of tokenizer_config.json, in the model's folder.
   static Result<ChatTemplate> load(const std::filesystem::path& model_folder);
+  // From the text of these two files; an empty one is not there. `what` names the model in errors.
+  static Result<ChatTemplate> parse(std::string_view jinja, std::string_view tokenizer_config, const std::string& what);
   // Ends with the words that make the model answer (add_generation_prompt). `now` is for templates that print the date; the
   // error is the template's own when it refuses a role or an order of roles.
   Result<std::string> render(std::span<const ChatMessage> messages,

@@ -1,7 +1,5 @@
 #include "common/text/tokenizer.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 
 #include "common/base/check.h"
@@ -29,17 +27,18 @@ struct Tokenizer::Handle {
   SlipstreamPieces pieces;
   uint32_t longest_piece = 1;  // bytes
   std::vector<std::string> specials;
-  uint64_t hash = 0;
 };
 
 Result<Tokenizer> Tokenizer::load(const std::filesystem::path& tokenizer_json) {
   TRY(const std::string json, read_file(tokenizer_json));
+  return parse(json, tokenizer_json.string());
+}
+
+Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& what) {
   SlipstreamBytes error;
   SlipstreamTokenizer* rust = slipstream_tokenizer_load(slice_of(json), &error);
-  if (rust == nullptr) return fail("{} cannot be used as a tokenizer: {}", tokenizer_json.string(), taken(error));
-  auto handle = std::make_shared<Handle>(rust);
-  handle->hash = XXH3_64bits(json.data(), json.size());
-  return Tokenizer(std::move(handle));
+  if (rust == nullptr) return fail("{} cannot be used as a tokenizer: {}", what, taken(error));
+  return Tokenizer(std::make_shared<const Handle>(rust));
 }
 
 Result<std::vector<TokenId>> Tokenizer::encode(std::string_view text, bool parse_special, char32_t mark) const {
@@ -91,6 +90,5 @@ std::optional<TokenId> Tokenizer::id(std::string_view token) const {
 
 std::span<const std::string> Tokenizer::specials() const { return handle_->specials; }
 int32_t Tokenizer::vocabulary() const { return static_cast<int32_t>(handle_->pieces.count); }
-uint64_t Tokenizer::hash() const { return handle_->hash; }
 
 }  // namespace slipstream

@@ -19,6 +19,8 @@ namespace slipstream {
 class Tokenizer {
  public:
   static Result<Tokenizer> load(const std::filesystem::path& tokenizer_json);
+  // From the text of such a file; `what` names it in errors.
+  static Result<Tokenizer> parse(std::string_view json, const std::string& what);
 
   // Text must be UTF-8. Special tokens written in the text ("<|im_end|>") become their ids only if parse_special; a chat
   // template's output needs it, a user's words never do (chat_prompt.h keeps the two apart).
@@ -40,7 +42,6 @@ class Tokenizer {
   std::optional<TokenId> id(std::string_view token) const;  // as tokenizer.json spells it
   std::span<const std::string> specials() const;            // the special tokens as they are written, in no order
   int32_t vocabulary() const;                               // ids are in [0, vocabulary)
-  uint64_t hash() const;                                    // XXH3 of tokenizer.json's bytes
 
  private:
   struct Handle;

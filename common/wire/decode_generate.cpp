@@ -76,7 +76,8 @@ SpeculationReport read(schema::Report::Reader from) {
           .stale = from.getStale(),
           .invalid = from.getInvalid(),
           .held = from.getHeld(),
-          .spent = from.getSpent()};
+          .spent = from.getSpent(),
+          .cached_tokens = from.getCachedTokens()};
 }
 
 Result<std::vector<TokenLogprob>> read(capnp::List<schema::TokenLogprob>::Reader from) {

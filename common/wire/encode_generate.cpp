@@ -84,6 +84,7 @@ void write(schema::Report::Builder to, const SpeculationReport& report) {
   to.setInvalid(report.invalid);
   to.setHeld(report.held);
   to.setSpent(report.spent);
+  to.setCachedTokens(report.cached_tokens);
 }
 
 void write(capnp::List<schema::TokenLogprob>::Builder to, const std::vector<TokenLogprob>& logprobs) {

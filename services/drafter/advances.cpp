@@ -135,7 +135,7 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
   ++counters.jobs;
   if (!event.result) {
     ++counters.failed_jobs;
-    effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message)});
+    effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message), true});
   } else {
     busy += Time(event.result->draft_us);
     const MethodWork& work = event.result->work;

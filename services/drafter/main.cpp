@@ -1,4 +1,6 @@
 // slipstream-drafter: guesses ahead for every sequence of its verifiers. Constructs, connects, runs.
+#include <unistd.h>
+
 #include <atomic>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "common/runtime/open_files.h"
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
+#include "services/drafter/farewell.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/methods/make_method.h"
 #include "services/drafter/metrics_page.h"
@@ -61,9 +64,11 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
-  log_info("{} at {}, verifiers connect to {}, metrics at {}", config.method, bound, config.draft_endpoint,
-           config.metrics_endpoint);
-  loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}});
+  log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", config.incarnation, getpid(), config.method,
+           bound, config.draft_endpoint, config.metrics_endpoint);
+  const auto told = [](const auto& d) { log_info("{}", told_to_stop(d.counters())); };
+  loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}, .told = told});
+  log_info("{}", stopped(drafter.counters()));
   return {};
 }
 

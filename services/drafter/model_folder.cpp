@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "common/checkpoint/fingerprint.h"
-#include "common/checkpoint/hf_config.h"
+#include "common/checkpoint/llama_config.h"
 
 namespace slipstream {
 
-Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& folder) {
-  TRY(const uint64_t tokenizer, hash_tokenizer(folder));
-  TRY(LlamaConfig config, read_llama_config(folder));
+Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& model) {
+  TRY(const uint64_t tokenizer, hash_tokenizer(model));
+  TRY(LlamaConfig config, read_llama_config(model));
   return Fingerprint{
       .tokenizer = tokenizer, .vocabulary = config.vocabulary, .special_ids = std::move(config.eos_ids), .weights = 0};
 }

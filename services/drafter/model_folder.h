@@ -1,4 +1,4 @@
-// What a drafter without weights needs of the target's model folder: which tokens it speaks of.
+// What a drafter without weights needs of the target's model folder or GGUF file: which tokens it speaks of.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,6 @@
 namespace slipstream {
 
 // Tokenizer, vocabulary and special ids; weights 0. Errors name the file.
-Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& folder);
+Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& model);
 
 }  // namespace slipstream

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "common/runtime/transport.h"
 #include "services/drafter/drafter_state.h"
 
 namespace slipstream {
@@ -51,8 +52,9 @@ void Drafter::State::strike(Peer peer, VerifierPeer& from, Effects& effects, con
   ++counters.quarantined;
   free(sequences.of(peer));
   effects.push_back(Disconnect{peer});
-  effects.push_back(
-      Note{fmt::format("ignoring verifier {:016x} after {} malformed messages, the last: {}", peer.id, kStrikesMax, why)});
+  effects.push_back(Note{fmt::format("ignoring verifier {:016x} after {} malformed messages, the last: {}",
+                                     incarnation_of(peer), kStrikesMax, why),
+                         true});
 }
 
 void Drafter::State::take(const Malformed& event, Time now, Effects& effects) {
@@ -71,7 +73,7 @@ void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects)
   } else {
     ++counters.attach_refused;
     free(sequences.of(event.peer));
-    effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal)});
+    effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal), !leaving});
   }
   effects.push_back(To<Attached>{event.peer, introduction(std::move(refusal))});
 }

@@ -16,7 +16,8 @@ namespace slipstream {
 struct WorkerFacts {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
-  std::string what;  // a verifier's numerics id, a drafter's methods
+  std::string what;            // a verifier's numerics id, a drafter's methods
+  std::string draft_endpoint;  // a drafter's: where verifiers connect
   std::string metrics_endpoint;
   uint32_t sequences = 0;  // its own count, at its last heartbeat
   uint32_t assigned = 0;   // live sequences of this router
@@ -29,6 +30,7 @@ struct RouterCounters {
   uint64_t submitted = 0;
   uint64_t stopped = 0, length = 0, abandoned = 0, failed = 0, refused = 0, rejected_full = 0, waited_too_long = 0;
   uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
+  uint64_t cut = 0;                // of those failed: as the router ended
   bool closing = false;            // takes no new ones
 
   uint64_t prompt_tokens = 0;   // of requests that were admitted

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/key_name.h"
+#include "common/runtime/transport.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 
@@ -56,8 +57,8 @@ void Router::State::handle(const Malformed& malformed) {
   if (strikes.size() >= kPeersRememberedMax && !strikes.contains(malformed.peer)) strikes.clear();
   if (++strikes[malformed.peer] != kStrikesMax) return;
   ++counters.quarantined;
-  note(fmt::format("cut off peer {:016x} after {} malformed messages, the last: {}", malformed.peer.id, kStrikesMax,
-                   malformed.why));
+  warn(fmt::format("cut off worker {:016x} after {} malformed messages, the last: {}", incarnation_of(malformed.peer),
+                   kStrikesMax, malformed.why));
   effects->push_back(Disconnect{malformed.peer});
   lose_worker(malformed.peer);
 }
@@ -177,6 +178,23 @@ void Router::State::handle(const Woke&) {
   look_at_requests();
   assign_waiting();
   look_at_balance();
+  tell_failures();
+}
+
+// Whoever was frozen itself (a stopped process, a suspended machine) has heard nobody, and blames nobody for it.
+void Router::State::look_at_clock(Time since_last_event) {
+  if (workers.all().empty() || since_last_event < ms(config.worker_silent_ms) / 2) return;
+  warn(fmt::format("this router did not run for {} ms: it was stopped, or the machine was",
+                   std::chrono::duration_cast<std::chrono::milliseconds>(since_last_event).count()));
+  for (auto& [peer, worker] : workers.all()) worker.heard = std::max(worker.heard, now);
+}
+
+void Router::State::tell_failures() {
+  if (failures_unsaid == 0 || now < tell_failures_at) return;
+  tell_failures_at = now + kBetweenFailureLines;
+  const uint64_t count = std::exchange(failures_unsaid, 0);
+  warn(fmt::format("{} failed, the last because: {}", count == 1 ? "1 request" : fmt::format("{} requests", count),
+                   newest_failure));
 }
 
 void Router::State::look_at_workers() {

@@ -1,4 +1,6 @@
 // slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them. Constructs, connects, runs.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -15,6 +17,7 @@
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/task_thread.h"
 #include "common/runtime/zmq_transport.h"
+#include "services/router/farewell.h"
 #include "services/router/metrics_page.h"
 #include "services/router/model_folder.h"
 #include "services/router/router.h"
@@ -64,12 +67,15 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   const std::string address = Endpoint{http.host, front.port()}.address(), bind = transport->bound_endpoint();
   api.listens_at(address);
   TRY_VOID(write_port_file(options.port_file, {{"http", address}, {"bind", bind}}));
-  log_info("serving {} at http://{}/, workers connect to {}", options.served_name(), address, bind);
+  log_info("id {:016x}, pid {}: serving {} at http://{}/, workers connect to {}", model.config.incarnation, getpid(),
+           options.served_name(), address, bind);
   const auto done = [](const Router& r) { return r.counters().live + r.counters().waiting == 0; };
-  const auto left = loop.run(stop.token(), {.words = Closing{},
-                                            .grace = std::chrono::milliseconds(options.drain_ms),
-                                            .done = done,
-                                            .last_words = Closing{.now = true}});
+  const std::chrono::milliseconds grace(options.drain_ms);
+  RouterCounters when_told;
+  const auto told = [&](const Router& r) { log_info("{}", told_to_stop(when_told = r.counters(), grace)); };
+  const auto left = loop.run(
+      stop.token(), {.words = Closing{}, .grace = grace, .done = done, .last_words = Closing{.now = true}, .told = told});
+  log_info("{}", stopped(when_told, router.counters()));
   front.finish(std::max(kFarewellLinger, left));  // for those who read slowly
   return {};
 }

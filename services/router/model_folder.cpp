@@ -4,16 +4,38 @@
 #include <utility>
 
 #include "common/checkpoint/fingerprint.h"
-#include "common/checkpoint/hf_config.h"
+#include "common/checkpoint/gguf_file.h"
+#include "common/checkpoint/gguf_tokenizer.h"
+#include "common/checkpoint/llama_config.h"
 
 namespace slipstream {
+namespace {
+
+struct Words {
+  Tokenizer tokenizer;
+  ChatTemplate chat_template;
+};
+
+Result<Words> read_words(const std::filesystem::path& model) {
+  if (!is_model_file(model)) {
+    TRY(Tokenizer tokenizer, Tokenizer::load(model / "tokenizer.json"));
+    TRY(ChatTemplate chat_template, ChatTemplate::load(model));
+    return Words{std::move(tokenizer), std::move(chat_template)};
+  }
+  TRY(const GgufFile file, GgufFile::open(model));
+  TRY(const std::string json, gguf_tokenizer_json(file));
+  TRY(const std::string config, gguf_tokenizer_config(file));
+  TRY(Tokenizer tokenizer, Tokenizer::parse(json, file.what()));
+  TRY(ChatTemplate chat_template, ChatTemplate::parse({}, config, file.what()));
+  return Words{std::move(tokenizer), std::move(chat_template)};
+}
+
+}  // namespace
 
 Result<ModelFolder> read_model_folder(const RouterOptions& options) {
-  const std::filesystem::path folder = options.model;
-  TRY(const LlamaConfig model, read_llama_config(folder));
-  TRY(const uint64_t tokenizer_hash, hash_tokenizer(folder));
-  TRY(Tokenizer tokenizer, Tokenizer::load(folder / "tokenizer.json"));
-  TRY(ChatTemplate chat_template, ChatTemplate::load(folder));
+  TRY(const LlamaConfig model, read_llama_config(options.model));
+  TRY(const uint64_t tokenizer_hash, hash_tokenizer(options.model));
+  TRY(Words words, read_words(options.model));
   RouterConfig config{.fingerprint = {tokenizer_hash, model.vocabulary, model.eos_ids, 0},
                       .context_max = model.context_max,
                       .lease_ms = options.lease_ms,
@@ -24,8 +46,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   config.tuning.deadline_us = options.deadline_us;
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
   ServedModel served{.name = options.served_name(),
-                     .tokenizer = std::move(tokenizer),
-                     .chat_template = std::move(chat_template),
+                     .tokenizer = std::move(words.tokenizer),
+                     .chat_template = std::move(words.chat_template),
                      .vocabulary = model.vocabulary,
                      .end_ids = model.eos_ids,
                      .context_max = model.context_max,

@@ -29,8 +29,9 @@ Router::~Router() = default;
 const RouterCounters& Router::counters() const { return state_->counters; }
 
 void Router::on(Event event, Time now, std::vector<Effect>& effects) {
-  state_->now = now;
+  const Time before = std::exchange(state_->now, now);
   state_->effects = &effects;
+  state_->look_at_clock(now - before);
   if (state_->admits(event)) std::visit([this](auto&& e) { state_->handle(std::forward<decltype(e)>(e)); }, std::move(event));
   state_->look_at_drafters();
   state_->set_alarm();
@@ -78,6 +79,7 @@ void Router::State::handle(const Closing& closing) {
   while (closing.now && !requests.empty()) {
     LiveRequest& request = requests.begin()->second;
     ++counters.failed;
+    ++counters.cut;
     cancel(request);
     fail(request, shutting_down(request.submit.request));
   }
@@ -284,6 +286,10 @@ bool Router::State::finish_if_complete(LiveRequest& request) {
 
 void Router::State::fail(LiveRequest& request, Failure failure) {
   failure.request = request.submit.request;
+  if (failure.status >= 500) {
+    ++failures_unsaid;
+    newest_failure = failure.message;
+  }
   effects->push_back(std::move(failure));
   erase(request);
 }

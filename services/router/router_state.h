@@ -19,6 +19,9 @@ inline Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(millise
 // Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned` counts it, and at most one
 // drafter whose does. (2) Its epoch is that of its newest Start: what carries another is stale. (3) A request leaves `requests`
 // with exactly one finishing Delivery, one Failure, or an Abandon.
+// Lines of the log about failed requests come no closer than this.
+inline constexpr Time kBetweenFailureLines = std::chrono::seconds(5);
+
 struct Router::State {
   explicit State(RouterConfig given) : config(std::move(given)) {}
 
@@ -68,7 +71,9 @@ struct Router::State {
   void refuse(Peer peer, const std::string& name, std::string reason);
   void lose_worker(Peer peer);
   void strand(Peer peer);  // its requests go back to the queue
+  void look_at_clock(Time since_last_event);
   void look_at_workers();
+  void tell_failures();
   void look_at_requests();
   void look_at(LiveRequest& request);
   void look_at_waiting(LiveRequest& request);
@@ -102,6 +107,9 @@ struct Router::State {
 
   // Of the event at hand.
   Time now{};
+  uint64_t failures_unsaid = 0;  // since the last line of the log on them
+  std::string newest_failure;
+  Time tell_failures_at{};
   std::vector<Effect>* effects = nullptr;
 };
 

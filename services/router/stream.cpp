@@ -16,7 +16,8 @@ SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
           .stale = a.stale + b.stale,
           .invalid = a.invalid + b.invalid,
           .held = a.held + b.held,
-          .spent = a.spent + b.spent};
+          .spent = a.spent + b.spent,
+          .cached_tokens = std::max(a.cached_tokens, b.cached_tokens)};
 }
 
 }  // namespace

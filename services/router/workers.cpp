@@ -57,10 +57,13 @@ Result<void> Workers::check_verifier(Peer peer, const Hello& hello) const {
   if (hello.context_max < 2) return fail("a context of {} tokens leaves no room for an answer", hello.context_max);
   if (hello.sequences_max < 1) return fail("a verifier that takes no sequence is of no use: raise its cache or its limit");
   for (const auto& [other, worker] : workers_) {
-    if (other == peer || worker.hello.role != Role::verifier || !worker.takes_work()) continue;
+    // One that is silent or stuck may come back with the answers that it began.
+    if (other == peer || worker.hello.role != Role::verifier || worker.leaving) continue;
     if (worker.hello.fingerprint.weights == hello.fingerprint.weights) continue;
     return fail(
-        "other weights or config: the verifiers of this router serve {:016x}, you have {:016x}. One router serves one model",
+        "other weights or config: the verifiers of this router serve {:016x}, you have {:016x}, and one router serves one "
+        "model. "
+        "Start this verifier from their model folder (--model), or with a router of its own",
         worker.hello.fingerprint.weights, hello.fingerprint.weights);
   }
   return {};
@@ -109,17 +112,19 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
   std::vector<WorkerFacts> facts;
   for (const auto& [peer, worker] : workers_) {
     const Hello& hello = worker.hello;
-    facts.push_back(
-        {.role = hello.role,
-         .incarnation = hello.incarnation,
-         .what = hello.role == Role::verifier ? hello.numerics_id : fmt::format("{}", fmt::join(hello.methods, ",")),
-         .metrics_endpoint = hello.metrics_endpoint,
-         .sequences = worker.load.sequences,
-         .assigned = static_cast<uint32_t>(worker.assigned),
-         .busy = worker.load.busy,
-         .silent = worker.silent,
-         .stuck = worker.stuck,
-         .leaving = worker.leaving});
+    facts.push_back({.role = hello.role,
+                     .incarnation = hello.incarnation,
+                     .what = hello.role == Role::verifier
+                                 ? fmt::format("{}, weights {:016x}", hello.numerics_id, hello.fingerprint.weights)
+                                 : fmt::format("{}", fmt::join(hello.methods, ",")),
+                     .draft_endpoint = hello.draft_endpoint,
+                     .metrics_endpoint = hello.metrics_endpoint,
+                     .sequences = worker.load.sequences,
+                     .assigned = static_cast<uint32_t>(worker.assigned),
+                     .busy = worker.load.busy,
+                     .silent = worker.silent,
+                     .stuck = worker.stuck,
+                     .leaving = worker.leaving});
   }
   return std::make_shared<const std::vector<WorkerFacts>>(std::move(facts));
 }

@@ -20,6 +20,9 @@ struct VerifierCounters {
   bool welcome = false;            // gauge: by at least one router
   bool draining = false;           // it was told to stop
   uint64_t blocks_free = 0;        // gauge
+  uint64_t blocks_kept = 0;        // gauge: by the prefix cache, maybe in use besides
+  uint64_t prefix_tokens = 0;      // found there and not computed
+  uint64_t prefixes_evicted = 0;   // blocks of it, for want of room
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, backed_off_rounds = 0;

@@ -134,14 +134,19 @@ void Drafting::attached(const From<Attached>& event, Sequences& sequences, Time 
   // Not asked: the same again; or the word of the life before, and this is the one that is there now.
   if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return;
   link->asks.reset();
-  const bool fits = message.refusal.empty() && VersionRange{}.includes(message.version) &&
-                    message.fingerprint.same_tokens(config_.fingerprint) && !message.needs.features &&
-                    !message.needs.probabilities;
+  const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint) &&
+                     !message.needs.features && !message.needs.probabilities;
+  const bool fits = alike && message.refusal.empty();
   link->attached = fits;
-  effects.push_back(Note{fits
-                             ? fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)
-                             : fmt::format("the drafter at {} does not fit: {}", link->endpoint,
-                                           message.refusal.empty() ? "other tokens, version or needs" : message.refusal)});
+  const auto why = message.refusal.empty() ? "other tokens, version or needs: start both from the same model folder and release"
+                                           : message.refusal;
+  if (fits) {
+    effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
+  } else {  // one that is alike and refuses will not stay
+    effects.push_back(
+        Note{fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter, link->endpoint, why),
+             !alike});
+  }
   if (!fits || std::exchange(link->incarnation, message.drafter) == message.drafter) return;
   for (const auto& sequence : sequences) {  // another life: it knows nothing of us
     if (sequence->drafter == event.peer) holds(*sequence, 0);
@@ -156,7 +161,8 @@ void Drafting::strike(Peer peer, Effects& effects) {
   link->asked = false;
   ++counters_.quarantined;
   effects.push_back(Note{
-      fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax)});
+      fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax),
+      true});
   effects.push_back(Disconnect{peer});
 }
 

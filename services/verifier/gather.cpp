@@ -9,16 +9,19 @@ namespace {
 
 class Gathering {
  public:
-  Gathering(const GatherLimits& limits, const Reserve& reserve, VerifyPlan& plan, uint64_t& trimmed)
-      : limits_(limits), reserve_(reserve), plan_(plan), step_(plan.step), trimmed_(trimmed) {}
+  Gathering(const GatherLimits& limits, const CacheRoom& room, VerifyPlan& plan, uint64_t& trimmed)
+      : limits_(limits), room_(room), plan_(plan), step_(plan.step), trimmed_(trimmed) {}
 
   int rows_left() const { return limits_.rows_max - step_.rows(); }
 
   // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most nodes_max nodes of its tree.
   void add(VerifierSequence& sequence, int32_t rows_max, int nodes_max) {
+    const bool begins = sequence.table.blocks().empty();
+    if (begins) room_.adopt(sequence);
+    const int32_t adopted = begins ? sequence.cached : 0;
     const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
     const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
-    Lane lane{.life = sequence.life, .decodes = decodes, .prompt_rows = prompt_rows, .tree = {}};
+    Lane lane{.life = sequence.life, .decodes = decodes, .prompt_rows = prompt_rows, .adopted_rows = adopted, .tree = {}};
     const int32_t before_tree = sequence.cached + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
       lane.tree = std::exchange(sequence.draft.tree, {});
@@ -26,9 +29,12 @@ class Gathering {
     }
     // A guess evicts nobody. Whether there is room for one must not depend on what was drawn, so room is made for any.
     const int32_t nodes = is_drawn(sequence.acceptance.rule) && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
-    if (!reserve_(sequence, before_tree + nodes, false)) {
+    if (!room_.reserve(sequence, before_tree + nodes, false)) {
       trim(sequence, lane.tree, 0);
-      if (!reserve_(sequence, before_tree, true)) return;
+      if (!room_.reserve(sequence, before_tree, true)) {
+        if (begins) room_.give_up(sequence);
+        return;
+      }
     }
     sequence.in_step = true;
     sequence.root_in_step = decodes;
@@ -112,7 +118,7 @@ class Gathering {
   }
 
   const GatherLimits& limits_;
-  const Reserve& reserve_;
+  const CacheRoom& room_;
   VerifyPlan& plan_;
   StepPlan& step_;
   uint64_t& trimmed_;
@@ -121,11 +127,11 @@ class Gathering {
 
 }  // namespace
 
-std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
+std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const CacheRoom& room,
                          VerifyPlan& plan, uint64_t& trimmed) {
   plan.clear();
   plan.step.blocks_max = limits.blocks_max;  // fixed, so that a device can keep the table at one address
-  Gathering gathering(limits, reserve, plan, trimmed);
+  Gathering gathering(limits, room, plan, trimmed);
   const auto decodes = [](const VerifierSequence* sequence) { return sequence->prompt_rows_left() == 0; };
   const auto decoding = static_cast<int>(std::ranges::count_if(ready, decodes));
   const bool prompts_wait = decoding < static_cast<int>(ready.size());

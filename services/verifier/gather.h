@@ -18,8 +18,9 @@ struct Lane {
   uint64_t life = 0;     // of the sequence
   bool decodes = false;  // has its root in the step; else a chunk of its prompt only
   int32_t prompt_rows = 0;
-  int first_wanted = 0;   // decodes: index of the root's choice in Choices::chosen; the tree's follow
-  int first_logprob = 0;  // the same in Choices::logprobs, if its sequence asks for them
+  int32_t adopted_rows = 0;  // taken from the cache, not computed
+  int first_wanted = 0;      // decodes: index of the root's choice in Choices::chosen; the tree's follow
+  int first_logprob = 0;     // the same in Choices::logprobs, if its sequence asks for them
   DraftTree tree;
   int judgement = -1;  // index in the plan, if the rule is of the ratio family
 };
@@ -30,12 +31,17 @@ struct GatherLimits {
   int32_t context_max = 0;  // positions the model has
 };
 
-// Makes room in the cache for that many positions of a sequence; evict: taking it from others if need be. False: there is none.
-using Reserve = std::function<bool(VerifierSequence&, int32_t positions, bool evict)>;
+// What the cache does for a sequence.
+struct CacheRoom {
+  std::function<void(VerifierSequence&)> adopt;    // of one that holds nothing: takes what is here of its beginning
+  std::function<void(VerifierSequence&)> give_up;  // all that it holds
+  // Room for that many positions; evict: taken from others if need be. False: there is none.
+  std::function<bool(VerifierSequence&, int32_t positions, bool evict)> reserve;
+};
 
 // Fills `plan` (cleared) and gives the lanes in the order of its sequences. Takes each tree and the pending moves from its
 // sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.
-std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const Reserve& reserve,
+std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const CacheRoom& room,
                          VerifyPlan& plan, uint64_t& trimmed);
 
 }  // namespace slipstream

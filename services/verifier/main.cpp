@@ -1,6 +1,10 @@
 // slipstream-verifier: owns the target model and the truth of every sequence it is given. Constructs, connects, runs.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+
+#include <fmt/ranges.h>
 
 #include "common/base/log.h"
 #include "common/checkpoint/fingerprint.h"
@@ -19,6 +23,7 @@
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
+#include "services/verifier/farewell.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
 #include "services/verifier/verify_job.h"
@@ -74,12 +79,18 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  log_info("{} on {} threads, context {} (the model's: {}), cache {} tokens, metrics at http://{}/metrics", config.numerics_id,
-           wanted.threads, config.context_max, model.context_max, config.cache_blocks * kBlockTokens, address);
+  log_info(
+      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
+      "metrics at {}",
+      config.incarnation, getpid(), config.numerics_id, wanted.threads, config.context_max, model.context_max,
+      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
-  loop.run(stop.token(), {.words = From<Drain>{{}, {"the verifier was told to stop"}},
-                          .grace = std::chrono::milliseconds(options.drain_ms),
-                          .done = done});
+  const std::chrono::milliseconds grace(options.drain_ms);
+  VerifierCounters when_told;
+  const auto told = [&](const Verifier& v) { log_info("{}", told_to_stop(when_told = v.counters(), grace)); };
+  loop.run(stop.token(),
+           {.words = From<Drain>{{}, {"the verifier was told to stop"}}, .grace = grace, .done = done, .told = told});
+  log_info("{}", stopped(when_told, verifier.counters()));
   return {};
 }
 

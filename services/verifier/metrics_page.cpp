@@ -47,6 +47,9 @@ void add_sequences(const VerifierCounters& c, Exposition& page) {
   page.gauge(kVerifierSequencesWaiting, d(c.waiting));
   page.counter(kVerifierPreempted, d(c.preempted));
   page.gauge(kVerifierBlocksFree, d(c.blocks_free));
+  page.gauge(kVerifierBlocksKept, d(c.blocks_kept));
+  page.counter(kVerifierPrefixTokens, d(c.prefix_tokens));
+  page.counter(kVerifierPrefixesEvicted, d(c.prefixes_evicted));
   page.counter(kVerifierPromptTokens, d(c.prompt_tokens));
   page.counter(kVerifierOutputTokens, d(c.output_tokens));
 }

@@ -18,6 +18,7 @@
 #include "common/actor/actor.h"
 #include "common/base/prefix_hash.h"
 #include "common/kv/block_table.h"
+#include "common/kv/prefix_cache.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/sampling/adjuster.h"
@@ -88,7 +89,9 @@ struct VerifierSequence {
   // The cache.
   BlockTable table;
   int32_t cached = 0;
+  int32_t in_place = 0;       // of those, that wait for no move
   std::vector<KvMove> moves;  // the last round's commit, done first in the next step
+  PrefixCache::Place kept;    // how much of it outlives the sequence
 
   // The draft.
   Round round = 0;

@@ -49,6 +49,7 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
   for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);
   sequence.table.commit(sequence.root(), path, sequence.moves);
   sequence.cached = sequence.root() + 1 + accepted;
+  sequence.in_place = sequence.moves.empty() ? sequence.cached : sequence.root() + 1;
 
   const auto tokens = std::span(walked.emitted).first(static_cast<size_t>(emitted));
   sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());

@@ -13,19 +13,47 @@ bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now
   return drafting.waits(sequence, now) && (sequence.drawn() || sequence.prompt_rows_left() < config.step_rows_max);
 }
 
-// Room for that many positions; evict: if need be by taking the blocks of the youngest sequence, if it is younger than this one
-// and not in this step: it will compute its tokens anew (row invariance: to the same bits) when there is room again.
+// All but the root, which is to be computed. So does one that lost its place to another, for what is left of it.
+void Verifier::State::adopt(VerifierSequence& sequence) {
+  const auto before_root = std::span(sequence.tokens).first(static_cast<size_t>(sequence.root()));
+  auto blocks = prefixes.find(before_root, sequence.kept);
+  if (blocks.empty()) return;
+  sequence.cached = sequence.in_place = static_cast<int32_t>(blocks.size()) * kBlockTokens;
+  sequence.table.adopt(std::move(blocks));
+}
+
+void Verifier::State::keep_prefix(VerifierSequence& sequence) {
+  while ((sequence.kept.blocks() + 1) * kBlockTokens <= sequence.in_place) {
+    const auto at = static_cast<size_t>(sequence.kept.blocks());
+    const int32_t own = sequence.table.blocks()[at];
+    const auto tokens = std::span(sequence.tokens).subspan(at * kBlockTokens, kBlockTokens);
+    if (const int32_t block = prefixes.keep(sequence.kept, tokens, own); block != own) sequence.table.replace(at, block);
+  }
+}
+
+void Verifier::State::give_up(VerifierSequence& sequence) {
+  sequence.table.shrink(0);
+  sequence.cached = sequence.in_place = 0;
+  sequence.moves.clear();
+  sequence.kept = {};
+}
+
+// Room for that many positions: kept prefixes that nobody uses make it. evict: if need be the youngest sequence, too, if it is
+// younger than this one and not in this step: it will compute its tokens anew (row invariance: to the same bits) when there is
+// room again.
 bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions, bool evict) {
   while (!sequence.table.reserve(positions)) {
+    if (prefixes.evict()) {
+      ++counters.prefixes_evicted;
+      continue;
+    }
     if (!evict) return false;
     const auto self =
         std::ranges::find(sequences.rbegin(), sequences.rend(), &sequence, &std::unique_ptr<VerifierSequence>::get);
     const auto victim = std::find_if(sequences.rbegin(), self,
                                      [](const auto& other) { return !other->in_step && !other->table.blocks().empty(); });
     if (victim == self) return false;
-    (*victim)->table.shrink(0);
-    (*victim)->cached = 0;
-    (*victim)->moves.clear();
+    give_up(**victim);
     ++counters.preempted;
   }
   return true;
@@ -60,10 +88,16 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   const GatherLimits limits{.rows_max = config.step_rows_max,
                             .blocks_max = blocks_of_a_sequence(config.context_max),
                             .context_max = config.context_max};
-  lanes = gather(
-      ready, limits,
-      [this](VerifierSequence& sequence, int32_t positions, bool evict) { return reserve(sequence, positions, evict); }, plan,
-      counters.trimmed);
+  const CacheRoom room{.adopt = [this](VerifierSequence& sequence) { adopt(sequence); },
+                       .give_up = [](VerifierSequence& sequence) { give_up(sequence); },
+                       .reserve = [this](VerifierSequence& sequence, int32_t positions,
+                                         bool evict) { return reserve(sequence, positions, evict); }};
+  lanes = gather(ready, limits, room, plan, counters.trimmed);
+  for (const Lane& lane : lanes) {
+    counters.prefix_tokens += static_cast<uint64_t>(lane.adopted_rows);
+    SpeculationReport& report = find(lane)->report;
+    if (report.steps == 0) report.cached_tokens = std::max(report.cached_tokens, static_cast<uint32_t>(lane.adopted_rows));
+  }
   if (lanes.empty()) {  // the oldest always has its blocks, but may be one that waits
     CHECK(withheld, "{} sequences are ready and none fits the cache", ready.size());
     return;
@@ -103,6 +137,8 @@ void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& ef
     }
     if (!lane.decodes) {
       sequence->cached += lane.prompt_rows;
+      sequence->in_place = sequence->cached;
+      keep_prefix(*sequence);
       continue;
     }
     ++decoding;
@@ -137,7 +173,10 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
     const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
     keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
   }
-  if (sequence.finish == Finish::error) ++counters.non_finite_rows;
+  if (sequence.finish == Finish::error)
+    ++counters.non_finite_rows;
+  else
+    keep_prefix(sequence);
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
   drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
@@ -151,8 +190,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
 
 void Verifier::State::stop(VerifierSequence& sequence, Effects& effects) {
   drafting.release(sequence, effects);
-  sequence.table.shrink(0);
-  sequence.moves.clear();
+  give_up(sequence);
 }
 
 }  // namespace slipstream

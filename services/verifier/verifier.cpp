@@ -139,6 +139,7 @@ void Verifier::State::count() {
   counters.waiting = static_cast<uint64_t>(std::ranges::count_if(
       sequences, [](const auto& sequence) { return sequence->running() && sequence->table.blocks().empty(); }));
   counters.blocks_free = static_cast<uint64_t>(pool.free());
+  counters.blocks_kept = static_cast<uint64_t>(prefixes.blocks());
   counters.held = 0;
   for (const auto& sequence : sequences) counters.held += sequence->report.held;
   for (const Lane& lane : lanes) {

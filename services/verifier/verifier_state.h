@@ -51,7 +51,10 @@ struct Verifier::State {
   void admit(Peer router, Start start, Time now, Effects& effects);
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it
   bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
+  void adopt(VerifierSequence& sequence);        // what the cache has of its beginning
+  void keep_prefix(VerifierSequence& sequence);  // its whole blocks, for others that begin alike
   bool reserve(VerifierSequence& sequence, int32_t positions, bool evict);
+  static void give_up(VerifierSequence& sequence);                       // its place in the cache
   void deliver(VerifierSequence& sequence, Time now, Effects& effects);  // what the window lets through
   int decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
   void stop(VerifierSequence& sequence, Effects& effects);  // finished: holds its tokens until they are acked, nothing else
@@ -59,6 +62,7 @@ struct Verifier::State {
   VerifierConfig config;
   VerifierCounters counters;
   BlockPool pool;
+  PrefixCache prefixes{pool};
   std::vector<std::unique_ptr<VerifierSequence>> sequences;  // oldest first
   Membership membership;
   Drafting drafting;

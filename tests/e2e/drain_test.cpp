@@ -16,6 +16,10 @@ Question long_question() {
   return question;
 }
 
+void expect_in_log(const Cluster& cluster, const std::string& service, const std::string& words) {
+  EXPECT_NE(cluster.log(service).find(words), std::string::npos) << "no \"" << words << "\" in\n" << cluster.log(service);
+}
+
 // Stops it in the middle of an answer, which goes on.
 Answer stopped_midway(Cluster& cluster, const std::string& service, const std::function<void()>& then = [] {}) {
   int pieces = 0;
@@ -44,6 +48,9 @@ TEST(Drain, OfTheRouterFinishesItsAnswersAndTakesNoMore) {
   const auto exit = cluster.process("router").wait(kWaitMax);
   ASSERT_TRUE(exit) << "it does not end";
   EXPECT_EQ(exit->words(), "exited with status 0");
+  expect_in_log(cluster, "router", "info    router: told to stop: 1 answer goes on, for at most 25000 ms (--drain-ms)\n");
+  expect_in_log(cluster, "router",
+                "info    router: stopped: of the 1 under way 1 finished, 0 failed or lost their client, 0 cut\n");
 }
 
 TEST(Drain, OfTheRouterEndsAnswersThatTakeTooLong) {
@@ -61,6 +68,7 @@ TEST(Drain, OfTheRouterEndsAnswersThatTakeTooLong) {
   ASSERT_FALSE(cut) << "the answer took less than no time";
   EXPECT_NE(cut.error().message.find("shutting down"), std::string::npos) << cut.error().message;
   EXPECT_TRUE(cluster.process("router").wait(kWaitMax));
+  expect_in_log(cluster, "router", "stopped: of the 1 under way 0 finished, 0 failed or lost their client, 1 cut\n");
 }
 
 TEST(Drain, OfAVerifierHandsItsSequencesToAnother) {
@@ -83,6 +91,9 @@ TEST(Drain, OfAVerifierHandsItsSequencesToAnother) {
   const auto exit = cluster.process(stopped).wait(kWaitMax);
   ASSERT_TRUE(exit) << stopped << " does not end";
   EXPECT_EQ(exit->words(), "exited with status 0");
+  expect_in_log(cluster, stopped,
+                "told to stop: 1 sequence goes on until another verifier has it, for at most 25000 ms (--drain-ms)\n");
+  expect_in_log(cluster, stopped, "stopped: of 1 here 0 finished, 1 handed over or given up by their routers, 0 cut\n");
 }
 
 TEST(Drain, OfTheOnlyVerifierFinishesItsSequences) {
@@ -98,6 +109,19 @@ TEST(Drain, OfTheOnlyVerifierFinishesItsSequences) {
   const auto exit = cluster.process("verifier").wait(kWaitMax);
   ASSERT_TRUE(exit) << "it does not end";
   EXPECT_EQ(exit->words(), "exited with status 0");
+  expect_in_log(cluster, "verifier", "stopped: of 1 here 1 finished, 0 handed over or given up by their routers, 0 cut\n");
+}
+
+TEST(Drain, OfADrafterIsOverAtOnce) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("ngram");
+  const Answer expected = cluster.ask(long_question());
+  EXPECT_EQ(stopped_midway(cluster, "drafter").ids, expected.ids);
+  const auto exit = cluster.process("drafter").wait(kWaitMax);
+  ASSERT_TRUE(exit) << "it does not end";
+  EXPECT_EQ(exit->words(), "exited with status 0");
+  expect_in_log(cluster, "drafter", "told to stop at once: 1 sequence goes on without this drafter\n");
+  expect_in_log(cluster, "drafter", "info    drafter: stopped: sequences begun in this life: ");
 }
 
 }  // namespace

@@ -63,6 +63,45 @@ TEST(Keys, AStrangerIsToldInASentenceAndSoIsTheOperator) {
   text_of(cluster, eight_questions(kTokens).front());
 }
 
+TEST(Keys, ThatDoNotMatchAreToldOnBothSidesWithAddressesAndAdviceAndTriedAtGrowingGaps) {
+  constexpr double kTries = 9;  // 20 ms + 40 ms + ... + 1.28 s, then 2 s
+  Cluster cluster(tiny_model());
+  cluster.make_keys({});
+  cluster.start_router();
+  const std::string address = "tcp://127.0.0.1:" + std::to_string(cluster.bind_port("router"));
+  Cluster other(tiny_model());  // all its keys are its own, the router's too
+  other.make_keys({});
+  const auto began = std::chrono::steady_clock::now();
+  cluster.start_drafter({"--key", (other.keys() / "drafter.key").string(), "--peers", (other.keys() / "peers").string()},
+                        "stranger");
+  const std::string theirs = (other.keys() / "peers/router.pub").string();
+  cluster.wait("both sentences", [&] {
+    return cluster.log("stranger")
+                   .find("the keys do not match: " + address +
+                         " does not have the key router as it is enrolled "
+                         "here (" +
+                         theirs + ")") != std::string::npos &&
+           cluster.log("router").find("the keys do not match: 127.0.0.1:") != std::string::npos;
+  });
+  for (const char* service : {"stranger", "router"}) EXPECT_THAT(cluster.log(service), HasSubstr("docs/KEYS.md")) << service;
+  cluster.wait_ports("stranger");
+  cluster.wait("the tries", [&] { return failed_handshakes(cluster, "stranger") >= kTries; });
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(20 + 40 + 80 + 160 + 320 + 640 + 1280 + 2000));
+}
+
+TEST(Keys, AreNotBlamedForARouterThatHangs) {
+  Cluster cluster(tiny_model());
+  cluster.make_keys({});
+  cluster.start_router();
+  cluster.wait_ports("router");
+  cluster.process("router").signal(SIGSTOP);
+  cluster.start_drafter();
+  cluster.wait("the sentence", [&] { return cluster.log("drafter").find("it hangs") != std::string::npos; });
+  EXPECT_EQ(cluster.log("drafter").find("the keys do not match"), std::string::npos);
+  cluster.process("router").signal(SIGCONT);
+  cluster.wait("the drafter", [&] { return cluster.log("router").find("joined") != std::string::npos; });
+}
+
 TEST(Keys, WhoIsRevokedUnderLoadIsCutAndTheWordsStay) {
   Cluster cluster(tiny_model());
   cluster.make_keys({"router", "verifier", "drafter", "drafter-2"});

@@ -99,6 +99,9 @@ TEST_F(Service, ExplainsItselfAndItsSettings) {
     const Ended bad = run(program_of(service), {"--no-such-flag"});
     EXPECT_EQ(bad.status, 2) << bad.output;
   }
+  const Ended misspelt = run(slipstream(), {"serve", "--prot", "8081"});
+  EXPECT_EQ(misspelt.status, 2) << misspelt.output;
+  EXPECT_NE(misspelt.output.find("there is no flag --prot; did you mean --port?"), std::string::npos) << misspelt.output;
 }
 
 TEST_F(Service, RefusesAModelFolderThatIsNone) {
@@ -198,7 +201,7 @@ std::optional<HeldDemo> hold_in_plain_answers(Process demo, const std::filesyste
   if (!verifier) return {};
   wait_for("the plain answers", [&] {
     ::kill(*verifier, SIGSTOP);
-    if (says("plainly") || demo.ended()) return true;
+    if (says("To compare") || demo.ended()) return true;
     ::kill(*verifier, SIGCONT);
     return false;
   });

@@ -72,6 +72,23 @@ bool Client::follows(Truth& truth) const {
   return std::equal(tokens_.begin(), tokens_.end(), truth.tokens.begin());
 }
 
+std::string Client::end() const {
+  switch (state_) {
+    case State::not_asked:
+    case State::asked:
+      return "goes on";
+    case State::answered:
+      return "is answered whole";
+    case State::failed:
+      return "FAILS (" + failure_.code + ")";
+    case State::abandoned:
+      return "is left by its client";
+    case State::cut_off:
+      return "is CUT OFF by the end of its router";
+  }
+  return {};
+}
+
 void Client::take(const Failure& failure) {
   if (state_ == State::cut_off) return complain("a dead router fails a request");
   if (state_ == State::abandoned) return;

@@ -24,6 +24,7 @@ class Client {
   void take(const Failure& failure);
 
   State state() const { return state_; }
+  std::string end() const;  // in words, once it has ended
   bool ended() const { return state_ != State::asked && state_ != State::not_asked; }
   const Failure& failure() const { return failure_; }
   const std::optional<std::string>& complaint() const { return complaint_; }  // what must not be, the first of it

@@ -59,14 +59,21 @@ class Process : public Listener {
   virtual void say_farewell() = 0;
   virtual bool done() const = 0;
   bool leaving() const { return leaving_; }
-  void slow_down(double factor) { slowness_ = factor; }  // of its compute jobs
+  void slow_down(double factor) {  // of its compute jobs
+    if (factor == slowness_) return;
+    if (factor > 1)
+      place_.trace.line(name_, "SLOW, by {:.0f}", factor);
+    else
+      place_.trace.line(name_, "as fast as before");
+    slowness_ = factor;
+  }
   // Its compute job ends no more, until it comes round; everything else of it goes on.
   void hang() {
     place_.trace.line(name_, "HANGS");
     hung_ = true;
   }
   void come_round() {
-    hung_ = false;
+    if (std::exchange(hung_, false)) place_.trace.line(name_, "COMES ROUND");
     if (held_) happen(*std::exchange(held_, std::nullopt));
   }
   void say(Peer peer, Message message) { place_.network.send(incarnation_, peer, std::move(message)); }
@@ -116,7 +123,7 @@ class Life final : public Process {
         actor_(std::move(config)),
         work_(std::move(work)),
         local_(std::move(local)) {
-    place_.trace.line(this->name(), "begins");
+    place_.trace.line(this->name(), "begins as {:016x}", this->incarnation());
     place_.network.open(incarnation(), this->name(), *this, std::move(endpoint));
     tell(Woke{});
   }
@@ -176,7 +183,7 @@ class Life final : public Process {
   }
   void perform(Connect& connect) { place_.network.connect(incarnation(), connect.peer, connect.endpoint); }
   void perform(Disconnect& disconnect) { place_.network.disconnect(incarnation(), disconnect.peer); }
-  void perform(Note& note) { place_.trace.line(name(), "notes: {}", note.text); }
+  void perform(Note& note) { place_.trace.line(name(), "{}: {}", note.warning ? "warns" : "notes", note.text); }
   void perform(WakeAt& wake) {
     alarm_ = wake.at;
     place_.time.at(in_world(wake.at), [this, at = wake.at] {

@@ -8,12 +8,18 @@
 namespace slipstream::sim {
 namespace {
 
+// A sequence is named by its router's identity, of which the last four digits are shown, and its request's number there.
 std::string of(const SequenceId& sequence, Epoch epoch) {
-  return fmt::format("{:x}/{} epoch {}", sequence.router & 0xFFFF, sequence.counter, epoch);
+  return fmt::format("{:04x}/{} epoch {}", sequence.router & 0xFFFF, sequence.counter, epoch);
 }
 std::string of(const Fence& fence) {
   return fmt::format("{} round {} base {} hash {:04x}", of(fence.sequence, fence.epoch), fence.round, fence.base_length,
                      fence.prefix_hash & 0xFFFF);
+}
+
+std::string_view name(Finish finish) {
+  constexpr std::string_view kNames[] = {"none", "stop", "length", "cancelled", "error"};
+  return kNames[static_cast<size_t>(finish)];
 }
 
 std::string text(const Hello& hello) { return fmt::format("Hello {}", hello.role == Role::verifier ? "verifier" : "drafter"); }
@@ -37,13 +43,15 @@ std::string text(const Refused& m) {
 }
 std::string text(const Tokens& m) {
   return fmt::format("Tokens {} first {} ids [{}]{}", of(m.sequence, m.epoch), m.first_index, fmt::join(m.ids, " "),
-                     m.finish == Finish::none ? "" : fmt::format(" finish {}", static_cast<int>(m.finish)));
+                     m.finish == Finish::none ? "" : fmt::format(" finish {}", name(m.finish)));
 }
 std::string text(const Assign& m) {
   return fmt::format("Assign {} version {} drafters {}", of(m.sequence, m.epoch), m.version, m.drafters.size());
 }
 std::string text(const Attach&) { return "Attach"; }
-std::string text(const Attached& m) { return fmt::format("Attached {}", m.refusal); }
+std::string text(const Attached& m) {
+  return m.attach_first ? "Attached: attach first" : m.refusal.empty() ? "Attached" : "Attached: refused, " + m.refusal;
+}
 std::string text(const Advance& m) {
   return fmt::format("Advance {} + [{}]{}{}", of(m.fence), fmt::join(m.tokens, " "), m.draft ? "" : " no draft",
                      m.info ? " with info" : "");

@@ -109,7 +109,10 @@ void Network::carry(const Way& way, Message message, bool in_order) {
 
 void Network::arrive(const Way& way, Message message) {
   Link* link = current(way);
-  if (link == nullptr) return;
+  if (link == nullptr) {
+    if (!routine(message)) trace_.line("network", "drops, as its connection has ended: {}", describe(message));
+    return;
+  }
   if (!parted(way.key.first, link->to)) return take(way, *link, std::move(message));
   link->held.push_back([this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
 }
@@ -117,6 +120,11 @@ void Network::arrive(const Way& way, Message message) {
 void Network::take(const Way& way, Link& link, Message message) {
   Node* receiver = alive(way.direction == 0 ? link.to : way.key.first);
   if (receiver == nullptr) return;
+  if (trace_.on() && !routine(message)) {
+    const Node* sender = alive(way.direction == 0 ? way.key.first : link.to);
+    trace_.line(receiver->name, "<- {}: {}{}", sender == nullptr ? "the dead" : sender->name, describe(message),
+                way.direction == 0 && link.ignored ? ", which it ignores" : "");
+  }
   if (way.direction == 1) return receiver->listener->hear(way.key.second, std::move(message));
   if (link.ignored) return;
   const Peer sender = incoming_peer(way.key.first);

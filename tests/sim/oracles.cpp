@@ -47,9 +47,9 @@ std::optional<std::string> World::leftovers() const {
   for (size_t i = 0; i < verifiers_.size(); ++i) {
     const VerifierCounters& c = verifiers_[i].now()->actor().counters();
     const auto blocks = static_cast<uint64_t>(scenario_.verifiers[i].cache_blocks);
-    if (c.live + c.held > 0 || c.blocks_free != blocks) {
+    if (c.live + c.held > 0 || c.blocks_free + c.blocks_kept != blocks) {
       return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live, c.held,
-                         blocks - c.blocks_free, blocks);
+                         blocks - c.blocks_free - c.blocks_kept, blocks);
     }
     if (c.attaches_waiting > 0) {
       return fmt::format("{} waits for {} drafters to answer its Attach", verifiers_[i].now()->name(), c.attaches_waiting);
@@ -103,6 +103,7 @@ Tallies World::tallies() const {
       sum.fenced += c.fenced;
       sum.leases_expired += c.leases_expired;
       sum.preempted += c.preempted;
+      sum.prefix_tokens += c.prefix_tokens;
       sum.quarantined += c.quarantined;
       sum.accepted_nodes += c.accepted;
       sum.rejected_nodes += c.rejected;

@@ -28,6 +28,36 @@ TEST(Simulation, IsTheSameWithAndWithoutATrace) {
   EXPECT_TRUE(untraced.trace().empty());
 }
 
+// A router is killed amid an answer, another is separated from the only verifier for a while.
+TEST(Simulation, ATraceTellsOfArrivalsEndsAndThatAllIsWellAgain) {
+  using std::chrono::milliseconds;
+  Scenario s{.seed = 1};
+  s.routers = 2;
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = 256}};
+  s.begins.assign(3, Time(0));
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(2, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 0}, .output_max = 40});
+  s.asks[1].router = 1;
+  const Machine verifier{Kind::verifier, 0}, first{Kind::router, 0}, second{Kind::router, 1};
+  s.faults = {{.what = Fault::What::kill, .when = milliseconds(1040), .lasts = milliseconds(500), .whom = first, .from = {}},
+              {.what = Fault::What::separate,
+               .when = milliseconds(1050),
+               .lasts = milliseconds(300),
+               .whom = second,
+               .from = verifier}};
+  World world(s, true);
+  EXPECT_EQ(world.live().broken, std::nullopt);
+  const auto place = [&](const std::string& what) {
+    const auto at = std::ranges::find_if(world.trace(), [&](const auto& line) { return line.find(what) != std::string::npos; });
+    EXPECT_NE(at, world.trace().end()) << what;
+    return at - world.trace().begin();
+  };
+  EXPECT_LT(place("-> verifier-0.1: Start"), place("<- router-0.1: Start"));
+  EXPECT_LT(place("router-0.1     KILLED"), place("request 1 is CUT OFF by the end of its router"));
+  EXPECT_LT(place("router-1.1     SEPARATED from verifier-0.1"), place("router-1.1     JOINED again with verifier-0.1"));
+  EXPECT_LT(place("finish length"), place("request 2 is answered whole, with 40 tokens"));
+}
+
 // One verifier, slow, with eight answers under way; another joins.
 TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   constexpr double kJoins = 2.0, kSoon = 1.0;  // seconds

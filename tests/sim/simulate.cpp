@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   fmt::print("{} seeds from {}, all oracles hold; {:.1f} s, {:.2f} million events a second, {:.0f} times real time\n", seeds,
              first, took, static_cast<double>(happenings) * 1e-6 / took, virtual_seconds / took);
-  for (const auto& [name, count] : sum.rows()) fmt::print("  {:<16} {:>12}\n", name, count);
+  for (const auto& [name, count, why] : sum.rows())
+    fmt::print("  {:<18} {:>12}{}{}\n", name, count, why.empty() ? "" : "  ", why);
   return 0;
 }

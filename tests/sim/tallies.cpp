@@ -3,16 +3,17 @@
 namespace slipstream::sim {
 namespace {
 
-struct Row {
+struct Tally {
   const char* name;
   uint64_t Tallies::* member;
+  const char* why = "";
 };
-constexpr Row kRows[] = {
+constexpr Tally kTallies[] = {
     {"requests", &Tallies::requests},
     {"answered", &Tallies::answered},
-    {"failed", &Tallies::failed},
-    {"abandoned", &Tallies::abandoned},
-    {"cut off", &Tallies::cut_off},
+    {"failed", &Tallies::failed, "fair: no verifier for longer than its router waits; all else is BROKEN"},
+    {"abandoned", &Tallies::abandoned, "by their clients"},
+    {"cut off", &Tallies::cut_off, "fair: the router that answered was killed, and the connection is part of it"},
     {"tokens", &Tallies::tokens},
     {"kills", &Tallies::kills},
     {"drained", &Tallies::drained},
@@ -35,6 +36,7 @@ constexpr Row kRows[] = {
     {"fenced", &Tallies::fenced},
     {"leases expired", &Tallies::leases_expired},
     {"preempted", &Tallies::preempted},
+    {"found in the cache", &Tallies::prefix_tokens},
     {"quarantined", &Tallies::quarantined},
     {"drawn trees judged", &Tallies::judged},
     {"accepted nodes", &Tallies::accepted_nodes},
@@ -44,12 +46,12 @@ constexpr Row kRows[] = {
 }  // namespace
 
 void Tallies::add(const Tallies& other) {
-  for (const Row& row : kRows) this->*row.member += other.*row.member;
+  for (const Tally& tally : kTallies) this->*tally.member += other.*tally.member;
 }
 
-std::vector<std::pair<std::string, uint64_t>> Tallies::rows() const {
-  std::vector<std::pair<std::string, uint64_t>> rows;
-  for (const Row& row : kRows) rows.emplace_back(row.name, this->*row.member);
+std::vector<Tallies::Row> Tallies::rows() const {
+  std::vector<Row> rows;
+  for (const Tally& tally : kTallies) rows.push_back({tally.name, this->*tally.member, tally.why});
   return rows;
 }
 

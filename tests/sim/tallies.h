@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace slipstream::sim {
@@ -13,9 +13,15 @@ struct Tallies {
   uint64_t kills = 0, drained = 0, freezes = 0, separations = 0, slowdowns = 0, hangs = 0;
   uint64_t moved = 0, by_affinity = 0, stuck = 0, attaches_repeated = 0;
   uint64_t failovers = 0, resyncs = 0, parked = 0, late = 0, stale = 0, doubled = 0, lost = 0, lost_finishes = 0, fenced = 0;
-  uint64_t leases_expired = 0, preempted = 0, quarantined = 0, judged = 0, accepted_nodes = 0, rejected_nodes = 0;
+  uint64_t leases_expired = 0, preempted = 0, prefix_tokens = 0, quarantined = 0, judged = 0, accepted_nodes = 0,
+           rejected_nodes = 0;
   void add(const Tallies& other);
-  std::vector<std::pair<std::string, uint64_t>> rows() const;
+  struct Row {
+    std::string_view name;
+    uint64_t count = 0;
+    std::string_view why;  // what looks like a fault and is none; empty: nothing does
+  };
+  std::vector<Row> rows() const;
 };
 
 }  // namespace slipstream::sim

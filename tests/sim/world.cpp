@@ -97,11 +97,20 @@ void World::begin_router(int index) {
     CHECK(asked_.at(id - 1) == router(index).lives[life].get(), "request {} is of another router", id);
     return clients_[id - 1];
   };
-  home.lives.push_back(std::make_unique<RouterLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1), config,
-      router_endpoints()[static_cast<size_t>(index)], NoWork{},
-      ToClients([this, client](const Delivery& delivery) { client(delivery.request).take(delivery, time_.now()); },
-                [client](const Failure& failure) { client(failure.request).take(failure); }, breach())));
+  const auto give = [this, client](RequestId id, const auto& news) {
+    Client& taker = client(id);
+    const bool ended = taker.ended();
+    news(taker);
+    if (taker.ended() != ended) tell_end(id);
+  };
+  ToClients clients(
+      [this, give](const Delivery& delivery) {
+        give(delivery.request, [&](Client& taker) { taker.take(delivery, time_.now()); });
+      },
+      [give](const Failure& failure) { give(failure.request, [&](Client& taker) { taker.take(failure); }); }, breach());
+  home.lives.push_back(
+      std::make_unique<RouterLife>(Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
+                                   config, router_endpoints()[static_cast<size_t>(index)], NoWork{}, std::move(clients)));
 }
 
 void World::begin_verifier(int index) {
@@ -181,15 +190,21 @@ void World::ask(size_t client) {
   }
   ++tallies_.requests;
   asked_[client] = life;
-  trace_.line("client", "asks {} for request {}: {} tokens, at most {} more", life->name(), client + 1, ask.prompt.size(),
-              ask.output_max);
+  trace_.line("client", "asks {} for request {}: {} tokens, {} more", life->name(), client + 1, ask.prompt.size(),
+              ask.output_max > 0 ? fmt::format("at most {}", ask.output_max) : "as many as fit");
   life->post(clients_[client].submit(time_.now()));
   if (!ask.patience) return;
   time_.in(*ask.patience, [this, client, life] {
     if (clients_[client].state() != Client::State::asked) return;
-    trace_.line("client", "leaves request {}", client + 1);
     life->post(clients_[client].abandon());
+    tell_end(client + 1);
   });
+}
+
+void World::tell_end(RequestId request) {
+  if (!trace_.on()) return;
+  const Client& client = clients_[request - 1];
+  trace_.line("client", "request {} {}, with {} tokens", request, client.end(), client.tokens());
 }
 
 // A process that was told to stop ends when it is done, or at the latest then; another one begins.
@@ -212,7 +227,9 @@ void World::kill(const Machine& machine, bool by_itself) {
   victim->kill(by_itself);
   ++(by_itself ? tallies_.drained : tallies_.kills);
   for (const auto& [client, life] : asked_) {
-    if (life == victim && clients_[client].state() == Client::State::asked) clients_[client].cut_off();
+    if (life != victim || clients_[client].state() != Client::State::asked) continue;
+    clients_[client].cut_off();
+    tell_end(client + 1);
   }
 }
 
@@ -241,7 +258,6 @@ void World::plan(const Fault& fault) {
       return;
     case Fault::What::slow:
       ++tallies_.slowdowns;
-      trace_.line(whom->name(), "SLOW, by {:.0f}", fault.factor);
       whom->slow_down(fault.factor);
       time_.in(fault.lasts, [again] {
         if (Process* now = again()) now->slow_down(1);
@@ -262,7 +278,10 @@ void World::plan(const Fault& fault) {
       ++tallies_.separations;
       trace_.line(whom->name(), "SEPARATED from {}", from->name());
       network_.separate(self, from->incarnation());
-      time_.in(fault.lasts, [this, self, other = from->incarnation()] { network_.join(self, other); });
+      time_.in(fault.lasts, [this, self, other = from->incarnation(), who = whom->name(), whose = from->name()] {
+        trace_.line(who, "JOINED again with {}", whose);
+        network_.join(self, other);
+      });
       return;
     }
   }

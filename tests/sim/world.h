@@ -52,6 +52,7 @@ class World {
   void drain(const Fault& fault, Incarnation whom, Time latest);
   void heal();
   void ask(size_t client);
+  void tell_end(RequestId request);  // in the trace
   bool all_ended() const;
 
   // Oracles. Each gives a sentence if it is violated.

@@ -79,6 +79,15 @@ class Stage {
     now_ = end;
   }
 
+  // Time passes while the process does not run: alarms ring at the end.
+  void sleeps(Time duration) {
+    now_ += duration;
+    if (alarm_ && *alarm_ <= now_) {
+      alarm_.reset();
+      tell(Woke{});
+    }
+  }
+
   // What it does: the oldest unseen effect of a kind is taken; others stay. None: the test fails and a default comes back.
   template <class E>
   E does() {

@@ -142,6 +142,8 @@ class Reader {
     int64_t nodes = 0;
     if (root["metrics"]["speculative_decoding"]["num_draft_tokens"].get(nodes) == simdjson::SUCCESS)
       answer_.draft_nodes = nodes;
+    std::string_view rule;
+    if (root["slipstream"]["speculation"]["rule"].get(rule) == simdjson::SUCCESS) answer_.rule = rule;
   }
 
   Answer& answer_;

@@ -46,7 +46,8 @@ struct Answer {
   double decode_s = 0;                      // from the first tokens to the last
   int decoded = 0;                          // tokens after the first delivery, in decode_s
   double acceptance_length = 1;             // tokens per verify step, the target's own included
-  int64_t draft_nodes = 0;                  // that drafters sent for it
+  int64_t draft_nodes = 0;                  // that steps judged for it
+  std::string rule;                         // of acceptance, that ran; empty: it does not say
   double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
 };
 

@@ -6,6 +6,7 @@ namespace slipstream::command {
 namespace {
 
 constexpr size_t kTimedTokensMin = 48;
+constexpr double kTokensPerStepMin = 1.1;  // of a speed-up: two times of one answer differ by nearly 10 % anyway
 
 struct Agreement {
   size_t same = 0, all = 0;
@@ -29,16 +30,21 @@ Agreement agreement(std::span<const Comparison> comparisons) {
 std::string table(std::span<const Comparison> comparisons) {
   std::string text = fmt::format("{:<16} {:>22}   {:>8}   {:>5}\n{:<16} {:>10} {:>11}   {:>8}\n", "", "with drafts", "plain",
                                  "ratio", "", "tokens/s", "tokens/step", "tokens/s");
-  bool short_answers = false;
+  bool short_answers = false, hardly_guessed = false;
   for (const Comparison& comparison : comparisons) {
     const double plain = comparison.plain.tokens_per_s();
     const bool timed = plain > 0 && comparison.plain.ids.size() >= kTimedTokensMin;
-    const std::string ratio = timed ? fmt::format("{:.2f}", comparison.drafted.tokens_per_s() / plain) : "-";
+    const bool guessed = comparison.drafted.acceptance_length >= kTokensPerStepMin;
+    const std::string ratio = !timed ? "-" : !guessed ? "~" : fmt::format("{:.2f}", comparison.drafted.tokens_per_s() / plain);
     text += fmt::format("{:<16} {:>10.1f} {:>11.2f}   {:>8.1f}   {:>5}\n", comparison.name, comparison.drafted.tokens_per_s(),
                         comparison.drafted.acceptance_length, plain, ratio);
-    if (!timed) short_answers = true;
+    short_answers |= !timed;
+    hardly_guessed |= timed && !guessed;
   }
-  if (short_answers) text += fmt::format("-: under {} tokens, a ratio of times would say little\n", kTimedTokensMin);
+  if (hardly_guessed) {
+    text += "~: next to nothing was guessed right, so drafts gain nothing here; the two speeds differ by chance\n";
+  }
+  if (short_answers) text += fmt::format("-: an answer of under {} tokens is too short to tell a ratio\n", kTimedTokensMin);
   return text;
 }
 

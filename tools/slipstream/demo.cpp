@@ -67,18 +67,18 @@ class Demo {
       TRY(Answer drafted, answer(text, i == 0 && fleet_.drafts() ? &killed : nullptr));
       comparisons.push_back({name, std::move(drafted), {}, {}});
       if (i == 0 && fleet_.drafts() && !killed) {
-        fmt::print("{}\n",
-                   palette_.aside(fmt::format("[too short to kill the drafter in the middle of it: that comes after {} tokens]",
-                                              kKillAfterTokens)));
+        fmt::print("{}\n", palette_.aside(fmt::format(
+                               "[the drafter would have been killed after {} tokens; this answer is too short for that]",
+                               kKillAfterTokens)));
       }
       if (!killed) continue;
       TRY_VOID(drafter_joins());
       comparisons.back().bereaved = std::exchange(comparisons.back().drafted, {});
     }
     const bool died = std::ranges::any_of(comparisons, [](const Comparison& c) { return c.bereaved.has_value(); });
-    fmt::print("{}\n",
-               palette_.aside(died ? "The same questions again, to compare: plainly, and where the drafter died with it alive."
-                                   : "The same again, to compare: plainly."));
+    fmt::print("{}\n", palette_.aside(died ? "To compare, each question is asked again (not shown) without drafts, and the one "
+                                             "whose drafter was killed also with drafts."
+                                           : "To compare, the same is asked again (not shown) without drafts."));
     std::fflush(stdout);
     for (size_t i = 0; i < questions.size(); ++i) {
       const std::string& text = questions[i].second;

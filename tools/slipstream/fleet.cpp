@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::milliseconds kLook{20};  // between two looks at a condition while starting
 constexpr std::chrono::seconds kStartMax{120};  // for each service to bind its ports, and for all to be ready
 constexpr std::chrono::milliseconds kProbeTimeout{2000};
+constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe that others wait for
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 constexpr size_t kLogTailLines = 12;
 // For a tree of a draft model: some forward passes. What waiting may cost in all is the verifier's --wait-percent.
@@ -55,9 +56,9 @@ Division divide(const FleetOptions& options) {
   return options.drafter == kSmallLm ? Division::with_draft_model(cpus) : Division::of(cpus);
 }
 
-bool says_ready(uint16_t port) {
-  http::Client client("127.0.0.1", port, kProbeTimeout);
-  const auto reply = client.get("/ready");
+bool says_yes(uint16_t port, const char* path, std::chrono::milliseconds at_most) {
+  http::Client client("127.0.0.1", port, at_most);
+  const auto reply = client.get(path);
   return reply && reply->status == 200;
 }
 
@@ -113,7 +114,7 @@ Result<Ports> Fleet::start_one(StopSignal& stop, const std::string& service, Com
   std::error_code ignored;
   std::filesystem::remove(port_file(service), ignored);
   std::filesystem::remove(command.log, ignored);
-  TRY_VOID(supervisor_.start(service, std::move(command)));
+  TRY_VOID(supervisor_.start(service, std::move(command), [this, service](pid_t pid) { return serves(service, pid); }));
   std::optional<Ports> ports;
   TRY_VOID(await(stop, service + "'s ports", [&] { return (ports = read_ports(port_file(service))).has_value(); }));
   return *ports;
@@ -123,9 +124,9 @@ Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::fu
   const auto deadline = std::chrono::steady_clock::now() + kStartMax;
   while (!condition()) {
     for (std::string_view service : kServices) {
-      if (const auto& last = supervisor_.life(service).last) {
-        return fail("the {} {} while starting; the end of {}:{}", service, last->words(), log(service).string(),
-                    tail(log(service)));
+      if (const Supervisor::Life life = supervisor_.life(service); life.last) {
+        return fail("the {} {} while starting{}; the end of {}:{}", service, life.last->words(),
+                    life.why.empty() ? "" : ": " + life.why, log(service).string(), tail(log(service)));
       }
     }
     if (std::chrono::steady_clock::now() > deadline) {
@@ -185,13 +186,18 @@ std::string Fleet::log_tails() const {
 
 std::string Fleet::url() const { return fmt::format("http://127.0.0.1:{}", router_.http); }
 
-bool Fleet::ready() const { return says_ready(router_.http); }
+bool Fleet::ready() const { return says_yes(router_.http, "/ready", kProbeTimeout); }
+
+bool Fleet::serves(std::string_view service, pid_t pid) const {
+  const auto ports = read_ports(port_file(service));
+  if (!ports || ports->pid != pid) return false;
+  if (service == "router") return says_yes(ports->http, "/health", kGlanceTimeout);  // its /ready is the verifier's business
+  return says_yes(ports->metrics, "/ready", kGlanceTimeout);
+}
 
 bool Fleet::drafter_joined() const {
   const Supervisor::Life life = supervisor_.life("drafter");
-  const auto ports = read_ports(port_file("drafter"));
-  if (life.pid < 0 || !ports || ports->pid != life.pid) return false;
-  return says_ready(ports->metrics);  // of itself: the router may not know yet that one died
+  return life.pid > 0 && serves("drafter", life.pid);  // by itself: the router may not know yet that one died
 }
 
 }  // namespace slipstream::command

@@ -3,9 +3,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "common/base/build_info.h"
+#include "common/config/misspelling.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
 #include "tools/slipstream/keys_command.h"
@@ -26,13 +31,26 @@ int failed(const Error& error, int status = kExitFailed) {
   return status;
 }
 
+// Words of the command line that nothing takes, explained by the flags of the command that was given.
+int strays(const CLI::App& app) {
+  const CLI::App* given = &app;
+  while (!given->get_subcommands().empty()) given = given->get_subcommands().front();
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : given->get_options()) flags.push_back(option->get_single_name());
+  for (const std::string& sentence : explain_strays(app.remaining(true), flags)) {
+    fmt::print(stderr, "slipstream: {}\n", sentence);
+  }
+  fmt::print(stderr, "Run with --help for every command, and for every option of one.\n");
+  return kExitUsage;
+}
+
 void fleet_flags(CLI::App& app, FleetOptions& options) {
-  app.add_option("--model", options.model, "Hugging Face folder of the model")->capture_default_str();
+  app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
   app.add_option("--drafter", options.drafter, "Who guesses ahead")
       ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
       ->capture_default_str();
   app.add_option("--draft-model", options.draft_model,
-                 "small-lm: its folder, with the model's own tokenizer; none: the model drafts for itself");
+                 "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -71,6 +89,11 @@ CLI::App* new_keys_flags(CLI::App& app, KeysOptions& keys) {
   return new_keys_app;
 }
 
+// Ranges let nan through, which is neither below nor above.
+std::string finite(const std::string& given) {
+  return std::isnan(std::strtod(given.c_str(), nullptr)) ? fmt::format("{} is no number", given) : std::string();
+}
+
 CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   CLI::App* verify_app = app.add_subcommand("verify-lossless",
                                             "Does a server say the same with speculation as without? To the byte, and as a "
@@ -86,7 +109,10 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
   option("--rule", options.rule, "Acceptance rule for the candidate's speculation; none: the server's own");
   option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
-  option("--temperatures", options.temperatures, "0: always the likeliest word")->check(CLI::Range(0.0, 2.0))->delimiter(',');
+  option("--temperatures", options.temperatures, "0: always the likeliest word")
+      ->check(CLI::Range(0.0, 2.0))
+      ->check(CLI::Validator(finite, ""))
+      ->delimiter(',');
   option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "law"}));
   option("--seeds", options.seeds, "Bytes: answers for each prompt and temperature")->check(CLI::Range(1, 1'000'000));
   option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
@@ -132,6 +158,8 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return strays(app);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitUsage;
   }

@@ -52,7 +52,7 @@ void reap_children_ourselves() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
   execve(program, arguments, environment);

@@ -31,41 +31,47 @@ Result<void> check_port(uint16_t port) {
   return {};
 }
 
+// Not by fmt::print, which throws: a full disk behind stdout ends nobody.
+void say(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
   std::error_code ignored;
-  if (std::filesystem::exists(model / "config.json", ignored)) return model;
+  const auto there = [&](const std::filesystem::path& at) {
+    return std::filesystem::exists(at / "config.json", ignored) || std::filesystem::is_regular_file(at, ignored);
+  };
+  if (there(model)) return model;
   if (std::filesystem::is_directory(model, ignored)) {
-    return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder with --model DIR",
+    return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder or a GGUF file with --model",
                 model.string());
   }
   for (auto at = this_program().parent_path(); model.is_relative() && at.has_relative_path(); at = at.parent_path()) {
-    if (std::filesystem::exists(at / model / "config.json", ignored)) return at / model;
+    if (there(at / model)) return at / model;
   }
-  return fail("there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder with --model DIR",
-              model.string());
+  return fail(
+      "there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a GGUF file with "
+      "--model",
+      model.string());
 }
 
 Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY(options.model, find_model(options.model));
   TRY_VOID(check_port(options.port));
-  fmt::print("model {}, drafter {}, logs in {}\n", options.model.string(), options.drafter,
-             (options.run_folder / "logs").string());
-  std::fflush(stdout);
-  const auto say = [](std::string_view line) {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  };
-  TRY(auto fleet, Fleet::launch(std::move(options), stop, say));
-  fmt::print(
+  say(fmt::format("model {}, drafter {}, logs in {}\n", options.model.string(), options.drafter,
+                  (options.run_folder / "logs").string()));
+  const auto line = [](std::string_view text) { say(fmt::format("{}\n", text)); };
+  TRY(auto fleet, Fleet::launch(std::move(options), stop, line));
+  say(fmt::format(
       "{}\nready: {}\n\n  curl {}/v1/chat/completions -H 'content-type: application/json' -d '{}'\n\nCtrl-C stops all.\n",
       fleet->division().words(), fleet->url(), fleet->url(),
-      R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})");
-  std::fflush(stdout);
+      R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})"));
   while (!stop.arrived(kLong)) {
   }
-  fmt::print("stopping\n");
+  say("stopping\n");
   return {};
 }
 

@@ -14,7 +14,7 @@ class StopSignal {
     sigemptyset(&set_);
     for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, number);
     sigprocmask(SIG_BLOCK, &set_, nullptr);
-    signal(SIGPIPE, SIG_IGN);  // a reader of our output that went is met as a failed write
+    for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);  // a reader that went, a full file: met as failed writes
   }
   // Waits for at most `wait`; once true, always true.
   bool arrived(std::chrono::milliseconds wait) {

@@ -8,10 +8,25 @@
 #include <csignal>
 #include <ranges>
 
+#include "tools/slipstream/service_log.h"
+
 namespace slipstream::command {
 namespace {
+
 constexpr std::chrono::milliseconds kLookAgain{500};  // where the kernel gives no pidfd to wait on
+
+double seconds(std::chrono::milliseconds pause) { return static_cast<double>(pause.count()) / 1000.0; }
+
+// What the log tells of a life's end. The line that is added to it shows whether it can be written at all: where its disk is
+// full, the service's own last words are lost.
+std::string why_ended(const std::string& name, const Exit& exit, const std::filesystem::path& log, uintmax_t begin) {
+  const bool speaks = exit.signal == 0 ? exit.status > 0 : exit.signal == SIGABRT;
+  std::string last = speaks ? last_sentence(log, begin) : "";
+  const auto noted = note_in_log(log, fmt::format("slipstream: the {} {}", name, exit.words()));
+  return noted ? last : fmt::format("its log cannot be written ({})", noted.error().message);
 }
+
+}  // namespace
 
 Supervisor::Supervisor(Say say)
     : say_(std::move(say)), nudge_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), thread_([this] { run(); }) {}
@@ -21,12 +36,13 @@ Supervisor::~Supervisor() {
   close(nudge_);
 }
 
-Result<void> Supervisor::start(std::string name, Command command) {
+Result<void> Supervisor::start(std::string name, Command command, Ready ready) {
   std::unique_lock lock(mutex_);
   if (stopping_) return fail("{} was not started: the others are being stopped", name);
   Service& service = services_.emplace_back();
   service.name = name;
   service.command = std::move(command);
+  service.ready = std::move(ready);
   nudge();
   started_.wait(lock, [&] { return stopping_ || find(name)->starts > 0 || find(name)->refused; });
   if (auto refused = find(name)->refused) {
@@ -45,7 +61,7 @@ Supervisor::Life Supervisor::life(std::string_view name) const {
   std::lock_guard lock(mutex_);
   const Service* service = find(name);
   if (service == nullptr) return {};
-  return {service->process ? service->process->pid() : -1, service->starts, service->last};
+  return {service->process ? service->process->pid() : -1, service->starts, service->last, service->why};
 }
 
 void Supervisor::signal(std::string_view name, int number) {
@@ -71,9 +87,11 @@ void Supervisor::run() {
     for (const Service& service : services_) {
       if (service.process) wanted.push_back({service.process->descriptor(), POLLIN, 0});
     }
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next_restart() - Clock::now());
+    const std::vector<Returning> asked = returning();
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next_look() - Clock::now());
     lock.unlock();
     for (const std::string& line : lines) say_(line);
+    welcome(asked);
     poll(wanted.data(), wanted.size(), std::clamp<int>(static_cast<int>(wait.count()), 0, kLookAgain.count()));
     uint64_t nudges = 0;
     (void)!read(nudge_, &nudges, sizeof nudges);
@@ -90,19 +108,54 @@ std::vector<std::string> Supervisor::tend() {
     }
     const bool held = !restarts_ && service.starts > 0;
     if (service.process || service.refused || held || Clock::now() < service.restart_at) continue;
-    auto process = Process::start(service.command);
-    if (!process) {
-      if (service.starts == 0) service.refused = process.error();
-      service.restart_at = Clock::now() + kRestartPauseMax;
-      lines.push_back(process.error().message);
-    } else {
-      service.process = *std::move(process);
-      service.started = Clock::now();
-      if (++service.starts > 1) lines.push_back(fmt::format("{} is back (pid {})", service.name, service.process->pid()));
-    }
+    begin(service, lines);
     started_.notify_all();
   }
   return lines;
+}
+
+void Supervisor::begin(Service& service, std::vector<std::string>& lines) {
+  service.log_begin = log_size(service.command.log);
+  auto process = Process::start(service.command);
+  if (!process) {
+    if (service.starts == 0) service.refused = process.error();
+    service.restart_at = Clock::now() + kRestartPauseMax;
+    lines.push_back(
+        fmt::format("{}: {}; tried again in {:.1f} s", service.name, process.error().message, seconds(kRestartPauseMax)));
+    return;
+  }
+  service.process = *std::move(process);
+  service.started = Clock::now();
+  service.returning = ++service.starts > 1;
+  service.late = false;
+}
+
+std::vector<Supervisor::Returning> Supervisor::returning() const {
+  std::vector<Returning> all;
+  for (const Service& service : services_) {
+    if (service.process && service.returning) all.push_back({service.name, service.process->pid(), service.ready});
+  }
+  return all;
+}
+
+void Supervisor::welcome(const std::vector<Returning>& asked) {
+  for (const Returning& life : asked) {
+    const bool ready = !life.ready || life.ready(life.pid);
+    std::string line;
+    {
+      std::lock_guard lock(mutex_);
+      Service& service = *find(life.name);  // started and buried by this thread alone
+      if (ready) {
+        service.returning = false;
+        line = fmt::format("{} is back (pid {})", life.name, life.pid);
+      } else if (!service.late && Clock::now() - service.started > kReadyLong) {
+        service.late = true;
+        line = fmt::format("{} (pid {}) runs for {} s and is not ready yet (log: {})", life.name, life.pid, kReadyLong.count(),
+                           service.command.log.string());
+      }
+    }
+    if (!line.empty()) say_(line);
+  }
 }
 
 std::string Supervisor::bury(Service& service, Exit exit) {
@@ -110,16 +163,19 @@ std::string Supervisor::bury(Service& service, Exit exit) {
   service.pause = long_life || !service.last ? kRestartPauseMin : std::min(service.pause * 2, kRestartPauseMax);
   service.restart_at = Clock::now() + service.pause;
   service.last = exit;
+  service.why = why_ended(service.name, exit, service.command.log, service.log_begin);
   service.process.reset();
-  if (!restarts_) return fmt::format("{} {} (log: {})", service.name, exit.words(), service.command.log.string());
-  return fmt::format("{} {}; it starts again in {:.1f} s (log: {})", service.name, exit.words(),
-                     static_cast<double>(service.pause.count()) / 1000.0, service.command.log.string());
+  std::string line = fmt::format("{} {}", service.name, exit.words());
+  if (!service.why.empty()) line += ": " + service.why;
+  if (restarts_) line += fmt::format("; it starts again in {:.1f} s", seconds(service.pause));
+  return line + fmt::format(" (log: {})", service.command.log.string());
 }
 
-Supervisor::Clock::time_point Supervisor::next_restart() const {
+Supervisor::Clock::time_point Supervisor::next_look() const {
   auto next = Clock::now() + kLookAgain;
   for (const Service& service : services_) {
     if (!service.process && !service.refused) next = std::min(next, service.restart_at);
+    if (service.process && service.returning) next = std::min(next, Clock::now() + kReadyLook);
   }
   return next;
 }

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "common/base/check.h"
+#include "common/checkpoint/dequantise.h"
 #include "common/model/cpu/arena.h"
 #include "common/model/cpu/cpu_ops.h"
 #include "common/model/cpu/cpu_types.h"
@@ -19,29 +20,14 @@ constexpr int kKernelVersion = 1;  // part of the numerics id: grows when a kern
 
 int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
 
-float element(const HostMatrix& matrix, int64_t index) {
-  const std::byte* at = matrix.bytes.data() + index * static_cast<int64_t>(dtype_bytes(matrix.dtype));
-  if (matrix.dtype == Dtype::f32) {
-    float value;
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, at, sizeof(bits));
-  return matrix.dtype == Dtype::bf16 ? bf16_to_f32(bits) : f16_to_f32(bits);
-}
-
-void f32_row(const HostMatrix& matrix, int32_t row, float* out) {
-  for (int32_t col = 0; col < matrix.cols; ++col) out[col] = element(matrix, int64_t{row} * matrix.cols + col);
-}
-
-void bf16_row(const HostMatrix& matrix, int32_t row, uint16_t* out) {
-  const int64_t first = int64_t{row} * matrix.cols;
+// scratch: [cols]
+void bf16_row(const HostMatrix& matrix, int32_t row, std::span<float> scratch, uint16_t* out) {
   if (matrix.dtype == Dtype::bf16) {
-    std::memcpy(out, matrix.bytes.data() + first * 2, static_cast<size_t>(matrix.cols) * 2);
+    std::memcpy(out, matrix.row(row).data(), matrix.row_bytes());
     return;
   }
-  for (int32_t col = 0; col < matrix.cols; ++col) out[col] = f32_to_bf16(element(matrix, first + col));
+  read_row(matrix, row, scratch);
+  std::ranges::transform(scratch, out, f32_to_bf16);
 }
 
 // Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by `factor`, short ones (below
@@ -55,7 +41,12 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
   return (1.0F - blend) * frequency / rules.factor + blend * frequency;
 }
 
-// Rows of a matrix into its panels.
+bool stored_as(Dtype dtype, WeightFormat format) {
+  return (dtype == Dtype::q8_0 && format == WeightFormat::q8_0) || (dtype == Dtype::q4_0 && format == WeightFormat::q4_0) ||
+         (dtype == Dtype::q4_1 && format == WeightFormat::q4_1);
+}
+
+// Rows of a matrix into its panels: what a file stores in this format as it stands, all else rounded to it.
 class RowPacker {
  public:
   RowPacker(WeightFormat format, int32_t cols)
@@ -64,10 +55,11 @@ class RowPacker {
   }
   void pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
     if (format_ == WeightFormat::bf16) {
-      bf16_row(matrix, from, bf16_.data());
+      bf16_row(matrix, from, f32_, bf16_.data());
       return pack_row(bf16_.data(), cols_, row, panels);
     }
-    f32_row(matrix, from, f32_.data());
+    if (stored_as(matrix.dtype, format_)) return pack_blocks(format_, matrix.row(from).data(), cols_, row, panels);
+    read_row(matrix, from, f32_);
     quantize(format_, f32_.data(), cols_, blocks_.data());
     pack_blocks(format_, blocks_.data(), cols_, row, panels);
   }
@@ -142,6 +134,7 @@ class CpuDevice final : public Device {
         const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
         float frequency = 1.0F / std::pow(rules.theta, exponent);
         if (rules.llama3) frequency = llama3_frequency(frequency, rules);
+        if (!rules.divisors.empty()) frequency /= rules.divisors[static_cast<size_t>(i)];
         const double angle = static_cast<float>(position) * frequency;  // rounded to f32 first, as the reference does
         table->cosine.push_back(static_cast<float>(std::cos(angle)));
         table->sine.push_back(static_cast<float>(std::sin(angle)));
@@ -192,7 +185,8 @@ class CpuDevice final : public Device {
     TRY(float* at, arena_.array<float>(static_cast<size_t>(weight.out) * static_cast<size_t>(weight.in)));
     weight.gain = at;
     for (const HostMatrix& matrix : stacked) {
-      for (int64_t i = 0; i < int64_t{matrix.rows} * matrix.cols; ++i) *at++ = element(matrix, i);
+      const auto cols = static_cast<size_t>(matrix.cols);
+      for (int32_t i = 0; i < matrix.rows; ++i, at += cols) read_row(matrix, i, {at, cols});
     }
     return {};
   }

@@ -88,6 +88,7 @@ struct Report {
   invalid @8 :UInt32;
   held @9 :UInt32;
   spent @10 :Float32;
+  cachedTokens @11 :UInt32;
 }
 
 struct Tokens {

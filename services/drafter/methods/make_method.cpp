@@ -14,7 +14,7 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
   if (tokenizer != target.tokenizer) {
     return fail(
         "the tokenizer of {} is not that of {}: its tokens would mean other words; choose a draft model of the target's own "
-        "family, whose tokenizer.json is the same",
+        "family, with the same tokenizer",
         folder, options.model);
   }
   const SmallLmOptions wanted{.folder = folder,

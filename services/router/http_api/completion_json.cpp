@@ -30,12 +30,16 @@ Json usage_json(const Usage& usage) {
           {"total_tokens", usage.prompt_tokens + usage.completion_tokens}};
 }
 
+// Draft nodes that a step judged: those that came too late or for another base are none of them.
+uint32_t judged(const SpeculationReport& report) { return report.accepted + report.rejected + report.unreached; }
+
 // OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were computed for nothing.
 Json usage_json(const Usage& usage, const SpeculationReport& report) {
-  const uint32_t decided = report.received - std::min(report.received, report.held);
   Json json = usage_json(usage);
   json["completion_tokens_details"] = {{"accepted_prediction_tokens", report.accepted},
-                                       {"rejected_prediction_tokens", decided - std::min(decided, report.accepted)}};
+                                       {"rejected_prediction_tokens", judged(report) - report.accepted}};
+  json["prompt_tokens_details"] = {
+      {"cached_tokens", std::min(report.cached_tokens, static_cast<uint32_t>(usage.prompt_tokens))}};
   return json;
 }
 
@@ -49,12 +53,12 @@ Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& hi
   }
   return {{"speculative_decoding",
            {{"mean_acceptance_length", 1.0 + ratio(report.accepted, report.steps)},
-            {"draft_acceptance_rate", ratio(report.accepted, report.received)},
+            {"draft_acceptance_rate", ratio(report.accepted, judged(report))},
             {"acceptance_histogram", histogram.of_all()},
             {"acceptance_histogram_by_draft_length", std::move(by_length)},
             {"num_spec_steps", report.steps},
             {"num_accepted_draft_tokens", report.accepted},
-            {"num_draft_tokens", report.received},
+            {"num_draft_tokens", judged(report)},
             {"num_spec_tokens", draft_nodes_max}}}};
 }
 

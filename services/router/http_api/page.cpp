@@ -12,14 +12,20 @@ std::string_view mood(const WorkerFacts& worker) {
 }
 
 std::string workers_table(const RouterCounters& counters) {
-  if (counters.workers->empty()) return "  none yet: start slipstream-verifier with this router's worker address\n";
-  std::string table;
+  const std::string refused =
+      counters.workers_refused == 0
+          ? ""
+          : fmt::format("  refused {} times so far: the log says whom and why\n", counters.workers_refused);
+  if (counters.workers->empty()) return "  none yet: start slipstream-verifier with this router's worker address\n" + refused;
+  std::string verifiers, drafters;
   for (const WorkerFacts& worker : *counters.workers) {
     const bool verifier = worker.role == Role::verifier;
-    table += fmt::format("  {:8}  {:7}  {:3} sequences  {}  {}\n", verifier ? "verifier" : "drafter", mood(worker),
-                         verifier ? worker.assigned : worker.sequences, worker.what, worker.metrics_endpoint);
+    (verifier ? verifiers : drafters) +=
+        fmt::format("  {:8} {:016x}  {:7}  {:3} sequences  {}{}  {}\n", verifier ? "verifier" : "drafter", worker.incarnation,
+                    mood(worker), verifier ? worker.assigned : worker.sequences, worker.what,
+                    verifier ? "" : " at " + worker.draft_endpoint, worker.metrics_endpoint);
   }
-  return table;
+  return verifiers + drafters + refused;
 }
 
 }  // namespace
@@ -30,7 +36,7 @@ std::string state_page(std::string_view model, std::string_view address, const R
       "Slipstream router\n\n"
       "model     {}\n"
       "state     {}\n"
-      "requests  {} live, {} waiting, {} answered, {} failed or refused, {} given up by their client\n"
+      "requests  {} live, {} waiting, {} answered, {} failed, {} refused, {} given up by their client\n"
       "tokens    {} out, of which {} were drafted\n\n"
       "workers\n{}\n"
       "links     http://{}/v1/models  /health  /ready  /metrics\n\n"
@@ -38,7 +44,7 @@ std::string state_page(std::string_view model, std::string_view address, const R
       "  curl -N http://{}/v1/chat/completions -H 'content-type: application/json' \\\n"
       "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",
       model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
-      c.failed + c.refused + c.rejected_full + c.waited_too_long, c.abandoned, c.output_tokens, c.drafted_tokens,
+      c.failed + c.waited_too_long, c.refused + c.rejected_full, c.abandoned, c.output_tokens, c.drafted_tokens,
       workers_table(c), address, address);
 }
 

@@ -24,8 +24,8 @@ std::vector<std::string> FaultOptions::validate() const {
   share("--duplicate", duplicate);
   share("--reorder", reorder);
   share("--spike", spike);
-  problems.range("--reorder-ms", reorder_ms, 0, kHoldMsMax);
-  problems.range("--spike-ms", spike_ms, 0, kHoldMsMax);
+  problems.range("--reorder-ms", reorder_ms, {0, kHoldMsMax});
+  problems.range("--spike-ms", spike_ms, {0, kHoldMsMax});
   if (!(cut_every_s >= 0 && cut_every_s <= kCutEverySMax)) problems.add("--cut-every-s is out of range; choose 0 to 86400");
   problems.log_level(log_level);
   return problems.take();

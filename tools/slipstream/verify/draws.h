@@ -37,7 +37,7 @@ struct DrawPlan {
 
 struct Draws {
   std::vector<Draw> reference, candidate;  // [samples]
-  int64_t draft_nodes = 0;                 // that drafters sent for the candidate's answers
+  int64_t draft_nodes = 0;                 // that the candidate's steps judged
 };
 
 // Error: a question that got no answer.

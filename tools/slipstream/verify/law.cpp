@@ -42,7 +42,7 @@ std::vector<Share> shares(const Tally& tally, const std::vector<std::string>& ca
     const bool alone = cell.categories.size() == 1;
     shares.push_back(
         {alone ? label(tally, categories[cell.categories.front()]) : fmt::format("{} rare ones", cell.categories.size()),
-         cell.count});
+         cell.count, !alone});
   }
   return shares;
 }

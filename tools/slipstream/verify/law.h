@@ -21,6 +21,7 @@ inline constexpr double kSmallShift = 0.01;  // total variation, of which they s
 struct Share {
   std::string label;  // "17 \"the\"", "(end)", "12 rare ones", "cell 7"
   statistics::Pair count;
+  bool rare = false;  // several tokens pooled, each too rare alone
 };
 
 struct LawTest {

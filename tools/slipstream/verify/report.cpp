@@ -39,7 +39,7 @@ std::string bytes_sentence(const Report& report) {
   const BytesResult& bytes = *report.bytes;
   std::string text = fmt::format("{} of each side, {} bytes{}: {} differ.", count(bytes.answers, "answer"), bytes.bytes,
                                  bytes.tokens > 0 ? fmt::format(", {} tokens", bytes.tokens) : "", bytes.differences.size());
-  if (report.speculates) text += fmt::format(" Drafters sent {} nodes for the candidate's.", bytes.draft_nodes);
+  if (report.speculates) text += fmt::format(" Steps judged {} draft nodes for the candidate's.", bytes.draft_nodes);
   if (report.allowed > 0) text += fmt::format(" {} may (--allow-differences).", report.allowed);
   text += report.bytes_promised ? " Equal seeds promise equal words at every temperature."
                                 : " Only answers at temperature 0 are compared so; above, equal words are not promised.";
@@ -85,12 +85,19 @@ void add_law(Document& document, const LawResult& law) {
   }
 }
 
+// All that was drawn is too rare for a cell of its own.
+bool rare_only(const LawTest& test) { return test.shares.size() == 1 && test.shares.front().rare; }
+
+bool too_few_draws(const Report& report) {
+  return report.law && report.law->draws_needed() == 0 && std::ranges::any_of(report.law->tests, rare_only);
+}
+
 }  // namespace
 
 Verdict verdict(const Report& report) {
   if (too_many(report) || other_law(report)) return Verdict::different;
   const bool nothing = !report.bytes && !report.law;
-  if (nothing || !report.problem.empty() || !without_drafts(report).empty()) return Verdict::unknown;
+  if (nothing || !report.problem.empty() || !without_drafts(report).empty() || too_few_draws(report)) return Verdict::unknown;
   return Verdict::same;
 }
 
@@ -115,7 +122,11 @@ std::string sentence(const Report& report) {
         "--prompts whose answers repeat them.",
         part);
   }
-  if (!report.bytes && !report.law) return "Could not tell: nothing was compared.";
+  if (!report.bytes && !report.law) return "Could not tell: nothing was compared (--samples and --only say what is).";
+  if (too_few_draws(report)) {
+    return fmt::format("Could not tell: {} samples a side are too few to compare a law; raise --samples, or give --only bytes.",
+                       report.law->samples);
+  }
   return "The same, as far as this run can tell.";
 }
 
@@ -135,7 +146,7 @@ Table law_table(const LawResult& law) {
                fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
                fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.adjusted),
                compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
-               !compared                    ? "one cell: both always say it"
+               !compared                    ? (rare_only(test) ? "too few draws to compare" : "one cell: both always say it")
                : test.adjusted <= law.alpha ? "different"
                                             : "same"});
   }
@@ -143,7 +154,11 @@ Table law_table(const LawResult& law) {
 }
 
 std::string power_sentence(const LawResult& law) {
-  if (law.draws_needed() == 0) return "Every test has but one cell: there was no choice, so there is no law to compare.";
+  if (law.draws_needed() == 0) {
+    return std::ranges::any_of(law.tests, rare_only)
+               ? "No test has more than one cell: what was drawn was drawn too rarely to be compared."
+               : "Every test has but one cell: there was no choice, so there is no law to compare.";
+  }
   const std::string finds = fmt::format(
       "With chance {:g} or more, {} samples a side find any shift of {:.1f} % total variation, in whatever direction", kPower,
       law.samples, 100 * law.shift_found());

@@ -38,6 +38,12 @@ Result<Answer> ask(http::Client& client, const Side& side, const Asking& asking,
     return fail("{} did not answer (seed {}, temperature {:g}): {}", address(side), asking.seed, asking.temperature,
                 answer.error().message);
   }
+  if (!question.rule.empty() && question.temperature > 0 && answer->rule != question.rule) {
+    return fail(
+        "{} ran the rule {} where {} was asked for: rules other than coupled need a drafter that its router trusts (--trust), "
+        "with a method that draws",
+        address(side), answer->rule.empty() ? "that it does not name" : answer->rule, question.rule);
+  }
   return answer;
 }
 

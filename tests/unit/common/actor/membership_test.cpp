@@ -39,11 +39,13 @@ class MembershipTest : public testing::Test {
     }
     return when;
   }
-  std::string noted() const {
+  Note newest_note() const {
     const auto note = [](const Effect& effect) { return std::holds_alternative<Note>(effect); };
     const auto newest = std::ranges::find_if(effects.rbegin(), effects.rend(), note);
-    return newest == effects.rend() ? "" : std::get<Note>(*newest).text;
+    return newest == effects.rend() ? Note{} : std::get<Note>(*newest);
   }
+  std::string noted() const { return newest_note().text; }
+  bool warned() const { return newest_note().warning; }
 
   Membership membership{{.incarnation = 5}, {"tcp://a", "tcp://b"}};
   std::deque<Effect> effects;
@@ -61,6 +63,21 @@ TEST_F(MembershipTest, GoesOnAskingARouterThatRefuses) {
   refuse(kFirst);
   EXPECT_THAT(noted(), HasSubstr("other weights"));
   EXPECT_EQ(sent<Hello>(kFirst, 8s).size(), 2u);
+}
+
+TEST_F(MembershipTest, WarnsOfARefusalOnceButNotOfBeingForgotten) {
+  membership.up(kFirst, now);
+  sent<Hello>(kFirst, 50ms);
+  refuse(kFirst);
+  EXPECT_THAT(noted(), AllOf(HasSubstr("tcp://a"), HasSubstr("asks again"), HasSubstr("other weights")));
+  EXPECT_TRUE(warned());
+  sent<Hello>(kFirst, 4s);
+  refuse(kFirst);
+  EXPECT_EQ(noted(), "") << "the same again";
+  welcome(kFirst, 77);
+  refuse(kFirst);
+  EXPECT_THAT(noted(), HasSubstr("other weights"));
+  EXPECT_FALSE(warned());
 }
 
 TEST_F(MembershipTest, SaysHelloAtOnceToARouterThatComesBack) {

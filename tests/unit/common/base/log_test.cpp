@@ -1,8 +1,11 @@
 #include "common/base/log.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdio>
 #include <thread>
 #include <vector>
 
@@ -71,8 +74,30 @@ TEST(Log, GoesOnOverAFullDiskAndSaysWhatWasLost) {
   close(full);
   EXPECT_EQ(log_lines_lost(), before + 3);
   EXPECT_THAT(lines_of([] { log_info("back"); }),
-              AllOf(HasSubstr(": back\n"), HasSubstr("warning tester: 3 lines before this")));
+              AllOf(HasSubstr(": back\n"),
+                    HasSubstr("warning tester: 3 lines before this one could not be written (No space left on device)")));
   EXPECT_THAT(lines_of([] { log_info("again"); }), Not(HasSubstr("before this")));
+}
+
+TEST(Log, CountsTheLinesBeyondTheLimitOnItsSize) {
+  log_start("tester", LogLevel::info);
+  const uint64_t before = log_lines_lost();
+  ::signal(SIGXFSZ, SIG_IGN);  // as runtime/stop_signal.h does
+  std::FILE* const file = std::tmpfile();
+  const int saved = dup(STDERR_FILENO);
+  rlimit free_size{};
+  getrlimit(RLIMIT_FSIZE, &free_size);
+  const rlimit small{100, free_size.rlim_max};
+  dup2(fileno(file), STDERR_FILENO);
+  setrlimit(RLIMIT_FSIZE, &small);
+  for (int line = 0; line < 5; ++line) log_info("each line of these has more than 40 bytes");
+  setrlimit(RLIMIT_FSIZE, &free_size);
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  EXPECT_EQ(log_lines_lost(), before + 4);
+  EXPECT_EQ(lseek(fileno(file), 0, SEEK_END), 100);
+  std::fclose(file);
+  EXPECT_THAT(lines_of([] { log_info("back"); }), HasSubstr("4 lines before this one could not be written (File too large)"));
 }
 
 TEST(Log, TakesLinesFromManyThreads) {

@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/checkpoint/gguf_file.h"
+#include "common/checkpoint/gguf_tokenizer.h"
 #include "tests/unit/common/checkpoint/folder.h"
+#include "tests/unit/common/checkpoint/small_gguf.h"
 
 namespace slipstream {
 namespace {
@@ -25,10 +28,32 @@ uint64_t hash_with(const std::string& also) {
 
 constexpr const char* kPlain = R"(, "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "eos_token_id": 2)";
 
-TEST(Fingerprint, IsXxh3OfTheBytes) {
+TEST(Fingerprint, OfATokenizerIsTheSameInAFolderAndInAFile) {
   Folder folder;
-  folder.write("tokenizer.json", "{}");
-  EXPECT_EQ(hash_tokenizer(folder.path()).value(), 0x1349cde127705c16u);  // printf '{}' | xxhsum -H3
+  folder.write("x.gguf", small_gguf().bytes());
+  const auto json = gguf_tokenizer_json(GgufFile::open(folder.path() / "x.gguf").value());
+  folder.write("tokenizer.json", json.value() + "\n");
+  const auto of_folder = hash_tokenizer(folder.path()), of_file = hash_tokenizer(folder.path() / "x.gguf");
+  ASSERT_TRUE(of_folder.has_value()) << of_folder.error().message;
+  EXPECT_EQ(of_folder.value(), of_file.value());
+  folder.write("x.gguf", small_gguf({.pre = "qwen2"}).bytes());
+  EXPECT_NE(of_folder.value(), hash_tokenizer(folder.path() / "x.gguf").value());
+}
+
+TEST(Fingerprint, OfAFileChangesWithItsWeightsAndNotWithItsWords) {
+  Folder folder;
+  const auto hash = [&](const std::string& bytes) {
+    folder.write("x.gguf", bytes);
+    return hash_weights(folder.path() / "x.gguf", LlamaConfig{}).value();
+  };
+  const uint64_t before = hash(small_gguf().bytes());
+  EXPECT_EQ(hash(small_gguf().text("general.name", "another").bytes()), before);
+  std::string weights = small_gguf().bytes();
+  weights.back() ^= 1;
+  EXPECT_NE(hash(weights), before);
+  LlamaConfig divided;
+  divided.rope_divisors = {1, 2};
+  EXPECT_NE(hash_weights(folder.path() / "x.gguf", divided).value(), hash(weights));
 }
 
 TEST(Fingerprint, ChangesWithTheBytes) {

@@ -123,7 +123,7 @@ TEST_F(HfConfig, RefusesNumbersOutOfRange) {
   EXPECT_THAT(refusal("num_key_value_heads", 3), HasSubstr("cannot share 3 key-value heads"));
   EXPECT_THAT(refusal("head_dim", 15), HasSubstr("odd head"));
   EXPECT_THAT(refusal("rms_norm_eps", 0), HasSubstr("rms_norm_eps"));
-  EXPECT_THAT(refusal("eos_token_id", 100), HasSubstr("must hold ids below \"vocab_size\" 100"));
+  EXPECT_THAT(refusal("eos_token_id", 100), HasSubstr("must hold ids of the vocabulary, which has 100"));
   EXPECT_THAT(refusal("eos_token_id", json::array()), HasSubstr("lists 0 ids"));
   EXPECT_THAT(refusal("tie_word_embeddings", 1), HasSubstr("must be true or false"));
 }

@@ -1,4 +1,4 @@
-#include "common/checkpoint/safetensors.h"
+#include "common/checkpoint/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

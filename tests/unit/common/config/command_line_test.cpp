@@ -1,6 +1,12 @@
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/config/command_line.h"
 #include "common/config/drafter_config.h"
 #include "common/config/router_config.h"
 #include "common/config/verifier_config.h"
@@ -138,17 +144,101 @@ TEST_F(ACommandLine, RefusesAStrayWord) {
   EXPECT_THAT(err_, HasSubstr("8080"));
 }
 
-TEST_F(ACommandLine, RefusesWhatIsNoNumber) {
-  for (const char* value : {"soon", "-1", "1.5", "99999999999999999999"}) {
-    EXPECT_EQ(exit_code({std::string("--deadline-us=") + value}), kExitUsage) << value;
-    EXPECT_THAT(err_, AllOf(HasSubstr("--deadline-us"), HasSubstr(value)));
+TEST_F(ACommandLine, RefusesWhatIsNoNumberWithTheRange) {
+  for (const char* value : {"soon", "1.5", "-", "3x"}) {
+    EXPECT_EQ(exit_code({std::string("--lease-ms=") + value}), kExitUsage) << value;
+    EXPECT_THAT(err_,
+                StartsWith(fmt::format(
+                    "slipstream-router: --lease-ms {} is no whole number; choose 500 to 600000\nRun with --help", value)));
   }
 }
 
+TEST_F(ACommandLine, RefusesANumberOutOfRangeWithTheRange) {
+  for (const char* value : {"-5", "5", "600001", "99999999999999999999"}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"--lease-ms", value}, {std::string("--lease-ms=") + value}}) {
+      EXPECT_EQ(exit_code(words), kExitUsage) << value;
+      EXPECT_THAT(err_, StartsWith(fmt::format(
+                            "slipstream-router: --lease-ms {} is out of range; choose 500 to 600000\nRun with --help", value)));
+    }
+  }
+}
+
+TEST_F(ACommandLine, TellsThatZeroIsFineWhereItStandsForSomethingElse) {
+  parse(parse_verifier_options, {"--context-max", "few"});
+  EXPECT_THAT(err_, HasSubstr("--context-max few is no whole number; choose 0, or 16 to 32768"));
+  parse(parse_verifier_options, {"--context-max", "3"});
+  EXPECT_THAT(err_, HasSubstr("--context-max 3 is out of range; choose 0, or 16 to 32768"));
+  EXPECT_TRUE(std::holds_alternative<VerifierOptions>(parse(parse_verifier_options, {"--context-max", "0"}))) << err_;
+}
+
 TEST_F(ACommandLine, NamesTheVariableThatIsNoNumber) {
-  const ScopedVariable variable("SLIPSTREAM_DEADLINE_US", "soon");
+  const ScopedVariable variable("SLIPSTREAM_LEASE_MS", "abc");
   EXPECT_EQ(exit_code({}), kExitUsage);
-  EXPECT_THAT(err_, AllOf(HasSubstr("SLIPSTREAM_DEADLINE_US"), HasSubstr("soon")));
+  EXPECT_THAT(err_,
+              StartsWith("slipstream-router: SLIPSTREAM_LEASE_MS abc is no whole number; choose 500 to 600000\nRun with"));
+}
+
+TEST_F(ACommandLine, NamesTheFileWhoseNumberIsNone) {
+  const std::string file = folder_.write("router.toml", "lease-ms = \"abc\"\n");
+  EXPECT_EQ(exit_code({"--config", file}), kExitUsage);
+  EXPECT_THAT(err_, StartsWith("slipstream-router: lease-ms in " + file + " abc is no whole number; choose 500 to 600000\n"));
+}
+
+TEST_F(ACommandLine, SuggestsTheFlagThatAMisspeltOneMeant) {
+  EXPECT_EQ(exit_code({"--leese-ms", "5"}), kExitUsage);
+  EXPECT_THAT(err_, StartsWith("slipstream-router: there is no flag --leese-ms; did you mean --lease-ms?\nRun with --help"));
+  EXPECT_EQ(exit_code({"--chek-config"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("did you mean --check-config?"));
+  EXPECT_EQ(exit_code({"--config", folder_.write("router.toml", "leese-ms = 5\n")}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("there is no setting \"leese-ms\"; did you mean lease-ms?"));
+}
+
+TEST_F(ACommandLine, WarnsOfAMisspeltVariableAndGoesOn) {
+  const ScopedVariable variable("SLIPSTREAM_LEESE_MS", "5000");
+  EXPECT_EQ(router({}).lease_ms, 10000u);
+  EXPECT_EQ(err_, "slipstream-router: SLIPSTREAM_LEESE_MS is no setting and was ignored; did you mean SLIPSTREAM_LEASE_MS?\n");
+}
+
+// One environment may serve all roles: what is another's setting is no misspelling.
+TEST_F(ACommandLine, TakesNoOtherServicesSettingForAMisspelling) {
+  std::vector<std::string> names{"config"};
+  const auto note_settings = [&] {
+    std::istringstream table(out_);
+    for (std::string line; std::getline(table, line);) names.push_back(line.substr(0, line.find(' ')));
+  };
+  parse(parse_router_options, {"--check-config"});
+  note_settings();
+  parse(parse_verifier_options, {"--check-config"});
+  note_settings();
+  parse(parse_drafter_options, {"--check-config"});
+  note_settings();
+  ASSERT_GT(names.size(), 40u);
+  std::vector<std::unique_ptr<ScopedVariable>> variables;  // empty: as if unset, but there
+  for (const std::string& name : names) variables.push_back(std::make_unique<ScopedVariable>(environment_name(name), ""));
+  parse(parse_router_options, {});
+  EXPECT_EQ(err_, "");
+  parse(parse_verifier_options, {});
+  EXPECT_EQ(err_, "");
+  parse(parse_drafter_options, {});
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(ACommandLine, CountsARouterThatIsNamedTwiceOnce) {
+  const auto parsed = parse(parse_verifier_options, {"--router", "tcp://127.0.0.1:1", "--router", "tcp://127.0.0.1:2",
+                                                     "--router", "tcp://127.0.0.1:1", "--router", "tcp://localhost:2"});
+  ASSERT_TRUE(std::holds_alternative<VerifierOptions>(parsed)) << err_;
+  EXPECT_THAT(std::get<VerifierOptions>(parsed).router, ElementsAre("tcp://127.0.0.1:1", "tcp://127.0.0.1:2"));
+  EXPECT_EQ(err_,
+            "slipstream-verifier: --router names tcp://127.0.0.1:1 twice; it counts once\n"
+            "slipstream-verifier: --router names tcp://localhost:2, which is tcp://127.0.0.1:2 again; it counts once\n");
+  parse(parse_drafter_options, {"--router", "tcp://127.0.0.1:1#router", "--router", "tcp://127.0.0.1:1"});
+  EXPECT_THAT(err_, HasSubstr("which is tcp://127.0.0.1:1#router again"));
+}
+
+TEST_F(ACommandLine, SaysWhichPortsARouterMayHave) {
+  parse(parse_verifier_options, {"--router", "tcp://127.0.0.1:99999"});
+  EXPECT_THAT(err_, HasSubstr("--router: \"tcp://127.0.0.1:99999\" has no port in 1..65535; write the one it listens on\n"));
 }
 
 TEST_F(ACommandLine, NamesTheFileAndTheSettingItDoesNotKnow) {

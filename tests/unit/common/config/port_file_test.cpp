@@ -1,5 +1,10 @@
 #include "common/config/port_file.h"
 
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -27,10 +32,43 @@ TEST(PortFile, LeavesNothingBeside) {
 
 TEST(PortFile, IsOptional) { EXPECT_TRUE(write_port_file("", {{"http", "127.0.0.1:8080"}})); }
 
-TEST(PortFile, SaysWhereItCannotBeWritten) {
+// No file can be made beside it: a folder has that name.
+TEST(PortFile, IsWrittenOverWhereNoneCanBeMadeBesideIt) {
+  const ScopedFolder folder;
+  const std::string path = (folder.path() / "a.json").string();
+  for (const std::string before :
+       {"", "{\"pid\": 1}\n", "{\"pid\": 1, \"metrics\": \"a much longer address than today's, by far\"}\n"}) {
+    folder.write("a.json", before);
+    std::filesystem::create_directory(fmt::format("{}.{}.new", path, ::getpid()));
+    ASSERT_TRUE(write_port_file(path, {{"metrics", "127.0.0.1:1"}})) << before;
+    std::ifstream file(path);
+    const auto page = nlohmann::json::parse(file);
+    EXPECT_EQ(page["metrics"], "127.0.0.1:1") << before;
+    EXPECT_EQ(page["pid"], ::getpid()) << before;
+  }
+}
+
+TEST(PortFile, SaysWhyItCannotBeWrittenAndTheWayOut) {
   const auto written = write_port_file("/nowhere/router.json", {});
   ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find("/nowhere/router.json"), std::string::npos);
+  EXPECT_EQ(
+      written.error().message,
+      "cannot write the port file /nowhere/router.json (No such file or directory): make its folder, or name another file");
+}
+
+// A limit on the size of files stands for a full disk: bytes that cannot be written.
+TEST(PortFile, LeavesNothingBesideWhenItCannotBeWritten) {
+  const ScopedFolder folder;
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit few{10, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &few);
+  const auto written = write_port_file((folder.path() / "a.json").string(), {{"metrics", "127.0.0.1:1"}});
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("raise the limit"), std::string::npos) << written.error().message;
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(Options, NeedARouterThatCanBeConnectedTo) {
   options.router = {};
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("--router names no endpoint")));
   options.router = {"tcp://127.0.0.1:*"};
-  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("cannot be connected to")));
+  EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("has no port in 1..65535; write the one it listens on")));
   options.router = {"tcp://10.0.0.1:7300"};
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("beyond this machine")));
   options.router = {"127.0.0.1:7300"};
@@ -88,7 +88,7 @@ TEST_F(Options, AdvertiseWhatCanBeConnectedTo) {
   drafter.advertise = "tcp://127.0.0.1:7310";
   EXPECT_THAT(drafter.validate(), IsEmpty());
   drafter.advertise = "tcp://127.0.0.1:0";
-  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise tcp://127.0.0.1:0 cannot be connected to")));
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise: \"tcp://127.0.0.1:0\" has no port in 1..65535")));
   drafter.advertise = "drafter";
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise: \"drafter\" has no port")));
 }
@@ -111,10 +111,12 @@ TEST_F(Options, KeepNumbersInTheirRanges) {
               ElementsAre(HasSubstr("--threads 257"), HasSubstr("--cache-tokens 1 "), HasSubstr("--context-max")));
 }
 
-TEST_F(Options, NameTheModelAfterItsFolder) {
+TEST_F(Options, NameTheModelAfterItsFolderOrFile) {
   RouterOptions options;
   options.model = "models/smollm2-135m-instruct/";
   EXPECT_EQ(options.served_name(), "smollm2-135m-instruct");
+  options.model = "models/SmolLM2-135M.Q4_1.gguf";
+  EXPECT_EQ(options.served_name(), "SmolLM2-135M.Q4_1");
   options.model = "tiny";
   EXPECT_EQ(options.served_name(), "tiny");
   options.model_name = "mine";

@@ -119,6 +119,31 @@ TEST_F(KeyedTransport, DoesNotSpeakWithAServerThatHasAnotherKey) {
   EXPECT_EQ(router->counters().received, 0u);
 }
 
+// libzmq by itself dials after 20 to 40 ms again, for ever.
+TEST_F(KeyedTransport, DialsAServerThatHasAnotherKeyAtGrowingGaps) {
+  auto router = server();
+  auto drafter = client(keys("drafter"));
+  const auto began = std::chrono::steady_clock::now();
+  drafter->connect(kServer, router->bound_endpoint() + "#verifier");
+  until(*drafter, *router, [&] { return refused(*drafter) >= 8; });
+  EXPECT_GE(std::chrono::steady_clock::now() - began, (20 + 40 + 80 + 160 + 320 + 640 + 1280) * 1ms);
+}
+
+TEST_F(KeyedTransport, TakesTheServersTrueKeyWhenItIsPutRight) {
+  const auto pub = folder_ / "peers/router.pub";
+  auto router = server();
+  std::filesystem::copy_file(pub, folder_ / "true.pub");
+  std::filesystem::remove(pub);
+  const KeyPair another = make_key_pair();
+  ASSERT_TRUE(write_key_files(folder_ / "elsewhere", "router", another));
+  std::filesystem::copy_file(folder_ / "elsewhere/peers/router.pub", pub);
+  auto drafter = client(keys("drafter"));
+  drafter->connect(kServer, router->bound_endpoint() + "#router");
+  until(*drafter, *router, [&] { return refused(*drafter) > 1; });
+  std::filesystem::copy_file(folder_ / "true.pub", pub, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(until<PeerUp>(*drafter, *router));
+}
+
 TEST_F(KeyedTransport, DoesNotSpeakWithoutKeys) {
   auto router = server();
   auto stranger = client(std::nullopt);

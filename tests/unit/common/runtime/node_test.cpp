@@ -208,6 +208,23 @@ TEST_F(NodeTest, GoesOnAfterItsFarewellUntilItIsDone) {
   serving_.join();
 }
 
+TEST_F(NodeTest, ShowsTheActorAsItIsBeforeItsFarewell) {
+  std::vector<std::string> order;
+  std::stop_source stopped;
+  stopped.request_stop();
+  client_node_.run(stopped.get_token(),
+                   {.words = 2,  // sets an alarm
+                    .done =
+                        [&](const Client&) {
+                          order.push_back("gave the words");
+                          return true;
+                        },
+                    .told = [&](const Client& client) { order.push_back("woken " + std::to_string(client.woken)); }});
+  ASSERT_GE(order.size(), 2u);
+  EXPECT_EQ(order[0], "woken 1");
+  EXPECT_EQ(order[1], "gave the words");
+}
+
 // Whoever posted was told yes, and must be answered.
 TEST_F(NodeTest, HearsWhatWasPostedBeforeItLeavesAndRefusesWhatComesAfter) {
   std::stop_source stopped;

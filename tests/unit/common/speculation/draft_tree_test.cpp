@@ -113,8 +113,14 @@ TEST(DrawnGrowth, GrowsChainsTreesAndBatches) {
 
 TEST(DrawnGrowth, NeverDrawsPartOfASiblingSet) {
   const OwnLaw law = law_of({{1, kDraftLawTotal / 2}, {2, kDraftLawTotal / 2}});
-  EXPECT_EQ(grow({.stop = {.nodes_max = 1}, .root_children = 2, .children = 2}, law).tree().size(), 0);
   EXPECT_EQ(grow({.stop = {.nodes_max = 5}, .root_children = 2, .children = 2}, law).tree().size(), 4);
+}
+
+TEST(DrawnGrowth, DrawsNarrowerSetsWhereTheBudgetIsSmaller) {
+  const OwnLaw law = law_of({{1, kDraftLawTotal / 2}, {2, kDraftLawTotal / 4}, {3, kDraftLawTotal / 4}});
+  EXPECT_THAT(parents(grow({.stop = {.nodes_max = 1}, .root_children = 2, .children = 2}, law)), ElementsAre(kRoot));
+  EXPECT_THAT(parents(grow({.stop = {.nodes_max = 3}, .root_children = 8, .replacement = Replacement::with}, law)),
+              ElementsAre(kRoot, kRoot, kRoot));
 }
 
 TEST(DrawnGrowth, DrawsNoMoreDistinctTokensThanTheLawHas) {

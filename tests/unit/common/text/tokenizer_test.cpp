@@ -74,16 +74,6 @@ TEST(Tokenizer, RefusesTextThatIsNotUtf8) {
   EXPECT_THAT(tiny_tokenizer().encode("ab\xFF", true).error().message, testing::HasSubstr("UTF-8 at byte 2"));
 }
 
-TEST(Tokenizer, HashesTheFilesBytes) {
-  TemporaryFolder folder;
-  std::ifstream file(data_folder() / "tokenizer.json");
-  const std::string json{std::istreambuf_iterator<char>(file), {}};
-  const Tokenizer same = Tokenizer::load(folder.write("same.json", json)).value();
-  const Tokenizer other = Tokenizer::load(folder.write("other.json", json + " ")).value();
-  EXPECT_EQ(same.hash(), tiny_tokenizer().hash());
-  EXPECT_NE(other.hash(), tiny_tokenizer().hash());
-}
-
 TEST(Tokenizer, RefusesAFileThatIsMissingBrokenOrOfAnotherKind) {
   TemporaryFolder folder;
   EXPECT_THAT(Tokenizer::load(folder.path() / "none.json").error().message, testing::HasSubstr("is not a file"));

@@ -174,7 +174,7 @@ class RandomMessage {
     }
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
-    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit()};
+    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit(), u32()};
     return tokens;
   }
   Advance advance() {

@@ -63,7 +63,9 @@ TEST_F(DrafterLinks, ReportsTheShareOfTimeThatItComputed) {
 TEST_F(DrafterLinks, SaysWhyARouterRefusedIt) {
   stage.up(kRouter);
   stage.hears(kRouter, Refuse{"speak version 2"});
-  EXPECT_NE(stage.does<Note>().text.find("speak version 2"), std::string::npos);
+  const Note note = stage.does<Note>();
+  EXPECT_NE(note.text.find("speak version 2"), std::string::npos);
+  EXPECT_TRUE(note.warning);
 }
 
 TEST_F(DrafterLinks, AttachesAVerifierOfTheSameTokens) {
@@ -80,6 +82,7 @@ TEST_F(DrafterLinks, RefusesAVerifierOfAnotherTokenizer) {
   other.tokenizer = 12;
   attach(kOtherVerifier, other);
   EXPECT_NE(stage.says<Attached>().message.refusal.find("tokenizers differ"), std::string::npos);
+  EXPECT_TRUE(stage.does<Note>().warning);
   stage.hears(kOtherVerifier, first_advance({10}));
   EXPECT_TRUE(stage.rests());
   EXPECT_EQ(counters().unattached, 1u);

@@ -56,6 +56,34 @@ TEST_F(FailoverTest, RefusesASecondVerifierWithOtherWeights) {
   EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights or config"));
 }
 
+TEST_F(FailoverTest, LetsNoOtherWeightsInWhileAVerifierIsSilent) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  lives(milliseconds(2500), {});
+  stage.forget();
+  Hello other = verifier(kSpare);
+  other.fingerprint.weights = 0x22;
+  stage.hears(kSpare, other);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights or config")) << "the first may come back";
+}
+
+TEST_F(FailoverTest, BlamesNobodyForItsOwnPause) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.forget();
+  stage.sleeps(milliseconds(5000));
+  EXPECT_THAT(stage.does<Note>().text, HasSubstr("this router did not run for 5000 ms"));
+  EXPECT_EQ(router.counters().workers_silenced, 0U);
+  lives(milliseconds(2500), {});
+  EXPECT_EQ(router.counters().workers_silenced, 1U) << "who says nothing after it is silent";
+}
+
+TEST_F(FailoverTest, TellsTheLogOfRequestsThatFail) {
+  stage.tell(ask(1));
+  stage.tell(ask(2));
+  lives(milliseconds(11'000), {});
+  EXPECT_EQ(stage.does<Failure>().code, "no_verifier");
+  EXPECT_THAT(stage.does<Note>().text, HasSubstr("2 requests failed, the last because: "));
+}
+
 TEST_F(FailoverTest, RefusesADrafterWhoseNeedsNobodyMeetsYet) {
   Hello hello = drafter(kDrafter, "tcp://d");
   hello.needs.features = true;

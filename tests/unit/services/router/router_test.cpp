@@ -324,6 +324,7 @@ TEST_F(RouterTest, FailsWhatIsLeftWhenItMustStopNow) {
   for (RequestId id : {1, 2, 3}) EXPECT_EQ(stage.does<Failure>().request, id);
   EXPECT_EQ(stage.says<Cancel>().message, (Cancel{sequence(1), 1}));
   EXPECT_EQ(router.counters().failed, 3);
+  EXPECT_EQ(router.counters().cut, 3);
   EXPECT_EQ(router.counters().live + router.counters().waiting, 0);
 }
 

@@ -213,6 +213,21 @@ TEST_F(DraftingTest, AsksAgainWhereAnAttachIsNotAnswered) {
   EXPECT_EQ(verifier.counters().attaches_repeated, 2U);
 }
 
+TEST_F(DraftingTest, WarnsOfADrafterThatDoesNotFitAndSaysWhatToDo) {
+  stage.hears(kRouter, start({kFirstRef}));
+  stage.up(kDrafter);
+  stage.forget();
+  Attached other{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"};
+  ++other.fingerprint.tokenizer;
+  stage.hears(kDrafter, other);
+  const Note note = stage.does<Note>();
+  EXPECT_TRUE(note.warning);
+  EXPECT_NE(note.text.find("start both from the same model folder"), std::string::npos) << note.text;
+  Attached leaving{.drafter = 78, .fingerprint = config().fingerprint, .method = "test", .refusal = "this drafter is leaving"};
+  stage.hears(kDrafter, leaving);
+  EXPECT_FALSE(stage.does<Note>().warning) << "that is as it should be";
+}
+
 TEST_F(TwoDraftersTest, ADrafterThatDoesNotKnowUsIsAttachedAnew) {
   stage.says<Advance>();
   const Attached stranger{.drafter = 79, .refusal = "attach first", .attach_first = true};

@@ -29,9 +29,7 @@ class GatherTest : public testing::Test {
     return chain;
   }
   std::vector<Lane> gathered() {
-    return gather(
-        ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300},
-        [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }, verify, trimmed);
+    return gather(ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300}, room, verify, trimmed);
   }
 
   BlockPool pool{32};
@@ -40,6 +38,10 @@ class GatherTest : public testing::Test {
   VerifyPlan verify;
   StepPlan& plan = verify.step;
   int rows_max = 64;
+  CacheRoom room{
+      .adopt = [](VerifierSequence&) {},
+      .give_up = [](VerifierSequence&) {},
+      .reserve = [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }};
   uint64_t trimmed = 0;
 };
 
@@ -122,6 +124,26 @@ TEST_F(GatherTest, LeavesOutASequenceThatFindsNoRoom) {
 }
 
 // Whether a drawn tree finds room must not depend on how large it came out: that was decided by what was drawn.
+TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
+  room.adopt = [](VerifierSequence& sequence) {
+    EXPECT_TRUE(sequence.table.reserve(32));
+    sequence.cached = 32;
+  };
+  room.give_up = [](VerifierSequence& sequence) {
+    sequence.table.shrink(0);
+    sequence.cached = 0;
+  };
+  sequence(40, 0);
+  const auto lanes = gathered();
+  EXPECT_EQ(lanes.front().adopted_rows, 32);
+  EXPECT_EQ(lanes.front().prompt_rows, 39 - 32);
+  ready.clear();
+  room.reserve = [](VerifierSequence&, int32_t, bool) { return false; };
+  VerifierSequence& waits = sequence(40, 0);
+  EXPECT_TRUE(gathered().empty());
+  EXPECT_TRUE(waits.table.blocks().empty());
+}
+
 TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
   for (const int nodes : {1, 30}) {
     VerifierSequence& one = sequence(10, 9);
@@ -130,13 +152,11 @@ TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
     one.draft.tree = DraftTree::certain(*TokenTree::make(chain(nodes), 100));
     one.report.held = static_cast<uint32_t>(nodes);
     int asked = 0;
-    gather(
-        std::span(&ready.back(), 1), {.rows_max = 64, .blocks_max = 10, .context_max = 300},
-        [&](VerifierSequence&, int32_t positions, bool evict) {
-          if (!evict) asked = positions;
-          return evict;
-        },
-        verify, trimmed);
+    room.reserve = [&](VerifierSequence&, int32_t positions, bool evict) {
+      if (!evict) asked = positions;
+      return evict;
+    };
+    gather(std::span(&ready.back(), 1), {.rows_max = 64, .blocks_max = 10, .context_max = 300}, room, verify, trimmed);
     EXPECT_EQ(asked, 10 + 30) << nodes;
   }
 }

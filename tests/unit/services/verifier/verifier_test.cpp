@@ -1,7 +1,5 @@
 #include "services/verifier/verifier.h"
 
-#include <map>
-
 #include <gmock/gmock.h>
 
 #include "services/verifier/send_window.h"
@@ -236,40 +234,6 @@ TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
   runs();
   choose();
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
-}
-
-TEST_F(VerifierTest, ComputesAPreemptedSequenceAnew) {
-  VerifierConfig tight = config();
-  tight.cache_blocks = 5;  // 160 rows: both prompts, but not both outputs
-  Verifier small(tight);
-  Stage<Verifier> stage(small);
-  stage.up(kRouter);
-  Start older = start();
-  older.tokens.assign(60, 10);
-  older.prompt_length = 60;
-  older.output_max = 8;
-  Start younger = older;
-  younger.sequence.counter = 2;
-  younger.tokens.assign(65, 10);
-  younger.prompt_length = 65;
-  stage.hears(kRouter, older);
-  stage.hears(kRouter, younger);
-  std::map<uint64_t, std::vector<TokenId>> emitted;
-  for (int step = 0; step < 30 && !stage.rests(); ++step) {
-    const StepPlan& plan = stage.runs().step;
-    Choices choices;
-    for (int32_t row : plan.wanted) choices.chosen.push_back(plan.token[static_cast<size_t>(row)] + 1);
-    stage.finishes(std::move(choices));
-    while (!stage.silent<Tokens>()) {
-      const Tokens tokens = stage.says<Tokens>().message;
-      auto& ids = emitted[tokens.sequence.counter];
-      ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
-      stage.hears(kRouter, Ack{tokens.sequence, 1, static_cast<int32_t>(ids.size())});
-    }
-  }
-  EXPECT_GT(small.counters().preempted, 0U);
-  EXPECT_EQ(emitted[1], (std::vector<TokenId>{11, 12, 13, 14, 15, 16, 17, 18}));
-  EXPECT_EQ(emitted[2], emitted[1]);
 }
 
 TEST_F(VerifierTest, AnswersAResyncWithEverythingTheDrafterLacks) {

@@ -34,6 +34,7 @@ TEST(Comparison, AlignsItsTable) {
   Answer fast = answer(std::vector<int32_t>(60, 1));
   fast.decoded = 30;
   fast.decode_s = 0.25;
+  fast.acceptance_length = 2;
   Answer slow = fast;
   slow.decode_s = 0.5;
   const std::vector<Comparison> one{{"edit a text", fast, slow}};
@@ -44,7 +45,18 @@ TEST(Comparison, AlignsItsTable) {
 
 TEST(Comparison, GivesNoRatioForAShortAnswer) {
   const std::vector<Comparison> one{{"a word", answer({1, 2}), answer({1, 2})}};
-  EXPECT_NE(table(one).find("would say little"), std::string::npos) << table(one);
+  EXPECT_NE(table(one).find("too short to tell a ratio"), std::string::npos) << table(one);
+}
+
+TEST(Comparison, GivesNoRatioWhereNothingWasGuessed) {
+  Answer plain = answer(std::vector<int32_t>(60, 1));
+  plain.decoded = 59;
+  plain.decode_s = 0.59;
+  Answer drafted = plain;
+  drafted.decode_s = 0.50;
+  const std::vector<Comparison> one{{"tell a story", drafted, plain}};
+  EXPECT_EQ(table(one).find("1.18"), std::string::npos) << table(one);
+  EXPECT_NE(table(one).find("differ by chance"), std::string::npos) << table(one);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +22,11 @@ class SupervisorTest : public testing::Test {
     while (!condition() && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return condition();
+  }
+  std::string logged() const {
+    std::ostringstream text;
+    text << std::ifstream(log_).rdbuf();
+    return text.str();
   }
   std::string said() {
     std::lock_guard lock(mutex_);
@@ -58,10 +65,74 @@ TEST_F(SupervisorTest, GivesTheNextLifeItsOwnCommand) {
   ASSERT_TRUE(supervisor.start("changing", shell("exec sleep 100")));
   supervisor.next_life("changing", shell("echo second; exec sleep 100"));
   supervisor.signal("changing", SIGKILL);
-  EXPECT_TRUE(eventually([&] {
-    std::string line;
-    return std::getline(std::ifstream(log_), line) && line == "second";
-  }));
+  EXPECT_TRUE(eventually([&] { return logged().ends_with("\nsecond\n"); }));
+}
+
+TEST_F(SupervisorTest, SaysThatAProcessIsBackOnlyOnceItIsReady) {
+  std::atomic<pid_t> ready = -1;
+  std::atomic<int> looks = 0;
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("slow", shell("exec sleep 100"), [&](pid_t pid) { return ++looks, pid == ready; }));
+  supervisor.signal("slow", SIGKILL);
+  ASSERT_TRUE(eventually([&] { return looks >= 3; }));
+  EXPECT_EQ(said().find("is back"), std::string::npos) << said();
+  const pid_t pid = ready = supervisor.life("slow").pid;
+  ASSERT_TRUE(eventually([&] { return said().find("slow is back") != std::string::npos; }));
+  EXPECT_NE(said().find("slow is back (pid " + std::to_string(pid) + ")\n"), std::string::npos) << said();
+}
+
+TEST_F(SupervisorTest, NeverSaysThatWhoDiesBeforeItIsReadyIsBack) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("dying", shell("exit 1"), [](pid_t) { return false; }));
+  ASSERT_TRUE(eventually([&] { return said().find("again in 0.8 s") != std::string::npos; }));
+  EXPECT_EQ(said().find("is back"), std::string::npos) << said();
+}
+
+TEST_F(SupervisorTest, SaysWhyAProcessFailed) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("failing", shell("echo loading; echo no room for me >&2; exit 3")));
+  ASSERT_TRUE(eventually([&] { return said().find("failing exited") != std::string::npos; }));
+  EXPECT_NE(said().find("failing exited with status 3: no room for me; it starts again in 0.2 s"), std::string::npos) << said();
+  EXPECT_TRUE(eventually([&] { return supervisor.life("failing").why == "no room for me"; }));
+}
+
+TEST_F(SupervisorTest, SaysNothingOldOfALifeThatSaidNothing) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("failing", shell("echo the first; exit 3")));
+  supervisor.next_life("failing", shell("exit 4"));
+  ASSERT_TRUE(eventually([&] { return said().find("exited with status 4") != std::string::npos; }));
+  EXPECT_NE(said().find("exited with status 4; it starts again"), std::string::npos) << said();
+}
+
+TEST_F(SupervisorTest, SaysThatAFullDiskKeepsItsReasons) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("failing", {"/bin/sh", {"-c", "echo lost; exit 1"}, {}, "/dev/full"}));
+  ASSERT_TRUE(eventually([&] { return said().find("failing exited") != std::string::npos; }));
+  EXPECT_NE(said().find("failing exited with status 1: its log cannot be written (No space left on device); it starts again"),
+            std::string::npos)
+      << said();
+}
+
+TEST_F(SupervisorTest, NotesInTheLogHowEachLifeEnded) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("sleeper", shell("exec sleep 100")));
+  supervisor.signal("sleeper", SIGKILL);
+  ASSERT_TRUE(eventually([&] { return said().find("sleeper is back") != std::string::npos; }));
+  EXPECT_EQ(logged(), "slipstream: the sleeper was killed by signal 9 (Killed)\n");
+}
+
+TEST_F(SupervisorTest, TriesAgainWhatCannotBeStartedAnyMore) {
+  const std::filesystem::path program = log_.string() + "-program";
+  std::filesystem::copy_file("/bin/sleep", program, std::filesystem::copy_options::overwrite_existing);
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("sleeper", {program, {"100"}, {}, log_}));
+  std::filesystem::remove(program);
+  supervisor.signal("sleeper", SIGKILL);
+  ASSERT_TRUE(eventually([&] { return said().find("No such file or directory; tried again in 5.0 s") != std::string::npos; }))
+      << said();
+  std::filesystem::copy_file("/bin/sleep", program);
+  EXPECT_TRUE(eventually([&] { return said().find("sleeper is back") != std::string::npos; }));
+  std::filesystem::remove(program);
 }
 
 TEST_F(SupervisorTest, RefusesWhatCannotBeRun) {

@@ -1,13 +1,15 @@
 """Makes the tokenizer and the golden files of this folder; see README.md."""
 
+import argparse
 import datetime
+import inspect
 import json
 import sys
 from pathlib import Path
 
 import jinja2
 import jinja2.sandbox
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 HERE = Path(__file__).parent
 NOW_UNIX_S = 1_700_000_000  # 14 November 2023, 22:13 UTC
@@ -127,6 +129,43 @@ def chats_golden(tokenizer, template):
     return golden
 
 
+# In their order they tell groups of three digits from longer ones and from single ones: 12345 is 123 45, 12 34 5 or 1 2 3 4 5.
+DIGIT_MERGES = [("3", "4"), ("1", "2"), ("12", "3"), ("4", "5")]
+
+
+def with_digits():
+    """The tiny tokenizer, and tokens of several digits behind its own."""
+    tokenizer = json.loads((HERE / "tokenizer.json").read_text())
+    model = tokenizer["model"]
+    model["vocab"].update({token["content"]: token["id"] for token in tokenizer["added_tokens"]})
+    for left, right in DIGIT_MERGES:
+        model["vocab"][left + right] = len(model["vocab"])
+        model["merges"].append([left, right])
+    return tokenizer
+
+
+def pre_tokenizer_golden():
+    """What Llama 3's and Qwen2's way to split a text into words, as transformers has them, make of the tiny vocabulary and digits."""
+    from transformers.convert_slow_tokenizer import Qwen2Converter, TikTokenConverter
+
+    model = with_digits()["model"]
+    qwen2 = Qwen2Converter(argparse.Namespace()).converted(model["vocab"], [tuple(merge) for merge in model["merges"]])
+    pattern = inspect.signature(TikTokenConverter).parameters["pattern"].default
+    golden = {"merges": DIGIT_MERGES}
+    for name in ("llama-bpe", "qwen2"):
+        tokenizer = Tokenizer.from_str(json.dumps(with_digits()))
+        if name == "qwen2":
+            tokenizer.normalizer, tokenizer.pre_tokenizer = qwen2.normalizer, qwen2.pre_tokenizer
+        else:
+            tokenizer.model.ignore_merges = True
+            tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+                pre_tokenizers.Split(Regex(pattern), behavior="isolated", invert=False),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            ])
+        golden[name] = texts_golden(tokenizer)
+    return golden
+
+
 def write(name, value):
     lines = json.dumps(value, ensure_ascii=False, indent=None).replace('}, {"', '},\n{"')
     (HERE / name).write_text(lines + "\n", encoding="utf-8")
@@ -142,6 +181,7 @@ def main():
         "chatml": chats_golden(tiny, CHATML),
         "chatty": chats_golden(tiny, chatty),
     })
+    write("pre_tokenizer_golden.json", pre_tokenizer_golden())
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
         smollm2 = Tokenizer.from_file(str(folder / "tokenizer.json"))

@@ -107,7 +107,9 @@ class HttpApiTest : public testing::Test {
     return fmt::format(R"({{"messages":[{{"role":"user","content":"Hello"}}],{}}})", fields);
   }
   void deliver(RequestId id, std::string_view text, Finish finish = Finish::none) {
-    Delivery delivery{.request = id, .finish = finish, .report = {.steps = 2, .received = 4, .accepted = 3, .rejected = 1}};
+    Delivery delivery{.request = id,
+                      .finish = finish,
+                      .report = {.steps = 2, .received = 4, .accepted = 3, .rejected = 1, .cached_tokens = 32}};
     delivery.ids = tokenizer().encode(text, true).value();
     delivery.drafted.assign(delivery.ids.size(), 1);
     for (const bool drafted : {true, true, false, true, false}) delivery.histogram.add(drafted, 2);

@@ -41,6 +41,7 @@ TEST_F(HttpApiTest, AnswersWholeWithUsageAndMetrics) {
   EXPECT_EQ(body["usage"]["prompt_tokens"], submit.prompt.size());
   EXPECT_EQ(body["usage"]["total_tokens"], submit.prompt.size() + body["usage"]["completion_tokens"].get<size_t>());
   EXPECT_EQ(body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 3);
+  EXPECT_EQ(body["usage"]["prompt_tokens_details"]["cached_tokens"], std::min<size_t>(32, submit.prompt.size()));
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["mean_acceptance_length"], 2.5);
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["draft_acceptance_rate"], 0.75);
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram"], json::parse("[0, 1, 1]"));

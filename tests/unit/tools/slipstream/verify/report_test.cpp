@@ -64,6 +64,19 @@ TEST(VerifyReport, CannotTellWhereNothingWasDrafted) {
   EXPECT_EQ(verdict(report), Verdict::same) << "two servers are compared as they are";
 }
 
+TEST(VerifyReport, CannotTellALawFromDrawsTooRareToCompare) {
+  Report report = clean();
+  report.law->samples = 5;
+  report.law->tests[0].shares = {{"4 rare ones", {5, 5}, true}};
+  report.law->tests[0].test = {};
+  report.law->tests[0].draws_needed = 0;
+  EXPECT_EQ(verdict(report), Verdict::unknown);
+  EXPECT_THAT(sentence(report), HasSubstr("5 samples a side are too few"));
+  EXPECT_THAT(markdown(document(report)), HasSubstr("too few draws to compare"));
+  report.law->tests[0].shares = {{"a", {5, 5}}};
+  EXPECT_EQ(verdict(report), Verdict::same) << "both always say it";
+}
+
 TEST(VerifyReport, CannotTellFromNothing) { EXPECT_EQ(verdict({}), Verdict::unknown); }
 
 TEST(VerifyReport, ShowsWhereAnswersPart) {

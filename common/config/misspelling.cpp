@@ -1,0 +1,60 @@
+#include "common/config/misspelling.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+// Letters added, left out, replaced, or swapped with their neighbour: the "optimal string alignment" distance.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> of(a.size() + 1, std::vector<size_t>(b.size() + 1));  // of prefixes
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        of[i][j] = i + j;
+        continue;
+      }
+      of[i][j] = std::min({of[i - 1][j] + 1, of[i][j - 1] + 1, of[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) of[i][j] = std::min(of[i][j], of[i - 2][j - 2] + 1);
+    }
+  }
+  return of[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_name(std::string_view given, std::span<const std::string> known) {
+  size_t least = std::max<size_t>(1, given.size() / 3) + 1;
+  std::optional<std::string> nearest;
+  for (const std::string& name : known) {
+    if (const size_t distance = edit_distance(given, name); distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  }
+  if (nearest || given.empty()) return nearest;
+  const auto begun = std::ranges::find_if(known, [&](const std::string& name) { return name.starts_with(given); });
+  return begun == known.end() ? nearest : *begun;
+}
+
+std::vector<std::string> explain_strays(const std::vector<std::string>& words, std::span<const std::string> flags) {
+  std::vector<std::string> sentences;
+  bool may_be_value = false;  // of the unknown flag before it
+  for (const std::string& word : words) {
+    if (!word.starts_with("-")) {
+      if (!may_be_value) sentences.push_back(fmt::format("\"{}\" belongs to no flag", word));
+      may_be_value = false;
+      continue;
+    }
+    const std::string flag = word.substr(0, word.find('='));
+    const auto meant = nearest_name(std::string_view(flag).substr(std::min(flag.find_first_not_of('-'), flag.size())), flags);
+    sentences.push_back(fmt::format("there is no flag {}{}", flag, meant ? fmt::format("; did you mean --{}?", *meant) : ""));
+    may_be_value = flag == word;
+  }
+  return sentences;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,71 @@
+#include "common/kv/prefix_cache.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "common/base/check.h"
+#include "common/base/prefix_hash.h"
+
+namespace slipstream {
+
+PrefixCache::~PrefixCache() {
+  for (const Node& node : nodes_) pool_.give(node.block);
+}
+
+size_t PrefixCache::Hash::operator()(const Key& key) const {
+  PrefixHash hash(std::hash<const Node*>()(key.parent));
+  hash.add(key.tokens);
+  return hash.value();
+}
+
+PrefixCache::Key PrefixCache::key_of(const Node* parent, std::span<const TokenId> tokens) {
+  CHECK(tokens.size() == kBlockTokens, "a block of {} tokens", tokens.size());
+  Key key{.parent = parent};
+  std::ranges::copy(tokens, key.tokens.begin());
+  return key;
+}
+
+std::vector<int32_t> PrefixCache::find(std::span<const TokenId> tokens, Place& place) {
+  place = {};
+  std::vector<int32_t> blocks;
+  for (; tokens.size() >= kBlockTokens; tokens = tokens.subspan(kBlockTokens)) {
+    const auto at = by_key_.find(key_of(place.node_, tokens.first(kBlockTokens)));
+    if (at == by_key_.end()) break;
+    place.node_ = at->second;
+    ++place.blocks_;
+    pool_.hold(place.node_->block);
+    blocks.push_back(place.node_->block);
+  }
+  touch(place.node_);
+  return blocks;
+}
+
+int32_t PrefixCache::keep(Place& place, std::span<const TokenId> tokens, int32_t block) {
+  const auto [at, fresh] = by_key_.try_emplace(key_of(place.node_, tokens), nullptr);
+  if (fresh) {
+    pool_.hold(block);
+    nodes_.push_front({.key = at->first, .parent = place.node_, .block = block});
+    nodes_.front().self = nodes_.begin();
+    at->second = &nodes_.front();
+  }
+  place.node_ = at->second;
+  ++place.blocks_;
+  touch(place.node_);
+  return place.node_->block;
+}
+
+bool PrefixCache::evict() {
+  const auto idle =
+      std::find_if(nodes_.rbegin(), nodes_.rend(), [&](const Node& node) { return pool_.holders(node.block) == 1; });
+  if (idle == nodes_.rend()) return false;
+  pool_.give(idle->block);
+  by_key_.erase(idle->key);
+  nodes_.erase(idle->self);
+  return true;
+}
+
+void PrefixCache::touch(Node* node) {
+  for (; node != nullptr; node = node->parent) nodes_.splice(nodes_.begin(), nodes_, node->self);
+}
+
+}  // namespace slipstream

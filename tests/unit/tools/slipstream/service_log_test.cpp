@@ -1,0 +1,67 @@
+#include "tools/slipstream/service_log.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace slipstream::command {
+namespace {
+
+class ServiceLog : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(log_); }
+  void write(std::string_view text) { std::ofstream(log_, std::ios::app) << text; }
+  std::filesystem::path log_ = std::filesystem::temp_directory_path() / ("slipstream-log-" + std::to_string(getpid()));
+};
+
+TEST_F(ServiceLog, TellsTheLastSentenceWithoutItsTimeLevelAndService) {
+  write("2026-11-22T01:54:48.355 info    router: serving: all\n");
+  write("2026-11-22T01:54:48.356 error   router: cannot write x (No space: left)\n");
+  EXPECT_EQ(last_sentence(log_, 0), "cannot write x (No space: left)");
+}
+
+TEST_F(ServiceLog, TakesOtherLinesWhole) {
+  write("terminate called: for some reason\n\n");
+  EXPECT_EQ(last_sentence(log_, 0), "terminate called: for some reason");
+}
+
+TEST_F(ServiceLog, LooksAtNothingBeforeItsBegin) {
+  write("before\n");
+  const uintmax_t begin = log_size(log_);
+  EXPECT_EQ(begin, 7U);
+  EXPECT_EQ(last_sentence(log_, begin), "");
+  write("after\n");
+  EXPECT_EQ(last_sentence(log_, begin), "after");
+}
+
+TEST_F(ServiceLog, ReadsOnlyTheEndOfALongLog) {
+  write(std::string(1 << 20, 'x') + "\nlast\n");
+  EXPECT_EQ(last_sentence(log_, 0), "last");
+  EXPECT_EQ(last_sentence("/dev/full", 0), "");  // which never ends
+}
+
+TEST_F(ServiceLog, HasNothingBeforeItIsThere) {
+  EXPECT_EQ(log_size(log_), 0U);
+  EXPECT_EQ(last_sentence(log_, 0), "");
+}
+
+TEST_F(ServiceLog, TakesALineOfTheSupervisors) {
+  write("its own\n");
+  ASSERT_TRUE(note_in_log(log_, "ours"));
+  EXPECT_EQ(last_sentence(log_, 0), "ours");
+  EXPECT_EQ(log_size(log_), 13U);
+}
+
+TEST_F(ServiceLog, SaysWhyItTakesNone) {
+  const auto full = note_in_log("/dev/full", "ours");
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().message, "No space left on device");
+  const auto nowhere = note_in_log("/nowhere/log", "ours");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().message, "No such file or directory");
+}
+
+}  // namespace
+}  // namespace slipstream::command

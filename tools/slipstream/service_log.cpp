@@ -1,0 +1,64 @@
+#include "tools/slipstream/service_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace slipstream::command {
+namespace {
+
+constexpr uintmax_t kLastBytes = 4096;  // the last line is looked for there
+
+// "2026-11-22T01:54:48.355 error   router: sentence" (base/log.cpp); other lines are whole sentences.
+std::string sentence_of(const std::string& line) {
+  constexpr size_t kTimeEnd = 23;
+  const bool ours = line.size() > kTimeEnd && line[4] == '-' && line[10] == 'T' && line[kTimeEnd] == ' ';
+  const size_t colon = ours ? line.find(": ", kTimeEnd) : line.npos;
+  return colon == line.npos ? line : line.substr(colon + 2);
+}
+
+}  // namespace
+
+uintmax_t log_size(const std::filesystem::path& log) {
+  std::error_code none;
+  const uintmax_t size = std::filesystem::file_size(log, none);
+  return none ? 0 : size;
+}
+
+std::string last_sentence(const std::filesystem::path& log, uintmax_t begin) {
+  const uintmax_t end = log_size(log);
+  if (end <= begin) return "";
+  std::ifstream file(log);
+  file.seekg(static_cast<std::streamoff>(std::max(begin, end - std::min(end, kLastBytes))));
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = std::move(line);
+  }
+  return sentence_of(last);
+}
+
+Result<void> note_in_log(const std::filesystem::path& log, std::string_view line) {
+  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return fail("{}", std::strerror(errno));
+  std::string text(line);
+  text += '\n';
+  int error = 0;
+  for (std::string_view rest = text; error == 0 && !rest.empty();) {
+    const ssize_t written = write(file, rest.data(), rest.size());
+    if (written < 0) {
+      error = errno;
+    } else {
+      rest.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+  close(file);
+  if (error != 0) return fail("{}", std::strerror(error));
+  return {};
+}
+
+}  // namespace slipstream::command
