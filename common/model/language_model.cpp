@@ -37,7 +37,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, co
   TRY(state->config, read_llama_config(model));
   TRY(const Checkpoint checkpoint, Checkpoint::open(model));
   TRY(state->weights_hash, hash_weights(model, state->config));
-  TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path}));
+  TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path, .weights = options.weights}));
   if (options.ranked < 0 || options.ranked > kRankedMax) {
     return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
   }

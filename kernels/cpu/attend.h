@@ -14,12 +14,13 @@ namespace {
 
 // A tile's sums and what they are made of fit the registers.
 #if defined(__AVX512F__)
-constexpr int32_t kTileQueries = 12, kTileVectors = 2;
+constexpr int32_t kTileQueries = 12;
 #elif defined(__AVX2__)
-constexpr int32_t kTileQueries = 6, kTileVectors = 1;
+constexpr int32_t kTileQueries = 6;
 #else
-constexpr int32_t kTileQueries = 2, kTileVectors = 1;
+constexpr int32_t kTileQueries = 5;
 #endif
+constexpr int32_t kTileVectors = 2, kTileColumns = kTileVectors * kVectorLanes;
 
 // A run of queries at one block: in, out and how far apart two queries' are. What `next` points to is used afterwards.
 struct Tile {
@@ -33,17 +34,17 @@ struct Tile {
 
 // sums[t][c] += in[t][k] * block[k][c], k = 0 .. count - 1 in this order
 template <int kQueries, int kVectors>
-SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Lanes (&sums)[kQueries][kVectors]) {
+SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Vector (&sums)[kQueries][kVectors]) {
   for (int32_t k = 0; k < tile.count; ++k) {
     const float* from = tile.block + k * tile.block_stride;
-    Lanes parts[kVectors];
+    Vector parts[kVectors];
     for (int c = 0; c < kVectors; ++c) {
-      parts[c] = load(from + c * kLanes);
-      __builtin_prefetch(tile.next + k * tile.block_stride + c * kLanes);
+      parts[c] = load_vector(from + c * kVectorLanes);
+      __builtin_prefetch(tile.next + k * tile.block_stride + c * kVectorLanes);
     }
 #pragma GCC unroll 12
     for (int t = 0; t < kQueries; ++t) {
-      const Lanes factor = all(tile.in[t * tile.in_stride + k]);
+      const Vector factor = every(tile.in[t * tile.in_stride + k]);
       for (int c = 0; c < kVectors; ++c) sums[t][c] = multiply_add(factor, parts[c], sums[t][c]);
     }
   }
@@ -52,53 +53,46 @@ SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Lanes (&sums)[kQueries][k
 // scores[t][..] = q k / sqrt(head_size) of some of a block's positions
 template <int kQueries, int kVectors>
 void score_tile(const Tile& tile) {
-  Lanes sums[kQueries][kVectors];
+  Vector sums[kQueries][kVectors];
 #pragma GCC unroll 12
   for (int t = 0; t < kQueries; ++t) {
-    for (int c = 0; c < kVectors; ++c) sums[t][c] = Lanes{};
+    for (int c = 0; c < kVectors; ++c) sums[t][c] = Vector{};
   }
   multiply_tile(tile, sums);
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(tile.count));
 #pragma GCC unroll 12
   for (int t = 0; t < kQueries; ++t) {
-    for (int c = 0; c < kVectors; ++c) store(tile.out + t * tile.out_stride + c * kLanes, sums[t][c] * scale);
+    for (int c = 0; c < kVectors; ++c) store_vector(tile.out + t * tile.out_stride + c * kVectorLanes, sums[t][c] * scale);
   }
 }
 
 // sums[t][..] += weight * value over some keys of a block
 template <int kQueries, int kVectors>
 void value_tile(const Tile& tile) {
-  Lanes sums[kQueries][kVectors];
+  Vector sums[kQueries][kVectors];
 #pragma GCC unroll 12
   for (int t = 0; t < kQueries; ++t) {
-    for (int c = 0; c < kVectors; ++c) sums[t][c] = load(tile.out + t * tile.out_stride + c * kLanes);
+    for (int c = 0; c < kVectors; ++c) sums[t][c] = load_vector(tile.out + t * tile.out_stride + c * kVectorLanes);
   }
   multiply_tile(tile, sums);
 #pragma GCC unroll 12
   for (int t = 0; t < kQueries; ++t) {
-    for (int c = 0; c < kVectors; ++c) store(tile.out + t * tile.out_stride + c * kLanes, sums[t][c]);
+    for (int c = 0; c < kVectors; ++c) store_vector(tile.out + t * tile.out_stride + c * kVectorLanes, sums[t][c]);
   }
 }
 
 using QueryTileFn = void (*)(const Tile& tile);
-template <int... kBelow>
-constexpr auto score_tiles(std::integer_sequence<int, kBelow...>) {
-  struct Table {
-    QueryTileFn of[sizeof...(kBelow)];
-  };
-  return Table{{score_tile<kBelow + 1, kTileVectors>...}};
-}
-template <int kVectors, int... kBelow>
-constexpr auto value_tiles(std::integer_sequence<int, kBelow...>) {
-  struct Table {
-    QueryTileFn of[sizeof...(kBelow)];
-  };
-  return Table{{value_tile<kBelow + 1, kVectors>...}};
-}
+struct QueryTiles {
+  QueryTileFn of[kTileQueries];
+};
 using TileSizes = std::make_integer_sequence<int, kTileQueries>;
-constexpr auto kScoreTiles = score_tiles(TileSizes{});
-constexpr auto kWideValueTiles = value_tiles<kTileVectors>(TileSizes{});
-constexpr auto kValueTiles = value_tiles<1>(TileSizes{});
+constexpr QueryTiles kScoreTiles = []<int... kBelow>(std::integer_sequence<int, kBelow...>) {
+  return QueryTiles{{score_tile<kBelow + 1, kTileVectors>...}};
+}(TileSizes{});
+template <int kVectors>
+constexpr QueryTiles kValueTiles = []<int... kBelow>(std::integer_sequence<int, kBelow...>) {
+  return QueryTiles{{value_tile<kBelow + 1, kVectors>...}};
+}(TileSizes{});
 
 // The queries [0, count) behind the tile's pointers, in the fewest tiles. tiles[n - 1] does n queries.
 SLIPSTREAM_INLINE void by_tiles(const QueryTileFn (&tiles)[kTileQueries], Tile tile, int32_t count) {
@@ -123,7 +117,7 @@ SLIPSTREAM_INLINE void by_tiles(const QueryTileFn (&tiles)[kTileQueries], Tile t
   for (int32_t b = first_block; b < last_block; ++b) {
     const float* keys = args.cache + args.blocks[b] * args.block_stride;
     const float* next = b + 1 < last_block ? args.cache + args.blocks[b + 1] * args.block_stride : keys;
-    for (int32_t lane = 0; lane < kCacheRows; lane += kTileVectors * kLanes) {
+    for (int32_t lane = 0; lane < kCacheRows; lane += kTileColumns) {
       tile.block = keys + lane;
       tile.next = next + lane;
       tile.out = args.scores + int64_t{b} * kCacheRows + lane;
@@ -184,7 +178,7 @@ SLIPSTREAM_INLINE void add_values(const AttendArgs& args, const ValueRun& run, i
   };
   const bool more = run.position + kCacheRows < args.visible[run.first];
   const int64_t query = int64_t{run.first} * args.heads;
-  by_tiles(kVectors == 1 ? kValueTiles.of : kWideValueTiles.of,
+  by_tiles(kValueTiles<kVectors>.of,
            {.block = values(run.position),
             .next = values(more ? run.position + kCacheRows : run.position),
             .in = args.scores + query * args.scores_stride + run.key,
@@ -224,10 +218,11 @@ void sum_columns(const AttendArgs& args, int32_t column) {
     for (int32_t at = first_column; at < last_column; at += kLanes) store(args.sums + query * args.value_stride + at, Lanes{});
   }
   int32_t column = first_column;
-  for (; column + (kTileVectors - 1) * kLanes < last_column; column += kTileVectors * kLanes) {
+  const int32_t padded = (last_column + kLanes - 1) / kLanes * kLanes;
+  for (; column + kTileColumns <= padded; column += kTileColumns) {
     sum_columns<kTileVectors>(args, column);
   }
-  for (; column < last_column; column += kLanes) sum_columns<1>(args, column);
+  for (; column < padded; column += kVectorLanes) sum_columns<1>(args, column);
   for (int32_t query = 0; query < queries; ++query) {
     float* out = args.out + query / args.heads * args.out_stride + int64_t{query % args.heads} * args.head_size;
     const float* sums = args.sums + query * args.value_stride;

@@ -1,16 +1,11 @@
-// AVX-512 BF16: matrices by VDPBF16PS over activations rounded to bf16; all else as on the avx512 path, compiled here once more
-// so that the table is a constant.
+// AVX-512 BF16: bf16 matrices by VDPBF16PS over activations rounded to bf16; all else as on the avx512_vnni path, compiled here
+// once more so that the table is a constant.
 #include <immintrin.h>
 
-#include "kernels/cpu/attend.h"
-#include "kernels/cpu/kernels.h"
-#include "kernels/cpu/rows.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/table.h"
 
 namespace slipstream {
 namespace {
-
-constexpr int32_t kPrefetchWords = 48;  // 64-byte words ahead of the one in use: 3 KB
 
 void to_bf16(const float* in, int32_t count, uint16_t* out) {
   for (int32_t at = 0; at < count; at += kLanes) {
@@ -24,19 +19,19 @@ void to_bf16(const float* in, int32_t count, uint16_t* out) {
 // kRows rows times one panel: VDPBF16PS adds the odd column's product, then the even one's, in one fixed way.
 template <int kRows>
 void tile(const LinearArgs& args, int32_t panel, int32_t row) {
-  const auto* weight = reinterpret_cast<const __m512i*>(args.panels + panel * panel_elements(args.in_cols));
-  const uint16_t* in = static_cast<const uint16_t*>(args.in) + row * args.in_stride;
+  const auto* weight = reinterpret_cast<const __m512i*>(args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols));
+  const uint16_t* in = static_cast<const uint16_t*>(args.in) + int64_t{row} * args.in_cols;
   __m512 low[kRows], high[kRows];
   for (int t = 0; t < kRows; ++t) low[t] = high[t] = _mm512_setzero_ps();
   for (int32_t k = 0; k < args.in_cols; k += 2, weight += 2) {
     const auto first = reinterpret_cast<__m512bh>(_mm512_loadu_si512(weight));
     const auto second = reinterpret_cast<__m512bh>(_mm512_loadu_si512(weight + 1));
-    _mm_prefetch(reinterpret_cast<const char*>(weight + kPrefetchWords), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(weight + kPrefetchWords + 1), _MM_HINT_T0);
+    fetch_ahead<kRows>(weight);
+    fetch_ahead<kRows>(weight + 1);
 #pragma GCC unroll 12
     for (int t = 0; t < kRows; ++t) {
       int pair;
-      __builtin_memcpy(&pair, in + t * args.in_stride + k, sizeof(pair));
+      __builtin_memcpy(&pair, in + int64_t{t} * args.in_cols + k, sizeof(pair));
       const auto columns = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
       low[t] = _mm512_dpbf16_ps(low[t], first, columns);
       high[t] = _mm512_dpbf16_ps(high[t], second, columns);
@@ -56,16 +51,15 @@ constexpr TileFn kTiles[] = {tile<1>, tile<2>, tile<3>, tile<4>,  tile<5>,  tile
 
 void linear(const LinearArgs& args, int32_t begin, int32_t end) { linear_by_tiles(kTiles, args, begin, end); }
 
+constexpr Kernels bf16_kernels() {
+  Kernels kernels = kernels_of(CpuPath::avx512_bf16);
+  kernels.linear[static_cast<int>(WeightFormat::bf16)] = {.in = Activations::bf16, .run = linear};
+  kernels.to_bf16 = to_bf16;
+  return kernels;
+}
+
 }  // namespace
 
-const Kernels kAvx512Bf16Kernels = {.path = CpuPath::avx512_bf16,
-                                    .linear = linear,
-                                    .to_bf16 = to_bf16,
-                                    .attend_scores = attend_scores,
-                                    .attend_weights = attend_weights,
-                                    .attend_values = attend_values,
-                                    .add_rms_norm = add_rms_norm,
-                                    .rope = rope,
-                                    .silu_gate = silu_gate};
+const Kernels kAvx512Bf16Kernels = bf16_kernels();
 
 }  // namespace slipstream

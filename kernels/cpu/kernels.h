@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/cpu/panels.h"
 #include "kernels/cpu/path.h"
 
 namespace slipstream {
@@ -15,14 +16,36 @@ namespace slipstream {
 inline constexpr int32_t kLanes = 16;      // floats of one vector, on every path
 inline constexpr int32_t kCacheRows = 32;  // positions of one cache block
 
+// What linear reads: rows of activations as the weight's kernel wants them.
+enum class Activations : uint8_t { f32, bf16, int8 };
+
+// 32 neighbouring columns of a row of int8 activations: value = scale * values, to the nearest. Their sum comes along, because
+// weights are kept as unsigned q (panels.h).
+struct ActivationGroup {
+  int8_t values[kGroupColumns];
+  float scale;      // largest magnitude / 127; NaN where a column is
+  float total;      // scale * sum of values
+  int32_t bias[2];  // -8 and -128 times the sum: what q4_0 and q8_0 start from
+};
+constexpr int64_t activation_bytes(Activations kind, int32_t cols) {  // of a row
+  return kind == Activations::f32    ? int64_t{cols} * 4
+         : kind == Activations::bf16 ? int64_t{cols} * 2
+                                     : groups_of(cols) * int64_t{sizeof(ActivationGroup)};
+}
+
 // out [rows, out_cols] = in [rows, in_cols] * weight^T, for the weight's panels (panels.h) begin..end-1.
 struct LinearArgs {
-  const void* in = nullptr;  // f32, or bf16 where Kernels::to_bf16 is set
-  int64_t in_stride = 0;     // elements of `in` from row to row; even
-  const uint16_t* panels = nullptr;
+  const void* in = nullptr;  // [rows] of Activations, end to end
+  const std::byte* panels = nullptr;
   float* out = nullptr;
   int64_t out_stride = 0;
   int32_t rows = 0, in_cols = 0, out_cols = 0;
+};
+
+// linear of one weight format.
+struct LinearKernel {
+  Activations in = Activations::f32;
+  void (*run)(const LinearArgs& args, int32_t begin, int32_t end) = nullptr;
 };
 
 // Rows of one sequence (nodes of its tree, or neighbours of a prompt chunk) and the heads that share one key-value head:
@@ -73,8 +96,9 @@ struct NormArgs {
 
 struct Kernels {
   CpuPath path = CpuPath::portable;
-  void (*linear)(const LinearArgs& args, int32_t begin, int32_t end) = nullptr;
-  void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;                          // null: linear reads f32
+  LinearKernel linear[kWeightFormats];
+  void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;        // null: no linear reads it
+  void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;  // a row; columns behind the last are 0
   void (*attend_scores)(const AttendArgs& args, int32_t first_block, int32_t last_block) = nullptr;  // last: one behind
   void (*attend_weights)(const AttendArgs& args, int32_t first_query, int32_t last_query) = nullptr;
   void (*attend_values)(const AttendArgs& args, int32_t first_column, int32_t last_column) = nullptr;  // first: of a vector
@@ -85,8 +109,11 @@ struct Kernels {
 };
 
 const Kernels& kernels(CpuPath path);  // of an available path
+inline const LinearKernel& linear_kernel(const Kernels& kernels, WeightFormat format) {
+  return kernels.linear[static_cast<int>(format)];
+}
 
 // The tables behind kernels(), one a file with its own compile flags.
-extern const Kernels kPortableKernels, kAvx512Kernels, kAvx512Bf16Kernels;
+extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels;
 
 }  // namespace slipstream

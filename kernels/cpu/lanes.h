@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -37,14 +37,60 @@ SLIPSTREAM_INLINE Lanes all(float value) {
 }
 SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // NaN in a stays
 
+// What one register holds: the same arithmetic by element as on Lanes, which narrower instruction sets put together from
+// several. Loops that must be fast are written in these.
+#if defined(__AVX512F__)
+constexpr int32_t kVectorLanes = 16;
+#elif defined(__AVX2__)
+constexpr int32_t kVectorLanes = 8;
+#else
+constexpr int32_t kVectorLanes = 4;
+#endif
+typedef float Vector __attribute__((vector_size(4 * kVectorLanes)));
+typedef int32_t VectorInt __attribute__((vector_size(4 * kVectorLanes)));
+typedef float VectorAnywhere __attribute__((vector_size(4 * kVectorLanes), aligned(4), may_alias));
+
+SLIPSTREAM_INLINE Vector load_vector(const float* from) { return *reinterpret_cast<const VectorAnywhere*>(from); }
+SLIPSTREAM_INLINE void store_vector(float* to, Vector value) { *reinterpret_cast<VectorAnywhere*>(to) = value; }
+SLIPSTREAM_INLINE void store_vector_part(float* to, Vector value, int32_t count) {
+  if (count >= kVectorLanes) return store_vector(to, value);
+  std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
+}
+SLIPSTREAM_INLINE Vector every(float value) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(value);
+#elif defined(__AVX2__)
+  return _mm256_set1_ps(value);
+#else
+  return Vector{value, value, value, value};
+#endif
+}
+
 // a * b + c: one rounding where the instruction set has it, two elsewhere. The same everywhere on one path.
-SLIPSTREAM_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
-#ifdef __AVX512F__
+SLIPSTREAM_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
+#if defined(__AVX512F__)
   return _mm512_fmadd_ps(a, b, c);
+#elif defined(__AVX2__)
+  return _mm256_fmadd_ps(a, b, c);
 #else
   return a * b + c;
 #endif
 }
+#if !defined(__AVX512F__)
+SLIPSTREAM_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
+#if defined(__AVX2__)
+  Vector x[2], y[2], z[2];
+  std::memcpy(x, &a, sizeof(a));
+  std::memcpy(y, &b, sizeof(b));
+  std::memcpy(z, &c, sizeof(c));
+  for (int part = 0; part < 2; ++part) z[part] = multiply_add(x[part], y[part], z[part]);
+  std::memcpy(&c, z, sizeof(c));
+  return c;
+#else
+  return a * b + c;
+#endif
+}
+#endif
 
 // Always the same tree: halves onto halves.
 SLIPSTREAM_INLINE float sum(Lanes value) {

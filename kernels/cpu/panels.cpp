@@ -1,16 +1,138 @@
 #include "kernels/cpu/panels.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace slipstream {
 namespace {
 
-int64_t place(int32_t in_cols, int32_t row, int32_t col) {
-  return row / kPanelRows * panel_elements(in_cols) + int64_t{col / 2} * 2 * kPanelRows + row % kPanelRows * 2 + col % 2;
+constexpr int32_t kScaleBytes = 2;
+constexpr int32_t kScalesBytes = kPanelRows * kScaleBytes;  // of a group's rows
+
+std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {  // bf16: of the first two columns
+  return panels + row / kPanelRows * panel_bytes(WeightFormat::bf16, in_cols) + row % kPanelRows * 4;
+}
+
+uint16_t load_half(const std::byte* at) {
+  uint16_t bits;
+  std::memcpy(&bits, at, sizeof(bits));
+  return bits;
+}
+void store_half(std::byte* at, uint16_t bits) { std::memcpy(at, &bits, sizeof(bits)); }
+
+// One group of one row, wherever its parts are.
+struct Group {
+  uint16_t scale = 0, minimum = 0;  // f16
+  uint8_t q[kGroupColumns] = {};
+
+  float weight(WeightFormat format, int32_t col) const {
+    const float d = f16_to_f32(scale);
+    if (format == WeightFormat::q4_1) return d * static_cast<float>(q[col]) + f16_to_f32(minimum);
+    return d * static_cast<float>(q[col] - (format == WeightFormat::q8_0 ? 128 : 8));
+  }
+};
+
+Group from_block(WeightFormat format, const std::byte* block) {
+  Group group{.scale = load_half(block)};
+  block += kScaleBytes;
+  if (format == WeightFormat::q4_1) {
+    group.minimum = load_half(block);
+    block += kScaleBytes;
+  }
+  for (int32_t i = 0; i < kGroupColumns; ++i) {  // four bits: columns i and i + 16 share a byte
+    const auto byte = std::to_integer<uint8_t>(block[format == WeightFormat::q8_0 ? i : i % 16]);
+    group.q[i] = static_cast<uint8_t>(format == WeightFormat::q8_0 ? byte ^ 0x80 : i < 16 ? byte & 15 : byte >> 4);
+  }
+  return group;
+}
+
+void to_block(WeightFormat format, const Group& group, std::byte* block) {
+  store_half(block, group.scale);
+  block += kScaleBytes;
+  if (format == WeightFormat::q4_1) {
+    store_half(block, group.minimum);
+    block += kScaleBytes;
+  }
+  for (int32_t i = 0; i < (format == WeightFormat::q8_0 ? kGroupColumns : 16); ++i) {
+    block[i] = std::byte(format == WeightFormat::q8_0 ? group.q[i] ^ 0x80 : group.q[i] | group.q[i + 16] << 4);
+  }
+}
+
+// Where column `col` of a row has its q among a group's words, and in which bits.
+struct Place {
+  int64_t byte;
+  int shift, mask;
+};
+Place place(WeightFormat format, int32_t row, int32_t col) {
+  const int32_t half = row % kPanelRows / 16, word = col / 4;
+  const int64_t within = row % 16 * 4 + col % 4;
+  if (format == WeightFormat::q8_0) return {(half * 8 + word) * 64 + within, 0, 255};
+  return {(half * 4 + word % 4) * 64 + within, word / 4 * 4, 15};
+}
+
+int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
+
+void put(WeightFormat format, const Group& group, int32_t row, std::byte* panel) {
+  store_half(panel + row % kPanelRows * kScaleBytes, group.scale);
+  if (format == WeightFormat::q4_1) store_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes, group.minimum);
+  for (int32_t col = 0; col < kGroupColumns; ++col) {
+    const Place at = place(format, row, col);
+    std::byte& byte = panel[header_bytes(format) + at.byte];
+    byte = (byte & ~std::byte(at.mask << at.shift)) | std::byte(group.q[col] << at.shift);
+  }
+}
+
+Group get(WeightFormat format, const std::byte* panel, int32_t row) {
+  Group group{.scale = load_half(panel + row % kPanelRows * kScaleBytes)};
+  if (format == WeightFormat::q4_1) group.minimum = load_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes);
+  for (int32_t col = 0; col < kGroupColumns; ++col) {
+    const Place at = place(format, row, col);
+    group.q[col] = static_cast<uint8_t>(std::to_integer<int>(panel[header_bytes(format) + at.byte]) >> at.shift & at.mask);
+  }
+  return group;
+}
+
+uint8_t steps(float value, float most) { return static_cast<uint8_t>(std::clamp(value, 0.0F, most)); }
+
+// The largest magnitude sits on the grid's end: 127 of q8_0, the lone -8 of q4_0; q4_1 spans least to most.
+Group quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
+  const auto [least, most] = std::minmax_element(values, values + kGroupColumns);
+  const float extreme = std::abs(*least) > std::abs(*most) ? *least : *most;
+  const float scale = format == WeightFormat::q8_0   ? std::abs(extreme) / 127.0F
+                      : format == WeightFormat::q4_0 ? extreme / -8.0F
+                                                     : (*most - *least) / 15.0F;
+  const float per_step = scale == 0.0F ? 0.0F : 1.0F / scale;
+  Group group{.scale = f32_to_f16(scale), .minimum = format == WeightFormat::q4_1 ? f32_to_f16(*least) : uint16_t{0}};
+  for (int32_t i = 0; i < kGroupColumns; ++i) {
+    switch (format) {
+      case WeightFormat::q8_0:
+        group.q[i] = static_cast<uint8_t>(128 + static_cast<int>(std::round(values[i] * per_step)));
+        break;
+      case WeightFormat::q4_0:
+        group.q[i] = steps(values[i] * per_step + 8.5F, 15.0F);
+        break;
+      default:
+        group.q[i] = steps((values[i] - *least) * per_step + 0.5F, 15.0F);
+    }
+  }
+  return group;
 }
 
 }  // namespace
+
+const char* name(WeightFormat format) {
+  constexpr const char* kNames[kWeightFormats] = {"bf16", "q8_0", "q4_0", "q4_1"};
+  return kNames[static_cast<int>(format)];
+}
+
+std::optional<WeightFormat> weight_format(std::string_view wanted) {
+  for (const auto format : {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+    if (wanted == name(format)) return format;
+  }
+  return std::nullopt;
+}
 
 float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
@@ -28,19 +150,48 @@ float f16_to_f32(uint16_t bits) {
   return sign != 0 ? -magnitude : magnitude;
 }
 
-void pack_row(const uint16_t* source, int32_t in_cols, int32_t row, uint16_t* panels) {
-  uint16_t* at = panels + place(in_cols, row, 0);
-  for (int32_t col = 0; col < in_cols; col += 2, at += 2 * kPanelRows) {
-    at[0] = source[col];
-    at[1] = source[col + 1];
+uint16_t f32_to_f16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const float magnitude = std::abs(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7E00);
+  if (magnitude >= 65520.0F) return static_cast<uint16_t>(sign | 0x7C00);
+  // Below 2^-14 the grid is one of multiples of 2^-24; above, the fraction's lowest 13 bits are rounded away.
+  if (magnitude < 0x1p-14F) return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
+  const uint32_t rounded = (bits & 0x7FFFFFFF) + 0xFFF + (bits >> 13 & 1);
+  return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
+}
+
+void pack_row(const uint16_t* source, int32_t in_cols, int32_t row, std::byte* panels) {
+  std::byte* at = pair_at(panels, in_cols, row);
+  for (int32_t col = 0; col < in_cols; col += 2, at += 4 * kPanelRows) std::memcpy(at, source + col, 4);
+}
+
+void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, int32_t row, std::byte* panels) {
+  std::byte* panel = panels + row / kPanelRows * panel_bytes(format, in_cols);
+  for (int32_t i = 0; i < groups_of(in_cols); ++i, blocks += block_bytes(format), panel += group_bytes(format)) {
+    put(format, from_block(format, blocks), row, panel);
   }
 }
 
-void unpack_row(const uint16_t* panels, int32_t in_cols, int32_t row, float* out) {
-  const uint16_t* at = panels + place(in_cols, row, 0);
-  for (int32_t col = 0; col < in_cols; col += 2, at += 2 * kPanelRows) {
-    out[col] = bf16_to_f32(at[0]);
-    out[col + 1] = bf16_to_f32(at[1]);
+void quantize(WeightFormat format, const float* source, int32_t in_cols, std::byte* blocks) {
+  for (int32_t col = 0; col < in_cols; col += kGroupColumns, blocks += block_bytes(format)) {
+    float values[kGroupColumns] = {};
+    std::copy_n(source + col, std::min(kGroupColumns, in_cols - col), values);
+    to_block(format, quantized(format, values), blocks);
+  }
+}
+
+void unpack_row(WeightFormat format, const std::byte* panels, int32_t in_cols, int32_t row, float* out) {
+  if (format == WeightFormat::bf16) {
+    const std::byte* at = pair_at(const_cast<std::byte*>(panels), in_cols, row);
+    for (int32_t col = 0; col < in_cols; ++col) out[col] = bf16_to_f32(load_half(at + col / 2 * 4 * kPanelRows + col % 2 * 2));
+    return;
+  }
+  const std::byte* panel = panels + row / kPanelRows * panel_bytes(format, in_cols);
+  for (int32_t col = 0; col < in_cols; col += kGroupColumns, panel += group_bytes(format)) {
+    const Group group = get(format, panel, row);
+    for (int32_t i = 0; i < std::min(kGroupColumns, in_cols - col); ++i) out[col + i] = group.weight(format, i);
   }
 }
 

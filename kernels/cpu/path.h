@@ -10,8 +10,10 @@ namespace slipstream {
 
 enum class CpuPath : uint8_t {
   portable,     // plain C++, bf16 weights, f32 activations
-  avx512,       // the same numbers by AVX-512 F/BW/DQ/VL, with fused multiply-add
-  avx512_bf16,  // VDPBF16PS: matrices multiply bf16 weights by activations rounded to bf16, sums in f32
+  avx2,         // AVX2, FMA and F16C
+  avx512,       // the same by AVX-512 F/BW/DQ/VL; small formats as on avx2
+  avx512_vnni,  // small formats by VPDPBUSD
+  avx512_bf16,  // and VDPBF16PS: matrices multiply bf16 weights by activations rounded to bf16, sums in f32
 };
 
 const char* name(CpuPath path);

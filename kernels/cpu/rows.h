@@ -21,6 +21,44 @@ namespace {
   for (int32_t at = 0; at < args.cols; ++at) args.out[at] = args.residual[at] * scale * args.gain[at];
 }
 
+// The same numbers on every path: each step is rounded once everywhere.
+[[maybe_unused]] void to_int8(const float* in, int32_t cols, ActivationGroup* out) {
+  constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, to even when halfway
+  constexpr int32_t kRoundBits = 0x4B400000;  // which then stands in the low bits
+  typedef int8_t Bytes __attribute__((vector_size(kLanes)));
+  for (int32_t at = 0; at < cols; at += kGroupColumns, ++out) {
+    Lanes value[2], finite = {};
+    LanesInt magnitude[2];
+    for (int half = 0; half < 2; ++half) {
+      const int32_t left = cols - at - half * kLanes;
+      value[half] = left <= 0 ? Lanes{} : load_part(in + at + half * kLanes, left < kLanes ? left : kLanes);
+      finite += value[half] - value[half];  // 0, or NaN
+      std::memcpy(&magnitude[half], &value[half], sizeof(Lanes));
+      magnitude[half] &= 0x7FFFFFFF;
+    }
+    Lanes sizes[2];
+    std::memcpy(sizes, magnitude, sizeof(sizes));
+    const float most = highest(greater(sizes[0], sizes[1]));
+    const float per_step = most > 1e-30F ? 127.0F / most : 0.0F;
+    LanesInt sums = {};
+    for (int half = 0; half < 2; ++half) {
+      const Lanes shifted = value[half] * per_step + kRound;
+      LanesInt bits;
+      std::memcpy(&bits, &shifted, sizeof(bits));
+      bits -= kRoundBits;
+      sums += bits;
+      const Bytes bytes = __builtin_convertvector(bits, Bytes);
+      std::memcpy(out->values + half * kLanes, &bytes, sizeof(bytes));
+    }
+    int32_t total = 0;
+    for (int32_t i = 0; i < kLanes; ++i) total += sums[i];
+    out->scale = most / 127.0F + sum(finite);
+    out->total = out->scale * static_cast<float>(total);
+    out->bias[0] = -8 * total;
+    out->bias[1] = -128 * total;
+  }
+}
+
 [[maybe_unused]] void rope(float* head, const float* cosine, const float* sine, int32_t half) {
   for (int32_t i = 0; i < half; ++i) {
     const float low = head[i], high = head[i + half];

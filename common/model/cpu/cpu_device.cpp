@@ -20,8 +20,7 @@ constexpr int kKernelVersion = 1;  // part of the numerics id: grows when a kern
 
 int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
 
-// Blocks of 4 and 8 bits are de-quantised here, as all matrices are kept in bf16 today. Kernels that compute on them take the
-// file's own blocks from HostMatrix::row instead, and lose nothing.
+// scratch: [cols]
 void bf16_row(const HostMatrix& matrix, int32_t row, std::span<float> scratch, uint16_t* out) {
   if (matrix.dtype == Dtype::bf16) {
     std::memcpy(out, matrix.row(row).data(), matrix.row_bytes());
@@ -42,35 +41,69 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
   return (1.0F - blend) * frequency / rules.factor + blend * frequency;
 }
 
+bool stored_as(Dtype dtype, WeightFormat format) {
+  return (dtype == Dtype::q8_0 && format == WeightFormat::q8_0) || (dtype == Dtype::q4_0 && format == WeightFormat::q4_0) ||
+         (dtype == Dtype::q4_1 && format == WeightFormat::q4_1);
+}
+
+// Rows of a matrix into its panels: what a file stores in this format as it stands, all else rounded to it.
+class RowPacker {
+ public:
+  RowPacker(WeightFormat format, int32_t cols)
+      : format_(format), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
+    if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
+  }
+  void pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
+    if (format_ == WeightFormat::bf16) {
+      bf16_row(matrix, from, f32_, bf16_.data());
+      return pack_row(bf16_.data(), cols_, row, panels);
+    }
+    if (stored_as(matrix.dtype, format_)) return pack_blocks(format_, matrix.row(from).data(), cols_, row, panels);
+    read_row(matrix, from, f32_);
+    quantize(format_, f32_.data(), cols_, blocks_.data());
+    pack_blocks(format_, blocks_.data(), cols_, row, panels);
+  }
+
+ private:
+  WeightFormat format_;
+  int32_t cols_;
+  std::vector<uint16_t> bf16_;
+  std::vector<float> f32_;
+  std::vector<std::byte> blocks_;
+};
+
 // A hash of the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id must
 // not rest on their rounding alike as well: where they differ, so do the ids.
-uint32_t probe(const Kernels& kernels) {
+uint32_t probe(const Kernels& kernels, WeightFormat format) {
   constexpr int32_t kCols = 512;
-  std::vector<float> in(kCols), out(kPanelRows);
-  std::vector<uint16_t> panels(static_cast<size_t>(panel_elements(kCols))), rounded(kCols), row(kCols);
+  std::vector<float> in(kCols), out(kPanelRows), row(kCols);
+  std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
   uint32_t state = 1;
   const auto next = [&state] {  // numbers of many sizes and both signs, the same everywhere
     state = state * 1664525 + 1013904223;
     return static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) * std::ldexp(1.0F, -static_cast<int>(state >> 28));
   };
   for (float& each : in) each = next();
+  RowPacker packer(format, kCols);
+  const HostMatrix matrix{
+      .name = "probe", .dtype = Dtype::f32, .rows = 1, .cols = kCols, .bytes = std::as_bytes(std::span(row))};
   for (int32_t r = 0; r < kPanelRows; ++r) {
-    for (uint16_t& each : row) each = f32_to_bf16(next());
-    pack_row(row.data(), kCols, r, panels.data());
+    for (float& each : row) each = next();
+    packer.pack(matrix, 0, r, panels.data());
   }
-  LinearArgs args{.in = in.data(),
-                  .in_stride = kCols,
-                  .panels = panels.data(),
-                  .out = out.data(),
-                  .out_stride = kPanelRows,
-                  .rows = 1,
-                  .in_cols = kCols,
-                  .out_cols = kPanelRows};
-  if (kernels.to_bf16 != nullptr) {
-    kernels.to_bf16(in.data(), kCols, rounded.data());
-    args.in = rounded.data();
-  }
-  kernels.linear(args, 0, 1);
+  const LinearKernel& kernel = linear_kernel(kernels, format);
+  std::vector<std::byte> rounded(static_cast<size_t>(activation_bytes(kernel.in, kCols)));
+  if (kernel.in == Activations::f32) std::memcpy(rounded.data(), in.data(), rounded.size());
+  if (kernel.in == Activations::bf16) kernels.to_bf16(in.data(), kCols, reinterpret_cast<uint16_t*>(rounded.data()));
+  if (kernel.in == Activations::int8) kernels.to_int8(in.data(), kCols, reinterpret_cast<ActivationGroup*>(rounded.data()));
+  kernel.run({.in = rounded.data(),
+              .panels = panels.data(),
+              .out = out.data(),
+              .out_stride = kPanelRows,
+              .rows = 1,
+              .in_cols = kCols,
+              .out_cols = kPanelRows},
+             0, 1);
   uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
   for (const float each : out) hash = (hash ^ std::bit_cast<uint32_t>(each)) * 0x01000193;
   return hash;
@@ -78,7 +111,7 @@ uint32_t probe(const Kernels& kernels) {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(CpuPath path, int threads) : path_(path), ops_(kernels(path), threads) {}
+  CpuDevice(CpuPath path, int threads, WeightFormat format) : path_(path), format_(format), ops_(kernels(path), threads) {}
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
     auto weight = std::make_unique<CpuWeight>();
@@ -144,7 +177,7 @@ class CpuDevice final : public Device {
 
   bool row_invariant() const override { return true; }
   std::string numerics_id() const override {
-    return fmt::format("cpu/{}/bf16/{}-{:08x}", name(path_), kKernelVersion, probe(kernels(path_)));
+    return fmt::format("cpu/{}/{}/{}-{:08x}", name(path_), name(format_), kKernelVersion, probe(kernels(path_), format_));
   }
 
  private:
@@ -159,17 +192,15 @@ class CpuDevice final : public Device {
   }
 
   Result<void> fill_panels(std::span<const HostMatrix> stacked, CpuWeight& weight) {
+    weight.format = format_;
     if (weight.in % 2 != 0)
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
-    TRY(uint16_t* panels, arena_.array<uint16_t>(static_cast<size_t>(panels_of(weight.out) * panel_elements(weight.in))));
-    std::vector<uint16_t> row(static_cast<size_t>(weight.in));
-    std::vector<float> scratch(row.size());
+    TRY(std::byte * panels,
+        arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
+    RowPacker packer(weight.format, weight.in);
     int32_t at = 0;
     for (const HostMatrix& matrix : stacked) {
-      for (int32_t i = 0; i < matrix.rows; ++i, ++at) {
-        bf16_row(matrix, i, scratch, row.data());
-        pack_row(row.data(), weight.in, at, panels);
-      }
+      for (int32_t i = 0; i < matrix.rows; ++i, ++at) packer.pack(matrix, i, at, panels);
     }
     weight.panels = panels;
     ops_.reserve_columns(weight.in);
@@ -177,6 +208,7 @@ class CpuDevice final : public Device {
   }
 
   CpuPath path_;
+  WeightFormat format_;
   int32_t positions_ = std::numeric_limits<int32_t>::max();  // of one sequence, once rope() said so
   CpuOps ops_;
   Arena arena_;
@@ -194,7 +226,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
   const CpuPath path = options.path.value_or(best_cpu_path());
   if (!available(path))
     return fail("this machine has no {} instructions: leave the path out to use {}", name(path), name(best_cpu_path()));
-  return std::make_unique<CpuDevice>(path, options.threads);
+  return std::make_unique<CpuDevice>(path, options.threads, options.weights);
 }
 
 size_t cpu_cache_bytes(int layers, AttentionShape shape, int32_t blocks) {

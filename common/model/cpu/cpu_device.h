@@ -5,13 +5,15 @@
 #include <optional>
 
 #include "common/model/device.h"
+#include "kernels/cpu/panels.h"
 #include "kernels/cpu/path.h"
 
 namespace slipstream {
 
 struct CpuOptions {
-  int threads = 1;              // the caller's included, at most kComputeThreadsMax
-  std::optional<CpuPath> path;  // unset: the fastest one available; an unavailable one is an error
+  int threads = 1;                            // the caller's included, at most kComputeThreadsMax
+  std::optional<CpuPath> path;                // unset: the fastest one available; an unavailable one is an error
+  WeightFormat weights = WeightFormat::bf16;  // of matrices; a small one is made at load (panels.h)
 };
 
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);

@@ -54,7 +54,8 @@ CpuOps::CpuOps(const Kernels& kernels, int threads)
 void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
   attention_.reserve_rows(rows_max_);
-  if (kernels_.to_bf16 != nullptr) activations_.resize(static_cast<size_t>(rows_max_) * static_cast<size_t>(cols_max_));
+  const int64_t row = std::max(activation_bytes(Activations::bf16, cols_max_), activation_bytes(Activations::int8, cols_max_));
+  activations_.resize(static_cast<size_t>(rows_max_ * row));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {
@@ -80,7 +81,7 @@ void CpuOps::move(const CpuCache& cache, std::span<const KvMove> moves) {
 void CpuOps::embed(const Weight& table, Tensor out) {
   pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
-      unpack_row(cpu(table).panels, table.in, step_->token[static_cast<size_t>(row)], row_of(out, row));
+      unpack_row(cpu(table).format, cpu(table).panels, table.in, step_->token[static_cast<size_t>(row)], row_of(out, row));
     }
   });
 }
@@ -98,27 +99,38 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
   });
 }
 
+// The rows as a kernel reads them.
+const void* CpuOps::activations(Tensor in, Activations kind) {
+  if (kind == Activations::f32) return in.data;
+  const int64_t row_bytes = activation_bytes(kind, in.cols);
+  pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      std::byte* out = activations_.data() + row * row_bytes;
+      if (kind == Activations::bf16) {
+        kernels_.to_bf16(row_of(in, row), in.cols, reinterpret_cast<uint16_t*>(out));
+      } else {
+        kernels_.to_int8(row_of(in, row), in.cols, reinterpret_cast<ActivationGroup*>(out));
+      }
+    }
+  });
+  return activations_.data();
+}
+
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
-  LinearArgs args{.in = in.data,
-                  .in_stride = in.cols,
-                  .panels = cpu(weight).panels,
-                  .out = row_of(out, 0),
-                  .out_stride = out.cols,
-                  .rows = in.rows,
-                  .in_cols = in.cols,
-                  .out_cols = out.cols};
-  if (kernels_.to_bf16 != nullptr) {
-    pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
-      kernels_.to_bf16(row_of(in, begin), (end - begin) * in.cols, activations_.data() + int64_t{begin} * in.cols);
-    });
-    args.in = activations_.data();
-  }
+  const LinearKernel& kernel = linear_kernel(kernels_, cpu(weight).format);
+  const LinearArgs args{.in = activations(in, kernel.in),
+                        .panels = cpu(weight).panels,
+                        .out = row_of(out, 0),
+                        .out_stride = out.cols,
+                        .rows = in.rows,
+                        .in_cols = in.cols,
+                        .out_cols = out.cols};
   const int32_t panels = panels_of(weight.out);
   const int32_t grain = std::max(1, panels / (pool_.threads() * kRangesPerThread));
   pool_.run(panels, grain, [&](int32_t begin, int32_t end, int) {
-    kernels_.linear(args, begin, end);
+    kernel.run(args, begin, end);
     if (bias == nullptr) return;
     const int32_t last = std::min(end * kPanelRows, out.cols);
     for (int32_t row = 0; row < out.rows; ++row) {

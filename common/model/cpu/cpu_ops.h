@@ -41,6 +41,7 @@ class CpuOps final : public Ops {
     std::vector<float> adjusted;  // one row
     ChooseScratch choose;
   };
+  const void* activations(Tensor in, Activations kind);
   std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);
 
   const Kernels& kernels_;
@@ -48,8 +49,8 @@ class CpuOps final : public Ops {
   CpuAttention attention_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
-  std::vector<uint16_t> activations_;  // [rows_max, cols_max] bf16, where the path wants it
-  std::vector<Scratch> scratch_;       // [threads]
+  std::vector<std::byte> activations_;  // [rows_max, cols_max] bf16 or int8, where the weight's kernel wants it
+  std::vector<Scratch> scratch_;        // [threads]
 };
 
 }  // namespace slipstream

@@ -17,8 +17,9 @@ constexpr int64_t value_stride(int32_t head_size) { return (int64_t{head_size} +
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
 
 struct CpuWeight final : Weight {
-  const float* gain = nullptr;       // Format::f32: [out, in]
-  const uint16_t* panels = nullptr;  // Format::bf16 (kernels/cpu/panels.h)
+  const float* gain = nullptr;        // Format::f32: [out, in]
+  const std::byte* panels = nullptr;  // a matrix (kernels/cpu/panels.h)
+  WeightFormat format = WeightFormat::bf16;
 };
 
 struct CpuRope final : RopeTable {

@@ -49,6 +49,15 @@ TEST(LanguageModel, NamesWhatGivesEqualBits) {
   EXPECT_NE(target->weights_hash(), 0u);
 }
 
+TEST(LanguageModel, NamesTheFormatOfItsWeights) {
+  for (const auto format : {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+    const auto target =
+        LanguageModel::load(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = format, .cache_blocks = 4});
+    ASSERT_TRUE(target.has_value()) << target.error().message;
+    EXPECT_THAT(target->numerics_id(), testing::StartsWith(fmt::format("cpu/portable/{}/", name(format))));
+  }
+}
+
 TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {
   const Folder theta("theta");
   theta.replace("config.json", "\"rope_theta\": 10000.0", "\"rope_theta\": 20000.0");

@@ -1,5 +1,6 @@
-// The parity table: every kernel of every path that this machine has, against the plainest computation in double precision,
-// over sizes that fill vectors and panels and sizes that do not. A new kernel or path gets its row here.
+// The parity table (linear and attention have files of their own): every kernel of every path that this machine has, against
+// the plainest computation in double precision, over sizes that fill vectors and panels and sizes that do not. A new kernel or
+// path gets its row here.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -26,51 +27,10 @@ size_t at(int64_t index) { return static_cast<size_t>(index); }
 class Parity : public testing::TestWithParam<CpuPath> {
  protected:
   const Kernels& k = kernels(GetParam());
-  bool rounds() const { return k.to_bf16 != nullptr; }
 };
-
-struct LinearCase {
-  int32_t rows, in, out;
-};
-
-TEST_P(Parity, Linear) {
-  for (const auto& [rows, in, out] :
-       {LinearCase{1, 2, 1}, {3, 42, 50}, {12, 64, 64}, {13, 96, 33}, {16, 576, 96}, {29, 30, 31}, {2, 1536, 576}}) {
-    const auto x = normal(at(int64_t{rows} * in), 1);
-    const auto w = normal(at(int64_t{out} * in), 2);
-    std::vector<uint16_t> panels(at(panels_of(out) * panel_elements(in))), row(at(in)), rounded(x.size());
-    for (int32_t r = 0; r < out; ++r) {
-      for (int32_t c = 0; c < in; ++c) row[at(c)] = f32_to_bf16(w[at(int64_t{r} * in + c)]);
-      pack_row(row.data(), in, r, panels.data());
-    }
-    LinearArgs args{.in = x.data(), .in_stride = in, .panels = panels.data(), .rows = rows, .in_cols = in, .out_cols = out};
-    if (rounds()) {
-      k.to_bf16(x.data(), rows * in, rounded.data());
-      args.in = rounded.data();
-    }
-    constexpr float kGuard = 12345.0F;
-    std::vector<float> y(at(int64_t{rows} * (out + 3)), kGuard);
-    args.out = y.data();
-    args.out_stride = out + 3;
-    k.linear(args, 0, panels_of(out));
-    for (int32_t r = 0; r < rows; ++r) {
-      for (int32_t o = 0; o < out; ++o) {
-        double exact = 0, size = 0;
-        for (int32_t c = 0; c < in; ++c) {
-          const double term = double{bf16_to_f32(f32_to_bf16(w[at(int64_t{o} * in + c)]))} * x[at(int64_t{r} * in + c)];
-          exact += term;
-          size += std::abs(term);
-        }
-        EXPECT_NEAR(y[at(int64_t{r} * (out + 3) + o)], exact, size * (rounds() ? 0x1p-9 : 1e-6))
-            << rows << "x" << in << "x" << out;
-      }
-      for (int32_t o = out; o < out + 3; ++o) EXPECT_EQ(y[at(int64_t{r} * (out + 3) + o)], kGuard) << "wrote past the columns";
-    }
-  }
-}
 
 TEST_P(Parity, RoundingToBf16IsToNearestEven) {
-  if (!rounds()) GTEST_SKIP() << "this path rounds no activations";
+  if (k.to_bf16 == nullptr) GTEST_SKIP() << "this path rounds no activations";
   auto values = normal(1003, 3);
   values[0] = 1.00390625F;  // halfway: goes to even, 1.0
   values[1] = 1.01171875F;  // halfway: goes to even, 1.015625
@@ -146,20 +106,6 @@ TEST(CpuPath, PicksAnAvailableOne) {
   for (const CpuPath path : available_cpu_paths()) EXPECT_EQ(kernels(path).path, path);
 }
 
-TEST(Panels, GiveBackWhatWasPacked) {
-  const auto values = normal(70 * 6, 4);
-  std::vector<uint16_t> panels(at(panels_of(70) * panel_elements(6))), row(6);
-  for (int32_t r = 0; r < 70; ++r) {
-    for (size_t c = 0; c < 6; ++c) row[c] = f32_to_bf16(values[at(r) * 6 + c]);
-    pack_row(row.data(), 6, r, panels.data());
-  }
-  std::vector<float> out(6);
-  for (int32_t r = 0; r < 70; ++r) {
-    unpack_row(panels.data(), 6, r, out.data());
-    for (size_t c = 0; c < 6; ++c) EXPECT_EQ(out[c], bf16_to_f32(f32_to_bf16(values[at(r) * 6 + c])));
-  }
-}
-
 TEST(Bf16, RoundsToNearestEvenAndKeepsNan) {
   EXPECT_EQ(f32_to_bf16(1.0F), 0x3F80);
   EXPECT_EQ(f32_to_bf16(1.00390625F), 0x3F80);
@@ -176,6 +122,21 @@ TEST(F16, WidensEveryKind) {
   EXPECT_EQ(f16_to_f32(0x83FF), -1023 * 0x1p-24F);
   EXPECT_EQ(f16_to_f32(0xFC00), -INFINITY);
   EXPECT_TRUE(std::isnan(f16_to_f32(0x7E00)));
+}
+
+TEST(F16, TakesBackEveryNumberAndRoundsToNearestEven) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    if ((bits & 0x7FFF) > 0x7C00) continue;  // not a number
+    EXPECT_EQ(f32_to_f16(f16_to_f32(half)), half);
+  }
+  EXPECT_EQ(f32_to_f16(1.0F + 0x1p-11F), 0x3C00);      // halfway: to even
+  EXPECT_EQ(f32_to_f16(1.0F + 3 * 0x1p-11F), 0x3C02);  // likewise
+  EXPECT_EQ(f32_to_f16(65519.0F), 0x7BFF);
+  EXPECT_EQ(f32_to_f16(65520.0F), 0x7C00);             // beyond the largest: infinity
+  EXPECT_EQ(f32_to_f16(-0x1p-25F), 0x8000);            // half the least: to even, zero
+  EXPECT_EQ(f32_to_f16(0x1p-14F - 0x1p-26F), 0x0400);  // up into the normal numbers
+  EXPECT_TRUE(std::isnan(f16_to_f32(f32_to_f16(NAN))));
 }
 
 }  // namespace

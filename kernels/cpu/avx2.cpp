@@ -1,0 +1,8 @@
+// AVX2 with FMA and F16C.
+#include "kernels/cpu/table.h"
+
+namespace slipstream {
+
+const Kernels kAvx2Kernels = kernels_of(CpuPath::avx2);
+
+}  // namespace slipstream

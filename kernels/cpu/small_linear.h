@@ -1,0 +1,237 @@
+// linear over weights in the small formats (panels.h) and int8 activations. Private to the kernels' .cpp files (lanes.h).
+//
+// A group's 32 products are summed exactly, in integers; then group by group, in order, sum = sum + dot * (weight scale *
+// activation scale), and in q4_1 sum + minimum * (activation scale * sum of activations). So rows do not touch each other, and
+// paths differ in the rounding of these few steps alone.
+#pragma once
+
+#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/tiles.h"
+
+namespace slipstream {
+namespace {
+
+#if defined(__AVX512VNNI__)
+constexpr int32_t kSmallTileRows = 8;  // their integer sums, and the two halves' sums in f32, stay in registers
+#elif defined(__AVX2__)
+constexpr int32_t kSmallTileRows = 4;
+#else
+constexpr int32_t kSmallTileRows = 2;
+#endif
+constexpr int32_t kWordBytes = 64, kHalfRows = 16;
+constexpr int32_t kParts = kHalfRows / kVectorLanes;  // vectors of a half's rows
+
+// A vector of f16 widened. Those of weights are finite.
+SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
+#if defined(__AVX512F__)
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#elif defined(__AVX2__)
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+  uint16_t halves[kVectorLanes];
+  std::memcpy(halves, from, sizeof(halves));
+  VectorInt bits;
+  for (int32_t i = 0; i < kVectorLanes; ++i) bits[i] = halves[i];
+  // The exponents' zeros are 15 and 127. Exact, subnormals too.
+  const Vector magnitude = reinterpret_cast<Vector>((bits & 0x7FFF) << 13) * 0x1p112F;
+  return reinterpret_cast<Vector>(reinterpret_cast<VectorInt>(magnitude) | (bits & 0x8000) << 16);
+#endif
+}
+
+SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  // columns 4 word .. 4 word + 3
+  int32_t bytes;
+  std::memcpy(&bytes, group.values + 4 * word, sizeof(bytes));
+  return bytes;
+}
+
+// dots[t] = sum over the group's columns of row t's activations times (q - bias) of the half's output row r
+#if defined(__AVX512VNNI__)
+
+template <WeightFormat kFormat, int kRows>
+SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* in, int64_t stride,
+                                VectorInt (&dots)[kRows][kParts]) {
+  __m512i sums[kRows];
+#pragma GCC unroll 8
+  for (int t = 0; t < kRows; ++t) {
+    const int32_t start = kFormat == WeightFormat::q4_1 ? 0 : in[t * stride].bias[kFormat == WeightFormat::q8_0];
+    sums[t] = _mm512_set1_epi32(start);
+  }
+  const auto add = [&](__m512i q, int32_t word) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+    for (int t = 0; t < kRows; ++t) {
+      sums[t] = _mm512_dpbusd_epi32(sums[t], q, _mm512_set1_epi32(four(in[t * stride], word)));
+    }
+  };
+#pragma GCC unroll 8
+  for (int32_t word = 0; word < (kFormat == WeightFormat::q8_0 ? 8 : 4); ++word) {
+    const __m512i q = _mm512_loadu_si512(words + word * kWordBytes);
+    fetch_ahead<kRows>(words + word * kWordBytes);
+    if constexpr (kFormat == WeightFormat::q8_0) {
+      add(q, word);
+    } else {
+      const __m512i nibble = _mm512_set1_epi8(15);
+      add(_mm512_and_si512(q, nibble), word);
+      add(_mm512_and_si512(_mm512_srli_epi16(q, 4), nibble), word + 4);
+    }
+  }
+#pragma GCC unroll 8
+  for (int t = 0; t < kRows; ++t) dots[t][0] = reinterpret_cast<VectorInt>(sums[t]);
+}
+
+#elif defined(__AVX2__)
+
+// One register of bytes, and what is asked of it.
+#if defined(__AVX512F__)
+typedef __m512i Bytes;
+SLIPSTREAM_INLINE Bytes load_bytes(const std::byte* from) { return _mm512_loadu_si512(from); }
+SLIPSTREAM_INLINE Bytes every_four(int32_t bytes) { return _mm512_set1_epi32(bytes); }
+SLIPSTREAM_INLINE Bytes flip_top(Bytes a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
+SLIPSTREAM_INLINE Bytes low_nibbles(Bytes a) { return _mm512_and_si512(a, _mm512_set1_epi8(15)); }
+SLIPSTREAM_INLINE Bytes high_nibbles(Bytes a) { return low_nibbles(_mm512_srli_epi16(a, 4)); }
+SLIPSTREAM_INLINE Bytes sizes(Bytes a) { return _mm512_abs_epi8(a); }
+SLIPSTREAM_INLINE Bytes signed_as(Bytes a, Bytes sign) {
+  return _mm512_mask_sub_epi8(a, _mm512_movepi8_mask(sign), _mm512_setzero_si512(), a);
+}
+SLIPSTREAM_INLINE Bytes pair_sums(Bytes sizes, Bytes values) { return _mm512_maddubs_epi16(sizes, values); }
+SLIPSTREAM_INLINE Bytes four_sums(Bytes pairs) { return _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)); }
+SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm512_add_epi16(a, b); }
+#else
+typedef __m256i Bytes;
+SLIPSTREAM_INLINE Bytes load_bytes(const std::byte* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
+SLIPSTREAM_INLINE Bytes every_four(int32_t bytes) { return _mm256_set1_epi32(bytes); }
+SLIPSTREAM_INLINE Bytes flip_top(Bytes a) { return _mm256_xor_si256(a, _mm256_set1_epi8(-128)); }
+SLIPSTREAM_INLINE Bytes low_nibbles(Bytes a) { return _mm256_and_si256(a, _mm256_set1_epi8(15)); }
+SLIPSTREAM_INLINE Bytes high_nibbles(Bytes a) { return low_nibbles(_mm256_srli_epi16(a, 4)); }
+SLIPSTREAM_INLINE Bytes sizes(Bytes a) { return _mm256_abs_epi8(a); }
+SLIPSTREAM_INLINE Bytes signed_as(Bytes a, Bytes sign) { return _mm256_sign_epi8(a, sign); }
+SLIPSTREAM_INLINE Bytes pair_sums(Bytes sizes, Bytes values) { return _mm256_maddubs_epi16(sizes, values); }
+SLIPSTREAM_INLINE Bytes four_sums(Bytes pairs) { return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)); }
+SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm256_add_epi16(a, b); }
+#endif
+
+// VPMADDUBSW adds two products in 16 bits. In four bits eight such sums fit (8 * 2 * 15 * 127 < 2^15); in eight, one of |q| <=
+// 128 does (2 * 128 * 127 < 2^15), so the sign goes over to the activation.
+template <WeightFormat kFormat, int kRows>
+SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* in, int64_t stride,
+                                VectorInt (&dots)[kRows][kParts]) {
+  Bytes sums[kRows][kParts];
+#pragma GCC unroll 4
+  for (int t = 0; t < kRows; ++t) {
+    for (Bytes& each : sums[t]) each = every_four(0);
+  }
+#pragma GCC unroll 8
+  for (int32_t word = 0; word < (kFormat == WeightFormat::q8_0 ? 8 : 4); ++word) {
+    fetch_ahead<kRows>(words + word * kWordBytes);
+#pragma GCC unroll 2
+    for (int part = 0; part < kParts; ++part) {
+      const Bytes q = load_bytes(words + word * kWordBytes + part * 4 * kVectorLanes);
+      const Bytes value = flip_top(q), size = sizes(value), low = low_nibbles(q), high = high_nibbles(q);
+#pragma GCC unroll 4
+      for (int t = 0; t < kRows; ++t) {
+        const Bytes x = every_four(four(in[t * stride], word));
+        if constexpr (kFormat == WeightFormat::q8_0) {
+          sums[t][part] = reinterpret_cast<Bytes>(reinterpret_cast<VectorInt>(sums[t][part]) +
+                                                  reinterpret_cast<VectorInt>(four_sums(pair_sums(size, signed_as(x, value)))));
+        } else {
+          const Bytes next = every_four(four(in[t * stride], word + 4));
+          sums[t][part] = add_16(sums[t][part], add_16(pair_sums(low, x), pair_sums(high, next)));
+        }
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int t = 0; t < kRows; ++t) {
+#pragma GCC unroll 2
+    for (int part = 0; part < kParts; ++part) {
+      const Bytes sum = kFormat == WeightFormat::q8_0 ? sums[t][part] : four_sums(sums[t][part]);
+      dots[t][part] = reinterpret_cast<VectorInt>(sum);
+      if (kFormat == WeightFormat::q4_0) dots[t][part] += in[t * stride].bias[0];
+    }
+  }
+}
+
+#else
+
+template <WeightFormat kFormat, int kRows>
+SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* in, int64_t stride,
+                                VectorInt (&dots)[kRows][kParts]) {
+  for (int t = 0; t < kRows; ++t) {
+    for (VectorInt& each : dots[t]) each = VectorInt{};
+  }
+  for (int32_t col = 0; col < kGroupColumns; ++col) {
+    const int32_t word = col / 4, byte = col % 4 * 8;
+    for (int part = 0; part < kParts; ++part) {
+      VectorInt q;
+      std::memcpy(&q, words + (kFormat == WeightFormat::q8_0 ? word : word % 4) * kWordBytes + part * 4 * kVectorLanes,
+                  sizeof(q));
+      q = kFormat == WeightFormat::q8_0 ? ((q >> byte) & 255) - 128 : (q >> (byte + word / 4 * 4)) & 15;
+      if (kFormat == WeightFormat::q4_0) q -= 8;
+      for (int t = 0; t < kRows; ++t) dots[t][part] += q * int32_t{in[t * stride].values[col]};
+    }
+  }
+}
+
+#endif
+
+// kRows rows times one panel.
+template <WeightFormat kFormat, int kRows>
+void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
+  constexpr int64_t kScalesBytes = kPanelRows * 2;
+  constexpr int64_t kHeader = kFormat == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes;
+  constexpr int64_t kHalfBytes = (group_bytes(kFormat) - kHeader) / 2;
+  const int64_t groups = groups_of(args.in_cols);
+  const auto* in = static_cast<const ActivationGroup*>(args.in) + row * groups;
+  const std::byte* at = args.panels + panel * panel_bytes(kFormat, args.in_cols);
+  Vector sums[2][kRows][kParts];
+#pragma GCC unroll 8
+  for (int t = 0; t < kRows; ++t) {
+    for (int part = 0; part < kParts; ++part) sums[0][t][part] = sums[1][t][part] = Vector{};
+  }
+  for (int64_t g = 0; g < groups; ++g, ++in, at += group_bytes(kFormat)) {
+    for (int64_t line = 0; line < kHeader; line += kWordBytes) fetch_ahead<kRows>(at + line);
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      VectorInt dots[kRows][kParts];
+      asm volatile("" ::
+                       : "memory");  // or the compiler keeps one half's activations for the other, in more registers than exist
+      dot_half<kFormat>(at + kHeader + half * kHalfBytes, in, groups, dots);
+      const std::byte* scales = at + half * kHalfRows * 2;
+#pragma GCC unroll 4
+      for (int part = 0; part < kParts; ++part) {
+        const Vector scale = load_halves(scales + part * kVectorLanes * 2);
+#pragma GCC unroll 8
+        for (int t = 0; t < kRows; ++t) {
+          const Vector dot = __builtin_convertvector(dots[t][part], Vector);
+          sums[half][t][part] = multiply_add(dot, scale * every(in[t * groups].scale), sums[half][t][part]);
+        }
+        if constexpr (kFormat == WeightFormat::q4_1) {
+          const Vector minimum = load_halves(scales + kScalesBytes + part * kVectorLanes * 2);
+#pragma GCC unroll 8
+          for (int t = 0; t < kRows; ++t) {
+            sums[half][t][part] = multiply_add(minimum, every(in[t * groups].total), sums[half][t][part]);
+          }
+        }
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int32_t i = 0; i < 2 * kParts; ++i) {
+    const int32_t col = panel * kPanelRows + i * kVectorLanes, left = args.out_cols - col;
+    if (left <= 0) return;
+#pragma GCC unroll 8
+    for (int t = 0; t < kRows; ++t) {
+      store_vector_part(args.out + (row + t) * args.out_stride + col, sums[i / kParts][t][i % kParts], left);
+    }
+  }
+}
+
+template <WeightFormat kFormat>
+void small_linear(const LinearArgs& args, int32_t begin, int32_t end) {
+  static constexpr auto kTiles = []<int... kBelow>(std::integer_sequence<int, kBelow...>) {
+    return TileTable<sizeof...(kBelow)>{{small_tile<kFormat, kBelow + 1>...}};
+  }(std::make_integer_sequence<int, kSmallTileRows>{});
+  linear_by_tiles(kTiles.of, args, begin, end);
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,29 @@
+// The kernels that are one source on every path, compiled with the including file's flags. Private to the kernels' .cpp files.
+#pragma once
+
+#include "kernels/cpu/attend.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/small_linear.h"
+#include "kernels/cpu/widened_linear.h"
+
+namespace slipstream {
+namespace {
+
+constexpr Kernels kernels_of(CpuPath path) {
+  return {.path = path,
+          .linear = {{.in = Activations::f32, .run = widened_linear},
+                     {.in = Activations::int8, .run = small_linear<WeightFormat::q8_0>},
+                     {.in = Activations::int8, .run = small_linear<WeightFormat::q4_0>},
+                     {.in = Activations::int8, .run = small_linear<WeightFormat::q4_1>}},
+          .to_bf16 = nullptr,
+          .to_int8 = to_int8,
+          .attend_scores = attend_scores,
+          .attend_weights = attend_weights,
+          .attend_values = attend_values,
+          .add_rms_norm = add_rms_norm,
+          .rope = rope,
+          .silu_gate = silu_gate};
+}
+
+}  // namespace
+}  // namespace slipstream

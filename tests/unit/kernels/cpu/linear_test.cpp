@@ -1,0 +1,236 @@
+// linear of every path that this machine has and of every weight format: against the plainest computation in double precision
+// over the same packed numbers, over sizes that fill groups and panels and sizes that do not; and of many rows against one, to
+// the bit.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/kernels.h"
+
+namespace slipstream {
+namespace {
+
+constexpr WeightFormat kFormats[] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1};
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+std::vector<float> normal(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> draw;
+  std::vector<float> values(at(count));
+  for (float& value : values) value = draw(random);
+  return values;
+}
+
+// A matrix of normal numbers in a format.
+struct Matrix {
+  WeightFormat format;
+  int32_t in, out;
+  std::vector<std::byte> panels = std::vector<std::byte>(at(panels_of(out) * panel_bytes(format, in)));
+
+  void set(int32_t row, const std::vector<float>& values) {
+    if (format == WeightFormat::bf16) {
+      std::vector<uint16_t> rounded(at(in));
+      std::ranges::transform(values, rounded.begin(), f32_to_bf16);
+      return pack_row(rounded.data(), in, row, panels.data());
+    }
+    std::vector<std::byte> blocks(at(groups_of(in) * block_bytes(format)));
+    quantize(format, values.data(), in, blocks.data());
+    pack_blocks(format, blocks.data(), in, row, panels.data());
+  }
+  Matrix& drawn() {
+    for (int32_t r = 0; r < out; ++r) set(r, normal(in, static_cast<uint32_t>(100 + r)));
+    return *this;
+  }
+  std::vector<float> row(int32_t r) const {
+    std::vector<float> values(at(in));
+    unpack_row(format, panels.data(), in, r, values.data());
+    return values;
+  }
+};
+
+class Linear : public testing::TestWithParam<CpuPath> {
+ protected:
+  static constexpr float kGuard = 12345.0F;
+  static constexpr int32_t kGuards = 3;  // columns behind the last
+  const Kernels& k = kernels(GetParam());
+
+  // [rows] of activations as the format's kernel reads them.
+  std::vector<std::byte> activations(WeightFormat format, const std::vector<float>& x, int32_t in) const {
+    const Activations kind = linear_kernel(k, format).in;
+    const int64_t rows = std::ssize(x) / in, bytes = activation_bytes(kind, in);
+    std::vector<std::byte> result(at(rows * bytes));
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* row = x.data() + r * in;
+      std::byte* to = result.data() + r * bytes;
+      if (kind == Activations::f32) std::memcpy(to, row, at(bytes));
+      if (kind == Activations::bf16) k.to_bf16(row, in, reinterpret_cast<uint16_t*>(to));
+      if (kind == Activations::int8) k.to_int8(row, in, reinterpret_cast<ActivationGroup*>(to));
+    }
+    return result;
+  }
+
+  // What those activations say, [rows, in].
+  std::vector<double> said(WeightFormat format, const std::vector<std::byte>& from, const std::vector<float>& x,
+                           int32_t in) const {
+    std::vector<double> values(x.begin(), x.end());
+    if (linear_kernel(k, format).in != Activations::int8) return values;
+    const auto* groups = reinterpret_cast<const ActivationGroup*>(from.data());
+    for (int64_t i = 0; i < std::ssize(x); ++i) {
+      const ActivationGroup& group = groups[i / in * groups_of(in) + i % in / 32];
+      values[at(i)] = double{group.scale} * group.values[i % in % 32];
+    }
+    return values;
+  }
+
+  // [rows, out + kGuards]
+  std::vector<float> run(const Matrix& matrix, const std::vector<std::byte>& in, int32_t rows, bool by_panel = false) const {
+    std::vector<float> out(at(int64_t{rows} * (matrix.out + kGuards)), kGuard);
+    const LinearArgs args{.in = in.data(),
+                          .panels = matrix.panels.data(),
+                          .out = out.data(),
+                          .out_stride = matrix.out + kGuards,
+                          .rows = rows,
+                          .in_cols = matrix.in,
+                          .out_cols = matrix.out};
+    const LinearKernel& kernel = linear_kernel(k, matrix.format);
+    if (!by_panel) kernel.run(args, 0, panels_of(matrix.out));
+    for (int32_t p = panels_of(matrix.out) - 1; p >= 0 && by_panel; --p) kernel.run(args, p, p + 1);
+    return out;
+  }
+};
+
+struct Size {
+  int32_t rows, in, out;
+};
+constexpr Size kSizes[] = {{1, 2, 1},     {3, 42, 50},  {12, 64, 64},   {13, 96, 33},
+                           {16, 576, 96}, {29, 30, 31}, {2, 1536, 576}, {5, 160, 17}};
+
+TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
+  for (const WeightFormat format : kFormats) {
+    const double bound = linear_kernel(k, format).in == Activations::bf16 ? 0x1p-9 : 2e-6;
+    for (const auto& [rows, in, out] : kSizes) {
+      const Matrix matrix = Matrix{.format = format, .in = in, .out = out}.drawn();
+      const std::vector<float> x = normal(int64_t{rows} * in, 1);
+      const auto input = activations(format, x, in);
+      const auto columns = said(format, input, x, in);
+      const std::vector<float> y = run(matrix, input, rows);
+      for (int32_t o = 0; o < out; ++o) {
+        const std::vector<float> weights = matrix.row(o);
+        for (int32_t r = 0; r < rows; ++r) {
+          double exact = 0, size = 0;
+          for (int32_t c = 0; c < in; ++c) {
+            const double term = double{weights[at(c)]} * columns[at(int64_t{r} * in + c)];
+            exact += term;
+            size += std::abs(term);
+          }
+          EXPECT_NEAR(y[at(int64_t{r} * (out + kGuards) + o)], exact, size * bound + 1e-6)
+              << name(format) << " " << rows << "x" << in << "x" << out;
+        }
+      }
+      for (int32_t r = 0; r < rows; ++r) {
+        for (int32_t o = out; o < out + kGuards; ++o) {
+          EXPECT_EQ(y[at(int64_t{r} * (out + kGuards) + o)], kGuard) << name(format) << " wrote past the columns";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongSixteen) {
+  constexpr int32_t kRows = 16, kIn = 224, kOut = 70;
+  for (const WeightFormat format : kFormats) {
+    const Matrix matrix = Matrix{.format = format, .in = kIn, .out = kOut}.drawn();
+    const auto input = activations(format, normal(kRows * kIn, 1), kIn);
+    const size_t bytes = input.size() / kRows;
+    const std::vector<float> all = run(matrix, input, kRows);
+    EXPECT_EQ(run(matrix, input, kRows, true), all) << name(format) << " panel by panel";
+    for (int32_t rows = 1; rows < kRows; ++rows) {
+      // The last `rows` of them, so that each stands at another place of its tile.
+      const std::vector<std::byte> some(input.end() - static_cast<int64_t>(bytes) * rows, input.end());
+      const auto begin = all.end() - int64_t{rows} * (kOut + kGuards);
+      EXPECT_EQ(run(matrix, some, rows), std::vector<float>(begin, all.end())) << name(format) << " among " << rows;
+    }
+  }
+}
+
+// The largest products of each sign: nothing saturates, and integers this small are exact in f32.
+TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
+  for (const auto& [format, least, most] :
+       {std::tuple(WeightFormat::q8_0, -127, 127), {WeightFormat::q4_0, -8, 7}, {WeightFormat::q4_1, 0, 15}}) {
+    for (const int weight : {least, most}) {
+      Matrix matrix{.format = format, .in = 32, .out = 32};
+      std::vector<std::byte> block(at(block_bytes(format)));
+      const uint16_t one = 0x3C00;
+      std::memcpy(block.data(), &one, 2);
+      const int q = format == WeightFormat::q4_0 ? weight + 8 : weight;
+      const size_t header = format == WeightFormat::q4_1 ? 4 : 2;
+      std::fill(block.begin() + static_cast<int64_t>(header), block.end(),
+                static_cast<std::byte>(format == WeightFormat::q8_0 ? q : q << 4 | q));
+      for (int32_t r = 0; r < 32; ++r) pack_blocks(format, block.data(), 32, r, matrix.panels.data());
+      for (const float x : {-127.0F, 127.0F}) {
+        const std::vector<float> y = run(matrix, activations(format, std::vector<float>(32, x), 32), 1);
+        for (size_t o = 0; o < 32; ++o) EXPECT_EQ(y[o], 32 * x * static_cast<float>(weight)) << name(format);
+      }
+    }
+  }
+  // A file's q8_0 may hold -128, too.
+  Matrix matrix{.format = WeightFormat::q8_0, .in = 32, .out = 1};
+  std::vector<std::byte> block(34, std::byte{0x80});
+  const uint16_t one = 0x3C00;
+  std::memcpy(block.data(), &one, 2);
+  pack_blocks(WeightFormat::q8_0, block.data(), 32, 0, matrix.panels.data());
+  for (const float x : {-127.0F, 127.0F}) {
+    EXPECT_EQ(run(matrix, activations(WeightFormat::q8_0, std::vector<float>(32, x), 32), 1)[0], 32 * x * -128);
+  }
+}
+
+TEST_P(Linear, RoundsActivationsToInt8AlikeOnEveryPath) {
+  for (const int32_t cols : {1, 16, 31, 32, 33, 50, 576}) {
+    std::vector<float> x = normal(cols, 7);
+    x[0] = 5.5F;
+    const auto count = at(groups_of(cols));
+    std::vector<ActivationGroup> ours(count), twin(count);
+    k.to_int8(x.data(), cols, ours.data());
+    kPortableKernels.to_int8(x.data(), cols, twin.data());
+    EXPECT_EQ(std::memcmp(ours.data(), twin.data(), count * sizeof(ActivationGroup)), 0) << cols;
+    for (int32_t i = 0; i < groups_of(cols) * 32; ++i) {
+      const ActivationGroup& group = ours[at(i / 32)];
+      const float value = i < cols ? x[at(i)] : 0.0F;
+      EXPECT_NEAR(group.scale * group.values[i % 32], value, group.scale * 0.501F);
+    }
+    for (const ActivationGroup& group : ours) {
+      int sum = 0;
+      for (const int8_t value : group.values) sum += value;
+      EXPECT_EQ(group.total, group.scale * static_cast<float>(sum));
+      EXPECT_EQ(group.bias[0], -8 * sum);
+      EXPECT_EQ(group.bias[1], -128 * sum);
+    }
+  }
+}
+
+TEST_P(Linear, PassesOnWhatIsNotFinite) {
+  for (const WeightFormat format : kFormats) {
+    const Matrix matrix = Matrix{.format = format, .in = 64, .out = 32}.drawn();
+    for (const float bad : {NAN, INFINITY, -INFINITY}) {
+      std::vector<float> x = normal(2 * 64, 1);
+      x[40] = bad;
+      const std::vector<float> y = run(matrix, activations(format, x, 64), 2);
+      for (size_t o = 0; o < 32; ++o) {
+        EXPECT_FALSE(std::isfinite(y[o])) << name(format);
+        EXPECT_TRUE(std::isfinite(y[32 + at(kGuards) + o])) << name(format) << " spoilt its neighbour";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, Linear, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+}  // namespace
+}  // namespace slipstream
