@@ -61,8 +61,8 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
 Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY(options.model, find_model(options.model));
   TRY_VOID(check_port(options.port));
-  say(fmt::format("model {}, drafter {}, logs in {}\n", options.model.string(), options.drafter,
-                  (options.run_folder / "logs").string()));
+  say(fmt::format("model {}, logs in {}\n{}\n", options.model.string(), (options.run_folder / "logs").string(),
+                  drafting_words(options)));
   const auto line = [](std::string_view text) { say(fmt::format("{}\n", text)); };
   TRY(auto fleet, Fleet::launch(std::move(options), stop, line));
   say(fmt::format(
