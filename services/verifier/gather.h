@@ -1,17 +1,23 @@
 // Which rows the next step has. Roots first (every sequence that decodes moves on), then their trees under an equal share of
-// the row budget, then prompt chunks; while a prompt waits, kPromptRowsKept rows are kept from the trees for it.
+// the row budget, then prompt chunks, the oldest sequence's first; while a prompt waits, kPromptRowsKept rows are kept from the
+// trees for it. Where streams wait for the step, prompts make it no longer than kStallMost, or than kStallSteps of what it
+// takes without them if that is more; kPromptRowsLeast rows go on in any case.
 #pragma once
 
 #include <functional>
 #include <span>
 #include <vector>
 
+#include "common/speculation/cost_model.h"
 #include "services/verifier/choices.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
 
 inline constexpr int kPromptRowsKept = 64;
+inline constexpr int kPromptRowsLeast = 16;
+inline constexpr double kStallMost = 0.05;  // seconds
+inline constexpr double kStallSteps = 2;
 
 // One sequence's part of a step, to settle it by.
 struct Lane {
@@ -26,10 +32,13 @@ struct Lane {
 };
 
 struct GatherLimits {
+  const CostModel& cost;
   int32_t rows_max = kStepRowsMax;
   int32_t blocks_max = 0;   // width of the plan's block table
   int32_t context_max = 0;  // positions the model has
 };
+
+StepLoad load_of(const StepPlan& plan);
 
 // What the cache does for a sequence; by itself it remembers nothing.
 struct CacheRoom {

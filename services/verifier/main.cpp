@@ -23,6 +23,7 @@
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
+#include "services/verifier/calibrate.h"
 #include "services/verifier/farewell.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
@@ -33,6 +34,16 @@ namespace {
 
 using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
+void tell(const VerifierConfig& config, int threads, int32_t context_of_model) {
+  log_info(
+      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
+      "metrics at {}",
+      config.incarnation, getpid(), config.numerics_id, threads, config.context_max, context_of_model,
+      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
+  const auto ms = [&](int32_t rows) { return 1e3 * config.cost.seconds({rows, 0}); };
+  log_info("a step of 1, 8, 64 or 256 rows takes {:.3}, {:.3}, {:.3} or {:.3} ms", ms(1), ms(8), ms(64), ms(256));
+}
+
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
                             .path = cpu_path(options.path),  // "auto" names none
@@ -42,6 +53,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   log_info("loading {}", options.model);
   TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
+  TRY(const CostModel cost, calibrate(target, wanted.cache_blocks));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
 
@@ -69,6 +81,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .numerics_id = target.numerics_id(),
                               .metrics_endpoint = "http://" + address + "/metrics",
                               .routers = std::move(routers),
+                              .cost = cost,
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
                               .cache_blocks = wanted.cache_blocks,
                               .wait_share = options.wait_percent / 100.0};
@@ -79,11 +92,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  log_info(
-      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
-      "metrics at {}",
-      config.incarnation, getpid(), config.numerics_id, wanted.threads, config.context_max, model.context_max,
-      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
+  tell(config, wanted.threads, model.context_max);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;

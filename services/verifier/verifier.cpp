@@ -31,7 +31,8 @@ Verifier::State::State(VerifierConfig given)
       pool(config.cache_blocks),
       membership(self(config), config.routers),
       drafting(config, counters, kFirstDrafterPeer),
-      wait_budget(config.wait_share) {}
+      wait_budget(config.wait_share),
+      cost(config.cost) {}
 
 // Routers speak control and generate, drafters draft, each over its own links.
 bool Verifier::State::admits(const Event& event) const {
@@ -148,6 +149,9 @@ void Verifier::State::count() {
   counters.welcome = membership.welcome();
   counters.draining = draining;
   counters.attaches_waiting = drafting.unanswered();
+  counters.step_cost = cost.times();
+  counters.step_overhead = cost.overhead_seconds();
+  counters.pair_cost = cost.pair_seconds();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}

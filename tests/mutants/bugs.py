@@ -402,4 +402,23 @@ BUGS = [
         "TRY_VOID(fold_merges(model, folder));", "Folder another;\n  TRY_VOID(fold_merges(model, another));", "checkpoint_test TokenizerHash.*"),
     Bug("the tokenizer's fingerprint forgets how texts are split", CHECKPOINT + "tokenizer_hash.cpp",
         "{\"normalizer\", \"pre_tokenizer\"}", "{\"normalizer\"}", "checkpoint_test TokenizerHash.*"),
+    # What steps cost.
+    Bug("what was drawn is cut to the budget of another moment", VERIFIER + "steps.cpp",
+        "if (sequence->drawn() && sequence->draft.asked && !sequence->root_in_step) continue;", "",
+        "verifier_test DrawnWhereNodesCostALittle.ATreeKeepsTheBudgetThatItWasAskedWith"),
+    Bug("prompts take all the rows beside streams", VERIFIER + "gather.cpp", "    gathering.bound_prompts();\n", "",
+        "verifier_test BesideAtAMillisecondARow.*"),
+    Bug("a prompt that fits nowhere never goes on", VERIFIER + "gather.cpp", "std::max(fit, kPromptRowsLeast - prompt_rows_)", "fit",
+        "verifier_test BesideOnASlowMachine.*"),
+    Bug("nodes are shared by who comes first", SPECULATION + "node_shares.cpp",
+        "  std::ranges::stable_sort(nodes, std::ranges::greater(), &Node::gain);\n", "",
+        "speculation_test NodeShares.IsTheBestOfAllSharings"),
+    Bug("no probe where nothing pays", SPECULATION + "guard.cpp", "  if (affordable_ == 0) ++unaffordable_steps_;\n", "",
+        "speculation_test DraftGuard.ProbesWithOneNode*"),
+    Bug("a hiccup is believed", SPECULATION + "cost_model.cpp", "std::clamp(forward_seconds / expected, 1 / kCostSurpriseMost, kCostSurpriseMost) - 1",
+        "forward_seconds / expected - 1", "speculation_test CostModel.IsNotThrown*"),
+    # The drafters' prefix cache.
+    Bug("a drafter takes its root from the cache", DRAFTER + "methods/small_lm.cpp",
+        "prefixes_.find(std::span(sequence.tokens).first(static_cast<size_t>(sequence.root())), sequence.kept)", "prefixes_.find(sequence.tokens, sequence.kept)",
+        "drafter_test SmallLm.ComputesNothingAgainOfWhatASequence*"),
 ]
