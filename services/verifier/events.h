@@ -21,6 +21,7 @@ struct VerifierConfig {
   Fingerprint fingerprint;
   std::string numerics_id;
   std::string metrics_endpoint;
+  uint32_t pid = 0;                  // told to routers, for people
   std::vector<std::string> routers;  // endpoints, connected to at the first event
   int32_t context_max = 0;           // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;          // of kBlockTokens rows

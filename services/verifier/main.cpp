@@ -68,6 +68,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
                               .numerics_id = target.numerics_id(),
                               .metrics_endpoint = "http://" + address + "/metrics",
+                              .pid = static_cast<uint32_t>(getpid()),
                               .routers = std::move(routers),
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
                               .cache_blocks = wanted.cache_blocks,
@@ -79,11 +80,9 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  log_info(
-      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
-      "metrics at {}",
-      config.incarnation, getpid(), config.numerics_id, wanted.threads, config.context_max, model.context_max,
-      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
+  log_info("id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, metrics at {}",
+           config.incarnation, config.pid, config.numerics_id, wanted.threads, config.context_max, model.context_max,
+           config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;
