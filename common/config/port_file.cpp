@@ -15,26 +15,6 @@
 namespace slipstream {
 namespace {
 
-// What somebody can do about it.
-std::string_view way_out(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return "make its folder, or name another file";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "let this user write in its folder, or name another file";
-    case ENOSPC:
-    case EDQUOT:
-      return "make room on that disk, or name a file on another";
-    case EFBIG:
-      return "raise the limit on a file's size (ulimit -f)";
-    default:
-      return "name another file";
-  }
-}
-
 // Over what is there, with blanks to its end: this takes no room on the disk, and no reader finds half of each.
 int overwrite(const std::string& path, size_t size, std::string text) {
   if (text.size() < size) text.insert(text.size() - 1, size - text.size(), ' ');

@@ -48,6 +48,13 @@ void Problems::keys(const std::string& key, const std::string& peers) {
 void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
   if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
   for (const std::string& text : endpoints) {
+    if (const size_t scheme = text.find("://"); scheme != text.npos && !text.starts_with("tcp://")) {
+      add(
+          fmt::format("{} {} is no endpoint between processes; write tcp://HOST:PORT, as the log of the one it names has it "
+                      "(a router's: \"workers connect to tcp://...\", another port than that of its HTTP API)",
+                      flag, text));
+      continue;
+    }
     const auto endpoint =
         parse_endpoint(text.substr(0, text.find('#')), Use::connect);  // behind it: the name of the key that it has
     if (!endpoint) {

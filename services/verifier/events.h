@@ -22,6 +22,7 @@ struct VerifierConfig {
   Fingerprint fingerprint;
   std::string numerics_id;
   std::string metrics_endpoint;
+  uint32_t pid = 0;                  // told to routers, for people
   std::vector<std::string> routers;  // endpoints, connected to at the first event
   CostModel cost;                    // of steps, as measured at start (calibrate.h)
   int32_t context_max = 0;           // tokens of one sequence, prompt and output together

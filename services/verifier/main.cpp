@@ -35,11 +35,9 @@ namespace {
 using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
 void tell(const VerifierConfig& config, int threads, int32_t context_of_model) {
-  log_info(
-      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
-      "metrics at {}",
-      config.incarnation, getpid(), config.numerics_id, threads, config.context_max, context_of_model,
-      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
+  log_info("id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, metrics at {}",
+           config.incarnation, config.pid, config.numerics_id, threads, config.context_max, context_of_model,
+           config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
   const auto ms = [&](int32_t rows) { return 1e3 * config.cost.seconds({rows, 0}); };
   log_info("a step of 1, 8, 64 or 256 rows takes {:.3}, {:.3}, {:.3} or {:.3} ms", ms(1), ms(8), ms(64), ms(256));
 }
@@ -80,6 +78,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
                               .numerics_id = target.numerics_id(),
                               .metrics_endpoint = "http://" + address + "/metrics",
+                              .pid = static_cast<uint32_t>(getpid()),
                               .routers = std::move(routers),
                               .cost = cost,
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),

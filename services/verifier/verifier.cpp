@@ -21,7 +21,8 @@ Hello self(const VerifierConfig& config) {
           .context_max = config.context_max,
           .sequences_max = kSequencesPerVerifierMax,
           .draft_endpoint = {},
-          .metrics_endpoint = config.metrics_endpoint};
+          .metrics_endpoint = config.metrics_endpoint,
+          .pid = config.pid};
 }
 
 }  // namespace
@@ -69,7 +70,8 @@ void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { 
 void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {
   membership.take(event, now);
   for (const auto& sequence : sequences) {
-    if (sequence->id.router == event.message.router) sequence->lease_ends = now + sequence->lease;
+    const bool its_own = sequence->router == event.peer && sequence->id.router == event.message.router;  // not its twin's
+    if (its_own) sequence->lease_ends = now + sequence->lease;
   }
 }
 

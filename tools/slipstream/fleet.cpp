@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::milliseconds kLook{20};  // between two looks at a condition while starting
 constexpr std::chrono::seconds kStartMax{120};  // for each service to bind its ports, and for all to be ready
 constexpr std::chrono::milliseconds kProbeTimeout{2000};
+constexpr std::chrono::milliseconds kLookTimeout{500};    // of one that tells who hangs
 constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe that others wait for
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 constexpr size_t kLogTailLines = 12;
@@ -193,6 +194,25 @@ bool Fleet::serves(std::string_view service, pid_t pid) const {
   if (!ports || ports->pid != pid) return false;
   if (service == "router") return says_yes(ports->http, "/health", kGlanceTimeout);  // its /ready is the verifier's business
   return says_yes(ports->metrics, "/ready", kGlanceTimeout);
+}
+
+// Whatever it answers; to hang up is an answer, too, which who is overrun gives.
+bool Fleet::answers(std::string_view service, pid_t pid) const {
+  const auto ports = read_ports(port_file(service));
+  if (!ports || ports->pid != pid) return false;
+  const auto began = std::chrono::steady_clock::now();
+  http::Client client("127.0.0.1", service == "router" ? ports->http : ports->metrics, kLookTimeout);
+  return client.get("/ready") || std::chrono::steady_clock::now() - began < kLookTimeout;
+}
+
+void Fleet::end_who_hangs(const Supervisor::Say& say) {
+  for (const std::string service : kServices) {
+    const pid_t pid = supervisor_.life(service).pid;
+    if (pid <= 0 || !hangs_.hangs(service, pid, answers(service, pid))) continue;
+    say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
+                    service, pid, kHangLooks, log(service).string()));
+    supervisor_.signal(service, SIGKILL);
+  }
 }
 
 bool Fleet::drafter_joined() const {

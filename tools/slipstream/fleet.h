@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "tools/slipstream/division.h"
+#include "tools/slipstream/hang_watch.h"
 #include "tools/slipstream/ports.h"
 #include "tools/slipstream/service_programs.h"
 #include "tools/slipstream/stop_signal.h"
@@ -44,6 +45,8 @@ class Fleet {
   Supervisor& supervisor() { return supervisor_; }
   std::filesystem::path log(std::string_view service) const;
   bool drafts() const { return options_.drafter != kNoDrafter; }
+  // A look at each service: one that has let kHangLooks looks pass is killed, so that it is started again, and spoken of.
+  void end_who_hangs(const Supervisor::Say& say);
   bool drafter_joined() const;    // the drafter that runs now is known to the router
   std::string log_tails() const;  // the last lines of each log, for a failure's message
 
@@ -57,12 +60,14 @@ class Fleet {
   void add_keys(std::string_view service, Command& command) const;
   std::filesystem::path port_file(std::string_view service) const;
   bool ready() const;
+  bool answers(std::string_view service, pid_t pid) const;
   bool serves(std::string_view service, pid_t pid) const;  // this life of it: the router answers, a worker has its router
 
   FleetOptions options_;
   ServicePrograms programs_;
   Division division_;
   Ports router_;
+  HangWatch hangs_;
   Supervisor supervisor_;
 };
 
