@@ -1,5 +1,6 @@
 #include "common/config/drafter_config.h"
 
+#include "common/base/method_names.h"
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/endpoint.h"
@@ -13,7 +14,7 @@ uint32_t DrafterOptions::threads_or_quota() const { return threads > 0 ? threads
 
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
-  problems.one_of("--method", method, {"ngram", "small-lm"});
+  problems.one_of("--method", method, {kNgram, kSmallLm});
   problems.model("--model", model);
   if (!draft_model.empty()) {
     problems.model("--draft-model", draft_model);

@@ -152,6 +152,7 @@ Result<void> valid(const TokenLogprob& token) {
 
 Result<void> valid(const Tokens& message) {
   TRY_VOID(within("Report.spent", message.report.spent, 0.0F, static_cast<float>(kContextTokensMax)));
+  TRY_VOID(bytes("Tokens.field", message.field));
   TRY_VOID(count("Tokens.firstIndex", message.first_index));
   TRY_VOID(tokens("Tokens.ids", message.ids, kTokensPerMessageMax));
   if (message.drafted.size() != message.ids.size()) {

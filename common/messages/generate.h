@@ -78,6 +78,7 @@ struct Tokens {  // kept, with the finish, until acked or the lease ends
   std::vector<uint8_t> depths;   // [ids] of the tree that the token's step verified; 0: it had none
   Finish finish = Finish::none;
   std::string reason;                  // with Finish::error: what failed, for the client
+  std::string field;                   // of the request, if that is at fault: "bad_words"; empty: it is not
   SpeculationReport report;            // since the epoch began
   std::vector<TokenLogprob> logprobs;  // [ids] if its Start asked for them, else none
   bool operator==(const Tokens&) const = default;

@@ -16,6 +16,7 @@ inline constexpr MetricName kBuildInfo{"slipstream_build_info", "Always 1; label
 inline constexpr MetricName kRouterSubmitted{"slipstream_router_requests_submitted_total",
                                              "Chat requests that passed parsing."};
 inline constexpr MetricName kRouterRequests{"slipstream_router_requests_total", "Chat requests that ended, by outcome."};
+inline constexpr MetricName kRouterErrors{"slipstream_router_errors_total", "Requests answered with an error, by its code."};
 inline constexpr MetricName kRouterLive{"slipstream_router_requests_live", "Requests that a verifier works on now."};
 inline constexpr MetricName kRouterWaiting{"slipstream_router_requests_waiting", "Requests that wait for a verifier now."};
 inline constexpr MetricName kRouterQueueSeconds{"slipstream_router_queue_seconds", "From submission to the first Start."};
@@ -32,6 +33,8 @@ inline constexpr MetricName kRouterTokenFaults{
     "slipstream_router_token_faults_total", "Tokens messages not taken as they came: repeated tokens, gaps, stale, invalid."};
 // Router: work handed to verifiers.
 inline constexpr MetricName kRouterStarts{"slipstream_router_starts_total", "Starts sent, by kind: first, repeated, replay."};
+inline constexpr MetricName kRouterRules{"slipstream_router_rules_total",
+                                         "Starts by the acceptance rule asked for, the one that ran, and why another did."};
 inline constexpr MetricName kRouterPlacements{"slipstream_router_placements_total",
                                               "Requests given to a verifier, by why there: load, affinity, rebalance."};
 inline constexpr MetricName kRouterAssigns{"slipstream_router_assigns_total",
@@ -58,6 +61,8 @@ inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
                                             "Sequences' verify steps, by kind: draft, plain."};
 inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",
                                                      "Rounds whose tree was not there in time."};
+inline constexpr MetricName kVerifierMetDeadlines{"slipstream_verifier_met_deadlines_total",
+                                                  "Rounds whose tree, or the word that there is none, was there in time."};
 inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
                                                      "Rounds for which the guard asked for no draft."};
 inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_trees_total",
@@ -84,8 +89,9 @@ inline constexpr MetricName kVerifierCostError{"slipstream_verifier_step_cost_er
                                                "How far off the cost model was, relative to what it expected."};
 inline constexpr MetricName kVerifierAffordableNodes{"slipstream_verifier_affordable_nodes",
                                                      "Nodes of a tree that pay for themselves, by the cost model."};
-inline constexpr MetricName kVerifierStepFaults{"slipstream_verifier_step_faults_total",
-                                                "Steps that failed, sequences ended by logits that are not finite."};
+inline constexpr MetricName kVerifierStepFaults{
+    "slipstream_verifier_step_faults_total",
+    "Steps that failed; sequences ended by logits that are not finite, or by masks that left no token."};
 // Verifier: sequences and cache.
 inline constexpr MetricName kVerifierSequencesStarted{"slipstream_verifier_sequences_started_total", "Sequences taken on."};
 inline constexpr MetricName kVerifierSequencesRefused{"slipstream_verifier_sequences_refused_total", "Starts refused."};

@@ -14,12 +14,12 @@ constexpr size_t kRecent = kBadWordTokensMax - 1;  // tokens before its last one
 
 bool within(std::span<const float> logits, TokenId id) { return id >= 0 && static_cast<size_t>(id) < logits.size(); }
 
-void mask(float& logit) {
+void forbid(float& logit) {
   if (logit <= std::numeric_limits<float>::max()) logit = -std::numeric_limits<float>::infinity();
 }
 
-void mask(std::span<float> logits, TokenId id) {
-  if (within(logits, id)) mask(logits[static_cast<size_t>(id)]);
+void forbid(std::span<float> logits, TokenId id) {
+  if (within(logits, id)) forbid(logits[static_cast<size_t>(id)]);
 }
 
 }  // namespace
@@ -42,8 +42,18 @@ void Adjuster::adjust(std::span<float> logits, std::span<const TokenId> path) co
   for (const LogitBias& each : how_.bias) {
     if (within(logits, each.id)) logits[static_cast<size_t>(each.id)] += each.bias;
   }
+  mask(logits, path);
+}
+
+bool Adjuster::leaves_a_token(int32_t vocabulary) const {
+  std::vector<float> row(static_cast<size_t>(vocabulary), 0.0F);
+  mask(row, {});
+  return std::ranges::find(row, 0.0F) != row.end();
+}
+
+void Adjuster::mask(std::span<float> logits, std::span<const TokenId> path) const {
   if (output_ + static_cast<int32_t>(path.size()) < how_.min_tokens) {
-    for (const TokenId id : how_.end_ids) mask(logits, id);
+    for (const TokenId id : how_.end_ids) forbid(logits, id);
   }
   if (!how_.bad_words.empty()) mask_bad_words(logits, path);
   if (!how_.allowed.empty()) allow_only(logits, how_.allowed);
@@ -93,7 +103,7 @@ void Adjuster::mask_bad_words(std::span<float> logits, std::span<const TokenId> 
   const std::span behind(storage.begin(), end);
   for (const std::vector<TokenId>& word : how_.bad_words) {
     const auto prefix = std::span(word).first(word.size() - 1);
-    if (prefix.size() <= behind.size() && std::ranges::equal(prefix, behind.last(prefix.size()))) mask(logits, word.back());
+    if (prefix.size() <= behind.size() && std::ranges::equal(prefix, behind.last(prefix.size()))) forbid(logits, word.back());
   }
 }
 
@@ -101,10 +111,10 @@ void allow_only(std::span<float> logits, std::span<const TokenId> allowed) {
   size_t next = 0;  // the first token not looked at
   for (const TokenId id : allowed) {
     if (!within(logits, id)) break;
-    for (; next < static_cast<size_t>(id); ++next) mask(logits[next]);
+    for (; next < static_cast<size_t>(id); ++next) forbid(logits[next]);
     next = static_cast<size_t>(id) + 1;
   }
-  for (; next < logits.size(); ++next) mask(logits[next]);
+  for (; next < logits.size(); ++next) forbid(logits[next]);
 }
 
 }  // namespace slipstream

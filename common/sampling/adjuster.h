@@ -28,11 +28,15 @@ class Adjuster {
   // behind the output that the row sees, its own last. Allocates nothing; several threads may call it at once.
   void adjust(std::span<float> logits, std::span<const TokenId> path) const;
 
+  // Do the masks leave any of the tokens [0, vocabulary) after the output?
+  bool leaves_a_token(int32_t vocabulary) const;
+
   const Adjustments& how() const { return how_; }
 
  private:
   float penalised(float logit, int32_t times) const;
   void penalise(std::span<float> logits, std::span<const TokenId> path) const;
+  void mask(std::span<float> logits, std::span<const TokenId> path) const;
   void mask_bad_words(std::span<float> logits, std::span<const TokenId> path) const;
 
   Adjustments how_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -31,6 +32,14 @@ struct Adjustments {
   std::vector<TokenId> allowed;                 // ascending, each once: no other token; empty: all are allowed
 
   bool penalises() const { return repetition_penalty != 1.0F || presence_penalty != 0.0F || frequency_penalty != 0.0F; }
+  // Those in force that forbid tokens, by the names of a request's fields, the strictest first.
+  std::vector<std::string_view> masks() const {
+    std::vector<std::string_view> names;
+    if (!allowed.empty()) names.emplace_back("allowed_token_ids");
+    if (!bad_words.empty()) names.emplace_back("bad_words");
+    if (min_tokens > 0 && !end_ids.empty()) names.emplace_back("min_tokens");
+    return names;
+  }
   bool any() const { return *this != Adjustments{}; }
   bool operator==(const Adjustments&) const = default;
 };

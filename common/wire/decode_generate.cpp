@@ -105,6 +105,7 @@ Result<GenerateMessage> read(schema::Tokens::Reader from) {
   for (uint8_t depth : from.getDepths()) tokens.depths.push_back(depth);
   TRY(tokens.finish, read_enum("Tokens.finish", from.getFinish(), Finish::error));
   TRY(tokens.reason, read("Tokens.reason", from.getReason()));
+  TRY(tokens.field, read("Tokens.field", from.getField()));
   TRY(tokens.logprobs, read(from.getLogprobs()));
   return tokens;
 }

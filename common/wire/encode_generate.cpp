@@ -110,6 +110,7 @@ void write(Top top, const Tokens& tokens) {
   auto depths = to.initDepths(static_cast<unsigned>(tokens.depths.size()));
   for (unsigned at = 0; at < depths.size(); ++at) depths.set(at, tokens.depths[at]);
   to.setReason(fit(tokens.reason));
+  to.setField(tokens.field);
   write(to.initReport(), tokens.report);
   if (!tokens.logprobs.empty()) {
     write(to.initLogprobs(static_cast<unsigned>(tokens.logprobs.size())), tokens.logprobs);

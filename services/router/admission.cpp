@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace slipstream {
 namespace {
@@ -59,6 +59,14 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
         "The messages are {} tokens and max_tokens asks for {} more; the context here is {} tokens. "
         "Ask for at most {}.",
         prompt, submit.output_max, context, context - prompt);
+    return failure;
+  }
+  if (!submit.drafter.empty() && !workers.knows_method(submit.drafter)) {
+    failure.param = "speculation.drafter";
+    failure.code = "invalid_value";
+    failure.message = fmt::format(
+        "`speculation.drafter` is \"{}\", and no drafter of that method has been here. Choose one of {}, or leave it out.",
+        submit.drafter, fmt::join(workers.methods(), ", "));
     return failure;
   }
   if (static_cast<int32_t>(queue_.size()) < config_.waiting_max) return std::nullopt;

@@ -9,6 +9,7 @@
 #include "common/base/histogram.h"
 #include "common/base/ids.h"
 #include "common/messages/control.h"
+#include "services/router/rule_choice.h"
 
 namespace slipstream {
 
@@ -49,6 +50,7 @@ struct RouterCounters {
   uint64_t drafted_tokens = 0;  // of those, guessed by a drafter
   uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0, quiet = 0;
   uint64_t placed_by_load = 0, placed_by_affinity = 0, moved = 0;  // add up to `starts`; moved: to a less loaded verifier
+  RuleCounts rules;                                                // add up to `starts`
   uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
 
   uint64_t verifiers = 0, drafters = 0;  // gauges: those that new work may go to

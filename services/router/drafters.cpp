@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/messages/rules.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 
@@ -31,13 +32,29 @@ std::vector<Peer> Router::State::drafters_for(const LiveRequest& request, const 
   });
 }
 
-// The rule of the next epoch. A drawn one believes what its drafters say of their probabilities, so without one that is trusted
-// the target's own choice decides: the same law.
-Acceptance Router::State::acceptance_for(const LiveRequest& request) const {
-  if (request.submit.sampling.temperature == 0.0F) return {.rule = Rule::greedy};
+// The rule of the next epoch.
+RuleChoice Router::State::rule_for(const LiveRequest& request) const {
+  if (request.submit.sampling.temperature == 0.0F) return {{.rule = Rule::greedy}, RuleReason::temperature_zero};
   const Acceptance& wanted = request.submit.acceptance;
-  if (is_drawn(wanted.rule) && !drafters_for(request, wanted, {}).empty()) return wanted;
-  return {.rule = Rule::coupled};
+  if (!is_drawn(wanted.rule)) return {{.rule = Rule::coupled}, RuleReason::as_asked};
+  if (!drafters_for(request, wanted, {}).empty()) return {wanted, RuleReason::as_asked};
+  return {{.rule = Rule::coupled}, why_not_drawn(request)};
+}
+
+// Nobody may draw for it: does nobody draft at all, or not by the method that it names, or is nobody believed?
+RuleReason Router::State::why_not_drawn(const LiveRequest& request) const {
+  if (!drafters_for(request, {.rule = Rule::coupled}, {}).empty()) return RuleReason::no_trusted_drafter;
+  const auto drafts = [](const auto& entry) { return entry.second.hello.role == Role::drafter && entry.second.takes_work(); };
+  return std::ranges::any_of(workers.all(), drafts) ? RuleReason::no_drafter_of_that_method : RuleReason::no_drafter;
+}
+
+void Router::State::count_rule(const LiveRequest& request) {
+  if (!request.submit.speculate) {
+    ++counters.rules.plain;
+    return;
+  }
+  const auto asked = std::ranges::find(kRuleNames, name_of(request.submit.acceptance)) - kRuleNames.begin();
+  ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(request.rule.reason));
 }
 
 Tuning Router::State::tuning_for(const LiveRequest& request) const {
@@ -51,7 +68,7 @@ Tuning Router::State::tuning_for(const LiveRequest& request) const {
 void Router::State::give_drafters(LiveRequest& request) {
   const Peer before = request.drafter;
   take_drafters(request);
-  for (Peer peer : drafters_for(request, request.acceptance, before)) {
+  for (Peer peer : drafters_for(request, request.rule.ran, before)) {
     Worker& worker = *workers.find(peer);
     if (request.drafters.empty()) {
       request.drafter = peer;

@@ -23,7 +23,7 @@ struct LiveRequest {
   Peer verifier;                     // starting, running
   Peer drafter;                      // starting, running: the first of its drafters; id 0: none
   std::vector<DrafterRef> drafters;  // starting, running: as told last
-  Acceptance acceptance;             // starting, running: of its epoch
+  RuleChoice rule;                   // starting, running: of its epoch
   uint32_t assignment = 0;           // of the newest Assign
   Time assign_sent{};                // its last copy
   Backend backend;                   // starting, running; once a token is out, the only one that may go on

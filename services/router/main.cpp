@@ -43,11 +43,13 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   Router router(model.config);
   RouterNode* node = nullptr;  // set, like text, before anybody can ask
   TaskThread* text = nullptr;
+  const HttpApi* front_door = nullptr;
   std::atomic<const http::Server*> server = nullptr;
   const auto page = [&] {
     Exposition page;
     add_build_info("router", "", page);
     add_router_metrics(node->counters(), page);
+    add_error_metrics(front_door->errors(), page);
     add_node_metrics(node->node_counters(), page);
     if (const http::Server* listening = server) add_server_metrics(listening->counters(), page);
     return page.text();
@@ -57,6 +59,7 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   };
   const auto later = [&](TaskThread::Task chat) { return text->post(std::move(chat)); };
   HttpApi api(std::move(model.served), model.config.incarnation, {post, later, [&] { return node->counters(); }, page});
+  front_door = &api;
   RouterNode loop(router, *transport, {}, ToHttp{api});
   node = &loop;
   TaskThread text_thread(kInboxEventsMax);  // declared so that it closes before the loop that its tasks post to

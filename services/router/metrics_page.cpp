@@ -47,6 +47,21 @@ void add_tokens(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterStartsRefused, d(c.starts_refused));
 }
 
+// A rule that runs as asked, and a drawn one for which another runs; at temperature 0 that is greedy.
+void add_rules(const RuleCounts& rules, Exposition& page) {
+  for (size_t rule = 0; rule < rules.asked.size(); ++rule) {
+    const bool drawn = kRuleNames[rule] != "coupled";
+    for (size_t reason = 0; reason < kRuleReasons.size(); ++reason) {
+      const bool greedy = reason == static_cast<size_t>(RuleReason::temperature_zero);
+      if (!drawn && reason > 0 && !greedy) continue;
+      const std::string_view ran = reason == 0 ? kRuleNames[rule] : greedy ? "greedy" : "coupled";
+      page.counter(kRouterRules, d(rules.asked[rule][reason]),
+                   {{"asked", kRuleNames[rule]}, {"ran", ran}, {"reason", kRuleReasons[reason]}});
+    }
+  }
+  page.counter(kRouterRules, d(rules.plain), {{"asked", "off"}, {"ran", "off"}, {"reason", ""}});
+}
+
 void add_workers(const RouterCounters& c, Exposition& page) {
   page.gauge(kRouterWorkers, d(c.verifiers), {{"role", "verifier"}});
   page.gauge(kRouterWorkers, d(c.drafters), {{"role", "drafter"}});
@@ -70,7 +85,14 @@ void add_workers(const RouterCounters& c, Exposition& page) {
 void add_router_metrics(const RouterCounters& counters, Exposition& page) {
   add_requests(counters, page);
   add_tokens(counters, page);
+  add_rules(counters.rules, page);
   add_workers(counters, page);
+}
+
+void add_error_metrics(const ErrorCountsByCode& counts, Exposition& page) {
+  for (size_t code = 0; code < counts.size(); ++code) {
+    page.counter(kRouterErrors, d(counts[code]), {{"code", kErrorCodes[code]}});
+  }
 }
 
 }  // namespace slipstream

@@ -12,6 +12,7 @@
 #include "common/sampling/logprobs.h"
 #include "common/sampling/params.h"
 #include "services/router/acceptance_histogram.h"
+#include "services/router/rule_choice.h"
 
 namespace slipstream {
 
@@ -51,7 +52,8 @@ struct Delivery {
   std::vector<uint8_t> drafted;             // [ids] 1: a drafter had guessed it
   Finish finish = Finish::none;             // none, stop or length: the rest arrives as Failure
   SpeculationReport report;                 // since the request began, over all its verifiers
-  Acceptance acceptance;                    // that ran last: drawn rules need a trusted drafter
+  Acceptance asked;                         // for by the request
+  RuleChoice rule;                          // that ran last
   uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
   AcceptanceHistogram histogram = {};       // of the report

@@ -120,7 +120,8 @@ void Router::State::start(LiveRequest& request, Placement placement) {
   request.acked_again = now - ms(config.ack_repeat_ms);
   request.ack_owed = false;
   request.assignment = 0;
-  request.acceptance = acceptance_for(request);
+  request.rule = rule_for(request);
+  count_rule(request);
   give_drafters(request);
   memory.remember(request.prefixes, placement.verifier);
   ++counters.starts;
@@ -145,7 +146,7 @@ void Router::State::send_start(LiveRequest& request) {
               .tokens = submit.prompt,
               .sampling = submit.sampling,
               .seed = submit.seed,
-              .acceptance = request.acceptance,
+              .acceptance = request.rule.ran,
               .output_max = request.output_max,
               .stop_ids = submit.stop_ids,
               .drafters = request.drafters,
@@ -231,7 +232,11 @@ void Router::State::handle(const From<Tokens>& from) {
     return assign_waiting();
   }
   ++counters.failed;
-  fail(*request, {.code = "generation_failed", .message = tokens.reason.empty() ? "The verifier failed." : tokens.reason});
+  const bool own_fault = !tokens.field.empty();  // the request's
+  fail(*request, {.status = own_fault ? 400 : 500,
+                  .code = own_fault ? "no_token_left" : "generation_failed",
+                  .message = tokens.reason.empty() ? "The verifier failed." : tokens.reason,
+                  .param = tokens.field});
 }
 
 // An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those are paced, none is left out.
@@ -261,7 +266,8 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
                               .drafted = std::move(taken.drafted),
                               .finish = finish,
                               .report = request.stream.report(),
-                              .acceptance = request.acceptance,
+                              .asked = request.submit.acceptance,
+                              .rule = request.rule,
                               .backend = hash(request.backend, config.fingerprint.tokenizer),
                               .logprobs = std::move(taken.logprobs),
                               .histogram = request.stream.histogram()});

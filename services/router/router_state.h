@@ -50,7 +50,9 @@ struct Router::State {
 
   // Who drafts for whom (drafters.cpp).
   bool trusts(Peer drafter) const;
-  Acceptance acceptance_for(const LiveRequest& request) const;
+  RuleChoice rule_for(const LiveRequest& request) const;
+  RuleReason why_not_drawn(const LiveRequest& request) const;
+  void count_rule(const LiveRequest& request);
   Tuning tuning_for(const LiveRequest& request) const;
   std::vector<Peer> drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const;
   void give_drafters(LiveRequest& request);

@@ -14,9 +14,18 @@ Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
   if (worker.hello.role == Role::verifier) served_weights_ = worker.hello.fingerprint.weights;
+  remember_methods(worker.hello);
   worker.heard = now;
   worker.silent = worker.leaving = false;  // one that is leaving says so again
   return {};
+}
+
+// When too many were here, those that are here now are enough.
+void Workers::remember_methods(const Hello& hello) {
+  methods_.insert(hello.methods.begin(), hello.methods.end());
+  if (methods_.size() <= kMethodsRememberedMax) return;
+  methods_ = {kMethodNames.begin(), kMethodNames.end()};
+  for (const auto& [peer, worker] : workers_) methods_.insert(worker.hello.methods.begin(), worker.hello.methods.end());
 }
 
 Worker* Workers::find(Peer peer) {

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/actor/actor.h"
 #include "common/base/limits.h"
+#include "common/base/method_names.h"
 #include "common/messages/control.h"
 #include "services/router/counters.h"
 #include "services/router/router_config.h"
@@ -16,6 +18,7 @@
 namespace slipstream {
 
 inline constexpr size_t kWorkersMax = 256;
+inline constexpr size_t kMethodsRememberedMax = 256;
 
 // Two verifiers with equal backends give equal bits, so one can go on where the other fell.
 struct Backend {
@@ -55,6 +58,9 @@ class Workers {
   uint64_t served_weights() const {
     return served_weights_;
   }  // of the verifiers now, or of the last that was here; 0: none was
+  // The draft methods of this release, and of all drafters that were ever here.
+  bool knows_method(std::string_view method) const { return methods_.contains(method); }
+  const std::set<std::string, std::less<>>& methods() const { return methods_; }
   Worker* find(Peer peer);
   void heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now);
   void remove(Peer peer) { workers_.erase(peer); }
@@ -72,7 +78,10 @@ class Workers {
   Result<void> check(Peer peer, const Hello& hello) const;
   Result<void> check_verifier(Peer peer, const Hello& hello) const;
 
+  void remember_methods(const Hello& hello);
+
   uint64_t served_weights_ = 0;
+  std::set<std::string, std::less<>> methods_{kMethodNames.begin(), kMethodNames.end()};
   const RouterConfig& config_;
   std::map<Peer, Worker> workers_;
 };

@@ -26,12 +26,12 @@ struct VerifierCounters {
   uint64_t prefixes_evicted = 0;   // blocks of it, for want of room
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
-  uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, backed_off_rounds = 0;
+  uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0, backed_off_rounds = 0;
   uint64_t parked = 0, parked_used = 0;  // trees that came ahead of their base; those whose base a commit reached
   uint64_t unwaited_steps = 0;           // began without a tree that was due, since waiting for it could not be paid for
   double waited_seconds = 0;             // steps stood ready and waited for drafts
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
-  uint64_t resyncs = 0, non_finite_rows = 0, failed_steps = 0;
+  uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
   StepTimes step_cost{};                                   // gauge: as the cost model has it now

@@ -262,7 +262,7 @@ bool Drafting::waits(const VerifierSequence& sequence, Time now) const {
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && (!sequence.draft.answered || sequence.draft.late);
   if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
-  counters_.missed_deadlines += late ? 1 : 0;
+  ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
   if (accepted_nodes > 0) sequence.patience = kPatienceFirst;
   const int more = late ? 1 : sequence.draft.busy ? 2 : -sequence.useless;

@@ -23,6 +23,7 @@ void add_nodes(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
   page.counter(kVerifierMissedDeadlines, d(c.missed_deadlines));
+  page.counter(kVerifierMetDeadlines, d(c.met_deadlines));
   page.counter(kVerifierBackedOffRounds, d(c.backed_off_rounds));
   page.counter(kVerifierParkedTrees, d(c.parked));
   page.counter(kVerifierParkedTreesUsed, d(c.parked_used));
@@ -43,6 +44,7 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
   page.histogram(kVerifierAffordableNodes, c.affordable_nodes);
   page.counter(kVerifierStepFaults, d(c.failed_steps), {{"kind", "failed"}});
   page.counter(kVerifierStepFaults, d(c.non_finite_rows), {{"kind", "not_finite"}});
+  page.counter(kVerifierStepFaults, d(c.masked_rows), {{"kind", "no_token"}});
 }
 
 void add_sequences(const VerifierCounters& c, Exposition& page) {

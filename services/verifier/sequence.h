@@ -85,6 +85,7 @@ struct VerifierSequence {
   int32_t logprobs_from = 0;
   Finish finish = Finish::none;
   std::string finish_reason;  // with Finish::error
+  std::string finish_field;   // likewise, if the request is at fault: the field that is
   SpeculationReport report;
 
   // The cache.

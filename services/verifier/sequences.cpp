@@ -163,6 +163,7 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
                                   .depths = {depths.begin(), depths.end()},
                                   .finish = last ? sequence.finish : Finish::none,
                                   .reason = last ? sequence.finish_reason : std::string(),
+                                  .field = last ? sequence.finish_field : std::string(),
                                   .report = sequence.report,
                                   .logprobs = {logprobs.begin(), logprobs.end()}}});
     sequence.window.sent(last ? sequence.to_send() : *from + static_cast<int32_t>(count), now);

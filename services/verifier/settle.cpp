@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 namespace slipstream {
 namespace {
 
@@ -11,8 +13,6 @@ int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
   for (size_t i = 0; i < emitted.size(); ++i) {
     if (emitted[i] < 0) {
       sequence.finish = Finish::error;
-      sequence.finish_reason = sequence.adjuster ? "the request's masks leave no token, or the model's logits are not finite"
-                                                 : "the model gave logits that are not finite for this prompt";
       return static_cast<int>(i);
     }
     if (std::ranges::find(sequence.stop_ids, emitted[i]) != sequence.stop_ids.end()) {
@@ -60,6 +60,19 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
   if (emitted > 0) ++sequence.report.steps;
   counters.output_tokens += static_cast<uint64_t>(emitted);
   return {.emitted = emitted, .accepted_nodes = accepted, .path = std::move(path)};
+}
+
+void tell_why_none(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
+  if (!sequence.adjuster || sequence.adjuster->leaves_a_token(vocabulary)) {
+    sequence.finish_reason = "the model gave logits that are not finite for this prompt";
+    ++counters.non_finite_rows;
+    return;
+  }
+  const std::vector<std::string_view> masks = sequence.adjuster->how().masks();
+  sequence.finish_field = masks.front();
+  sequence.finish_reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
+                                       sequence.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");
+  ++counters.masked_rows;
 }
 
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs) {

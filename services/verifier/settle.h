@@ -16,9 +16,12 @@ struct Settled {
   std::vector<int32_t> path;  // [accepted_nodes] their rows of the lane, whose first is the root's
 };
 
-// walked: what is accepted of lane.tree, and the token behind it. A token of -1 (a row that was not finite) ends the sequence
-// with Finish::error.
+// walked: what is accepted of lane.tree, and the token behind it. A token of -1 (a row that was not finite, or masked whole)
+// ends the sequence with Finish::error.
 Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters);
+
+// Of a sequence that ended so: are its own masks why, or the model? vocabulary: rows of the logits.
+void tell_why_none(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters);
 
 // Keeps the logprobs of what settle() emitted. logprobs: [lane.tree.size() + 1] of the tokens chosen.
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/check.h"
 #include "common/speculation/node_shares.h"
 #include "services/verifier/settle.h"
@@ -205,19 +207,35 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
     keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
   }
   if (sequence.finish == Finish::error)
-    ++counters.non_finite_rows;
+    tell_why_none(sequence, config.fingerprint.vocabulary, counters);
   else
     keep_prefix(sequence);
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
   if (!lane.tree.empty()) sequence.rate.tree(lane.tree.depth(), settled.accepted_nodes);
   drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
+  tell_lateness(sequence, now, effects);
   deliver(sequence, now, effects);
   if (sequence.running())
     drafting.begin_round(sequence, now, effects);
   else
     stop(sequence, effects);
   return settled.accepted_nodes;
+}
+
+void Verifier::State::tell_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {
+  const auto tally = late_trees.look(counters, now);
+  if (!tally) return;
+  const auto in_ms = [](Time time) { return std::chrono::duration<double, std::milli>(time).count(); };
+  const Time answers_in = drafting.expected(sequence, sequence.round_began);
+  effects.push_back(Note{
+      fmt::format(
+          "{} of the last {} trees asked for came too late: one is waited for {:g} ms at most (--deadline-us of the router), "
+          "and only while waiting pays (--wait-percent here); the newest drafter {}. Give drafters cores of their own or "
+          "a smaller draft model, or raise these",
+          tally->late, tally->asked, in_ms(Time(sequence.tuning.deadline_us)),
+          answers_in == Time{} ? "has not answered yet" : fmt::format("answers in {:.0f} ms", in_ms(answers_in))),
+      true});
 }
 
 void Verifier::State::stop(VerifierSequence& sequence, Effects& effects) {

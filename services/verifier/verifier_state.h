@@ -11,6 +11,7 @@
 #include "common/speculation/wait_budget.h"
 #include "services/verifier/drafting.h"
 #include "services/verifier/gather.h"
+#include "services/verifier/late_trees.h"
 #include "services/verifier/verifier.h"
 
 namespace slipstream {
@@ -59,6 +60,7 @@ struct Verifier::State {
   static void give_up(VerifierSequence& sequence);                       // its place in the cache
   void deliver(VerifierSequence& sequence, Time now, Effects& effects);  // what the window lets through
   int decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
+  void tell_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
   void stop(VerifierSequence& sequence, Effects& effects);  // finished: holds its tokens until they are acked, nothing else
 
   VerifierConfig config;
@@ -81,6 +83,7 @@ struct Verifier::State {
   Time waited{};                    // by the step in flight
   WaitBudget wait_budget;
   CostModel cost;
+  LateTrees late_trees;
   Time window_began{};  // of the busy share
   Time window_busy{};   // computing within it
   float busy = 0;       // of the last whole window

@@ -59,6 +59,14 @@ std::vector<Mistake> mistakes() {
       {"a bias of no token", with(R"("logit_bias": {"64": 1})"), 400, "logit_bias", "invalid_value"},
       {"too many alternatives", with(R"("logprobs": true, "top_logprobs": 21)"), 400, "top_logprobs", "invalid_value"},
       {"a field of ours misspelt", with(R"("speculation": {"enable": true})"), 400, "speculation.enable", "invalid_value"},
+      {"speculation off with a rule", with(R"("speculation": {"enabled": false, "rule": "coupled"})"), 400, "speculation.rule",
+       "invalid_value"},
+      {"a drafter that nobody knows", with(R"("speculation": {"drafter": "crystal"})"), 400, "speculation.drafter",
+       "invalid_value"},
+      {"special tokens in the text", with(R"("skip_special_tokens": false)"), 400, "skip_special_tokens",
+       "unsupported_parameter"},
+      {"only the end, and not at once", with(R"("allowed_token_ids": [2], "min_tokens": 1)"), 400, "allowed_token_ids",
+       "invalid_value"},
       {"a body over the limit", std::string(kHttpBodyBytesMax + 1, ' '), 413, "", "body_too_large"},
   };
 }
@@ -99,6 +107,18 @@ TEST(BadInput, OnPathsIsAnsweredToo) {
   expect_error(client.get("/v2"), {"an unknown path", "", 404, "", "unknown_path"});
   expect_error(client.get("/v1/models/gpt-5"), {"an unknown model", "", 404, "model", "model_not_found"});
   expect_error(client.get("/ready"), {"too early", "", 503, "", "no_verifier"});
+}
+
+// Only its verifier finds out, one token later. Others beside it are none the worse.
+TEST(BadInput, MasksThatLeaveNoTokenLaterFailThatAnswerAlone) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("none");
+  http::Client client = cluster.client();
+  const auto reply = client.post("/v1/chat/completions", with(R"("allowed_token_ids": [5], "bad_words": ["bb"])"));
+  expect_error(reply, {"only b, and never twice", "", 400, "allowed_token_ids", "no_token_left"});
+  const auto other = client.post("/v1/chat/completions", with(R"("max_tokens": 4)"));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->status, 200) << other->body;
 }
 
 TEST(BadInput, LeavesTheServerAsItWas) {

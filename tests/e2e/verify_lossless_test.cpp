@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/rule_names.h"
 #include "common/statistics/chi_square_law.h"
+#include "tests/data/noisy_model.h"
 #include "tests/e2e/cluster.h"
 #include "tests/e2e/exact_law.h"
 #include "tests/e2e/front.h"
@@ -144,6 +148,103 @@ TEST(VerifyLossless, FindsOneWrongByte) {
   EXPECT_EQ(run.status, 1) << run.said;
   EXPECT_THAT(run.said, HasSubstr("2 of 6 answers differ"));
   EXPECT_THAT(run.markdown, HasSubstr("seed 2, temperature 1: text differs at byte"));
+}
+
+// All rules, and a drafter that is trusted: the target with so much noise on its weights.
+void start_drawing(Cluster& cluster, float noise) {
+  const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", noise);
+  cluster.start_router(
+      {"--deadline-us", "1000000", "--trust", "local", "--rules", fmt::format("{}", fmt::join(kRuleNames, ","))});
+  cluster.start_verifier({"--wait-percent", "100000"});
+  cluster.start_drafter({"--method", "small-lm", "--draft-model", draft_model.string()});
+  cluster.wait_ports("verifier");
+  cluster.wait_ready();
+  cluster.wait_drafter();
+}
+
+TEST(VerifyLossless, LooksWhereTheUserPoints) {
+  Cluster cluster(tiny_model());
+  start_drawing(cluster, 0.06F);
+  std::mutex mutex;
+  json reference, candidate;  // one of what each was asked with
+  Front front(cluster.http_port(), [&](const json& request) -> Front::Change {
+    std::lock_guard lock(mutex);
+    (speculates(request) ? candidate : reference) = request;
+    return {};
+  });
+  const Outcome run = verify(cluster, {"--server",
+                                       front.url(),
+                                       "--only",
+                                       "law",
+                                       "--temperatures",
+                                       "0.8",
+                                       "--samples",
+                                       "1000",
+                                       "--rule",
+                                       "ratio",
+                                       "--siblings",
+                                       "2",
+                                       "--nodes",
+                                       "6",
+                                       "--depth",
+                                       "2",
+                                       "--drafter",
+                                       "small-lm",
+                                       "--top-p",
+                                       "0.9",
+                                       "--top-k",
+                                       "40",
+                                       "--min-p",
+                                       "0.01",
+                                       "--repetition-penalty",
+                                       "1.2",
+                                       "--presence-penalty",
+                                       "0.1",
+                                       "--frequency-penalty",
+                                       "-0.1",
+                                       "--fields",
+                                       R"({"logit_bias": {"7": 1}})"});
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_EQ(candidate["speculation"],
+            json::parse(R"({"enabled": true, "rule": "ratio", "siblings": 2, "nodes": 6, "depth": 2, "drafter": "small-lm"})"));
+  for (const json& asked : {reference, candidate}) {
+    EXPECT_EQ(asked["top_p"], 0.9);
+    EXPECT_EQ(asked["top_k"], 40);
+    EXPECT_EQ(asked["min_p"], 0.01);
+    EXPECT_EQ(asked["repetition_penalty"], 1.2);
+    EXPECT_EQ(asked["presence_penalty"], 0.1);
+    EXPECT_EQ(asked["frequency_penalty"], -0.1);
+    EXPECT_EQ(asked["logit_bias"], json::parse(R"({"7": 1})"));
+  }
+  EXPECT_THAT(run.markdown, HasSubstr("both asked with"));
+}
+
+TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
+  Cluster cluster(tiny_model());
+  start_drawing(cluster, 0.2F);
+  // Everything that is drafted is accepted: the bias is the whole variation between target and drafter.
+  const std::vector<std::string> how{"--only", "law", "--temperatures", "1", "--samples", "2000", "--rule", "uniform"};
+  const auto asked = [&](const std::string& server, const char* epsilon) {
+    std::vector<std::string> arguments{"--server", server, "--epsilon", epsilon};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    return verify(cluster, arguments);
+  };
+  const Outcome honest = asked(url(cluster), "1");
+  EXPECT_EQ(honest.status, 0) << honest.said;
+  EXPECT_THAT(honest.said, HasSubstr("Differs by at most what it declares"));
+  Front liar(cluster.http_port(), [](const json&) -> Front::Change {
+    return [](json& event) {
+      if (!event.contains("slipstream") || !event["slipstream"].contains("speculation")) return;
+      json& told = event["slipstream"]["speculation"];
+      if (told.contains("bias_spent")) told["bias_spent"] = told["bias_spent"].get<double>() / 10;
+    };
+  });
+  const Outcome lied = asked(liar.url(), "1");
+  EXPECT_EQ(lied.status, 1) << lied.said;
+  EXPECT_THAT(lied.said, HasSubstr("by more than it declares"));
+  const Outcome untold = verify(cluster, {"--server", url(cluster), "--rule", "pareto"});
+  EXPECT_EQ(untold.status, 2);
+  EXPECT_THAT(untold.said, HasSubstr("--rule pareto needs --epsilon"));
 }
 
 TEST(VerifyLossless, AsksStrangersInStandardWordsAndComparesWhatTheySay) {

@@ -29,6 +29,7 @@ std::string request_json(const std::string& model, const Question& question) {
     request["slipstream"] = {{"tokens", true}};
     request["speculation"] = {{"enabled", question.speculate}};
     if (!question.rule.empty()) request["speculation"]["rule"] = question.rule;
+    if (!question.tuning.empty()) request["speculation"].update(nlohmann::json::parse(question.tuning));
   }
   if (!question.more.empty()) request.update(nlohmann::json::parse(question.more));
   return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -142,8 +143,15 @@ class Reader {
     int64_t nodes = 0;
     if (root["metrics"]["speculative_decoding"]["num_draft_tokens"].get(nodes) == simdjson::SUCCESS)
       answer_.draft_nodes = nodes;
-    std::string_view rule;
-    if (root["slipstream"]["speculation"]["rule"].get(rule) == simdjson::SUCCESS) answer_.rule = rule;
+    speculation(root["slipstream"]["speculation"]);
+  }
+
+  void speculation(simdjson::simdjson_result<simdjson::dom::element> told) {
+    std::string_view text;
+    if (told["rule"].get(text) == simdjson::SUCCESS) answer_.rule = text;
+    if (told["reason"].get(text) == simdjson::SUCCESS) answer_.why_rule = text;
+    double spent = 0;
+    if (told["bias_spent"].get(spent) == simdjson::SUCCESS) answer_.bias_spent = spent;
   }
 
   Answer& answer_;

@@ -25,6 +25,7 @@ struct Question {
   bool speculate = true;  // false: plain decoding, whatever drafters there are
   std::string more;       // further fields of the request, as a JSON object; "": none
   std::string rule;       // of acceptance; empty: the server's own choice
+  std::string tuning;     // further fields of its `speculation`, likewise
   bool standard = false;  // only OpenAI's own fields: the server is no Slipstream; `speculate` and `rule` are not sent
   bool logprobs = false;  // ask for the text of each token in the standard way
 };
@@ -48,6 +49,8 @@ struct Answer {
   double acceptance_length = 1;             // tokens per verify step, the target's own included
   int64_t draft_nodes = 0;                  // that steps judged for it
   std::string rule;                         // of acceptance, that ran; empty: it does not say
+  std::string why_rule;                     // why it is not the one that was asked for, in the server's word; empty: it is
+  std::optional<double> bias_spent;         // total variation that it declares; none: it does not say
   double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
 };
 

@@ -22,9 +22,12 @@ struct Division {
   static Division with_draft_model(int cpus) { return {cpus, std::max(1, cpus - cpus / 2), std::max(1, cpus / 2)}; }
 
   std::string words() const {
+    if (verifier_threads + drafter_threads > cpus) {
+      return fmt::format(
+          "{} CPU: verifier and drafter share it, so that most trees will come too late; give them two (--threads)", cpus);
+    }
     if (drafter_threads > 0) {
-      return fmt::format("{} CPU{}: the verifier computes on {}, the drafter on {}", cpus, cpus == 1 ? "" : "s",
-                         verifier_threads, drafter_threads);
+      return fmt::format("{} CPUs: the verifier computes on {}, the drafter on {}", cpus, verifier_threads, drafter_threads);
     }
     const int left = cpus - verifier_threads;
     return fmt::format("{} CPU{}: the verifier computes on {}; router and drafter {}", cpus, cpus == 1 ? "" : "s",

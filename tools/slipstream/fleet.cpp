@@ -11,6 +11,8 @@
 #include <system_error>
 
 #include "common/config/cpu_quota.h"
+#include "common/config/router_config.h"
+#include "common/config/verifier_config.h"
 #include "common/http/client.h"
 
 namespace slipstream::command {
@@ -23,8 +25,7 @@ constexpr std::chrono::milliseconds kLookTimeout{500};    // of one that tells w
 constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe that others wait for
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 constexpr size_t kLogTailLines = 12;
-// For a tree of a draft model: some forward passes. What waiting may cost in all is the verifier's --wait-percent.
-constexpr std::chrono::microseconds kModelDeadline{200'000};
+constexpr uint32_t kModelDeadlineUs = 200'000;
 
 std::string tail(const std::filesystem::path& log) {
   std::ifstream file(log);
@@ -65,6 +66,19 @@ bool says_yes(uint16_t port, const char* path, std::chrono::milliseconds at_most
 
 }  // namespace
 
+uint32_t deadline_of(const FleetOptions& options) {
+  return options.deadline_us.value_or(options.drafter == kSmallLm ? kModelDeadlineUs : RouterOptions().deadline_us);
+}
+
+std::string drafting_words(const FleetOptions& options) {
+  if (options.drafter == kNoDrafter) return "no drafter: all is decoded plainly";
+  return fmt::format(
+      "drafter {}: a step waits {:g} ms for a tree at most (--deadline-us), and only while waiting pays (beside what drafts "
+      "save, "
+      "{} % of the time computed: --wait-percent); its probabilities are trusted, as it is our own",
+      options.drafter, deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
+}
+
 Fleet::Fleet(FleetOptions options, ServicePrograms programs, Supervisor::Say say)
     : options_(std::move(options)), programs_(std::move(programs)), division_(divide(options_)), supervisor_(std::move(say)) {}
 
@@ -94,6 +108,9 @@ Result<void> Fleet::start(StopSignal& stop) {
   Command verifier = command("verifier", programs_.verifier);
   verifier.arguments.insert(verifier.arguments.end(),
                             {"--threads", std::to_string(division_.verifier_threads), "--drain-ms", "0"});
+  if (options_.wait_percent) {
+    verifier.arguments.insert(verifier.arguments.end(), {"--wait-percent", std::to_string(*options_.wait_percent)});
+  }
   TRY_VOID(start_one(stop, "verifier", verifier));
   if (options_.drafter != kNoDrafter) {
     Command drafter = command("drafter", programs_.drafter);
@@ -156,9 +173,7 @@ Command Fleet::router_command(const Ports& ports) const {
                   "0", "--port-file", port_file("router").string()},
                  {},
                  log("router")};
-  if (options_.drafter == kSmallLm) {
-    router.arguments.insert(router.arguments.end(), {"--deadline-us", std::to_string(kModelDeadline.count())});
-  }
+  router.arguments.insert(router.arguments.end(), {"--deadline-us", std::to_string(deadline_of(options_))});
   // They are all our own.
   router.arguments.insert(router.arguments.end(), {"--trust", options_.keys.empty() ? "local" : "drafter"});
   add_keys("router", router);

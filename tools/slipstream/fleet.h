@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "common/base/method_names.h"
 #include "common/base/result.h"
 #include "tools/slipstream/division.h"
 #include "tools/slipstream/hang_watch.h"
@@ -19,18 +21,24 @@
 namespace slipstream::command {
 
 inline constexpr std::string_view kNoDrafter = "none";
-inline constexpr std::string_view kSmallLm = "small-lm";
 
 struct FleetOptions {
   std::filesystem::path model = "models/smollm2-135m-instruct";
   std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
   std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
+  std::optional<uint32_t> deadline_us;        // that a step waits for a tree at most; none: see deadline_of()
+  std::optional<uint32_t> wait_percent;       // of the time computed that such waits may cost; none: the verifier's own
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
   int cpus = 0;                               // to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there
   std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: none
   std::string name = "serve";                 // tells this fleet's logs from another's
 };
+
+// What is asked for, or what a method needs: the tree of a draft model is some forward passes, look-up takes microseconds.
+uint32_t deadline_of(const FleetOptions& options);
+// Who guesses, how long he is waited for, and what he is believed.
+std::string drafting_words(const FleetOptions& options);
 
 class Fleet {
  public:

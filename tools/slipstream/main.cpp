@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "common/base/build_info.h"
+#include "common/base/limits.h"
+#include "common/config/limits.h"
 #include "common/config/misspelling.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
@@ -53,11 +55,17 @@ int strays(const CLI::App& app) {
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
-  app.add_option("--drafter", options.drafter, "Who guesses ahead")
+  app.add_option("--drafter", options.drafter, "Who guesses ahead; its probabilities are trusted, as it is our own")
       ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
       ->capture_default_str();
   app.add_option("--draft-model", options.draft_model,
                  "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
+  app.add_option("--deadline-us", options.deadline_us,
+                 "Microseconds that a step waits for a tree at most; none: 200000 for small-lm, else 3000")
+      ->check(CLI::Range(0U, kDeadlineUsMax));
+  app.add_option("--wait-percent", options.wait_percent,
+                 "What such waits may cost beside what drafts save, in % of the time computed; none: 5")
+      ->check(CLI::Range(kWaitPercentRange.low, kWaitPercentRange.high));
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -101,6 +109,36 @@ std::string finite(const std::string& given) {
   return std::isnan(std::strtod(given.c_str(), nullptr)) ? fmt::format("{} is no number", given) : std::string();
 }
 
+// By the names of the request's fields.
+void request_flags(CLI::App& app, verify::VerifyOptions& options) {
+  const std::string speculation = "How the candidate speculates (with --server)", request = "What both are asked with";
+  const auto option = [&app](const std::string& group, const char* flag, auto& value, const char* help) {
+    return app.add_option(flag, value, help)->group(group);
+  };
+  const auto number = [&option](const std::string& group, const char* flag, auto& value, double least, double most,
+                                const char* help) {
+    option(group, flag, value, help)->check(CLI::Range(least, most))->check(CLI::Validator(finite, ""));
+  };
+  verify::SpeculationFlags& how = options.speculation;
+  option(speculation, "--rule", how.rule, "Acceptance rule; none: the server's own");
+  option(speculation, "--siblings", how.siblings, "Candidates a node: ratio, batch, traversal")
+      ->check(CLI::Range(1, kSiblingsMax));
+  number(speculation, "--lenience", how.lenience, 0, 1, "How far the rule lenience may stray; 1: not at all");
+  number(speculation, "--epsilon", how.epsilon, 0, 1, "How far the rules pareto, uniform and typical may");
+  number(speculation, "--delta", how.delta, 0, 1, "... and the other of typical's two");
+  option(speculation, "--nodes", how.nodes, "Drafted nodes a round, at most")->check(CLI::Range(0, kTreeNodesMax));
+  option(speculation, "--depth", how.depth, "... and how deep")->check(CLI::Range(0, kTreeDepthMax));
+  option(speculation, "--drafter", how.drafter, "Draft method; none: any");
+  verify::RequestFlags& fields = options.request;
+  number(request, "--top-p", fields.top_p, 0, 1, "The likeliest tokens that have so much together");
+  option(request, "--top-k", fields.top_k, "The so many likeliest tokens");
+  number(request, "--min-p", fields.min_p, 0, 1, "Tokens at least so likely, compared with the likeliest");
+  number(request, "--repetition-penalty", fields.repetition_penalty, 0.01, 100, "Of tokens in prompt or output; 1: off");
+  number(request, "--presence-penalty", fields.presence_penalty, -2, 2, "Of tokens in the output; 0: off");
+  number(request, "--frequency-penalty", fields.frequency_penalty, -2, 2, "... for each time that they are there");
+  option(request, "--fields", fields.fields, "Any other fields, as a JSON object: '{\"bad_words\": [\"no\"]}'");
+}
+
 CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   CLI::App* verify_app = app.add_subcommand("verify-lossless",
                                             "Does a server say the same with speculation as without? To the byte, and as a "
@@ -114,7 +152,6 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--candidate", options.candidate, "... and another, or the same with other settings");
   option("--model", options.model, "Which model to ask for; none: the first of /v1/models");
   option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
-  option("--rule", options.rule, "Acceptance rule for the candidate's speculation; none: the server's own");
   option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
   option("--temperatures", options.temperatures, "0: always the likeliest word")
       ->check(CLI::Range(0.0, 2.0))
@@ -133,6 +170,7 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
       ->check(CLI::Range(0, 1'000'000));
   option("--streams", options.streams, "Questions at once")->check(CLI::Range(1, verify::kStreamsMax));
   option("--report", options.report, "Where the report goes: this with .md and .html");
+  request_flags(*verify_app, options);
   return verify_app;
 }
 

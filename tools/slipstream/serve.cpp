@@ -60,8 +60,8 @@ Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY_VOID(check_port(options.port));
   Voice voice;
   const auto say = [&voice](std::string_view line) { voice.say(line); };
-  say(fmt::format("model {}, drafter {}, logs in {}", options.model.string(), options.drafter,
-                  (options.run_folder / "logs").string()));
+  say(fmt::format("model {}, logs in {}\n{}", options.model.string(), (options.run_folder / "logs").string(),
+                  drafting_words(options)));
   DiskWatch disk(options.run_folder);
   TRY(auto fleet, Fleet::launch(std::move(options), stop, say));
   say(fmt::format(

@@ -102,6 +102,7 @@ struct Tokens {
   report @7 :Report;
   logprobs @8 :List(TokenLogprob);  # [ids] or none
   depths @9 :List(UInt8);
+  field @10 :Text;
 }
 
 struct Logprob {

@@ -1,6 +1,7 @@
 #include "services/drafter/methods/make_method.h"
 
 #include "common/base/log.h"
+#include "common/base/method_names.h"
 #include "common/checkpoint/fingerprint.h"
 #include "services/drafter/methods/ngram.h"
 #include "services/drafter/methods/small_lm.h"
@@ -33,7 +34,7 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
 }  // namespace
 
 Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target) {
-  if (options.method == "small-lm") return make_small_lm(options, target);
+  if (options.method == kSmallLm) return make_small_lm(options, target);
   return std::make_unique<NgramMethod>();
 }
 

@@ -4,9 +4,10 @@
 #include <charconv>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/limits.h"
+#include "common/sampling/adjuster.h"
 
 namespace slipstream {
 namespace {
@@ -136,15 +137,12 @@ ApiResult<Adjustments> adjustments_of(const AdjustmentFields& fields, const Toke
   if (!how.bias.empty() && how.bias.back().id >= vocabulary) return unknown("logit_bias", how.bias.back().id);
   if (!how.allowed.empty() && how.allowed.back() >= vocabulary) return unknown("allowed_token_ids", how.allowed.back());
   for (const std::string& word : fields.bad_words) TRY_VOID(add_bad_word(word, tokenizer, how));
-  if (how.min_tokens == 0) return how;
-  how.end_ids.assign(end_ids.begin(), end_ids.end());
-  const auto ends = [&](TokenId id) { return std::ranges::find(end_ids, id) != end_ids.end(); };
-  if (!how.allowed.empty() && std::ranges::all_of(how.allowed, ends)) {
-    return std::unexpected(bad_field("allowed_token_ids",
-                                     "`allowed_token_ids` holds only tokens that end the answer, and `min_tokens` forbids "
-                                     "them at first: no token is left."));
-  }
-  return how;
+  if (how.min_tokens > 0) how.end_ids.assign(end_ids.begin(), end_ids.end());
+  const std::vector<std::string_view> masks = how.masks();
+  if (masks.empty() || Adjuster(how).leaves_a_token(vocabulary)) return how;
+  return std::unexpected(
+      bad_field(std::string(masks.front()), fmt::format("no token is left to begin the answer with: `{}` forbid{} every one.",
+                                                        fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "")));
 }
 
 }  // namespace slipstream

@@ -24,7 +24,7 @@ Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHe
 
 Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max) {
   if (auto done = read(delivery); !done) {
-    fail({.status = 500, .code = "detokenize_failed", .message = done.error().message});
+    fail({.status = 500, .code = std::string(kDetokenizeFailed), .message = done.error().message});
     return Next::abandon_failed;
   }
   const bool ended = !reason_.empty();

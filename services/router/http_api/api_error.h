@@ -3,11 +3,14 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 
 #include "common/http/server.h"
 #include "services/router/request.h"
 
 namespace slipstream {
+
+inline constexpr std::string_view kDetokenizeFailed = "detokenize_failed";
 
 struct ApiError {
   int status = 400;

@@ -17,12 +17,45 @@ using simdjson::dom::element;
 using Checked = ApiResult<void>;
 
 // Known to OpenAI's or vLLM's clients, without effect here: refused unless they ask for nothing.
-constexpr std::array<std::string_view, 21> kUnbuilt{
-    "audio",          "best_of",         "function_call",   "functions",       "guided_choice",
-    "guided_grammar", "guided_json",     "guided_regex",    "modalities",      "n",
-    "prediction",     "prompt_logprobs", "response_format", "stop_token_ids",  "structured_outputs",
-    "tool_choice",    "tools",           "typical_p",       "use_beam_search", "web_search_options",
-    "length_penalty"};
+constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
+                                                    "add_special_tokens",
+                                                    "audio",
+                                                    "best_of",
+                                                    "chat_template",
+                                                    "chat_template_kwargs",
+                                                    "continue_final_message",
+                                                    "documents",
+                                                    "echo",
+                                                    "function_call",
+                                                    "functions",
+                                                    "guided_choice",
+                                                    "guided_grammar",
+                                                    "guided_json",
+                                                    "guided_regex",
+                                                    "include_stop_str_in_output",
+                                                    "length_penalty",
+                                                    "logits_processors",
+                                                    "mm_processor_kwargs",
+                                                    "modalities",
+                                                    "n",
+                                                    "prediction",
+                                                    "prompt_logprobs",
+                                                    "response_format",
+                                                    "return_token_ids",
+                                                    "return_tokens_as_token_ids",
+                                                    "skip_special_tokens",
+                                                    "spaces_between_special_tokens",
+                                                    "stop_token_ids",
+                                                    "structured_outputs",
+                                                    "tool_choice",
+                                                    "tools",
+                                                    "truncate_prompt_tokens",
+                                                    "typical_p",
+                                                    "use_beam_search",
+                                                    "web_search_options"};
+// Of those, the switches that are on as usual.
+constexpr std::array<std::string_view, 3> kOnAsUsual{"add_generation_prompt", "skip_special_tokens",
+                                                     "spaces_between_special_tokens"};
 
 // The values of unbuilt fields that mean "as usual".
 bool asks_for_nothing(std::string_view name, element value) {
@@ -32,7 +65,7 @@ bool asks_for_nothing(std::string_view name, element value) {
   bool flag = false;
   double number = 0;
   if (value.is_null()) return true;
-  if (value.get(flag) == simdjson::SUCCESS) return !flag;
+  if (value.get(flag) == simdjson::SUCCESS) return flag == (std::ranges::find(kOnAsUsual, name) != kOnAsUsual.end());
   if (value.get(number) == simdjson::SUCCESS) {
     const bool one = name == "n" || name == "best_of" || name == "length_penalty" || name == "typical_p";
     return number == (one ? 1 : 0);

@@ -62,10 +62,16 @@ Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& hi
             {"num_spec_tokens", draft_nodes_max}}}};
 }
 
-// Which rule ran, and what total variation it spent if it is one that declares its bias.
-Json speculation_json(const Acceptance& ran, const Usage& usage, const SpeculationReport& report) {
-  Json json{{"rule", name_of(ran)}};
-  if (!is_biased(ran.rule)) return json;
+// Which rule ran, why it was not the one asked for, and what total variation it spent if it is one that declares its bias.
+// Greedy is what coupled is called at temperature 0.
+Json speculation_json(const Delivery& delivery, const Usage& usage) {
+  const SpeculationReport& report = delivery.report;
+  Json json{{"rule", name_of(delivery.rule.ran)}};
+  if (is_drawn(delivery.asked.rule) && delivery.rule.reason != RuleReason::as_asked) {
+    json["asked"] = name_of(delivery.asked);
+    json["reason"] = name_of(delivery.rule.reason);
+  }
+  if (!is_biased(delivery.rule.ran.rule)) return json;
   json["bias_spent"] = report.spent;
   json["bias_spent_per_token"] =
       usage.completion_tokens == 0 ? 0.0F : report.spent / static_cast<float>(usage.completion_tokens);
@@ -131,7 +137,7 @@ std::string CompletionJson::usage(const Usage& usage) const {
   json["choices"] = Json::array();
   json["usage"] = usage_json(usage, delivery_.report);
   json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
-  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(delivery_.acceptance, usage, delivery_.report)}};
+  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(delivery_, usage)}};
   return dump(json);
 }
 
@@ -146,7 +152,7 @@ std::string CompletionJson::whole(std::string_view text, std::string_view reason
   json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
   json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
-  json["slipstream"]["speculation"] = speculation_json(delivery_.acceptance, usage, delivery_.report);
+  json["slipstream"]["speculation"] = speculation_json(delivery_, usage);
   return dump(json);
 }
 

@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kChatPath = "/v1/chat/completions";
 constexpr std::string_view kModelsPath = "/v1/models";
-constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", "/ready", "/metrics", kModelsPath};
+constexpr std::string_view kReadyPath = "/ready";
+constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", kReadyPath, "/metrics", kModelsPath};
 constexpr int kRetryFullSeconds = 1;
 constexpr int kRetryNoVerifierSeconds = 5;
 // Drawn seeds stay exact in a client that reads numbers as doubles.
@@ -67,27 +68,38 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
       std::ranges::find(kGetPaths, request.path) != kGetPaths.end() || request.path.starts_with(std::string(kModelsPath) + "/");
   const std::string_view allowed = request.path == kChatPath ? "POST" : known ? "GET" : "";
   if (allowed.empty()) {
-    exchange.send(error_response(
-        {.status = 404,
-         .message = fmt::format("There is no {}: see {}, {} or the page at /.", request.path, kChatPath, kModelsPath),
-         .code = "unknown_path"}));
+    refuse(exchange,
+           {.status = 404,
+            .message = fmt::format("There is no {}: see {}, {} or the page at /.", request.path, kChatPath, kModelsPath),
+            .code = "unknown_path"});
   } else if (request.method != allowed && !(request.method == "HEAD" && allowed == "GET")) {
-    auto response = error_response(wrong_method(request.path, allowed));
+    const ApiError error = wrong_method(request.path, allowed);
+    errors_.add(error.code);
+    auto response = error_response(error);
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));
   } else if (request.path == kChatPath) {
     auto chats = [this, body = std::move(request.body), exchange] { chat(body, exchange); };
-    if (!ports_.later(std::move(chats))) exchange.send(error_response(not_taken(ports_.counters().closing)));
+    if (!ports_.later(std::move(chats))) refuse(exchange, not_taken(ports_.counters().closing));
+  } else if (request.path == kReadyPath) {
+    exchange.send(ready());
+  } else if (auto response = get(request.path)) {
+    exchange.send(*std::move(response));
   } else {
-    exchange.send(get(request.path));
+    refuse(exchange, response.error());
   }
+}
+
+void HttpApi::refuse(http::Exchange& exchange, const ApiError& error) {
+  errors_.add(error.code);
+  exchange.send(error_response(error));
 }
 
 void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   const auto request = parse_chat_request(body, model_.name, model_.rules);
-  if (!request) return exchange.send(error_response(request.error()));
+  if (!request) return refuse(exchange, request.error());
   auto submit = submit_of(*request);
-  if (!submit) return exchange.send(error_response(submit.error()));
+  if (!submit) return refuse(exchange, submit.error());
 
   const RequestId id = ++newest_;
   const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kDrawnSeedBits)));
@@ -105,7 +117,7 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   }
   if (!ports_.post(*std::move(submit))) {
     forget(id);
-    return exchange.send(error_response(not_taken(ports_.counters().closing)));
+    return refuse(exchange, not_taken(ports_.counters().closing));
   }
   exchange.on_gone([this, id] {  // even if it went long ago; only now, so that the Abandon comes behind the Submit
     forget(id);
@@ -155,9 +167,8 @@ ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
   return submit;
 }
 
-http::Response HttpApi::get(std::string_view path) const {
+ApiResult<http::Response> HttpApi::get(std::string_view path) const {
   if (path == "/health") return json_response(R"({"status":"ok"})");
-  if (path == "/ready") return ready();
   if (path == "/metrics") return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
   if (path == "/") {
     std::string address;
@@ -176,12 +187,13 @@ http::Response HttpApi::get(std::string_view path) const {
   if (path == kModelsPath) return json_response(Json{{"object", "list"}, {"data", Json::array({model})}}.dump());
   const std::string_view name = path.substr(kModelsPath.size() + 1);
   if (name == model_.name) return json_response(model.dump());
-  return error_response({.status = 404,
-                         .message = fmt::format("The model `{}` is not served here; `{}` is.", name, model_.name),
-                         .param = "model",
-                         .code = "model_not_found"});
+  return std::unexpected(ApiError{.status = 404,
+                                  .message = fmt::format("The model `{}` is not served here; `{}` is.", name, model_.name),
+                                  .param = "model",
+                                  .code = "model_not_found"});
 }
 
+// Who asks is no client: its 503 is no error.
 http::Response HttpApi::ready() const {
   const RouterCounters counters = ports_.counters();
   if (counters.closing) return error_response(api_error(shutting_down()));
@@ -210,11 +222,16 @@ void HttpApi::deliver(const Delivery& delivery) {
   if (next == Answer::Next::more) return;
   forget(delivery.request);
   if (next == Answer::Next::abandon_stopped) ports_.post(Abandon{delivery.request, Abandon::Why::stop_string});
-  if (next == Answer::Next::abandon_failed) ports_.post(Abandon{delivery.request, Abandon::Why::failed});
+  if (next != Answer::Next::abandon_failed) return;
+  errors_.add(kDetokenizeFailed);
+  ports_.post(Abandon{delivery.request, Abandon::Why::failed});
 }
 
 void HttpApi::fail(const Failure& failure) {
-  if (const auto answer = find(failure.request)) answer->fail(failure);
+  if (const auto answer = find(failure.request)) {
+    errors_.add(failure.code);
+    answer->fail(failure);
+  }
   forget(failure.request);
 }
 

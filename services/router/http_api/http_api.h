@@ -18,6 +18,7 @@
 #include "common/text/tokenizer.h"
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
+#include "services/router/http_api/error_counts.h"
 #include "services/router/request.h"
 
 namespace slipstream {
@@ -49,6 +50,8 @@ class HttpApi {
   static http::Response error_body(int status, std::string_view message);  // of what the server finds itself
   void listens_at(std::string address);                                    // thread-safe; "127.0.0.1:8080", for the page
 
+  ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe
+
   // On the loop's thread.
   void deliver(const Delivery& delivery);
   void fail(const Failure& failure);
@@ -57,7 +60,8 @@ class HttpApi {
   void chat(std::string_view body, http::Exchange exchange);
   ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
   ApiResult<Submit> submit_of(const ChatRequest& request) const;
-  http::Response get(std::string_view path) const;
+  ApiResult<http::Response> get(std::string_view path) const;
+  void refuse(http::Exchange& exchange, const ApiError& error);
   http::Response ready() const;
 
   std::shared_ptr<Answer> find(RequestId id);
@@ -68,6 +72,8 @@ class HttpApi {
   const Incarnation incarnation_;
   const int64_t created_;  // Unix seconds
   const Ports ports_;
+
+  ErrorCounts errors_;
 
   // The text thread only.
   RequestId newest_ = 0;

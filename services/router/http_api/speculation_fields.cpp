@@ -5,30 +5,18 @@
 
 #include <fmt/ranges.h>
 
+#include "common/base/rule_names.h"
 #include "common/messages/rules.h"
 
 namespace slipstream {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKeys{"enabled",  "rule",     "drafter", "nodes", "depth",
+constexpr std::string_view kEnabled = "enabled";
+constexpr std::array<std::string_view, 9> kKeys{kEnabled,   "rule",     "drafter", "nodes", "depth",
                                                 "siblings", "lenience", "epsilon", "delta"};
 
-// The keys that a rule's parameters have; a key that the rule has not is a contradiction, and said so.
-struct Parameters {
-  std::string_view rule, strength, delta;
-  bool siblings;
-};
-constexpr std::array<Parameters, 9> kParameters{{{"coupled", "", "", false},
-                                                 {"ratio", "", "", true},
-                                                 {"batch", "", "", true},
-                                                 {"block", "", "", false},
-                                                 {"traversal", "", "", true},
-                                                 {"lenience", "lenience", "", false},
-                                                 {"pareto", "epsilon", "", false},
-                                                 {"uniform", "epsilon", "", false},
-                                                 {"typical", "epsilon", "delta", false}}};
-
-ApiResult<void> check_keys(const RequestFields& fields, const Parameters& has) {
+// A key that the rule has not is a contradiction, and said so.
+ApiResult<void> check_keys(const RequestFields& fields, const RuleFields& has) {
   for (const auto& field : fields.object()) {
     const std::string_view key = field.key;
     if (std::ranges::find(kKeys, key) == kKeys.end()) {
@@ -42,6 +30,17 @@ ApiResult<void> check_keys(const RequestFields& fields, const Parameters& has) {
           bad_field(fields.name(key),
                     fmt::format("`{}` does not go with the rule `{}`: leave one of them out.", fields.name(key), has.rule)));
     }
+  }
+  return {};
+}
+
+// Without drafts, whatever else says how to use them contradicts it.
+ApiResult<void> check_alone(const RequestFields& fields) {
+  for (const auto& field : fields.object()) {
+    if (field.key == kEnabled || field.value.is_null()) continue;
+    return std::unexpected(bad_field(fields.name(field.key),
+                                     fmt::format("`{}` says how drafts are used, and `{}` is false: leave one of them out.",
+                                                 fields.name(field.key), fields.name(kEnabled))));
   }
   return {};
 }
@@ -62,15 +61,16 @@ ApiResult<Speculation> read_speculation(const RequestFields& body, const std::ve
   if (!fields) return wanted;
   TRY(const auto rule, fields->text("rule"));
   const std::string_view name = rule.value_or("coupled");
-  const auto known = std::ranges::find(kParameters, name, &Parameters::rule);
-  if (known == kParameters.end() || std::ranges::find(allowed, name) == allowed.end()) {
+  const auto known = std::ranges::find(kRuleFields, name, &RuleFields::rule);
+  if (known == kRuleFields.end() || std::ranges::find(allowed, name) == allowed.end()) {
     return std::unexpected(bad_field(
         "speculation.rule", fmt::format("the rule `{}` is {} here: choose one of {}.", name,
-                                        known == kParameters.end() ? "unknown" : "not allowed", fmt::join(allowed, ", "))));
+                                        known == kRuleFields.end() ? "unknown" : "not allowed", fmt::join(allowed, ", "))));
   }
   TRY_VOID(check_keys(*fields, *known));
-  TRY(const auto enabled, fields->boolean("enabled"));
+  TRY(const auto enabled, fields->boolean(kEnabled));
   wanted.enabled = enabled.value_or(true);
+  if (!wanted.enabled) TRY_VOID(check_alone(*fields));
   TRY(const auto siblings, fields->integer("siblings", 1, kSiblingsMax));
   wanted.acceptance = *acceptance_named(name, siblings ? std::optional(static_cast<uint8_t>(*siblings)) : std::nullopt);
   if (!known->strength.empty()) {

@@ -52,7 +52,9 @@ Draw cut(const Answer& answer, Unit unit, size_t units_max) {
 }
 
 Result<Draws> draw(const Crew& crew, const DrawPlan& plan, Unit unit) {
-  Draws draws{.reference = std::vector<Draw>(plan.samples), .candidate = std::vector<Draw>(plan.samples)};
+  Draws draws{.reference = std::vector<Draw>(plan.samples),
+              .candidate = std::vector<Draw>(plan.samples),
+              .declared = std::vector<double>(plan.declares ? plan.samples : 0)};
   std::atomic<int64_t> draft_nodes = 0;
   Progress progress(fmt::format("law at temperature {:g}: answers", plan.temperature), 2 * plan.samples);
   TRY_VOID(crew.run(2 * plan.samples, progress, [&](Lines& lines, size_t at) -> Result<void> {
@@ -61,7 +63,11 @@ Result<Draws> draw(const Crew& crew, const DrawPlan& plan, Unit unit) {
     const Asking asking{plan.prompt, kFirstSeed + static_cast<int64_t>(at), plan.temperature, plan.positions};
     TRY(const Answer answer, ask(candidate ? lines.candidate : lines.reference, side, asking, unit == Unit::logprob_token));
     (candidate ? draws.candidate : draws.reference)[at / 2] = cut(answer, unit, static_cast<size_t>(plan.positions));
-    if (candidate) draft_nodes += answer.draft_nodes;
+    if (!candidate) return {};
+    draft_nodes += answer.draft_nodes;
+    if (!plan.declares) return {};
+    if (!answer.bias_spent) return fail("the answer to seed {} does not say what bias it spent", asking.seed);
+    draws.declared[at / 2] = *answer.bias_spent;
     return {};
   }));
   draws.draft_nodes = draft_nodes;

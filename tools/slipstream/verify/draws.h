@@ -31,12 +31,14 @@ Draw cut(const Answer& answer, Unit unit, size_t units_max);
 struct DrawPlan {
   std::string prompt;
   float temperature = 1;
-  size_t samples = 0;  // of each side
-  int positions = 0;   // units of each answer
+  size_t samples = 0;     // of each side
+  int positions = 0;      // units of each answer
+  bool declares = false;  // the candidate tells how far each of its answers strays
 };
 
 struct Draws {
   std::vector<Draw> reference, candidate;  // [samples]
+  std::vector<double> declared;            // [the candidate's samples] total variation, if it tells
   int64_t draft_nodes = 0;                 // that the candidate's steps judged
 };
 

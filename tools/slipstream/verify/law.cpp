@@ -87,11 +87,30 @@ uint64_t hash(std::string_view text) {
   return value ^ (value >> 32);
 }
 
+// The category of each draw, numbered as they come, and the test whether the sides lie further apart than is declared.
+statistics::Excess excess_of(const Draws& draws, const CategoryOf& category) {
+  std::map<std::string, size_t> numbers;
+  const auto numbered = [&](const std::vector<Draw>& side) {
+    std::vector<size_t> categories;
+    for (const Draw& draw : side) categories.push_back(numbers.emplace(category(draw), numbers.size()).first->second);
+    return categories;
+  };
+  const std::vector<size_t> reference = numbered(draws.reference), candidate = numbered(draws.candidate);
+  return statistics::excess(reference, candidate, draws.declared);
+}
+
+void hold_to_declared(LawTest& test, const statistics::Excess& excess) {
+  test.excess = excess;
+  const double z = excess.error > 0 ? (excess.shift - excess.declared) / excess.error : 0;
+  test.test = {.statistic = z, .degrees = std::max(0, static_cast<int>(excess.cells) - 1), .p_value = excess.p_value};
+}
+
+std::string pair_at(const Draw& draw, size_t position) {
+  return unit_at(draw, position) + std::string(kBetween) + unit_at(draw, position + 1);
+}
+
 Tally count_pairs(const Draws& draws, size_t position, size_t cells) {
-  Tally tally = count(draws, [=](const Draw& draw) {
-    const std::string both = unit_at(draw, position) + std::string(kBetween) + unit_at(draw, position + 1);
-    return fmt::format("cell {}", hash(both) % cells);
-  });
+  Tally tally = count(draws, [=](const Draw& draw) { return fmt::format("cell {}", hash(pair_at(draw, position)) % cells); });
   tally.hashed = true;
   return tally;
 }
@@ -104,6 +123,8 @@ std::vector<LawTest> law_tests(const Draws& draws, const LawPlace& place) {
   const auto positions = static_cast<size_t>(place.positions);
   for (size_t position = 0; position < positions; ++position) {
     tests.push_back(test_of(count_units(draws, position), place, fmt::format("{} {}", unit, position + 1)));
+    if (draws.declared.empty()) continue;
+    hold_to_declared(tests.back(), excess_of(draws, [position](const Draw& draw) { return unit_at(draw, position); }));
   }
   const double together = static_cast<double>(draws.reference.size() + draws.candidate.size());
   const size_t cells = std::min(statistics::kCellsMax, static_cast<size_t>(together / kDrawsPerPairCell));
@@ -111,6 +132,8 @@ std::vector<LawTest> law_tests(const Draws& draws, const LawPlace& place) {
   for (size_t position = 0; position + 1 < positions; ++position) {
     tests.push_back(test_of(count_pairs(draws, position, cells), place,
                             fmt::format("{}s {} and {}, jointly", unit, position + 1, position + 2)));
+    if (draws.declared.empty()) continue;
+    hold_to_declared(tests.back(), excess_of(draws, [position](const Draw& draw) { return pair_at(draw, position); }));
   }
   return tests;
 }
@@ -124,6 +147,11 @@ void correct(LawResult& result) {
     LawTest& test = result.tests[i];
     test.adjusted = adjusted[i];
     if (test.test.degrees == 0) continue;
+    if (test.excess) {
+      test.shift_found = statistics::excess_found(*test.excess, each, kPower, static_cast<double>(result.samples));
+      test.draws_needed = statistics::draws_for_excess(*test.excess, each, kPower, kSmallShift);
+      continue;
+    }
     test.shift_found = statistics::shift_found(test.test.degrees, each, kPower, static_cast<double>(result.samples));
     test.draws_needed = statistics::draws_for(test.test.degrees, each, kPower, kSmallShift);
   }
@@ -136,6 +164,13 @@ bool LawResult::different() const {
 const LawTest* LawResult::worst() const {
   const auto at = std::ranges::min_element(tests, {}, [](const LawTest& test) { return test.test.p_value; });
   return at == tests.end() ? nullptr : &*at;
+}
+
+double LawResult::declared() const {
+  double most = 0;
+  for (const LawTest& test : tests)
+    if (test.excess) most = std::max(most, test.excess->declared);
+  return most;
 }
 
 double LawResult::shift_found() const {

@@ -2,14 +2,21 @@
 // whatever stood before, and for each two neighbours one of their joint law; all of them corrected together
 // (statistics/holm.h). Pure.
 //
+// A candidate that declares how far it strays is held to that instead: each test is whether the two lie further apart than the
+// mean of what its answers declare (statistics/excess.h). What an answer declares is the sum over its tokens of the total
+// variation between the law that each came from and the target's own, given what stood before; by the triangle inequality its
+// mean bounds the total variation of the law of whole answers, and so of any part of them.
+//
 // Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as many cells as the number of
 // draws fills, so that a vocabulary's square does not end as one cell of rarities.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/statistics/excess.h"
 #include "common/statistics/two_samples.h"
 #include "tools/slipstream/verify/draws.h"
 
@@ -27,11 +34,12 @@ struct Share {
 struct LawTest {
   size_t prompt = 0;  // index
   float temperature = 1;
-  std::string place;          // "token 1", "tokens 1 and 2"
-  std::vector<Share> shares;  // [cells]
-  statistics::ChiSquare test;
-  double adjusted = 1;      // p-value, for all tests of the run
-  double shift_found = 1;   // total variation that it finds with kPower, whatever its direction
+  std::string place;                         // "token 1", "tokens 1 and 2"
+  std::vector<Share> shares;                 // [cells]
+  statistics::ChiSquare test;                // or, of one that declares, z and one less than the cells
+  std::optional<statistics::Excess> excess;  // of one that declares
+  double adjusted = 1;                       // p-value, for all tests of the run
+  double shift_found = 1;   // total variation, beyond what is declared, that it finds with kPower, whatever its direction
   double draws_needed = 0;  // a side, to find kSmallShift so
 };
 
@@ -52,9 +60,11 @@ struct LawResult {
   size_t samples = 0;  // a side, for each prompt and temperature
   Unit unit = Unit::token_id;
   int64_t draft_nodes = 0;
+  bool declares = false;  // the candidate tells how far it strays
 
   bool different() const;
   const LawTest* worst() const;  // the smallest p-value; null: no test
+  double declared() const;       // of one that declares: the largest mean of a prompt and temperature
   double shift_found() const;    // the largest of the tests
   double draws_needed() const;   // likewise
 };

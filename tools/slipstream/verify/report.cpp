@@ -10,6 +10,14 @@ namespace {
 
 constexpr size_t kDifferencesShown = 20;
 constexpr size_t kPromptBytesShown = 100;
+constexpr std::string_view kTwoSamplesTest =
+    "Pearson's test of two samples; rare cells are pooled by what both sides have together.";
+constexpr std::string_view kDeclaredTest =
+    "The rule declares a bias, and is held to it: half of the draws choose an event, what the candidate said more often than "
+    "the "
+    "reference, and the other half judges whether its share on the candidate's side exceeds the reference's by more than the "
+    "mean "
+    "of what the answers declare.";
 
 bool too_many(const Report& report) { return report.bytes && report.bytes->differences.size() > report.allowed; }
 bool other_law(const Report& report) { return report.law && report.law->different(); }
@@ -64,12 +72,11 @@ void add_bytes(Document& document, const Report& report) {
 void add_law(Document& document, const LawResult& law) {
   document.push_back(Heading{2, "As a law"});
   document.push_back(
-      Paragraph{fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. Pearson's test "
-                            "of two samples; rare cells "
-                            "are pooled by what both sides have together; corrected over all tests (Holm): if nothing differs, "
-                            "even one false alarm has a "
-                            "chance of at most {:g}.",
-                            law.samples, words(law.unit), law.alpha)});
+      Paragraph{fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. {} Corrected "
+                            "over all tests (Holm): if "
+                            "nothing differs{}, even one false alarm has a chance of at most {:g}.",
+                            law.samples, words(law.unit), law.declares ? kDeclaredTest : kTwoSamplesTest,
+                            law.declares ? " by more than is declared" : "", law.alpha)});
   document.push_back(Paragraph{power_sentence(law)});
   document.push_back(law_table(law));
   document.push_back(Plot{p_value_plot(law.tests, law.alpha)});
@@ -92,6 +99,12 @@ bool too_few_draws(const Report& report) {
   return report.law && report.law->draws_needed() == 0 && std::ranges::any_of(report.law->tests, rare_only);
 }
 
+std::string more_than_declared(const LawTest& test) {
+  if (!test.excess) return "";
+  return fmt::format(" by more than it declares, {:.3g} ± {:.2g} where {:.3g} total variation is declared", test.excess->shift,
+                     test.excess->error, test.excess->declared);
+}
+
 }  // namespace
 
 Verdict verdict(const Report& report) {
@@ -108,8 +121,9 @@ std::string sentence(const Report& report) {
   }
   if (other_law(report)) {
     const LawTest& worst = *report.law->worst();
-    reasons += fmt::format("{}the law differs (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
-                           reasons.empty() ? "" : "; ", worst.prompt + 1, worst.temperature, worst.place, worst.adjusted);
+    reasons += fmt::format("{}the law differs{} (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
+                           reasons.empty() ? "" : "; ", more_than_declared(worst), worst.prompt + 1, worst.temperature,
+                           worst.place, worst.adjusted);
   }
   if (!reasons.empty()) return fmt::format("Different: {}.", reasons);
   if (!report.problem.empty()) {
@@ -127,10 +141,50 @@ std::string sentence(const Report& report) {
     return fmt::format("Could not tell: {} samples a side are too few to compare a law; raise --samples, or give --only bytes.",
                        report.law->samples);
   }
+  if (report.law && report.law->declares) {
+    return fmt::format(
+        "Differs by at most what it declares, {:.3g} total variation an answer on average, as far as this run can "
+        "tell.",
+        report.law->declared());
+  }
   return "The same, as far as this run can tell.";
 }
 
+namespace {
+
+std::string law_verdict(const LawTest& test, double alpha) {
+  if (test.test.degrees == 0) return rare_only(test) ? "too few draws to compare" : "one cell: both always say it";
+  if (test.excess) return test.adjusted <= alpha ? "more than declared" : "within";
+  return test.adjusted <= alpha ? "different" : "same";
+}
+
+Table declared_table(const LawResult& law) {
+  Table table({{"prompt", true},
+               {"temperature", true},
+               {"what"},
+               {"cells", true},
+               {"differs by", true},
+               {"declared", true},
+               {"p-value", true},
+               {"corrected", true},
+               {"finds beyond it", true},
+               {"verdict"}});
+  for (const LawTest& test : law.tests) {
+    if (!test.excess) continue;
+    const statistics::Excess& excess = *test.excess;
+    table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place,
+               fmt::format("{}", excess.cells), fmt::format("{:.4f} ± {:.4f}", excess.shift, excess.error),
+               fmt::format("{:.4f}", excess.declared), fmt::format("{:.3g}", excess.p_value),
+               fmt::format("{:.3g}", test.adjusted),
+               test.test.degrees > 0 ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-", law_verdict(test, law.alpha)});
+  }
+  return table;
+}
+
+}  // namespace
+
 Table law_table(const LawResult& law) {
+  if (law.declares) return declared_table(law);
   Table table({{"prompt", true},
                {"temperature", true},
                {"what"},
@@ -145,10 +199,7 @@ Table law_table(const LawResult& law) {
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place,
                fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
                fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.adjusted),
-               compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
-               !compared                    ? (rare_only(test) ? "too few draws to compare" : "one cell: both always say it")
-               : test.adjusted <= law.alpha ? "different"
-                                            : "same"});
+               compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-", law_verdict(test, law.alpha)});
   }
   return table;
 }
@@ -160,8 +211,8 @@ std::string power_sentence(const LawResult& law) {
                : "Every test has but one cell: there was no choice, so there is no law to compare.";
   }
   const std::string finds = fmt::format(
-      "With chance {:g} or more, {} samples a side find any shift of {:.1f} % total variation, in whatever direction", kPower,
-      law.samples, 100 * law.shift_found());
+      "With chance {:g} or more, {} samples a side find any shift of {:.1f} % total variation{}, in whatever direction", kPower,
+      law.samples, 100 * law.shift_found(), law.declares ? " beyond what is declared" : "");
   if (law.shift_found() <= kSmallShift) return finds + ".";
   return fmt::format("{} (one that concentrates on few tokens sooner). To find {:g} % so, {:.0f} samples a side are needed.",
                      finds, 100 * kSmallShift, law.draws_needed());
@@ -172,6 +223,7 @@ Document document(const Report& report) {
   Table sides({{"side"}, {"what"}});
   sides.row({"reference", report.reference});
   sides.row({"candidate", report.candidate});
+  if (!report.asked.empty()) sides.row({"both asked with", report.asked});
   document.push_back(std::move(sides));
   if (report.bytes) add_bytes(document, report);
   if (report.law) add_law(document, *report.law);

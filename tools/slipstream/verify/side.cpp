@@ -21,7 +21,8 @@ std::string Side::words() const {
   std::string words = fmt::format("{}, model {}", address(*this), model.name);
   if (!slipstream()) return words;
   words += habit.speculate ? ", speculation on" : ", speculation off";
-  return habit.rule.empty() ? words : fmt::format("{}, rule {}", words, habit.rule);
+  if (!habit.rule.empty()) words += fmt::format(", rule {}", habit.rule);
+  return habit.tuning.empty() ? words : fmt::format("{} {}", words, habit.tuning);
 }
 
 http::Client connect(const Side& side) { return {side.url.host, side.url.port, kAnswerTimeout}; }
@@ -40,9 +41,10 @@ Result<Answer> ask(http::Client& client, const Side& side, const Asking& asking,
   }
   if (!question.rule.empty() && question.temperature > 0 && answer->rule != question.rule) {
     return fail(
-        "{} ran the rule {} where {} was asked for: rules other than coupled need a drafter that its router trusts (--trust), "
-        "with a method that draws",
-        address(side), answer->rule.empty() ? "that it does not name" : answer->rule, question.rule);
+        "{} ran the rule {} where {} was asked for{}: rules other than coupled need a drafter that its router trusts "
+        "(--trust)",
+        address(side), answer->rule.empty() ? "that it does not name" : answer->rule, question.rule,
+        answer->why_rule.empty() ? "" : fmt::format(" ({})", answer->why_rule));
   }
   return answer;
 }
@@ -70,7 +72,7 @@ Result<Sides> meet_two(const Invitation& reference, const Invitation& candidate)
   return sides;
 }
 
-Result<Sides> meet_switched(const Invitation& invitation, const std::string& rule) {
+Result<Sides> meet_switched(const Invitation& invitation, const SpeculationFlags& wanted) {
   TRY(const Side side, meet(invitation));
   if (!side.slipstream()) {
     return fail(
@@ -80,7 +82,8 @@ Result<Sides> meet_switched(const Invitation& invitation, const std::string& rul
   }
   Sides sides{side, side};
   sides.reference.habit.speculate = false;
-  sides.candidate.habit.rule = rule;
+  sides.candidate.habit.rule = wanted.rule;
+  sides.candidate.habit.tuning = wanted.json();
   return sides;
 }
 

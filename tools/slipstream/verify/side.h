@@ -7,6 +7,7 @@
 #include "common/base/result.h"
 #include "tools/slipstream/answer.h"
 #include "tools/slipstream/server_url.h"
+#include "tools/slipstream/verify/request_flags.h"
 
 namespace slipstream::command::verify {
 
@@ -40,8 +41,8 @@ struct Invitation {
 Result<Side> meet(const Invitation& invitation);
 // Two servers. Where one is no Slipstream, each is asked for one token to see whether it gives logprobs.
 Result<Sides> meet_two(const Invitation& reference, const Invitation& candidate);
-// One Slipstream with speculation off and on. rule: of acceptance, for what is on; empty: the server's own.
-Result<Sides> meet_switched(const Invitation& invitation, const std::string& rule);
+// One Slipstream with speculation off and, as is wanted, on.
+Result<Sides> meet_switched(const Invitation& invitation, const SpeculationFlags& wanted);
 
 http::Client connect(const Side& side);
 // Error: whose answer failed, and why.

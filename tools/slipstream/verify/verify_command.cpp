@@ -19,9 +19,6 @@ constexpr std::string_view kLaw = "law";
 constexpr const char* kMarkdown = ".md";
 constexpr const char* kHtml = ".html";
 
-// Rules under which equal seeds give equal words; all others promise a law.
-bool promises_bytes(std::string_view rule) { return rule.empty() || rule == "greedy" || rule == "coupled"; }
-
 Result<void> check(const VerifyOptions& options) {
   const bool two = !options.reference.empty() && !options.candidate.empty();
   const bool one = !options.server.empty();
@@ -32,20 +29,30 @@ Result<void> check(const VerifyOptions& options) {
   }
   if (one && !options.candidate_model.empty())
     return fail("--candidate-model is for --candidate; name the server's with --model");
-  if (two && !options.rule.empty()) return fail("--rule is for --server; two servers are asked as they are");
+  if (two && !(options.speculation.rule.empty() && options.speculation.json().empty())) {
+    return fail("--rule and what goes with it are for --server; two servers are asked as they are");
+  }
+  TRY_VOID(options.speculation.check());
   const bool greedy = std::ranges::find(options.temperatures, 0.0F) != options.temperatures.end();
   const bool sampled = std::ranges::any_of(options.temperatures, [](float temperature) { return temperature > 0; });
-  if (options.only == kBytes && !greedy && !(one && promises_bytes(options.rule))) {
+  if (options.only == kBytes && !greedy && !(one && options.speculation.promises_bytes())) {
     return fail("bytes are promised at temperature 0 only here; add 0 to --temperatures");
   }
   if (options.only == kLaw && !sampled) return fail("there is no law at temperature 0; add one above 0 to --temperatures");
   return {};
 }
 
-Result<Sides> sides_of(const VerifyOptions& options) {
-  if (!options.server.empty()) return meet_switched({options.server, options.model}, options.rule);
+Result<Sides> meet_sides(const VerifyOptions& options) {
+  if (!options.server.empty()) return meet_switched({options.server, options.model}, options.speculation);
   return meet_two({options.reference, options.model},
                   {options.candidate, options.candidate_model.empty() ? options.model : options.candidate_model});
+}
+
+Result<Sides> sides_of(const VerifyOptions& options) {
+  TRY(const std::string more, options.request.json());
+  TRY(Sides sides, meet_sides(options));
+  sides.reference.habit.more = sides.candidate.habit.more = more;
+  return sides;
 }
 
 BytesPlan bytes_plan(const VerifyOptions& options, const Report& report) {
@@ -59,11 +66,15 @@ BytesPlan bytes_plan(const VerifyOptions& options, const Report& report) {
 }
 
 Result<LawResult> compare_laws(const Crew& crew, const VerifyOptions& options, const std::vector<std::string>& prompts) {
-  LawResult law{.alpha = options.alpha, .samples = static_cast<size_t>(options.samples), .unit = common_unit(crew.sides)};
+  LawResult law{.alpha = options.alpha,
+                .samples = static_cast<size_t>(options.samples),
+                .unit = common_unit(crew.sides),
+                .declares = options.speculation.declares_bias()};
   for (size_t prompt = 0; prompt < std::min(prompts.size(), static_cast<size_t>(options.law_prompts)); ++prompt) {
     for (float temperature : options.temperatures) {
       if (temperature == 0) continue;
-      TRY(const Draws draws, draw(crew, {prompts[prompt], temperature, law.samples, options.positions}, law.unit));
+      const DrawPlan plan{prompts[prompt], temperature, law.samples, options.positions, law.declares};
+      TRY(const Draws draws, draw(crew, plan, law.unit));
       std::ranges::move(law_tests(draws, {prompt, temperature, law.unit, options.positions}), std::back_inserter(law.tests));
       law.draft_nodes += draws.draft_nodes;
     }
@@ -123,13 +134,15 @@ Result<Verdict> verify_lossless(const VerifyOptions& options) {
   TRY(const Sides sides, sides_of(options));
   report.reference = sides.reference.words();
   report.candidate = sides.candidate.words();
+  report.asked = sides.reference.habit.more;
   report.speculates = !options.server.empty();
-  report.bytes_promised = report.speculates && promises_bytes(options.rule);
+  report.bytes_promised = report.speculates && options.speculation.promises_bytes();
   report.allowed = static_cast<size_t>(options.allow_differences.value_or(0));
   report.made =
       fmt::format("{:%Y-%m-%d %H:%M} UTC, slipstream {}",
                   fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())), build_summary());
   say(fmt::format("reference: {}\ncandidate: {}", report.reference, report.candidate));
+  if (!report.asked.empty()) say(fmt::format("each asked with {}", report.asked));
   run(options, {sides, options.streams}, report);
 
   const Document pages = document(report);

@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "tools/slipstream/verify/report.h"
+#include "tools/slipstream/verify/request_flags.h"
 
 namespace slipstream::command::verify {
 
@@ -19,7 +20,8 @@ struct VerifyOptions {
   std::string server;                  // one Slipstream, speculation off against on; or
   std::string reference, candidate;    // any two
   std::string model, candidate_model;  // asked for in place of what /v1/models names
-  std::string rule;                    // of acceptance, for the candidate; empty: the server's own
+  SpeculationFlags speculation;        // the candidate's
+  RequestFlags request;                // both sides'
   std::filesystem::path prompts;       // file; empty: ours
   std::string only;                    // "bytes", "law"; empty: both
   std::vector<float> temperatures{0.0F, 0.7F, 1.0F};

@@ -37,8 +37,13 @@ std::string page_of(std::string_view role, const Counters& counters, void (*add)
   return page.text();
 }
 
+void add_router(const RouterCounters& counters, Exposition& page) {
+  add_router_metrics(counters, page);
+  add_error_metrics({}, page);
+}
+
 std::vector<std::string> all_pages() {
-  return {page_of("router", busy_router(), add_router_metrics), page_of("verifier", VerifierCounters(), add_verifier_metrics),
+  return {page_of("router", busy_router(), add_router), page_of("verifier", VerifierCounters(), add_verifier_metrics),
           page_of("drafter", DrafterCounters(), add_drafter_metrics)};
 }
 

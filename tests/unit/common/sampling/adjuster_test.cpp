@@ -171,6 +171,15 @@ TEST(Adjuster, AllocatesNothingForARow) {
   EXPECT_EQ(allocations(), before);
 }
 
+TEST(Adjuster, TellsWhetherItsMasksLeaveAToken) {
+  const Adjustments twice{.bad_words = {{1, 1}}, .allowed = {1}};
+  EXPECT_TRUE(after(twice, {}).leaves_a_token(3)) << "the first of two";
+  EXPECT_FALSE(after(twice, {}, {1}).leaves_a_token(3));
+  EXPECT_FALSE(after({.min_tokens = 1, .end_ids = {2}, .bad_words = {{0}, {1}}}, {}).leaves_a_token(3));
+  EXPECT_TRUE(after({.min_tokens = 1, .end_ids = {2}, .bad_words = {{0}, {1}}}, {}).leaves_a_token(4));
+  EXPECT_TRUE(after({.bias = {{0, -100}}}, {}).leaves_a_token(1)) << "a bias forbids nothing";
+}
+
 TEST(History, HoldsEachTokenOnceAndCountsTheOutput) {
   History history;
   history.add_prompt(std::vector<TokenId>{5, 3, 5});

@@ -174,6 +174,7 @@ class RandomMessage {
     }
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
+    tokens.field = text();
     tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit(), u32()};
     return tokens;
   }

@@ -117,17 +117,40 @@ TEST_F(DraftersTest, ADrawnRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceDec
   const Start start = stage.says<Start>().message;
   EXPECT_EQ(start.acceptance.rule, Rule::coupled) << "nobody is trusted";
   EXPECT_THAT(start.drafters, ElementsAre(kFirstRef)) << "who cannot bend it";
+  tokens(kVerifier, 1, 1, 0, {2}, Finish::stop);
+  EXPECT_EQ(stage.does<Delivery>().rule.reason, RuleReason::no_trusted_drafter);
 }
 
 TEST_F(DraftersTest, ARequestMayNameItsDraftersMethodAndItsLimits) {
   joins(kDrafter, kFirstRef);
   Submit picky = ask(1, 40);
-  picky.drafter = "no such method";
+  picky.drafter = "small-lm";
   picky.nodes_max = 3;
   stage.tell(picky);
   const Start start = stage.says<Start>().message;
   EXPECT_TRUE(start.drafters.empty());
   EXPECT_EQ(start.tuning.nodes_max, 3);
+}
+
+TEST_F(DraftersTest, AMethodThatNobodyEverHadIsRefusedAndOneThatIsGoneIsNot) {
+  Hello hello = drafter(kDrafter, "tcp://d");
+  hello.methods = {"crystal"};
+  Submit picky = ask(1, 40);
+  picky.drafter = "crystal";
+  stage.tell(picky);
+  const Failure refused = stage.does<Failure>();
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.param, "speculation.drafter");
+  EXPECT_THAT(refused.message, testing::HasSubstr("Choose one of ngram, small-lm"));
+  EXPECT_EQ(router.counters().refused, 1U);
+  stage.hears(kDrafter, hello);
+  picky.request = 2;
+  stage.tell(picky);
+  EXPECT_THAT(stage.says<Start>().message.drafters, ElementsAre(kFirstRef));
+  stage.down(kDrafter);
+  picky.request = 3;
+  stage.tell(picky);
+  EXPECT_TRUE(stage.says<Start>().message.drafters.empty()) << "it goes on plainly";
 }
 
 class TrustTest : public RouterTest {
@@ -147,6 +170,29 @@ TEST_F(TrustTest, ADrawnRuleRunsWhereLocalDraftersAreTrusted) {
   drawn.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
   stage.tell(drawn);
   EXPECT_EQ(stage.says<Start>().message.acceptance, drawn.acceptance);
+}
+
+TEST_F(TrustTest, EachAnswerSaysWhyAnotherRuleRanAndEachStartIsCounted) {
+  const auto reason = [&](RequestId id, float temperature, const std::string& method) {
+    Submit drawn = ask(id, 40);
+    drawn.sampling.temperature = temperature;
+    drawn.acceptance = {.rule = Rule::ratio};
+    drawn.drafter = method;
+    stage.tell(drawn);
+    tokens(kVerifier, id, 1, 0, {2}, Finish::stop);
+    return stage.does<Delivery>().rule.reason;
+  };
+  EXPECT_EQ(reason(1, 1, ""), RuleReason::no_drafter);
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
+  EXPECT_EQ(reason(2, 1, "small-lm"), RuleReason::no_drafter_of_that_method);
+  EXPECT_EQ(reason(3, 0, ""), RuleReason::temperature_zero);
+  EXPECT_EQ(reason(4, 1, ""), RuleReason::as_asked);
+  const RuleCounts& rules = router.counters().rules;
+  EXPECT_THAT(rules.asked[1], ElementsAre(1, 1, 1, 1, 0)) << "all of them asked for ratio";
+  Submit plain = ask(5, 40);
+  plain.speculate = false;
+  stage.tell(plain);
+  EXPECT_EQ(router.counters().rules.plain, 1U);
 }
 
 TEST_F(TrustTest, AtTemperatureZeroEveryRuleIsGreedy) {

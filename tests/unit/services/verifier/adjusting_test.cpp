@@ -70,6 +70,36 @@ TEST_F(AdjustingTest, KeepsWhatARunningStepReadsThoughItsSequenceIsGone) {
   EXPECT_EQ(plan->adjusters.at(0).use_count(), 1);
 }
 
+// The last of its row's answers is -1: nothing could be chosen.
+TEST_F(AdjustingTest, TellsMasksThatLeaveNoTokenFromAModelThatIsBroken) {
+  Start asks = start();
+  asks.adjustments = {.bad_words = {{13, 13}}, .allowed = {13}};
+  stage.hears(kRouter, asks);
+  runs();
+  choose();
+  EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
+  runs();
+  stage.finishes(Choices{.chosen = {-1}});
+  const Tokens end = stage.says<Tokens>().message;
+  EXPECT_EQ(end.finish, Finish::error);
+  EXPECT_EQ(end.field, "allowed_token_ids");
+  EXPECT_THAT(end.reason, HasSubstr("after the first 1 of this answer: `allowed_token_ids` and `bad_words` forbid every one"));
+  EXPECT_EQ(verifier.counters().masked_rows, 1U);
+  EXPECT_EQ(verifier.counters().non_finite_rows, 0U);
+}
+
+TEST_F(AdjustingTest, BlamesTheModelWhereMasksLeaveATokenAndNoneCouldBeChosen) {
+  Start asks = start();
+  asks.adjustments = {.allowed = {13}};
+  stage.hears(kRouter, asks);
+  runs();
+  stage.finishes(Choices{.chosen = {-1}});
+  const Tokens end = stage.says<Tokens>().message;
+  EXPECT_EQ(end.field, "");
+  EXPECT_THAT(end.reason, HasSubstr("not finite"));
+  EXPECT_EQ(verifier.counters().non_finite_rows, 1U);
+}
+
 TEST_F(AdjustingTest, RefusesAdjustmentsOfTokensThatTheModelHasNot) {
   for (const Adjustments& how : {Adjustments{.bias = {{100, 1}}}, Adjustments{.allowed = {5, 100}}}) {
     Start asks = start();

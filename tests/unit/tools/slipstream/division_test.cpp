@@ -20,6 +20,8 @@ TEST(Division, SharesTheCoresWithADraftModel) {
     EXPECT_GE(division.verifier_threads, division.drafter_threads);
   }
   EXPECT_EQ(Division::with_draft_model(1).drafter_threads, 1);
+  EXPECT_EQ(Division::with_draft_model(1).words(),
+            "1 CPU: verifier and drafter share it, so that most trees will come too late; give them two (--threads)");
   EXPECT_EQ(Division::with_draft_model(2).words(), "2 CPUs: the verifier computes on 1, the drafter on 1");
 }
 

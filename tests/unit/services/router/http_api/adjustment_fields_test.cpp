@@ -22,11 +22,23 @@ TEST_F(HttpApiTest, RefusesAdjustmentsThatTheModelCannotHave) {
        {std::pair{R"("logit_bias":{"300":1})", "tokens are 0 to 299"},
         {R"("allowed_token_ids":[1,300])", "tokens are 0 to 299"},
         {R"("allowed_token_ids":[2],"min_tokens":1)", "no token is left"},
+        {R"("allowed_token_ids":[2],"min_tokens":1)", "`allowed_token_ids` and `min_tokens` forbid every one"},
         {R"("bad_words":["Hello, world! Hello, world! Hello, world! Hello, world!"])", "the limit is 16"}}) {
     const auto reply = post(ask(fields)).get();
     EXPECT_EQ(reply.status, 400) << fields;
     EXPECT_THAT(json::parse(reply.body)["error"]["message"].get<std::string>(), HasSubstr(words));
   }
+}
+
+TEST_F(HttpApiTest, RefusesMasksThatLeaveNoTokenToBeginWith) {
+  const auto one = tokenizer().encode("x", false).value();
+  ASSERT_EQ(one.size(), 1U);
+  const auto reply = post(ask(fmt::format(R"("allowed_token_ids":[{}],"bad_words":["x"])", one[0]))).get();
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(json::parse(reply.body)["error"]["param"], "allowed_token_ids");
+  auto other = post(ask(fmt::format(R"("allowed_token_ids":[{},{}],"bad_words":["x"])", one[0], kEnd)));
+  deliver(inbox.take<Submit>().request, "", Finish::stop);
+  EXPECT_EQ(other.get().status, 200) << "the end token is left";
 }
 
 TEST_F(HttpApiTest, LetsNoStopStringBeginWithinMinTokens) {

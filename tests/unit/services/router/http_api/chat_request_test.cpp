@@ -83,8 +83,16 @@ TEST(ChatRequest, TakesNullForAbsent) {
 TEST(ChatRequest, TakesUnbuiltFieldsThatAskForNothing) {
   const auto request =
       with(R"("logprobs":false,"top_logprobs":0,"tools":[],"tool_choice":"auto","logit_bias":{},"presence_penalty":0,
-      "frequency_penalty":0.0,"repetition_penalty":1.0,"response_format":{"type":"text"},"modalities":["text"])");
+      "frequency_penalty":0.0,"repetition_penalty":1.0,"response_format":{"type":"text"},"modalities":["text"],
+      "include_stop_str_in_output":false,"skip_special_tokens":true,"spaces_between_special_tokens":true,"echo":false,
+      "add_generation_prompt":true,"continue_final_message":false,"documents":[],"chat_template_kwargs":{})");
   EXPECT_TRUE(request) << request.error().message;
+}
+
+TEST(ChatRequest, TakesSpeculationSwitchedOffByItself) {
+  const auto request = with(R"("speculation":{"enabled":false,"rule":null,"nodes":null})");
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_FALSE(request->speculation.enabled);
 }
 
 TEST(ChatRequest, IgnoresWhatNobodyKnows) { EXPECT_TRUE(with(R"("store":true,"x_future":{"a":[1]})")); }
@@ -203,6 +211,11 @@ INSTANTIATE_TEST_SUITE_P(
         field(R"("speculation":{"rule":"lenience"})", "speculation.lenience", "invalid_value", "needs"),
         field(R"("speculation":{"rule":"lenience","lenience":0})", "speculation.lenience", "invalid_value", "above 0"),
         field(R"("speculation":{"rule":"typical","epsilon":1.5,"delta":0.1})", "speculation.epsilon", "invalid_value", "1"),
+        field(R"("speculation":{"enabled":false,"rule":"coupled"})", "speculation.rule", "invalid_value",
+              "`speculation.enabled` is false"),
+        field(R"("speculation":{"drafter":"ngram","enabled":false})", "speculation.drafter", "invalid_value",
+              "`speculation.enabled` is false"),
+        field(R"("speculation":{"enabled":false,"depth":2})", "speculation.depth", "invalid_value", "leave one of them out"),
         field(R"("speculation":{"nodes":64})", "speculation.nodes", "invalid_value", "63"),
         field(R"("speculation":true)", "speculation", "invalid_type", "an object"),
         field(R"("slipstream":{"token":true})", "slipstream.token", "invalid_value", "tokens")));
@@ -239,11 +252,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     NotBuiltYet, BadInput,
-    testing::Values(field(R"("n":2)", "n", "unsupported_parameter", "must be 1"),
-                    field(R"("tools":[{"type":"function"}])", "tools", "unsupported_parameter", "not built"),
-                    field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter",
-                          "not built"),
-                    field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built")));
+    testing::Values(
+        field(R"("n":2)", "n", "unsupported_parameter", "must be 1"),
+        field(R"("tools":[{"type":"function"}])", "tools", "unsupported_parameter", "not built"),
+        field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter", "not built"),
+        field(R"("include_stop_str_in_output":true)", "include_stop_str_in_output", "unsupported_parameter", "not built"),
+        field(R"("skip_special_tokens":false)", "skip_special_tokens", "unsupported_parameter", "not built"),
+        field(R"("add_generation_prompt":false)", "add_generation_prompt", "unsupported_parameter", "not built"),
+        field(R"("chat_template":"{{ x }}")", "chat_template", "unsupported_parameter", "not built"),
+        field(R"("truncate_prompt_tokens":8)", "truncate_prompt_tokens", "unsupported_parameter", "not built"),
+        field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built")));
 
 std::string repeated(std::string_view piece, size_t times) {
   std::string text(piece);

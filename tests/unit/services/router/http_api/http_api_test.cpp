@@ -184,6 +184,49 @@ TEST_F(HttpApiTest, ShapesEveryErrorAsOpenAiDoes) {
   EXPECT_EQ(get("/v1/chat/completions").status, 405);
 }
 
+TEST_F(HttpApiTest, CountsWhatItAnsweredWithAnErrorByCode) {
+  const auto count = [&](std::string_view code) {
+    return api.errors().at(static_cast<size_t>(std::ranges::find(kErrorCodes, code) - kErrorCodes.begin()));
+  };
+  post("{").get();
+  post(ask(R"("n":2)")).get();
+  post(ask(R"("temperature":9)")).get();
+  post(ask(R"("allowed_token_ids":[300])")).get();
+  get("/nowhere");
+  get("/v1/models/gpt-4");
+  get("/ready");
+  auto reply = post(ask());
+  api.fail({.request = inbox.take<Submit>().request, .status = 503, .code = "no_verifier", .message = "none"});
+  EXPECT_EQ(reply.get().status, 503);
+  EXPECT_EQ(count("invalid_json"), 1U);
+  EXPECT_EQ(count("unsupported_parameter"), 1U);
+  EXPECT_EQ(count("invalid_value"), 2U);
+  EXPECT_EQ(count("unknown_path"), 1U);
+  EXPECT_EQ(count("model_not_found"), 1U);
+  EXPECT_EQ(count("no_verifier"), 1U) << "a probe of /ready is no request";
+  EXPECT_EQ(count("other"), 0U);
+  auto stranger = post(ask());
+  api.fail({.request = inbox.take<Submit>().request, .code = "something new", .message = "new"});
+  EXPECT_EQ(stranger.get().status, 500);
+  EXPECT_EQ(count("other"), 1U);
+}
+
+TEST_F(HttpApiTest, SaysWhichRuleRanAndWhyItIsNotTheOneAskedFor) {
+  const auto told = [&](const Acceptance& asked, const RuleChoice& rule) {
+    auto reply = post(ask());
+    api.deliver({.request = inbox.take<Submit>().request, .finish = Finish::length, .asked = asked, .rule = rule});
+    return json::parse(reply.get().body)["slipstream"]["speculation"];
+  };
+  const Acceptance coupled{.rule = Rule::coupled}, ratio{.rule = Rule::ratio}, greedy{};
+  EXPECT_EQ(told(coupled, {coupled}), (json{{"rule", "coupled"}}));
+  EXPECT_EQ(told(coupled, {greedy, RuleReason::temperature_zero}), (json{{"rule", "greedy"}})) << "nothing else was asked for";
+  EXPECT_EQ(told(ratio, {ratio}), (json{{"rule", "ratio"}}));
+  EXPECT_EQ(told(ratio, {coupled, RuleReason::no_trusted_drafter}),
+            (json{{"rule", "coupled"}, {"asked", "ratio"}, {"reason", "no_trusted_drafter"}}));
+  EXPECT_EQ(told(ratio, {greedy, RuleReason::temperature_zero}),
+            (json{{"rule", "greedy"}, {"asked", "ratio"}, {"reason", "temperature_zero"}}));
+}
+
 TEST_F(HttpApiTest, NamesTheModelFirstInTheList) {
   EXPECT_EQ(json::parse(get("/v1/models").body)["data"][0]["id"], "demo");
   EXPECT_EQ(get("/v1/models/demo").status, 200);

@@ -76,6 +76,22 @@ TEST(LawTests, CountAnEarlyEndAsSomethingSaid) {
   EXPECT_EQ(std::ranges::count(law.tests[1].shares, "(end)", &Share::label), 1);
 }
 
+// One draw in five is given its first token; what is declared decides whether that is too much.
+TEST(LawTests, HoldACandidateToWhatItDeclares) {
+  Draws draws = Source{.bias = 0.2}.draws(8000);
+  EXPECT_TRUE(judged(draws).different());
+  draws.declared.assign(draws.candidate.size(), 0.2);
+  const LawResult within = judged(draws);
+  EXPECT_FALSE(within.different());
+  EXPECT_EQ(within.tests.size(), 5U);
+  EXPECT_NEAR(within.declared(), 0.2, 1e-12);
+  EXPECT_NEAR(within.tests[0].excess->shift, 0.2 * 7 / 8, 0.03);
+  draws.declared.assign(draws.candidate.size(), 0.05);
+  const LawResult beyond = judged(draws);
+  EXPECT_TRUE(beyond.different());
+  EXPECT_EQ(beyond.worst()->place, "token 1");
+}
+
 TEST(LawTests, LeaveOutPairsThatTheDrawsCannotFill) { EXPECT_EQ(judged(Source{}.draws(60)).tests.size(), 3U); }
 
 TEST(LawTests, OfTheSameWordEachTimeHaveNothingToCompare) {

@@ -77,6 +77,32 @@ TEST(VerifyReport, CannotTellALawFromDrawsTooRareToCompare) {
   EXPECT_EQ(verdict(report), Verdict::same) << "both always say it";
 }
 
+Report declaring() {
+  Report report = clean();
+  LawTest& test = report.law->tests[0];
+  test.excess = statistics::Excess{.cells = 2, .shift = 0.04, .declared = 0.03, .error = 0.01, .p_value = 0.16};
+  test.test = {1, 1, 0.16};
+  report.law->declares = true;
+  correct(*report.law);
+  return report;
+}
+
+TEST(VerifyReport, SaysWithinWhatIsDeclared) {
+  EXPECT_EQ(verdict(declaring()), Verdict::same);
+  EXPECT_EQ(sentence(declaring()),
+            "Differs by at most what it declares, 0.03 total variation an answer on average, as far as this run can tell.");
+  EXPECT_THAT(markdown(document(declaring())), HasSubstr("0.0400 ± 0.0100 |   0.0300 |"));
+  EXPECT_THAT(power_sentence(*declaring().law), HasSubstr("beyond what is declared"));
+}
+
+TEST(VerifyReport, SaysDifferentForMoreThanIsDeclared) {
+  Report report = declaring();
+  report.law->tests[0].test.p_value = 1e-9;
+  correct(*report.law);
+  EXPECT_EQ(verdict(report), Verdict::different);
+  EXPECT_THAT(sentence(report), HasSubstr("by more than it declares, 0.04 ± 0.01 where 0.03 total variation is declared"));
+}
+
 TEST(VerifyReport, CannotTellFromNothing) { EXPECT_EQ(verdict({}), Verdict::unknown); }
 
 TEST(VerifyReport, ShowsWhereAnswersPart) {

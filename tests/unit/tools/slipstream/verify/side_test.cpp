@@ -6,6 +6,7 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "common/http/server.h"
 #include "tools/slipstream/verify/crew.h"
@@ -17,13 +18,12 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kModels = R"({"data": [{"id": "parrot", "owned_by": "somebody"}]})";
 constexpr const char* kStream =
     "data: {\"choices\": [{\"delta\": {\"content\": \"he\"}, \"logprobs\": {\"content\": [{\"token\": \"h\"}, {\"token\": "
     "\"e\"}]}}]}\n\n"
     "data: {\"choices\": [{\"delta\": {\"content\": \"y\"}, \"logprobs\": {\"content\": [{\"token\": \"y\"}]}}]}\n\n"
-    "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"length\"}]}\n\n"
-    "data: [DONE]\n\n";
+    "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"length\"}]}\n\n";
+constexpr const char* kDone = "data: [DONE]\n\n";
 
 class Parrot {
  public:
@@ -45,10 +45,13 @@ class Parrot {
   }
   uint64_t connections() const { return server_.counters().connections; }
   std::atomic<bool> refuses = false;
+  std::string owner = "somebody", usage;  // before anybody asks
 
  private:
   void answer(const http::Request& request, http::Exchange exchange) {
-    if (request.method == "GET") return exchange.send({.body = kModels});
+    if (request.method == "GET") {
+      return exchange.send({.body = fmt::format(R"({{"data": [{{"id": "parrot", "owned_by": "{}"}}]}})", owner)});
+    }
     {
       std::lock_guard lock(mutex_);
       last_ = request.body;
@@ -57,6 +60,8 @@ class Parrot {
     if (refuses) return exchange.send({.status = 429, .body = R"({"error": {"message": "too many at once"}})"});
     exchange.begin_stream("text/event-stream");
     exchange.write(kStream);
+    if (!usage.empty()) exchange.write("data: " + nlohmann::json::parse(usage).dump() + "\n\n");
+    exchange.write(kDone);
     exchange.end();
   }
 
@@ -93,9 +98,42 @@ TEST(VerifySide, TellsTokensByLogprobsIfTheyComeWhenAskedFor) {
   EXPECT_FALSE(meet_two({parrot.url(), ""}, {parrot.url(), ""})->candidate.logprobs);
 }
 
+// What both are asked with, and what the candidate alone is.
+TEST(VerifySide, AsksWithTheFieldsThatTheUserGave) {
+  Parrot parrot;
+  parrot.owner = "slipstream";
+  auto sides = meet_switched({parrot.url(), ""}, {.rule = "batch", .siblings = 3});
+  ASSERT_TRUE(sides) << sides.error().message;
+  sides->reference.habit.more = sides->candidate.habit.more = R"({"top_p":0.9})";
+  const auto asked = [&](const Side& side) {
+    http::Client client = connect(side);
+    (void)ask(client, side, {"hey", 5, 0.5F, 3});
+    return nlohmann::json::parse(parrot.last());
+  };
+  const nlohmann::json reference = asked(sides->reference), candidate = asked(sides->candidate);
+  EXPECT_EQ(reference["speculation"], nlohmann::json::parse(R"({"enabled": false})"));
+  EXPECT_EQ(candidate["speculation"], nlohmann::json::parse(R"({"enabled": true, "rule": "batch", "siblings": 3})"));
+  EXPECT_EQ(reference["top_p"], 0.9);
+  EXPECT_EQ(candidate["top_p"], 0.9);
+  EXPECT_THAT(sides->candidate.words(), testing::EndsWith("rule batch {\"siblings\":3}"));
+}
+
+TEST(VerifySide, SaysWhyAnotherRuleRan) {
+  Parrot parrot;
+  parrot.owner = "slipstream";
+  parrot.usage = R"({"choices": [], "slipstream": {"speculation": {"rule": "coupled", "asked": "ratio",
+                     "reason": "no_trusted_drafter"}}})";
+  const auto sides = meet_switched({parrot.url(), ""}, {.rule = "ratio"});
+  ASSERT_TRUE(sides);
+  http::Client client = connect(sides->candidate);
+  const auto answer = ask(client, sides->candidate, {"hey", 5, 0.5F, 3});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("ran the rule coupled where ratio was asked for (no_trusted_drafter)"));
+}
+
 TEST(VerifySide, CannotBeSwitchedIfItIsNoSlipstream) {
   Parrot parrot;
-  const auto sides = meet_switched({parrot.url(), ""}, "");
+  const auto sides = meet_switched({parrot.url(), ""}, {});
   ASSERT_FALSE(sides);
   EXPECT_THAT(sides.error().message, HasSubstr("give two servers"));
 }
@@ -143,6 +181,31 @@ TEST(Draws, HaveEachASeedOfItsOwnOnBothSides) {
   EXPECT_EQ(parrot.different_requests(), 200U) << "nothing else tells one request from another";
   EXPECT_EQ(draws->reference.size(), 100U);
   EXPECT_THAT(draws->candidate[99].units, testing::ElementsAre("h", "e"));
+}
+
+TEST(Draws, KeepWhatEachAnswerDeclaresAndAskForIt) {
+  Parrot parrot;
+  parrot.owner = "slipstream";
+  const auto plan = [](bool declares) {
+    return DrawPlan{.prompt = "hey", .temperature = 1, .samples = 10, .positions = 2, .declares = declares};
+  };
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  const Sides sides{*side, *side};
+  EXPECT_TRUE(draw({sides, 2}, plan(false), Unit::character)->declared.empty());
+  const auto silent = draw({sides, 2}, plan(true), Unit::character);
+  ASSERT_FALSE(silent);
+  EXPECT_THAT(silent.error().message, HasSubstr("does not say what bias it spent"));
+
+  Parrot honest;
+  honest.owner = "slipstream";
+  honest.usage = R"({"choices": [], "slipstream": {"speculation": {"rule": "pareto", "bias_spent": 0.25}}})";
+  const auto other = meet({honest.url(), ""});
+  ASSERT_TRUE(other);
+  const Sides pair{*other, *other};
+  const auto draws = draw({pair, 2}, plan(true), Unit::character);
+  ASSERT_TRUE(draws) << draws.error().message;
+  EXPECT_EQ(draws->declared, std::vector<double>(10, 0.25));
 }
 
 TEST(Crew, EndsAtTheFirstErrorAndTellsIt) {

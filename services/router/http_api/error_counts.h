@@ -1,0 +1,43 @@
+// How many requests were answered with an error, by its code. Thread-safe.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace slipstream {
+
+// The codes of docs/API.md; the last stands for any other, so that a label has so many values and no more.
+inline constexpr std::array<std::string_view, 19> kErrorCodes{"invalid_json",
+                                                              "invalid_type",
+                                                              "invalid_value",
+                                                              "unsupported_parameter",
+                                                              "context_length_exceeded",
+                                                              "no_token_left",
+                                                              "model_not_found",
+                                                              "unknown_path",
+                                                              "method_not_allowed",
+                                                              "queue_full",
+                                                              "shutting_down",
+                                                              "no_verifier",
+                                                              "queue_timeout",
+                                                              "refused_by_verifier",
+                                                              "generation_failed",
+                                                              "invalid_tokens",
+                                                              "no_token",
+                                                              "detokenize_failed",
+                                                              "other"};
+
+using ErrorCountsByCode = std::array<uint64_t, kErrorCodes.size()>;
+
+class ErrorCounts {
+ public:
+  void add(std::string_view code);
+  ErrorCountsByCode by_code() const;
+
+ private:
+  std::array<std::atomic<uint64_t>, kErrorCodes.size()> counts_{};
+};
+
+}  // namespace slipstream
