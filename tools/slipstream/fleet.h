@@ -24,6 +24,7 @@ struct FleetOptions {
   std::filesystem::path model = "models/smollm2-135m-instruct";
   std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
   std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
+  std::string weights = "file";               // of verifier and draft model, as their --weights
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
   int cpus = 0;                               // to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/base/build_info.h"
+#include "common/config/kernel_choices.h"
 #include "common/config/misspelling.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
@@ -51,6 +52,9 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
       ->capture_default_str();
   app.add_option("--draft-model", options.draft_model,
                  "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
+  app.add_option("--weights", options.weights, "Format of the matrices; file: as the file has them")
+      ->check(CLI::IsMember(weights_choices()))
+      ->capture_default_str();
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
