@@ -44,15 +44,15 @@ class Engine:
         self.process.stdin.write((" ".join(map(str, ids)) + "\n").encode())
         self.process.stdin.flush()
 
-    def log_probabilities(self, ids, vocabulary):
-        """[tokens, vocabulary], float64."""
-        size = len(ids) * vocabulary * 4
-        data = self.process.stdout.read(size)
-        if len(data) != size:
+    def log_probabilities(self, text, vocabulary):
+        """Of the tokens from text["from"] on, each by all before it: [tokens, vocabulary]."""
+        count = len(text["ids"])
+        data = self.process.stdout.read(count * vocabulary * 4)
+        if len(data) != count * vocabulary * 4:
             raise SystemExit(f"{self.label}, {self.weights}: {self.process.stderr.read().decode()}")
-        logits = np.frombuffer(data, dtype=np.float32).reshape(len(ids), vocabulary).astype(np.float64)
-        logits -= logits.max(axis=1, keepdims=True)
-        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        logits = np.frombuffer(data, dtype=np.float32).reshape(count, vocabulary)[text["from"] - 1 : -1]
+        logits = logits - logits.max(axis=1, keepdims=True)
+        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True, dtype=np.float64))
 
     def end(self):
         """What it called itself."""
@@ -60,15 +60,11 @@ class Engine:
         return next(line.removeprefix("ready: ") for line in said.splitlines() if line.startswith("ready: "))
 
     def learn(self, text, ours, reference):
-        """Row i is of the token behind token i."""
-        first, ids = text["from"], np.array(text["ids"])
-        rows = slice(first - 1, len(ids) - 1)
         if text["kind"] == "text":
-            self.losses.extend(-ours[rows][np.arange(len(ids) - first), ids[first:]])
+            self.losses.extend(-ours[np.arange(len(ours)), text["ids"][text["from"] :]])
         else:
-            p, q = reference[rows], ours[rows]
-            self.divergences.extend((np.exp(p) * (p - q)).sum(axis=1))
-            self.agreements.extend(p.argmax(axis=1) == q.argmax(axis=1))
+            self.divergences.extend((np.exp(reference) * (reference - ours)).sum(axis=1))
+            self.agreements.extend(reference.argmax(axis=1) == ours.argmax(axis=1))
 
     def row(self):
         loss, loss_error = mean(self.losses)
@@ -87,7 +83,7 @@ def mean(values):
 def our_engines(arguments):
     for label, weights, path in OURS:
         command = [arguments.logits, "--model", arguments.model, "--weights", weights, "--path", path]
-        if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+        if path != "auto" and subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
             print(f"left out, this CPU has no {path}: {weights}")
             continue
         activations = INT8 if weights != "bf16" else "bf16" if path == "avx512_bf16" else "f32"
@@ -113,7 +109,7 @@ def measure(arguments, texts, folder):
         expected = None
         for engine in engines:  # one after the other: they would fight for the cores
             engine.ask(text["ids"])
-            found = engine.log_probabilities(text["ids"], arguments.vocabulary)
+            found = engine.log_probabilities(text, arguments.vocabulary)
             expected = found if expected is None else expected
             engine.learn(text, found, expected)
         print(f"{number + 1} of {len(texts)}: {text['id']}", flush=True)
