@@ -72,8 +72,6 @@ std::vector<Lane> RuleTrial::gather_all() {
   for (VerifierSequence& sequence : sequences_) ready.push_back(&sequence);
   const GatherLimits limits{.blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
   const CacheRoom room{
-      .adopt = [](VerifierSequence&) {},
-      .give_up = [](VerifierSequence&) {},
       .reserve = [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }};
   uint64_t trimmed = 0;
   return gather(ready, limits, room, plan_, trimmed);

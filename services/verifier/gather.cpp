@@ -48,9 +48,7 @@ class Gathering {
   // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context (it was not
   // asked to: drafting.cpp).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
-    int depth = 0;
-    for (int node = 0; node < tree.size(); ++node) depth = std::max(depth, tree.depth(node));
-    return sequence.root() + depth < limits_.context_max ? sequence.nodes_max() : 0;
+    return sequence.root() + tree.depth() < limits_.context_max ? sequence.nodes_max() : 0;
   }
 
   void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {

@@ -31,10 +31,11 @@ struct GatherLimits {
   int32_t context_max = 0;  // positions the model has
 };
 
-// What the cache does for a sequence.
+// What the cache does for a sequence; by itself it remembers nothing.
 struct CacheRoom {
-  std::function<void(VerifierSequence&)> adopt;    // of one that holds nothing: takes what is here of its beginning
-  std::function<void(VerifierSequence&)> give_up;  // all that it holds
+  // Of one that holds nothing: takes what is here of its beginning.
+  std::function<void(VerifierSequence&)> adopt = [](VerifierSequence&) {};
+  std::function<void(VerifierSequence&)> give_up = [](VerifierSequence&) {};  // all that it holds
   // Room for that many positions; evict: taken from others if need be. False: there is none.
   std::function<bool(VerifierSequence&, int32_t positions, bool evict)> reserve;
 };

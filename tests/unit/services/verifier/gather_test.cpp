@@ -39,8 +39,6 @@ class GatherTest : public testing::Test {
   StepPlan& plan = verify.step;
   int rows_max = 64;
   CacheRoom room{
-      .adopt = [](VerifierSequence&) {},
-      .give_up = [](VerifierSequence&) {},
       .reserve = [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }};
   uint64_t trimmed = 0;
 };
