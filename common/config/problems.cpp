@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/config/endpoint.h"
+#include "common/config/kernel_choices.h"
 
 namespace slipstream {
 
@@ -77,11 +78,18 @@ void Problems::range(std::string_view flag, uint32_t value, const Range& range) 
   if (!range.has(value)) add(fmt::format("{} {} is out of range; choose {}", flag, value, range.words()));
 }
 
-void Problems::one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known) {
+void Problems::one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));
   }
 }
+
+void Problems::path(const std::string& path) {
+  one_of("--path", path, path_choices());
+  if (auto sentence = path_problem("--path", path, this_cpu())) add(*std::move(sentence));
+}
+
+void Problems::weights(const std::string& weights) { one_of("--weights", weights, weights_choices()); }
 
 void Problems::model(std::string_view flag, const std::string& path) {
   std::error_code error;

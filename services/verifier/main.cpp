@@ -42,10 +42,15 @@ void tell(const VerifierConfig& config, int threads, int32_t context_of_model) {
   log_info("a step of 1, 8, 64 or 256 rows takes {:.3}, {:.3}, {:.3} or {:.3} ms", ms(1), ms(8), ms(64), ms(256));
 }
 
+ModelOptions model_options(const VerifierOptions& options) {
+  return {.threads = static_cast<int>(options.threads_or_quota()),
+          .path = cpu_path(options.path),             // "auto" names none
+          .weights = weight_format(options.weights),  // nor does "file"
+          .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+}
+
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
-  const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
-                            .path = cpu_path(options.path),  // "auto" names none
-                            .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+  const ModelOptions wanted = model_options(options);
   TRY(const auto keys, open_keys(options.key, options.peers, "verifier"));
   TRY(auto routers, with_router_keys(options.router, keys));
   log_info("loading {}", options.model);

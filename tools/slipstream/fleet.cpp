@@ -106,8 +106,8 @@ Result<void> Fleet::start(StopSignal& stop) {
   TRY(router_, start_one(stop, "router", router_command({})));
   supervisor_.next_life("router", router_command(router_));  // the workers come back to the same port
   Command verifier = command("verifier", programs_.verifier);
-  verifier.arguments.insert(verifier.arguments.end(),
-                            {"--threads", std::to_string(division_.verifier_threads), "--drain-ms", "0"});
+  verifier.arguments.insert(verifier.arguments.end(), {"--threads", std::to_string(division_.verifier_threads), "--weights",
+                                                       options_.weights, "--drain-ms", "0"});
   if (options_.wait_percent) {
     verifier.arguments.insert(verifier.arguments.end(), {"--wait-percent", std::to_string(*options_.wait_percent)});
   }
@@ -116,7 +116,8 @@ Result<void> Fleet::start(StopSignal& stop) {
     Command drafter = command("drafter", programs_.drafter);
     drafter.arguments.insert(drafter.arguments.end(), {"--method", options_.drafter});
     if (options_.drafter == kSmallLm) {
-      drafter.arguments.insert(drafter.arguments.end(), {"--threads", std::to_string(division_.drafter_threads)});
+      drafter.arguments.insert(drafter.arguments.end(),
+                               {"--threads", std::to_string(division_.drafter_threads), "--weights", options_.weights});
     }
     if (!options_.draft_model.empty()) {
       drafter.arguments.insert(drafter.arguments.end(), {"--draft-model", options_.draft_model.string()});

@@ -26,6 +26,7 @@ struct FleetOptions {
   std::filesystem::path model = "models/smollm2-135m-instruct";
   std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
   std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
+  std::string weights = "file";               // of verifier and draft model, as their --weights
   std::optional<uint32_t> deadline_us;        // that a step waits for a tree at most; none: see deadline_of()
   std::optional<uint32_t> wait_percent;       // of the time computed that such waits may cost; none: the verifier's own
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one

@@ -12,6 +12,7 @@
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
+#include "common/config/kernel_choices.h"
 #include "common/config/limits.h"
 #include "common/config/misspelling.h"
 #include "tools/slipstream/ask_command.h"
@@ -66,6 +67,9 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--wait-percent", options.wait_percent,
                  "What such waits may cost beside what drafts save, in % of the time computed; none: 5")
       ->check(CLI::Range(kWaitPercentRange.low, kWaitPercentRange.high));
+  app.add_option("--weights", options.weights, "Format of the matrices; file: as the file has them")
+      ->check(CLI::IsMember(weights_choices()))
+      ->capture_default_str();
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

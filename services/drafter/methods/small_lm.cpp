@@ -56,6 +56,7 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
   }
   TRY(LanguageModel model, LanguageModel::load(options.folder, {.threads = options.threads,
                                                                 .path = options.path,
+                                                                .weights = options.weights,
                                                                 .cache_blocks = options.cache_tokens / kBlockTokens,
                                                                 .ranked = options.siblings_max}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));

@@ -34,6 +34,7 @@ struct SmallLmOptions {
   std::filesystem::path folder;
   int threads = 1;
   std::optional<CpuPath> path;
+  std::optional<WeightFormat> weights;  // as ModelOptions'
   int32_t cache_tokens = 16384;
   int32_t vocabulary = 0;  // of the target: no id from there on is drafted
   int siblings_max = 4;    // candidates a node, at most kSiblingsMax; 1: chains
