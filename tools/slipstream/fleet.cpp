@@ -222,7 +222,8 @@ bool Fleet::answers(std::string_view service, pid_t pid) const {
 }
 
 void Fleet::end_who_hangs(const Supervisor::Say& say) {
-  for (const std::string service : kServices) {
+  for (const std::string_view name : kServices) {
+    const std::string service(name);
     const pid_t pid = supervisor_.life(service).pid;
     if (pid <= 0 || !hangs_.hangs(service, pid, answers(service, pid))) continue;
     say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
