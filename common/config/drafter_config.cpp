@@ -18,11 +18,11 @@ uint32_t DrafterOptions::threads_or_quota() const { return threads > 0 ? threads
 
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
-  problems.one_of("--method", method, {kNgram, kSmallLm});
+  problems.one_of("--method", method, {kMethodNames.begin(), kMethodNames.end()});
   problems.model("--model", model);
   if (!draft_model.empty()) {
     problems.model("--draft-model", draft_model);
-    if (method != "small-lm") problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
+    if (method != kSmallLm) problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
   }
   problems.range("--threads", threads, kThreadsRange);
   problems.path(path);
