@@ -213,11 +213,9 @@ bool Fleet::serves(std::string_view service, pid_t pid) const {
 }
 
 // Whatever it answers; to hang up is an answer, too, which who is overrun gives.
-bool Fleet::answers(std::string_view service, pid_t pid) const {
-  const auto ports = read_ports(port_file(service));
-  if (!ports || ports->pid != pid) return false;
+bool Fleet::answers(std::string_view service, const Ports& ports) const {
   const auto began = std::chrono::steady_clock::now();
-  http::Client client("127.0.0.1", service == "router" ? ports->http : ports->metrics, kLookTimeout);
+  http::Client client("127.0.0.1", service == "router" ? ports.http : ports.metrics, kLookTimeout);
   return client.get("/ready") || std::chrono::steady_clock::now() - began < kLookTimeout;
 }
 
@@ -225,7 +223,9 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
   for (const std::string_view name : kServices) {
     const std::string service(name);
     const pid_t pid = supervisor_.life(service).pid;
-    if (pid <= 0 || !hangs_.hangs(service, pid, answers(service, pid))) continue;
+    const auto ports = read_ports(port_file(service));
+    if (!ports || ports->pid != pid) continue;  // dead, or it still starts
+    if (!hangs_.hangs(service, pid, answers(service, *ports))) continue;
     say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
                     service, pid, kHangLooks, log(service).string()));
     supervisor_.signal(service, SIGKILL);

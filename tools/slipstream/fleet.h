@@ -69,7 +69,7 @@ class Fleet {
   void add_keys(std::string_view service, Command& command) const;
   std::filesystem::path port_file(std::string_view service) const;
   bool ready() const;
-  bool answers(std::string_view service, pid_t pid) const;
+  bool answers(std::string_view service, const Ports& ports) const;
   bool serves(std::string_view service, pid_t pid) const;  // this life of it: the router answers, a worker has its router
 
   FleetOptions options_;

@@ -1,4 +1,4 @@
-// Tells who hangs from who is busy: a process that has answered, and then lets many looks in a row pass. Pure.
+// Tells who hangs from who is busy: a process that lets many looks in a row pass. Pure.
 #pragma once
 
 #include <sys/types.h>
@@ -12,23 +12,18 @@ inline constexpr int kHangLooks = 20;  // in a row, without an answer
 
 class HangWatch {
  public:
-  // Another look at this life of a service. True, once a life: it hangs.
+  // Another look at this life of a service, which has said that it is there. True, once a life: it hangs.
   bool hangs(const std::string& service, pid_t pid, bool answers) {
     Life& life = lives_[service];
     if (life.pid != pid) life = {.pid = pid};
-    if (answers) {
-      life.looks = 0;
-      life.answered = true;
-      return false;
-    }
-    return life.answered && ++life.looks == kHangLooks;  // one that still starts is somebody else's business
+    if (answers) life.looks = 0;
+    return !answers && ++life.looks == kHangLooks;
   }
 
  private:
   struct Life {
     pid_t pid = -1;
-    int looks = 0;          // without an answer since the last one
-    bool answered = false;  // ever
+    int looks = 0;  // without an answer since the last one
   };
   std::map<std::string, Life> lives_;
 };
