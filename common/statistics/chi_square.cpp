@@ -1,5 +1,8 @@
 #include "common/statistics/chi_square.h"
 
+#include <limits>
+#include <vector>
+
 #include "common/statistics/chi_square_law.h"
 
 namespace slipstream::statistics {
@@ -7,36 +10,56 @@ namespace {
 
 constexpr double kExpectedMin = 5;
 
+struct Against {
+  double found = 0, expected = 0;
+};
+
+// Cells that expect fewer than kExpectedMin together, as the last one. What nobody expects and nobody found is no cell.
+std::vector<Against> pooled(std::span<const double> found, std::span<const double> expected, double draws) {
+  std::vector<Against> cells;
+  Against few;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Against cell{draws * found[i], draws * expected[i]};
+    if (cell.expected >= kExpectedMin) {
+      cells.push_back(cell);
+    } else {
+      few.found += cell.found;
+      few.expected += cell.expected;
+    }
+  }
+  if (few.found > 0 || few.expected > 0) cells.push_back(few);
+  return cells;
+}
+
+// Infinite where something was found that cannot be.
+double statistic(const std::vector<Against>& cells) {
+  double sum = 0;
+  for (const Against& cell : cells) {
+    if (cell.expected == 0) return std::numeric_limits<double>::infinity();
+    sum += (cell.found - cell.expected) * (cell.found - cell.expected) / cell.expected;
+  }
+  return sum;
+}
+
 }  // namespace
 
 ChiSquare chi_square(std::span<const double> observed, std::span<const double> expected) {
-  ChiSquare result;
-  int cells = 0;
-  double few_observed = 0;
-  double few_expected = 0;
-  const auto add = [&](double o, double e) {
-    result.statistic += (o - e) * (o - e) / e;
-    ++cells;
-  };
-  for (size_t i = 0; i < observed.size(); ++i) {
-    if (expected[i] >= kExpectedMin) {
-      add(observed[i], expected[i]);
-    } else {
-      few_observed += observed[i];
-      few_expected += expected[i];
-    }
+  const std::vector<Against> cells = pooled(observed, expected, 1);
+  ChiSquare result{.statistic = statistic(cells), .degrees = static_cast<int>(cells.size()) - 1, .p_value = 1};
+  if (result.statistic == std::numeric_limits<double>::infinity()) {
+    result.p_value = 0;
+  } else if (result.degrees > 0) {
+    result.p_value = chi_square_tail(result.statistic, result.degrees);
   }
-  if (few_expected > 0) add(few_observed, few_expected);
-  result.degrees = cells - 1;
-  result.p_value = result.degrees > 0 ? chi_square_tail(result.statistic, result.degrees) : 1;
   return result;
 }
 
 double power(std::span<const double> law, std::span<const double> truth, double draws, double alpha) {
-  double noncentrality = 0;
-  for (size_t i = 0; i < law.size(); ++i) noncentrality += draws * (truth[i] - law[i]) * (truth[i] - law[i]) / law[i];
-  const int degrees = static_cast<int>(law.size()) - 1;
-  return noncentral_tail(critical_value(degrees, alpha), degrees, noncentrality);
+  const std::vector<Against> cells = pooled(truth, law, draws);
+  const double noncentrality = statistic(cells);
+  if (noncentrality == std::numeric_limits<double>::infinity()) return 1;
+  const int degrees = static_cast<int>(cells.size()) - 1;
+  return degrees > 0 ? noncentral_tail(critical_value(degrees, alpha), degrees, noncentrality) : 0;
 }
 
 }  // namespace slipstream::statistics

@@ -12,11 +12,11 @@ struct ChiSquare {
 };
 
 // observed, expected: [cells] counts; the expected ones sum to the observed ones. Cells that expect fewer than five are put
-// together.
+// together. What was observed though it cannot be has the p-value 0.
 ChiSquare chi_square(std::span<const double> observed, std::span<const double> expected);
 
 // The chance that the test at level alpha rejects, were the truth `truth` [cells] and not `law` [cells] (probabilities), after
-// so many draws.
+// so many draws. Cells are put together as the test does.
 double power(std::span<const double> law, std::span<const double> truth, double draws, double alpha);
 
 }  // namespace slipstream::statistics

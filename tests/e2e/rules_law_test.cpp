@@ -45,6 +45,11 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
   for (const auto& [temperature, top_p, how] : settings) {
     const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords), {temperature, top_p, how});
     ASSERT_TRUE(law) << law.error().message;
+    for (const int position : {1, 2}) {  // those that drafts may bend
+      const double power = power_of_judge(*law, position, planted, count);
+      fmt::print("alpha {} a test; power against TV {} at position {}: {:.4f}\n", kAlpha, planted, position + 1, power);
+      EXPECT_GE(power, 0.99);
+    }
     ExactLaw biased = *law;
     biased.bias(2, planted);
     for (const char* rule : kRules) {
@@ -71,7 +76,7 @@ TEST(RulesLaw, OfThreeTokensIsTheModels) { expect_law(3'000, 0.1, {{.temperature
 TEST(RulesLaw, OfThreeTokensUnderPenaltiesIsTheModels) { expect_law(3'000, 0.1, {{.temperature = 0.7, .how = kPenalties}}); }
 
 TEST(RulesLawLong, OfThreeTokensIsTheModels) {
-  expect_law(100'000, 0.01,
+  expect_law(140'000, 0.01,
              {{.temperature = 0.7},
               {.temperature = 1.2},
               {.temperature = 1.2, .top_p = 0.9},

@@ -47,7 +47,32 @@ std::vector<double> joint_law(const ExactLaw& law, const ExactLaw& model) {
   return cells;
 }
 
+// [rank] the mean of the conditional laws of that position over what may stand before.
+std::vector<double> mean_ranks(const ExactLaw& law, const ExactLaw& model, int position) {
+  std::vector<double> ranks(at(law.vocabulary()));
+  const auto add = [&](double mass, std::span<const double> told, std::span<const double> order) {
+    const Order by(order);
+    for (size_t r = 0; r < ranks.size(); ++r) ranks[r] += mass * told[by.token[r]];
+  };
+  if (position == 0) add(1, law.first(), model.first());
+  for (TokenId a = 0; position > 0 && a < law.vocabulary(); ++a) {
+    const double before = model.first()[at(a)];
+    if (position == 1) add(before, law.second(a), model.second(a));
+    for (TokenId b = 0; position == 2 && b < law.vocabulary(); ++b) {
+      add(before * model.second(a)[at(b)], law.third(a, b), model.third(a, b));
+    }
+  }
+  return ranks;
+}
+
 }  // namespace
+
+double power_of_judge(const ExactLaw& model, int position, double planted, size_t draws) {
+  ExactLaw error = model;
+  error.bias(position, planted);
+  return statistics::power(mean_ranks(model, model, position), mean_ranks(error, model, position), static_cast<double>(draws),
+                           kAlpha);
+}
 
 Verdict judge(const std::vector<Triple>& triples, const ExactLaw& law, const ExactLaw& model) {
   const auto vocabulary = at(law.vocabulary());

@@ -29,6 +29,10 @@ struct Verdict {
   }
 };
 
+// The chance that the test of a position (0, 1, 2) finds an error of total variation `planted` there (ExactLaw::bias) after so
+// many draws.
+double power_of_judge(const ExactLaw& model, int position, double planted, size_t draws);
+
 // law: what is claimed. model: whose ranks cut the cells; the same law, but for planted errors.
 Verdict judge(const std::vector<Triple>& triples, const ExactLaw& law, const ExactLaw& model);
 
