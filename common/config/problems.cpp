@@ -84,9 +84,9 @@ void Problems::one_of(std::string_view flag, const std::string& value, const std
   }
 }
 
-void Problems::path(const std::string& path) {
+void Problems::path(const std::string& path, const CpuFeatures& cpu) {
   one_of("--path", path, path_choices());
-  if (auto sentence = path_problem("--path", path, this_cpu())) add(*std::move(sentence));
+  if (auto sentence = path_problem("--path", path, cpu)) add(*std::move(sentence));
 }
 
 void Problems::weights(const std::string& weights) { one_of("--weights", weights, weights_choices()); }

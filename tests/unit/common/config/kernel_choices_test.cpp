@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/config/problems.h"
+
 namespace slipstream {
 namespace {
 
@@ -19,6 +21,10 @@ TEST(KernelChoices, RefuseAPathThatTheCpuLacksByTheInstructionSetThatIsMissing) 
   EXPECT_EQ(path_problem("--path", "avx512_vnni", haswell),
             "--path avx512_vnni needs AVX-512 F, which this CPU lacks; choose one of: auto, portable, avx2");
   EXPECT_EQ(path_problem("--path", "avx2", haswell), std::nullopt);
+  Problems problems;
+  problems.path("avx512", haswell);
+  problems.path("avx2", haswell);
+  EXPECT_THAT(problems.take(), ElementsAre(testing::HasSubstr("--path avx512 needs AVX-512 F")));
   EXPECT_EQ(path_problem("--path", "auto", {}), std::nullopt);
   for (const CpuPath path : available_cpu_paths()) EXPECT_EQ(path_problem("--path", name(path), this_cpu()), std::nullopt);
 }
