@@ -49,7 +49,7 @@ TEST(WeightsOfVerifiers, ThatDifferNeverReplayForEachOther) {
   int pieces = 0;
   const auto cut = command::ask(client, cluster.model_name(), question, [&](const Piece&) {
     if (++pieces == 20) {
-      cluster.kill("wide", SIGSTOP);  // or it would be done before the other is there
+      cluster.process("wide").signal(SIGSTOP);  // or it would be done before the other is there
       cluster.start_verifier({"--weights", "q8_0"}, "narrow");
       cluster.wait_ports("narrow");
       cluster.kill("wide", SIGKILL);
