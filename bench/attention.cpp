@@ -13,7 +13,9 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/processor.h"
+#include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
+#include "common/model/step_plan.h"
 
 namespace slipstream {
 namespace {
@@ -64,51 +66,23 @@ class Layer final : public Network {
   KvCache& cache_;
 };
 
-struct Rows {
-  std::vector<int32_t> token, position, slot, sequence, visible, blocks;
-  std::vector<uint64_t> ancestors;
-  Rows() {
-    for (int32_t b = 0; b < kContextMax / 32; ++b) blocks.push_back(b * 37 % (kContextMax / 32));
-  }
-  void add(int32_t at, int32_t sees, uint64_t path) {
-    token.push_back(0);
-    position.push_back(at);
-    slot.push_back(blocks[static_cast<size_t>(at / 32)] * 32 + at % 32);
-    sequence.push_back(0);
-    visible.push_back(sees);
-    ancestors.push_back(path);
-  }
-  Step view() const {
-    return {.token = token,
-            .position = position,
-            .slot = slot,
-            .sequence = sequence,
-            .visible = visible,
-            .ancestors = ancestors,
-            .block_table = blocks,
-            .blocks_max = static_cast<int32_t>(blocks.size()),
-            .sampling = {},
-            .wanted = {},
-            .moves = {},
-            .adjusted = {},
-            .adjusters = {},
-            .path = {}};
-  }
-};
-
-Rows rows_of(const Case& each) {
-  Rows rows;
+// The cache's blocks in another order than the positions.
+StepPlan rows_of(const Case& each) {
+  std::vector<int32_t> blocks;
+  for (int32_t b = 0; b < kContextMax / kBlockTokens; ++b) blocks.push_back(b * 37 % (kContextMax / kBlockTokens));
+  StepPlan plan;
+  plan.blocks_max = static_cast<int32_t>(blocks.size());
+  plan.add_sequence(blocks);
   std::vector<uint64_t> path;
   for (int32_t i = 0; i < each.rows; ++i) {
-    if (!each.tree) {
-      rows.add(each.context + i, each.context + i + 1, 0);
-      continue;
-    }
-    const uint64_t parent = i == 0 ? 0 : path[static_cast<size_t>((i - 1) / 2)];
-    path.push_back(parent | uint64_t{1} << i);
-    rows.add(each.context + i, each.context, path.back());
+    const int32_t at = each.context + i;
+    if (each.tree) path.push_back((i == 0 ? 0 : path[static_cast<size_t>((i - 1) / 2)]) | uint64_t{1} << i);
+    plan.add({.position = at,
+              .slot = blocks[static_cast<size_t>(at / kBlockTokens)] * kBlockTokens + at % kBlockTokens,
+              .visible = each.tree ? each.context : at + 1,
+              .ancestors = each.tree ? path.back() : 0});
   }
-  return rows;
+  return plan;
 }
 
 Result<void> run(const CpuOptions& options, int repeats) {
@@ -129,7 +103,7 @@ Result<void> run(const CpuOptions& options, int repeats) {
              device->numerics_id(), options.threads, kShape.heads, kShape.kv_heads, kShape.head_size, repeats);
   fmt::print("{:<14} {:>7} {:>9} {:>9} {:>7}  bits\n", "", "behind", "least us", "median us", "GFMA/s");
   for (const Case& each : kCases) {
-    const Rows rows = rows_of(each);
+    const StepPlan rows = rows_of(each);
     std::vector<double> times;
     for (int i = 0; i < repeats; ++i) {
       TRY_VOID(device->run(layer, rows.view()));

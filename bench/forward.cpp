@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/processor.h"
+#include "common/config/kernel_choices.h"
 #include "common/kv/block_table.h"
 #include "common/model/language_model.h"
 
@@ -21,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-  std::string model, path, weights = "bf16";
+  std::string model, path = "auto", weights = "file";
   int threads = 2, context = 256, repeats = 15, decode = 0;
   std::vector<TokenId> prompt{1, 2, 3, 4};
 };
@@ -117,16 +118,10 @@ Result<void> decode(Runner& runner, const Options& options) {
 
 Result<void> run(const Options& options) {
   const int32_t positions = std::max(options.context, static_cast<int32_t>(options.prompt.size())) + options.decode + 64;
-  ModelOptions target_options{
-      .threads = options.threads, .path = {}, .weights = {}, .cache_blocks = positions / kBlockTokens + 4};
-  for (const CpuPath path : available_cpu_paths()) {
-    if (options.path == name(path)) target_options.path = path;
-  }
-  if (!options.path.empty() && !target_options.path) return fail("this machine has no path {}", options.path);
-  const auto format = weight_format(options.weights);
-  if (!format) return fail("there are no weights {}: bf16, q8_0, q4_0 or q4_1", options.weights);
-  target_options.weights = *format;
-  TRY(LanguageModel target, LanguageModel::load(options.model, target_options));
+  TRY(LanguageModel target, LanguageModel::load(options.model, {.threads = options.threads,
+                                                                .path = cpu_path(options.path),
+                                                                .weights = weight_format(options.weights),
+                                                                .cache_blocks = positions / kBlockTokens + 4}));
   Runner runner(std::move(target), positions);
   return options.decode > 0 ? decode(runner, options) : print_table(runner, options);
 }
@@ -137,10 +132,14 @@ Result<void> run(const Options& options) {
 int main(int argc, char** argv) {
   slipstream::Options options;
   CLI::App app("Times forward passes of a model on this CPU");
-  app.add_option("--model", options.model, "Hugging Face folder")->required();
+  app.add_option("--model", options.model, "Hugging Face folder or GGUF file")->required();
   app.add_option("--threads", options.threads, "compute threads")->capture_default_str();
-  app.add_option("--path", options.path, "portable, avx2, avx512, avx512_vnni or avx512_bf16; default: the fastest");
-  app.add_option("--weights", options.weights, "bf16, q8_0, q4_0 or q4_1")->capture_default_str();
+  app.add_option("--path", options.path, "instructions; auto: the fastest")
+      ->check(CLI::IsMember(slipstream::path_choices()))
+      ->capture_default_str();
+  app.add_option("--weights", options.weights, "format of the matrices; file: as the file has them")
+      ->check(CLI::IsMember(slipstream::weights_choices()))
+      ->capture_default_str();
   app.add_option("--context", options.context, "tokens before the timed rows")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));

@@ -20,6 +20,7 @@
 #include "services/router/model_folder.h"
 #include "services/router/router.h"
 #include "services/verifier/admission.h"
+#include "services/verifier/calibrate.h"
 #include "services/verifier/verifier.h"
 #include "services/verifier/verify_job.h"
 
@@ -34,12 +35,13 @@ struct ToHttp {
   void operator()(const Failure& failure) const { api.fail(failure); }
 };
 
-VerifierConfig verifier_config(const LanguageModel& target, uint64_t tokenizer) {
+VerifierConfig verifier_config(const LanguageModel& target, const CostModel& cost, uint64_t tokenizer) {
   const LlamaConfig& model = target.config();
   return {.incarnation = random_incarnation(),
           .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
           .numerics_id = target.numerics_id(),
           .routers = {"memory://router"},
+          .cost = cost,
           .context_max = context_that_fits(model.context_max, kCacheTokens / kBlockTokens),
           .cache_blocks = kCacheTokens / kBlockTokens};
 }
@@ -69,7 +71,8 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   TaskThread text_thread(kInboxEventsMax);  // declared so that it closes before the loop that its tasks post to
   text = &text_thread;
 
-  Verifier verifier(verifier_config(target, tokenizer));
+  TRY(const CostModel cost, calibrate(target, kCacheTokens / kBlockTokens));
+  Verifier verifier(verifier_config(target, cost, tokenizer));
   const auto verifier_port = hub.open(random_incarnation());
   Node<Verifier, VerifyPlan, Choices> verifier_node(
       verifier, *verifier_port,

@@ -13,6 +13,12 @@
 namespace slipstream {
 namespace {
 
+CostModel even_cost() {  // rules differ, their budget must not
+  StepTimes times;
+  times.fill(1);
+  return {times, 0};
+}
+
 DraftKey key_of(size_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
 
 size_t tree_bytes(const VerifierSequence& sequence, const DraftTree& tree) {
@@ -46,7 +52,7 @@ double Sample::standard_error() const {
 }
 
 RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> prompts)
-    : target_(target), prompts_(std::move(prompts)), pool_(cache_blocks(prompts_)) {
+    : target_(target), cost_(even_cost()), prompts_(std::move(prompts)), pool_(cache_blocks(prompts_)) {
   plan_.step.blocks_max = blocks_of_a_sequence(target.config().context_max);
   for (size_t i = 0; i < prompts_.size(); ++i) {
     VerifierSequence& sequence = sequences_.emplace_back(pool_);
@@ -57,7 +63,7 @@ RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> pr
     sequence.tokens = prompts_[i];
     sequence.output_max = kAnswerMost;
     sequence.stop_ids = target.config().eos_ids;
-    for (int won = 0; won < 8; ++won) sequence.guard.drafted_step(8, 8, false);  // rules differ, their budget must not
+    for (int won = 0; won < 8; ++won) sequence.guard.drafted_step(8, 8, false);
   }
 }
 
@@ -70,10 +76,8 @@ int32_t RuleTrial::cache_blocks(std::span<const std::vector<TokenId>> prompts) {
 std::vector<Lane> RuleTrial::gather_all() {
   std::vector<VerifierSequence*> ready;
   for (VerifierSequence& sequence : sequences_) ready.push_back(&sequence);
-  const GatherLimits limits{.blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
+  const GatherLimits limits{.cost = cost_, .blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
   const CacheRoom room{
-      .adopt = [](VerifierSequence&) {},
-      .give_up = [](VerifierSequence&) {},
       .reserve = [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }};
   uint64_t trimmed = 0;
   return gather(ready, limits, room, plan_, trimmed);

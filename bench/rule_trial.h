@@ -66,6 +66,7 @@ class RuleTrial {
   std::span<const float> rows(const Lane& lane, int first, int count) const;
 
   LanguageModel& target_;
+  CostModel cost_;
   std::vector<std::vector<TokenId>> prompts_;
   BlockPool pool_;
   std::vector<VerifierSequence> sequences_;  // [prompts]

@@ -1,5 +1,7 @@
 #include "common/base/log.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +15,8 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include "common/base/takes_a_line.h"
 
 namespace slipstream {
 namespace {
@@ -43,6 +47,10 @@ struct Log {
 
   // False: it could not be written.
   bool write(LogLevel as, const std::string& text) {
+    if (!takes_a_line(STDERR_FILENO)) {
+      why_lost = EAGAIN;
+      return false;
+    }
     errno = 0;
     logger->log(native(as), text);
     const bool written = std::ferror(stderr) == 0;
@@ -55,6 +63,10 @@ Log& process_log() {
   static Log* log = new Log;
   return *log;
 }
+
+constexpr size_t kMessageBytesMax = kLineBytesMax - 128;  // beside time, level and service
+
+std::string_view words(int why_lost) { return why_lost == EAGAIN ? "nobody read them" : std::strerror(why_lost); }
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
@@ -91,15 +103,16 @@ bool log_wants(LogLevel level) {
 
 void log_line(LogLevel level, std::string_view message) {
   Log& log = process_log();
-  const std::string clean =
-      std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
+  std::string clean = std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
+  if (clean.size() > kMessageBytesMax) clean.replace(kMessageBytesMax - 3, std::string::npos, "...");
   const std::lock_guard lock(log.mutex);
   if (!log.write(level, clean)) {
     ++log.unsaid;
     ++log.lost;
-  } else if (const uint64_t unsaid = std::exchange(log.unsaid, 0); unsaid > 0) {
-    log.write(LogLevel::warning,
-              fmt::format("{} lines before this one could not be written ({})", unsaid, std::strerror(log.why_lost)));
+  } else if (log.unsaid > 0) {
+    const bool said = log.write(
+        LogLevel::warning, fmt::format("{} lines before this one could not be written ({})", log.unsaid, words(log.why_lost)));
+    if (said) log.unsaid = 0;
   }
 }
 

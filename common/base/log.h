@@ -20,7 +20,7 @@ std::optional<LogLevel> log_level_from(std::string_view name);
 
 void log_start(std::string_view service, LogLevel level);
 bool log_wants(LogLevel level);
-// Control characters are written as \xNN, so that no peer's text can forge a line.
+// Control characters are written as \xNN, so that no peer's text can forge a line. What is beyond 4 KB is left out.
 void log_line(LogLevel level, std::string_view message);
 
 template <class... Args>
@@ -45,7 +45,8 @@ void log_error(fmt::format_string<Args...> format, Args&&... args) {
 }
 
 // Lines that could not be written since the process began: the disk of the log is full, the log has reached the limit on a
-// file's size, or its reader is gone. The process goes on without them, and says how many there were once it can. Thread-safe.
+// file's size, its reader is gone, or does not read (no thread ever waits for it). The process goes on without them, and says
+// how many there were once it can. Thread-safe.
 uint64_t log_lines_lost();
 
 }  // namespace slipstream

@@ -1,9 +1,13 @@
 #include "common/config/drafter_config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "common/base/method_names.h"
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/endpoint.h"
+#include "common/config/kernel_choices.h"
 #include "common/config/limits.h"
 #include "common/config/problems.h"
 #include "common/config/router_list.h"
@@ -14,14 +18,15 @@ uint32_t DrafterOptions::threads_or_quota() const { return threads > 0 ? threads
 
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
-  problems.one_of("--method", method, {kNgram, kSmallLm});
+  problems.one_of("--method", method, {kMethodNames.begin(), kMethodNames.end()});
   problems.model("--model", model);
   if (!draft_model.empty()) {
     problems.model("--draft-model", draft_model);
-    if (method != "small-lm") problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
+    if (method != kSmallLm) problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
   }
   problems.range("--threads", threads, kThreadsRange);
-  problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
+  problems.path(path);
+  problems.weights(weights);
   problems.range("--cache-tokens", cache_tokens, kCacheTokensRange);
   problems.range("--siblings", siblings, kSiblingsRange);
   problems.connect("--router", router, !key.empty());
@@ -48,7 +53,10 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
               "small-lm: its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
   line.option("--threads", options.threads, kThreadsRange,
               fmt::format("small-lm: its threads; 0: the CPU quota, here {}", cpu_quota()));
-  line.option("--path", options.path, "small-lm: instruction path: auto, avx512_bf16, avx512 or portable");
+  line.option("--path", options.path, fmt::format("small-lm: instruction path: {}", fmt::join(path_choices(), ", ")));
+  line.option(
+      "--weights", options.weights,
+      fmt::format("small-lm: format of its matrices: {}; file: as the file has them", fmt::join(weights_choices(), ", ")));
   line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange,
               "small-lm: rows of its KV cache, shared by all sequences");
   line.option("--siblings", options.siblings, kSiblingsRange, "small-lm: candidates a node of a tree; 1: chains");

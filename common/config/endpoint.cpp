@@ -51,6 +51,10 @@ std::string Endpoint::tcp() const {
 Result<Endpoint> parse_endpoint(std::string_view text, Use use) {
   std::string_view rest = text;
   if (rest.starts_with("tcp://")) rest.remove_prefix(6);
+  if (const size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
+    return fail("\"{}\" begins with {}, which has no place here; write host:port alone, such as 127.0.0.1:8080", text,
+                text.substr(0, text.size() - rest.size() + scheme + 3));
+  }
   const size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos) return fail("\"{}\" has no port; write host:port, such as 127.0.0.1:8080", text);
   const std::string_view host = rest.substr(0, colon);

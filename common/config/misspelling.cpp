@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace slipstream {
 namespace {
@@ -38,6 +39,12 @@ std::optional<std::string> nearest_name(std::string_view given, std::span<const 
   if (nearest || given.empty()) return nearest;
   const auto begun = std::ranges::find_if(known, [&](const std::string& name) { return name.starts_with(given); });
   return begun == known.end() ? nearest : *begun;
+}
+
+std::string explain_command(std::string_view given, std::span<const std::string> commands) {
+  const auto meant = nearest_name(given, commands);
+  return fmt::format("there is no command \"{}\"; {}", given,
+                     meant ? fmt::format("did you mean {}?", *meant) : fmt::format("there are {}", fmt::join(commands, ", ")));
 }
 
 std::vector<std::string> explain_strays(const std::vector<std::string>& words, std::span<const std::string> flags) {

@@ -10,45 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/base/write_whole.h"
+
 namespace slipstream {
 namespace {
-
-// What somebody can do about it.
-std::string_view way_out(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return "make its folder, or name another file";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "let this user write in its folder, or name another file";
-    case ENOSPC:
-    case EDQUOT:
-      return "make room on that disk, or name a file on another";
-    case EFBIG:
-      return "raise the limit on a file's size (ulimit -f)";
-    default:
-      return "name another file";
-  }
-}
-
-// All of it, or the errno of what went wrong.
-int write_whole(const std::string& path, int flags, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644);
-  if (file < 0) return errno;
-  int error = 0;
-  while (error == 0 && !text.empty()) {  // a part may go, and the next call says why not the rest
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0) {
-      error = errno;
-    } else {
-      text.remove_prefix(static_cast<size_t>(written));
-    }
-  }
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
-}
 
 // Over what is there, with blanks to its end: this takes no room on the disk, and no reader finds half of each.
 int overwrite(const std::string& path, size_t size, std::string text) {

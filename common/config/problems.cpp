@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/config/endpoint.h"
+#include "common/config/kernel_choices.h"
 
 namespace slipstream {
 
@@ -48,6 +49,13 @@ void Problems::keys(const std::string& key, const std::string& peers) {
 void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
   if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
   for (const std::string& text : endpoints) {
+    if (const size_t scheme = text.find("://"); scheme != text.npos && !text.starts_with("tcp://")) {
+      add(
+          fmt::format("{} {} is no endpoint between processes; write tcp://HOST:PORT, as the log of the one it names has it "
+                      "(a router's: \"workers connect to tcp://...\", another port than that of its HTTP API)",
+                      flag, text));
+      continue;
+    }
     const auto endpoint =
         parse_endpoint(text.substr(0, text.find('#')), Use::connect);  // behind it: the name of the key that it has
     if (!endpoint) {
@@ -70,11 +78,18 @@ void Problems::range(std::string_view flag, uint32_t value, const Range& range) 
   if (!range.has(value)) add(fmt::format("{} {} is out of range; choose {}", flag, value, range.words()));
 }
 
-void Problems::one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known) {
+void Problems::one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));
   }
 }
+
+void Problems::path(const std::string& path, const CpuFeatures& cpu) {
+  one_of("--path", path, path_choices());
+  if (auto sentence = path_problem("--path", path, cpu)) add(*std::move(sentence));
+}
+
+void Problems::weights(const std::string& weights) { one_of("--weights", weights, weights_choices()); }
 
 void Problems::model(std::string_view flag, const std::string& path) {
   std::error_code error;

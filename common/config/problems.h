@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/config/range.h"
+#include "kernels/cpu/path.h"
 
 namespace slipstream {
 
@@ -21,7 +21,9 @@ class Problems {
   void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one, with a port
   void keys(const std::string& key, const std::string& peers);                                 // both or none
   void range(std::string_view flag, uint32_t value, const Range& range);
-  void one_of(std::string_view flag, const std::string& value, std::initializer_list<std::string_view> known);
+  void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
+  void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and that CPU can run it
+  void weights(const std::string& weights);                                 // --weights
   void model(std::string_view flag, const std::string& path);  // a folder or a file; what is in it shows when it is read
   void log_level(const std::string& name);
 

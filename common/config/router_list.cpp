@@ -10,11 +10,12 @@
 namespace slipstream {
 namespace {
 
-// What two mentions of one router have in common: "localhost" is 127.0.0.1, and the name of its key does not matter.
+// One spelling of each: "localhost" is 127.0.0.1. Without the name of its key.
 std::string address_of(const std::string& router) {
   const auto endpoint = parse_endpoint(router.substr(0, router.find('#')));
-  return endpoint ? endpoint->address() : router;
+  return endpoint ? endpoint->tcp() : router;
 }
+std::string key_of(const std::string& router) { return router.substr(std::min(router.find('#'), router.size())); }
 
 }  // namespace
 
@@ -28,8 +29,8 @@ std::vector<std::string> drop_repeats(std::vector<std::string>& routers) {
                                           : fmt::format("--router names {}, which is {} again; it counts once", router, first));
       continue;
     }
+    kept.push_back(address + key_of(router));
     addresses.push_back(std::move(address));
-    kept.push_back(std::move(router));
   }
   routers = std::move(kept);
   return sentences;

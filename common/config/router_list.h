@@ -6,8 +6,9 @@
 
 namespace slipstream {
 
-// Leaves each address once, the first mention of it: a worker that connects to one router twice is two workers of one identity,
-// and takes one of the connections for a stranger's. A sentence for each that went.
+// Leaves each address once, the first mention of it, as all workers spell it (actor/membership.h compares them): a worker that
+// connects to one router twice is two workers of one identity, and takes one of the connections for a stranger's. A sentence
+// for each that went.
 std::vector<std::string> drop_repeats(std::vector<std::string>& routers);
 
 }  // namespace slipstream

@@ -1,7 +1,11 @@
 #include "common/config/verifier_config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
+#include "common/config/kernel_choices.h"
 #include "common/config/limits.h"
 #include "common/config/problems.h"
 #include "common/config/router_list.h"
@@ -15,7 +19,8 @@ std::vector<std::string> VerifierOptions::validate() const {
   problems.model("--model", model);
   problems.connect("--router", router, !key.empty());
   problems.range("--threads", threads, kThreadsRange);
-  problems.one_of("--path", path, {"auto", "avx512_bf16", "avx512", "portable"});
+  problems.path(path);
+  problems.weights(weights);
   problems.range("--cache-tokens", cache_tokens, kCacheTokensRange);
   problems.range("--context-max", context_max, kContextTokensRange);
   problems.range("--wait-percent", wait_percent, kWaitPercentRange);
@@ -33,7 +38,9 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--router", options.router, "A router's worker endpoint; repeat it for several");
   line.option("--threads", options.threads, kThreadsRange,
               fmt::format("Threads of the model; 0: the CPU quota, here {}", cpu_quota()));
-  line.option("--path", options.path, "Instruction path: auto, avx512_bf16, avx512 or portable");
+  line.option("--path", options.path, fmt::format("Instruction path: {}", fmt::join(path_choices(), ", ")));
+  line.option("--weights", options.weights,
+              fmt::format("Format of its matrices: {}; file: as the file has them", fmt::join(weights_choices(), ", ")));
   line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange, "Rows of the KV cache, shared by all sequences");
   line.option("--context-max", options.context_max, kContextTokensRange,
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");

@@ -13,7 +13,8 @@ struct VerifierOptions {
   std::string model = "models/smollm2-135m-instruct";       // folder or GGUF file: weights, config, tokenizer
   std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // every router to offer itself to
   uint32_t threads = 0;                                     // of the model; 0: what the CPU quota allows (cpu_quota.h)
-  std::string path = "auto";                                // instruction path: auto, avx512_bf16, avx512, portable
+  std::string path = "auto";                                // instruction path (path_choices())
+  std::string weights = "file";                             // format of matrices (weights_choices())
   uint32_t cache_tokens = 16384;                            // rows of the KV cache, shared by all sequences
   uint32_t context_max = 0;             // tokens of one sequence, prompt and output together; 0: the model's own
   uint32_t wait_percent = 5;            // of the time computed, that steps may wait for drafts beside what drafts saved

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "common/base/check.h"
+#include "common/base/write_whole.h"
 
 namespace slipstream {
 namespace {
@@ -58,14 +60,29 @@ std::unexpected<Error> exists_already(const std::filesystem::path& file) {
               file.string());
 }
 
+// Where nothing is yet. Some file systems cannot rename so; whoever came here has seen that the name is free.
+int rename_new(const std::string& from, const std::string& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+// All of it, or nothing is left: it is written beside and renamed.
 Result<void> write_new(const std::filesystem::path& file, mode_t mode, const std::string& text) {
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (fd < 0 && errno == EEXIST) return exists_already(file);
-  if (fd < 0) return fail("cannot write {}: {}", file.string(), std::strerror(errno));
-  const ssize_t size = write(fd, text.data(), text.size());
-  const bool whole = size == static_cast<ssize_t>(text.size());
-  if (close(fd) != 0 || !whole) return fail("cannot write {}: is the disk full?", file.string());
-  return {};
+  const std::string beside = file.string() + ".new";
+  unlink(beside.c_str());  // of a try that was killed
+  const int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  int error = fd < 0 ? errno : 0;
+  if (fd >= 0) {
+    close(fd);
+    error = write_whole(beside, 0, text);
+    const int taken = error == 0 ? rename_new(beside, file.string()) : 0;
+    if (error == 0 && taken == 0) return {};
+    unlink(beside.c_str());
+    if (taken == EEXIST) return exists_already(file);
+    if (error == 0) error = taken;
+  }
+  return fail("cannot write {} ({}): {}", file.string(), std::strerror(error), way_out(error));
 }
 
 }  // namespace
@@ -104,7 +121,13 @@ Result<void> write_key_files(const std::filesystem::path& folder, std::string_vi
       secret_file(folder, name), kForItsOwner,
       fmt::format("# Slipstream: the secret key of {}. Whoever reads this can speak in its name.\npublic {}\nsecret {}\n", name,
                   pair.public_key, pair.secret_key)));
-  return write_new(public_file(folder, name), kForAll, fmt::format("public {}\n", pair.public_key));
+  auto written = write_new(public_file(folder, name), kForAll, fmt::format("public {}\n", pair.public_key));
+  if (!written) unlink(secret_file(folder, name).c_str());  // one half is of no use, and would be in the way of the next try
+  return written;
+}
+
+void remove_key_files(const std::filesystem::path& folder, std::string_view name) {
+  for (const auto& file : {secret_file(folder, name), public_file(folder, name)}) unlink(file.c_str());
 }
 
 Result<KeyPair> read_key_file(const std::filesystem::path& file) {

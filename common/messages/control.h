@@ -22,6 +22,7 @@ struct Hello {
   int32_t sequences_max = 0;
   std::string draft_endpoint;    // drafter: where verifiers connect
   std::string metrics_endpoint;  // http://host:port/metrics
+  uint32_t pid = 0;              // on its machine, for people; 0: not told
   bool operator==(const Hello&) const = default;
 };
 struct WorkerHeartbeat {

@@ -79,6 +79,16 @@ inline constexpr MetricName kVerifierUnwaitedSteps{
     "slipstream_verifier_unwaited_steps_total",
     "Steps that did not wait for a tree that was due: the wait could not be paid for."};
 inline constexpr MetricName kVerifierStepRows{"slipstream_verifier_step_rows_total", "Rows computed in all steps."};
+inline constexpr MetricName kVerifierStepCostSeconds{"slipstream_verifier_step_cost_seconds",
+                                                     "What the cost model expects of a step of so many rows without context."};
+inline constexpr MetricName kVerifierStepOverheadSeconds{"slipstream_verifier_step_overhead_seconds",
+                                                         "What a step takes beside its forward pass, of late."};
+inline constexpr MetricName kVerifierPairCostSeconds{"slipstream_verifier_pair_cost_seconds",
+                                                     "What it adds for each pair of a row and a position that it sees."};
+inline constexpr MetricName kVerifierCostError{"slipstream_verifier_step_cost_error_ratio",
+                                               "How far off the cost model was, relative to what it expected."};
+inline constexpr MetricName kVerifierAffordableNodes{"slipstream_verifier_affordable_nodes",
+                                                     "Nodes of a tree that pay for themselves, by the cost model."};
 inline constexpr MetricName kVerifierStepFaults{
     "slipstream_verifier_step_faults_total",
     "Steps that failed; sequences ended by logits that are not finite, or by masks that left no token."};
@@ -120,6 +130,8 @@ inline constexpr MetricName kDrafterDraftSeconds{"slipstream_drafter_draft_secon
 inline constexpr MetricName kDrafterFailedJobs{"slipstream_drafter_failed_jobs_total", "Draft jobs that failed."};
 inline constexpr MetricName kDrafterPasses{"slipstream_drafter_passes_total", "Forward passes of the draft model."};
 inline constexpr MetricName kDrafterPassRows{"slipstream_drafter_pass_rows_total", "Rows of all those passes."};
+inline constexpr MetricName kDrafterPrefixTokens{
+    "slipstream_drafter_prefix_tokens_total", "Tokens whose K and V the prefix cache had, and which were not computed again."};
 inline constexpr MetricName kDrafterEvictions{"slipstream_drafter_evictions_total",
                                               "Sequences whose cache went to others, to be computed anew when asked for."};
 // Drafter: sequences.

@@ -11,7 +11,7 @@
 
 namespace slipstream {
 
-enum class Format : uint8_t { f32, bf16 };  // how a weight is kept: gains f32, matrices bf16
+enum class Format : uint8_t { f32, matrix };  // how a weight is kept: gains f32, matrices as the device was told
 
 // RoPE as the model's config describes it; `llama3` scaling as in Llama 3.1's reference (low and high frequency factors).
 struct RopeRules {

@@ -32,12 +32,12 @@ namespace slipstream {
 inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more than memory holds
 
 struct ModelOptions {
-  int threads = 1;                            // compute threads, the caller's own included
-  std::optional<CpuPath> path;                // unset: the fastest that this machine has
-  WeightFormat weights = WeightFormat::bf16;  // of matrices (kernels/cpu/panels.h)
-  int32_t cache_blocks = 0;                   // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
-  int32_t rows_max = kStepRowsMax;            // rows of one step
-  int32_t ranked = 0;                         // candidates a wanted row, at most kRankedMax; 0: its one token
+  int threads = 1;                      // compute threads, the caller's own included
+  std::optional<CpuPath> path;          // unset: the fastest that this machine has
+  std::optional<WeightFormat> weights;  // of matrices (kernels/cpu/panels.h); unset: small formats as stored, others bf16
+  int32_t cache_blocks = 0;             // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
+  int32_t rows_max = kStepRowsMax;      // rows of one step
+  int32_t ranked = 0;                   // candidates a wanted row, at most kRankedMax; 0: its one token
 };
 
 class LanguageModel {

@@ -24,7 +24,7 @@ struct Loader {
       TRY(const HostMatrix matrix, checkpoint.matrix(part.name, part.rows, cols));
       matrices.push_back(matrix);
     }
-    return device.pack(matrices, Format::bf16);
+    return device.pack(matrices, Format::matrix);
   }
   // Vectors end to end, as a column.
   Result<Weight*> column(const std::vector<Part>& parts) const {

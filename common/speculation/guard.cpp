@@ -1,16 +1,14 @@
 #include "common/speculation/guard.h"
 
-#include <algorithm>
-
-#include "common/base/limits.h"
-
 namespace slipstream {
 
 void DraftGuard::plain_step() {
   if (plain_steps_left_ > 0) --plain_steps_left_;
+  if (affordable_ == 0) ++unaffordable_steps_;
 }
 
 void DraftGuard::drafted_step(int verified_nodes, int accepted_nodes, bool late) {
+  unaffordable_steps_ = 0;
   const bool empty = verified_nodes == 0 && !late;
   empties_ = empty ? empties_ + 1 : 0;
   if (!empty) empty_gap_ = 0;

@@ -20,6 +20,7 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
   hello.sequences_max = from.getSequencesMax();
   TRY(hello.draft_endpoint, read("Hello.draftEndpoint", from.getDraftEndpoint()));
   TRY(hello.metrics_endpoint, read("Hello.metricsEndpoint", from.getMetricsEndpoint()));
+  hello.pid = from.getPid();
   return hello;
 }
 

@@ -23,6 +23,7 @@ void write(Top top, const Hello& hello) {
   to.setSequencesMax(hello.sequences_max);
   to.setDraftEndpoint(hello.draft_endpoint);
   to.setMetricsEndpoint(hello.metrics_endpoint);
+  to.setPid(hello.pid);
 }
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {

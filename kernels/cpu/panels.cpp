@@ -128,7 +128,7 @@ const char* name(WeightFormat format) {
 }
 
 std::optional<WeightFormat> weight_format(std::string_view wanted) {
-  for (const auto format : {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+  for (const WeightFormat format : kAllWeightFormats) {
     if (wanted == name(format)) return format;
   }
   return std::nullopt;

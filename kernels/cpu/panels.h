@@ -18,6 +18,8 @@ namespace slipstream {
 
 enum class WeightFormat : uint8_t { bf16, q8_0, q4_0, q4_1 };
 inline constexpr int kWeightFormats = 4;
+inline constexpr WeightFormat kAllWeightFormats[kWeightFormats] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0,
+                                                                   WeightFormat::q4_1};
 const char* name(WeightFormat format);
 std::optional<WeightFormat> weight_format(std::string_view name);
 

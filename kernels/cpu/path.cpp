@@ -1,18 +1,51 @@
 #include "kernels/cpu/path.h"
 
+#include <cstddef>
+
 namespace slipstream {
 namespace {
 
 constexpr CpuPath kAll[] = {CpuPath::portable, CpuPath::avx2, CpuPath::avx512, CpuPath::avx512_vnni, CpuPath::avx512_bf16};
 
-// __builtin_cpu_supports also asks the operating system (XGETBV) whether it saves the wide registers.
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"); }
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
+// What a path needs beside all that the paths before it need.
+struct Need {
+  CpuPath path;
+  bool CpuFeatures::* has;
+  const char* name;
+};
+constexpr Need kNeeds[] = {
+    {CpuPath::avx2, &CpuFeatures::avx2, "AVX2"},
+    {CpuPath::avx2, &CpuFeatures::fma, "FMA"},
+    {CpuPath::avx2, &CpuFeatures::f16c, "F16C"},
+    {CpuPath::avx512, &CpuFeatures::avx512f, "AVX-512 F"},
+    {CpuPath::avx512, &CpuFeatures::avx512bw, "AVX-512 BW"},
+    {CpuPath::avx512, &CpuFeatures::avx512dq, "AVX-512 DQ"},
+    {CpuPath::avx512, &CpuFeatures::avx512vl, "AVX-512 VL"},
+    {CpuPath::avx512_vnni, &CpuFeatures::avx512_vnni, "AVX-512 VNNI"},
+    {CpuPath::avx512_bf16, &CpuFeatures::avx512_bf16, "AVX-512 BF16"},
+};
 
 }  // namespace
+
+// __builtin_cpu_supports also asks the operating system (XGETBV) whether it saves the wide registers.
+CpuFeatures this_cpu() {
+  return {.avx2 = __builtin_cpu_supports("avx2") != 0,
+          .fma = __builtin_cpu_supports("fma") != 0,
+          .f16c = __builtin_cpu_supports("f16c") != 0,
+          .avx512f = __builtin_cpu_supports("avx512f") != 0,
+          .avx512bw = __builtin_cpu_supports("avx512bw") != 0,
+          .avx512dq = __builtin_cpu_supports("avx512dq") != 0,
+          .avx512vl = __builtin_cpu_supports("avx512vl") != 0,
+          .avx512_vnni = __builtin_cpu_supports("avx512vnni") != 0,
+          .avx512_bf16 = __builtin_cpu_supports("avx512bf16") != 0};
+}
+
+const char* missing_for(CpuPath path, const CpuFeatures& cpu) {
+  for (const Need& need : kNeeds) {
+    if (need.path <= path && !(cpu.*need.has)) return need.name;
+  }
+  return nullptr;
+}
 
 const char* name(CpuPath path) {
   switch (path) {
@@ -37,23 +70,10 @@ std::optional<CpuPath> cpu_path(std::string_view wanted) {
   return std::nullopt;
 }
 
-bool available(CpuPath path) {
-  switch (path) {
-    case CpuPath::portable:
-      return true;
-    case CpuPath::avx2:
-      return has_avx2();
-    case CpuPath::avx512:
-      return has_avx512();
-    case CpuPath::avx512_vnni:
-      return has_avx512() && __builtin_cpu_supports("avx512vnni");
-    case CpuPath::avx512_bf16:
-      return has_avx512() && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16");
-  }
-  return false;
-}
+bool available(CpuPath path) { return missing_for(path, this_cpu()) == nullptr; }
 
-// Each path needs all that the one before it needs.
+std::span<const CpuPath> all_cpu_paths() { return kAll; }
+
 std::span<const CpuPath> available_cpu_paths() {
   size_t count = 1;
   while (count < std::size(kAll) && available(kAll[count])) ++count;

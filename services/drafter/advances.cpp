@@ -139,7 +139,8 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
   } else {
     busy += Time(event.result->draft_us);
     const MethodWork& work = event.result->work;
-    counters.passes = work.passes, counters.rows = work.rows, counters.evictions = work.evictions;
+    counters.passes = work.passes, counters.rows = work.rows;
+    counters.prefix_tokens = work.prefix_tokens, counters.evictions = work.evictions;
     if (!event.job.asks.empty()) counters.draft_seconds.observe(event.result->draft_us * 1e-6);
   }
   const uint32_t draft_us = event.result ? event.result->draft_us : 0;

@@ -18,7 +18,8 @@ Hello self(const DrafterConfig& config) {
           .needs = config.needs,
           .sequences_max = kSequencesPerDrafterMax,
           .draft_endpoint = config.draft_endpoint,
-          .metrics_endpoint = config.metrics_endpoint};
+          .metrics_endpoint = config.metrics_endpoint,
+          .pid = config.pid};
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ struct DrafterConfig {
   Needs needs;
   std::string draft_endpoint;  // as bound or advertised: verifiers learn it from the router
   std::string metrics_endpoint;
+  uint32_t pid = 0;                  // told to routers, for people
   std::vector<std::string> routers;  // endpoints, connected to at the first event
   Time sequence_lease = kSequenceLease;
 };

@@ -53,6 +53,7 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
   config.metrics_endpoint = "http://" + address + "/metrics";
+  config.pid = static_cast<uint32_t>(getpid());
   config.routers = std::move(routers);
   TRY(const auto transport,
       ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp(), .keys = keys, .admits = {"verifier"}}));

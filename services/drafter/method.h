@@ -37,9 +37,10 @@ using Draft = std::optional<DraftTree>;
 
 // What a method with a model has done since it began.
 struct MethodWork {
-  uint64_t passes = 0;     // forward passes
-  uint64_t rows = 0;       // of all passes
-  uint64_t evictions = 0;  // sequences whose cache went to others
+  uint64_t passes = 0;         // forward passes
+  uint64_t rows = 0;           // of all passes
+  uint64_t prefix_tokens = 0;  // found in the cache and not computed
+  uint64_t evictions = 0;      // sequences whose cache went to others
   bool operator==(const MethodWork&) const = default;
 };
 

@@ -18,6 +18,7 @@ void add_drafts(const DrafterCounters& c, Exposition& page) {
   page.counter(kDrafterFailedJobs, d(c.failed_jobs));
   page.counter(kDrafterPasses, d(c.passes));
   page.counter(kDrafterPassRows, d(c.rows));
+  page.counter(kDrafterPrefixTokens, d(c.prefix_tokens));
   page.counter(kDrafterEvictions, d(c.evictions));
 }
 

@@ -18,6 +18,15 @@ int32_t context_of(const Workers& workers, int32_t model_context_max) {
   return context > 0 ? context : model_context_max;
 }
 
+// What one of those says that take nothing more.
+std::string who_leaves(const Workers& workers) {
+  for (const auto& [peer, worker] : workers.all()) {
+    if (worker.hello.role != Role::verifier || !worker.leaving || worker.silent) continue;
+    return fmt::format(" The verifier {:016x} leaves this router: {}.", worker.hello.incarnation, worker.why_leaving);
+  }
+  return {};
+}
+
 // Why it cannot go on although verifiers are there.
 std::string why_not_there(const LiveRequest& request, const Workers& workers) {
   const auto other = [&](const auto& entry) {
@@ -74,8 +83,8 @@ std::optional<Failure> Admission::expire(const LiveRequest& request, const Worke
   if (now - request.stranded_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
     failure.code = "no_verifier";
     failure.message =
-        fmt::format("No verifier that can take this request for {} ms.{} See /ready and the page / of this router.",
-                    config_.verifier_wait_ms, why_not_there(request, workers));
+        fmt::format("No verifier that can take this request for {} ms.{}{} See /ready and the page / of this router.",
+                    config_.verifier_wait_ms, why_not_there(request, workers), who_leaves(workers));
     return failure;
   }
   if (now - request.waiting_since >= std::chrono::milliseconds(config_.queue_wait_ms)) {

@@ -17,6 +17,7 @@ namespace slipstream {
 struct WorkerFacts {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
+  uint32_t pid = 0;            // on its machine; 0: it does not say
   std::string what;            // a verifier's numerics id, a drafter's methods
   std::string draft_endpoint;  // a drafter's: where verifiers connect
   std::string metrics_endpoint;
@@ -24,7 +25,17 @@ struct WorkerFacts {
   uint32_t assigned = 0;   // live sequences of this router
   float busy = 0.0F;       // share of the last period spent computing
   bool silent = false, stuck = false, leaving = false;
+  std::string why_leaving;
 };
+
+// One that is connected and not taken.
+struct RefusedFacts {
+  Role role = Role::verifier;
+  Incarnation incarnation = 0;
+  uint32_t pid = 0;
+  std::string reason;  // told to it
+};
+inline constexpr size_t kRefusedNamedMax = 8;  // on the page `/`
 
 struct RouterCounters {
   // Requests by outcome: submitted = the sum of the others, `waiting` and `live` included.
@@ -53,6 +64,8 @@ struct RouterCounters {
   Histogram<12> request_seconds{{.05, .1, .25, .5, 1, 2.5, 5, 10, 20, 40, 80, 160}};  // submit to the last token
 
   std::shared_ptr<const std::vector<WorkerFacts>> workers = std::make_shared<const std::vector<WorkerFacts>>();
+  std::shared_ptr<const std::vector<RefusedFacts>> refused_now = std::make_shared<const std::vector<RefusedFacts>>();
+  uint64_t refused_unnamed = 0;  // gauge: those besides, of whom refused_now has kRefusedNamedMax
 };
 
 }  // namespace slipstream

@@ -20,6 +20,20 @@ std::string name_of(const Hello& hello) {
 }
 std::string name_of(const Worker& worker) { return name_of(worker.hello); }
 
+// How a line goes on that says that a worker can work no more.
+std::string and_its_requests(int32_t assigned) {
+  if (assigned == 0) return "";
+  return assigned == 1 ? ", its 1 request goes on without it" : fmt::format(", its {} requests go on without it", assigned);
+}
+
+// Of one that leaves and had so many requests.
+std::string moved_of(const Worker& worker, int32_t before) {
+  if (before == 0) return "";
+  if (worker.hello.role == Role::drafter) return fmt::format(", {} get other drafters if there are any", before);
+  return fmt::format(", {} of its {} requests move to other verifiers, {} end there", before - worker.assigned, before,
+                     worker.assigned);
+}
+
 // A key is enrolled for one role, and a drafter speaks behind its own key only.
 std::optional<std::string> why_not(const Hello& hello, const std::string& key) {
   const bool verifier = hello.role == Role::verifier;
@@ -70,44 +84,44 @@ void Router::State::handle(const PeerUp& up) {
 void Router::State::handle(const PeerDown& down) {
   keys.erase(down.peer);
   strikes.erase(down.peer);
-  refusals.erase(down.peer);
+  workers_changed |= refusals.erase(down.peer) > 0;
   lose_worker(down.peer);
 }
 
 void Router::State::handle(From<Hello>&& from) {
   const bool joins = workers.find(from.peer) == nullptr;
-  const std::string name = name_of(from.message);
+  const Hello hello = from.message;
   const uint64_t weights = workers.served_weights();
   if (const auto key = keys.find(from.peer); key != keys.end()) {
     if (auto lie = why_not(from.message, key->second)) {
-      ++counters.workers_refused;
-      refuse(from.peer, name, *std::move(lie));
+      refuse(from.peer, hello, *std::move(lie));
       return lose_worker(from.peer);
     }
   }
   if (auto welcome = workers.welcome(from.peer, std::move(from.message), now); !welcome) {
-    ++counters.workers_refused;
-    refuse(from.peer, name, std::move(welcome.error().message));
+    refuse(from.peer, hello, std::move(welcome.error().message));
     lose_worker(from.peer);
     return;
   }
   workers_changed = drafters_changed = true;
   refusals.erase(from.peer);
-  if (joins) note(fmt::format("{} joined", name));
+  if (joins) note(fmt::format("{} joined{}", name_of(hello), hello.pid > 0 ? fmt::format(", pid {}", hello.pid) : ""));
   if (weights != 0 && weights != workers.served_weights()) {
     warn(
         fmt::format("{} has other weights ({:016x}) than the verifiers before it ({:016x}), of which none is left: from now on "
                     "another model answers. If that is not meant, stop it",
-                    name, workers.served_weights(), weights));
+                    name_of(hello), workers.served_weights(), weights));
   }
   send(from.peer, Welcome{kProtocolVersion, config.incarnation, config.heartbeat_ms});
   assign_waiting();
 }
 
-void Router::State::refuse(Peer peer, const std::string& name, std::string reason) {
+void Router::State::refuse(Peer peer, const Hello& hello, std::string reason) {
+  ++counters.workers_refused;
   if (refusals.size() >= kPeersRememberedMax && !refusals.contains(peer)) refusals.clear();
-  if (refusals[peer] != reason) warn(fmt::format("refused {}: {}", name, reason));
-  refusals[peer] = reason;
+  if (refusals[peer].reason != reason) warn(fmt::format("refused {}: {}", name_of(hello), reason));
+  refusals[peer] = {.role = hello.role, .incarnation = hello.incarnation, .pid = hello.pid, .reason = reason};
+  workers_changed = true;
   send(peer, Refuse{std::move(reason)});
 }
 
@@ -132,21 +146,22 @@ void Router::State::handle(const From<Leaving>& from) {
     ++counters.strangers;
     return;
   }
-  if (!std::exchange(worker->leaving, true)) note(fmt::format("{} leaves: {}", name_of(*worker), from.message.reason));
+  const bool news = !std::exchange(worker->leaving, true);
+  const int32_t before = worker->assigned;
+  worker->why_leaving = from.message.reason;
   workers_changed = drafters_changed = true;
   for (RequestId id : request_ids()) {
     const auto at = requests.find(id);
     if (at == requests.end() || at->second.phase == LiveRequest::Phase::waiting || at->second.verifier != from.peer) continue;
     if (const auto other = pick_verifier(workers, memory, at->second)) move(at->second, *other);
   }
+  if (news) note(fmt::format("{} leaves{}: {}", name_of(*worker), moved_of(*worker, before), from.message.reason));
 }
 
 void Router::State::lose_worker(Peer peer) {
   Worker* worker = workers.find(peer);
   if (worker == nullptr) return;
-  const int32_t stranded = worker->assigned;
-  note(fmt::format("{} is gone{}", name_of(*worker),
-                   stranded > 0 ? fmt::format(", its {} requests go on without it", stranded) : ""));
+  note(fmt::format("{} is gone{}", name_of(*worker), and_its_requests(worker->assigned)));
   worker->leaving = true;  // nothing of what is stranded may come back to it
   ++counters.workers_lost;
   workers_changed = drafters_changed = true;
@@ -200,14 +215,17 @@ void Router::State::tell_failures() {
 void Router::State::look_at_workers() {
   for (Peer peer : workers.find_silent(now)) {
     ++counters.workers_silenced;
-    warn(fmt::format("{} has been silent for {} ms", name_of(workers.all().at(peer)), config.worker_silent_ms));
+    const Worker& worker = workers.all().at(peer);
+    warn(fmt::format("{} has been silent for {} ms{}", name_of(worker), config.worker_silent_ms,
+                     and_its_requests(worker.assigned)));
     workers_changed = drafters_changed = true;
     strand(peer);
   }
   for (Peer peer : workers.find_stuck(now)) {
     ++counters.workers_stuck;
-    warn(fmt::format("{} heartbeats, but has ended no step for {} ms: look at its log, or restart it",
-                     name_of(workers.all().at(peer)), config.verifier_stuck_ms));
+    const Worker& worker = workers.all().at(peer);
+    warn(fmt::format("{} heartbeats, but has ended no step for {} ms{}: look at its log, or restart it", name_of(worker),
+                     config.verifier_stuck_ms, and_its_requests(worker.assigned)));
     workers_changed = true;
     strand(peer);
   }
@@ -299,6 +317,12 @@ void Router::State::publish() {
     if (worker.takes_work()) ++(worker.hello.role == Role::verifier ? counters.verifiers : counters.drafters);
   }
   counters.workers = workers.facts();
+  std::vector<RefusedFacts> refused;
+  for (const auto& [peer, facts] : refusals) {
+    if (refused.size() < kRefusedNamedMax) refused.push_back(facts);
+  }
+  counters.refused_unnamed = refusals.size() - refused.size();
+  counters.refused_now = std::make_shared<const std::vector<RefusedFacts>>(std::move(refused));
 }
 
 }  // namespace slipstream

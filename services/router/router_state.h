@@ -70,7 +70,7 @@ struct Router::State {
   void handle(const From<Leaving>& from);
   void handle(const From<Unknown>&) { ++counters.unknown_tags; }
   bool admits(const Event& event);  // false: from a quarantined peer
-  void refuse(Peer peer, const std::string& name, std::string reason);
+  void refuse(Peer peer, const Hello& hello, std::string reason);
   void lose_worker(Peer peer);
   void strand(Peer peer);  // its requests go back to the queue
   void look_at_clock(Time since_last_event);
@@ -99,8 +99,8 @@ struct Router::State {
   Admission admission{config};
   std::map<RequestId, LiveRequest> requests;
   std::map<Peer, int> strikes;
-  std::map<Peer, std::string> keys;      // the key's name of each peer that is connected, if there are keys
-  std::map<Peer, std::string> refusals;  // the last reason told to each peer: the log has it once
+  std::map<Peer, std::string> keys;       // the key's name of each peer that is connected, if there are keys
+  std::map<Peer, RefusedFacts> refusals;  // of those connected; the log has each reason once
   Time next_heartbeat{};
   std::optional<Time> alarm;
   bool workers_changed = true;    // since the newest facts

@@ -101,7 +101,8 @@ void Workers::heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time n
 std::vector<Peer> Workers::find_stuck(Time now) {
   std::vector<Peer> stuck;
   for (auto& [peer, worker] : workers_) {
-    if (worker.hello.role != Role::verifier || !worker.takes_work() || worker.assigned == 0) continue;
+    // One that leaves may hang, too, with what it was to finish.
+    if (worker.hello.role != Role::verifier || worker.silent || worker.stuck || worker.assigned == 0) continue;
     if (now - worker.stepped < std::chrono::milliseconds(config_.verifier_stuck_ms)) continue;
     worker.stuck = true;
     stuck.push_back(peer);
@@ -123,6 +124,7 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
     const Hello& hello = worker.hello;
     facts.push_back({.role = hello.role,
                      .incarnation = hello.incarnation,
+                     .pid = hello.pid,
                      .what = hello.role == Role::verifier
                                  ? fmt::format("{}, weights {:016x}", hello.numerics_id, hello.fingerprint.weights)
                                  : fmt::format("{}", fmt::join(hello.methods, ",")),
@@ -133,7 +135,8 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
                      .busy = worker.load.busy,
                      .silent = worker.silent,
                      .stuck = worker.stuck,
-                     .leaving = worker.leaving});
+                     .leaving = worker.leaving,
+                     .why_leaving = worker.why_leaving});
   }
   return std::make_shared<const std::vector<WorkerFacts>>(std::move(facts));
 }

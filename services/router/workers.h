@@ -38,6 +38,7 @@ struct Worker {
   bool silent = false;   // nothing heard for worker_silent_ms
   bool stuck = false;    // heard, but a verifier that has sequences and ended no step for verifier_stuck_ms
   bool leaving = false;
+  std::string why_leaving;
   bool takes_work() const { return !silent && !stuck && !leaving; }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 

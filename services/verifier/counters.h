@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/base/histogram.h"
+#include "common/speculation/cost_model.h"
 
 namespace slipstream {
 
@@ -33,6 +34,11 @@ struct VerifierCounters {
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
+  StepTimes step_cost{};                                   // gauge: as the cost model has it now
+  double step_overhead = 0;                                // gauge: seconds
+  double pair_cost = 0;                                    // gauge: seconds
+  Histogram<6> cost_error{{.02, .05, .1, .2, .5, 1}};      // of what a step took, relative to what was expected
+  Histogram<7> affordable_nodes{{0, 1, 2, 4, 8, 16, 32}};  // of a tree, that pay for themselves
   Histogram<10> overhead_seconds{
       {.00005, .0001, .0002, .0003, .0005, .001, .002, .003, .005, .02}};  // round time that is not model time
   Histogram<9> accepted_length{{0, 1, 2, 3, 4, 6, 8, 12, 16}};             // accepted nodes of a verified tree

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "services/verifier/received_tree.h"
+
 namespace slipstream {
 namespace {
 
@@ -21,28 +23,6 @@ SequenceInfo info_of(const VerifierSequence& sequence) {
           .sampling = sequence.sampling,
           .acceptance = sequence.acceptance,
           .adjustments = sequence.adjuster ? sequence.adjuster->how() : Adjustments{}};
-}
-
-Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int32_t vocabulary) {
-  if (!is_drawn(acceptance.rule)) {
-    TRY(TokenTree tree, TokenTree::make(message.nodes, vocabulary));
-    return DraftTree(std::move(tree));
-  }
-  if (message.nodes.empty()) return DraftTree();
-  std::vector<OwnLaw> laws;
-  for (const DraftLaw& shipped : message.laws) {
-    if (shipped.ids.size() != shipped.weights.size())
-      return fail("{} ids, {} weights", shipped.ids.size(), shipped.weights.size());
-    OwnLaw& law = laws.emplace_back();
-    for (size_t i = 0; i < shipped.ids.size(); ++i) law.add(shipped.ids[i], shipped.weights[i]);
-  }
-  const Replacement replacement = acceptance.repeats ? Replacement::with : Replacement::without;
-  TRY(DraftTree tree, DraftTree::make(message.nodes, std::move(laws), replacement, vocabulary));
-  for (int node = 0; is_biased(acceptance.rule) && node < tree.size(); ++node) {
-    const int32_t parent = tree.nodes()[static_cast<size_t>(node)].parent;
-    if (parent != node - 1) return fail("node {} is a child of {}: a chain was asked for", node, parent);
-  }
-  return tree;
 }
 
 void holds(VerifierSequence& sequence, int32_t tokens) {
@@ -186,6 +166,7 @@ DrafterLink* Drafting::pick(VerifierSequence& sequence, Effects& effects) {
     if (link == now) return now;
     leave(sequence, effects);
     sequence.drafter = link->peer;
+    sequence.rate = {};
     sequence.guard = {};  // what the one before was worth says nothing about this one
     sequence.useless = 0;
     holds(sequence, 0);

@@ -11,6 +11,7 @@
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/model/step_plan.h"
+#include "common/speculation/cost_model.h"
 #include "common/speculation/wait_budget.h"
 #include "services/verifier/choices.h"
 
@@ -21,7 +22,9 @@ struct VerifierConfig {
   Fingerprint fingerprint;
   std::string numerics_id;
   std::string metrics_endpoint;
+  uint32_t pid = 0;                  // told to routers, for people
   std::vector<std::string> routers;  // endpoints, connected to at the first event
+  CostModel cost;                    // of steps, as measured at start (calibrate.h)
   int32_t context_max = 0;           // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;          // of kBlockTokens rows
   int32_t step_rows_max = kStepRowsMax;

@@ -1,6 +1,7 @@
 #include "services/verifier/gather.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/speculation/tree_mask.h"
 
@@ -14,10 +15,15 @@ class Gathering {
 
   int rows_left() const { return limits_.rows_max - step_.rows(); }
 
+  // All rows of the streams are in: from now on prompts stay within what those may wait.
+  void bound_prompts() { step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(step_))); }
+
   // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most nodes_max nodes of its tree.
   void add(VerifierSequence& sequence, int32_t rows_max, int nodes_max) {
+    if (prompt_bound(sequence.cached) == 0) return;
     const bool begins = sequence.table.blocks().empty();
     if (begins) room_.adopt(sequence);
+    rows_max = std::min(rows_max, prompt_bound(sequence.cached));
     const int32_t adopted = begins ? sequence.cached : 0;
     const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
     const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
@@ -38,6 +44,7 @@ class Gathering {
     }
     sequence.in_step = true;
     sequence.root_in_step = decodes;
+    prompt_rows_ += prompt_rows;
     add_rows(sequence, lane);
     lanes_.push_back(std::move(lane));
   }
@@ -45,12 +52,17 @@ class Gathering {
   std::vector<Lane> finish() { return std::move(lanes_); }
 
  private:
+  // Rows of one more prompt, from that position on.
+  int prompt_bound(int32_t position) const {
+    if (!step_most_) return rows_left();
+    const int fit = limits_.cost.rows_within(load_of(step_), position, rows_left(), *step_most_);
+    return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
+  }
+
   // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context (it was not
   // asked to: drafting.cpp).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
-    int depth = 0;
-    for (int node = 0; node < tree.size(); ++node) depth = std::max(depth, tree.depth(node));
-    return sequence.root() + depth < limits_.context_max ? sequence.nodes_max() : 0;
+    return sequence.root() + tree.depth() < limits_.context_max ? sequence.nodes_max() : 0;
   }
 
   void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {
@@ -123,9 +135,15 @@ class Gathering {
   StepPlan& step_;
   uint64_t& trimmed_;
   std::vector<Lane> lanes_;
+  int prompt_rows_ = 0;
+  std::optional<double> step_most_;  // seconds; none: no stream waits
 };
 
 }  // namespace
+
+StepLoad load_of(const StepPlan& plan) {
+  return {plan.rows(), std::accumulate(plan.visible.begin(), plan.visible.end(), int64_t{0})};
+}
 
 std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const CacheRoom& room,
                          VerifyPlan& plan, uint64_t& trimmed) {
@@ -141,6 +159,7 @@ std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherL
     for (VerifierSequence* sequence : ready) {
       if (decodes(sequence) && gathering.rows_left() > 0) gathering.add(*sequence, gathering.rows_left(), nodes_each);
     }
+    gathering.bound_prompts();
   }
   for (VerifierSequence* sequence : ready) {
     if (!decodes(sequence) && gathering.rows_left() > 0) gathering.add(*sequence, gathering.rows_left(), kTreeNodesMax);

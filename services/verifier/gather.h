@@ -1,17 +1,23 @@
 // Which rows the next step has. Roots first (every sequence that decodes moves on), then their trees under an equal share of
-// the row budget, then prompt chunks; while a prompt waits, kPromptRowsKept rows are kept from the trees for it.
+// the row budget, then prompt chunks, the oldest sequence's first; while a prompt waits, kPromptRowsKept rows are kept from the
+// trees for it. Where streams wait for the step, prompts make it no longer than kStallMost, or than kStallSteps of what it
+// takes without them if that is more; kPromptRowsLeast rows go on in any case.
 #pragma once
 
 #include <functional>
 #include <span>
 #include <vector>
 
+#include "common/speculation/cost_model.h"
 #include "services/verifier/choices.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
 
 inline constexpr int kPromptRowsKept = 64;
+inline constexpr int kPromptRowsLeast = 16;
+inline constexpr double kStallMost = 0.05;  // seconds
+inline constexpr double kStallSteps = 2;
 
 // One sequence's part of a step, to settle it by.
 struct Lane {
@@ -26,15 +32,19 @@ struct Lane {
 };
 
 struct GatherLimits {
+  const CostModel& cost;
   int32_t rows_max = kStepRowsMax;
   int32_t blocks_max = 0;   // width of the plan's block table
   int32_t context_max = 0;  // positions the model has
 };
 
-// What the cache does for a sequence.
+StepLoad load_of(const StepPlan& plan);
+
+// What the cache does for a sequence; by itself it remembers nothing.
 struct CacheRoom {
-  std::function<void(VerifierSequence&)> adopt;    // of one that holds nothing: takes what is here of its beginning
-  std::function<void(VerifierSequence&)> give_up;  // all that it holds
+  // Of one that holds nothing: takes what is here of its beginning.
+  std::function<void(VerifierSequence&)> adopt = [](VerifierSequence&) {};
+  std::function<void(VerifierSequence&)> give_up = [](VerifierSequence&) {};  // all that it holds
   // Room for that many positions; evict: taken from others if need be. False: there is none.
   std::function<bool(VerifierSequence&, int32_t positions, bool evict)> reserve;
 };

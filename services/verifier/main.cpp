@@ -23,6 +23,7 @@
 #include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
+#include "services/verifier/calibrate.h"
 #include "services/verifier/farewell.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
@@ -33,15 +34,29 @@ namespace {
 
 using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
+void tell(const VerifierConfig& config, int threads, int32_t context_of_model) {
+  log_info("id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, metrics at {}",
+           config.incarnation, config.pid, config.numerics_id, threads, config.context_max, context_of_model,
+           config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
+  const auto ms = [&](int32_t rows) { return 1e3 * config.cost.seconds({rows, 0}); };
+  log_info("a step of 1, 8, 64 or 256 rows takes {:.3}, {:.3}, {:.3} or {:.3} ms", ms(1), ms(8), ms(64), ms(256));
+}
+
+ModelOptions model_options(const VerifierOptions& options) {
+  return {.threads = static_cast<int>(options.threads_or_quota()),
+          .path = cpu_path(options.path),             // "auto" names none
+          .weights = weight_format(options.weights),  // nor does "file"
+          .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+}
+
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
-  const ModelOptions wanted{.threads = static_cast<int>(options.threads_or_quota()),
-                            .path = cpu_path(options.path),  // "auto" names none
-                            .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+  const ModelOptions wanted = model_options(options);
   TRY(const auto keys, open_keys(options.key, options.peers, "verifier"));
   TRY(auto routers, with_router_keys(options.router, keys));
   log_info("loading {}", options.model);
   TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
+  TRY(const CostModel cost, calibrate(target, wanted.cache_blocks));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
 
@@ -68,7 +83,9 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
                               .numerics_id = target.numerics_id(),
                               .metrics_endpoint = "http://" + address + "/metrics",
+                              .pid = static_cast<uint32_t>(getpid()),
                               .routers = std::move(routers),
+                              .cost = cost,
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
                               .cache_blocks = wanted.cache_blocks,
                               .wait_share = options.wait_percent / 100.0};
@@ -79,11 +96,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  log_info(
-      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens, routers {}, "
-      "metrics at {}",
-      config.incarnation, getpid(), config.numerics_id, wanted.threads, config.context_max, model.context_max,
-      config.cache_blocks * kBlockTokens, fmt::join(config.routers, " "), config.metrics_endpoint);
+  tell(config, wanted.threads, model.context_max);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;

@@ -1,5 +1,7 @@
 #include "services/verifier/metrics_page.h"
 
+#include <string>
+
 namespace slipstream {
 namespace {
 
@@ -33,6 +35,13 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierDraftWaitSeconds, c.waited_seconds);
   page.counter(kVerifierUnwaitedSteps, d(c.unwaited_steps));
   page.counter(kVerifierStepRows, d(c.step_rows));
+  for (size_t i = 0; i < kCostRows.size(); ++i) {
+    page.gauge(kVerifierStepCostSeconds, c.step_cost[i], {{"rows", std::to_string(kCostRows[i])}});
+  }
+  page.gauge(kVerifierStepOverheadSeconds, c.step_overhead);
+  page.gauge(kVerifierPairCostSeconds, c.pair_cost);
+  page.histogram(kVerifierCostError, c.cost_error);
+  page.histogram(kVerifierAffordableNodes, c.affordable_nodes);
   page.counter(kVerifierStepFaults, d(c.failed_steps), {{"kind", "failed"}});
   page.counter(kVerifierStepFaults, d(c.non_finite_rows), {{"kind", "not_finite"}});
   page.counter(kVerifierStepFaults, d(c.masked_rows), {{"kind", "no_token"}});

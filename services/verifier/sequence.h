@@ -22,6 +22,7 @@
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/sampling/adjuster.h"
+#include "common/speculation/acceptance_rate.h"
 #include "common/speculation/draft_tree.h"
 #include "common/speculation/guard.h"
 #include "services/verifier/send_window.h"
@@ -107,6 +108,7 @@ struct VerifierSequence {
   Round asked_round = 0;  // the newest that asked for a tree whose time says something
   Time asked_at{};        // and when
   DraftGuard guard;
+  AcceptanceRate rate;
   Time round_began{};
 
   // Delivery.

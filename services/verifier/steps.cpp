@@ -1,10 +1,12 @@
 // Verify steps: when one starts, and what its result does.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "common/speculation/node_shares.h"
 #include "services/verifier/settle.h"
 #include "services/verifier/verifier_state.h"
 
@@ -61,6 +63,28 @@ bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions, boo
   return true;
 }
 
+// What is asked for once this step is over, and cut to in the next. What was drawn keeps the budget that it was asked with: one
+// of another moment could depend on when it came, which may depend on what it is (DESIGN, 5).
+void Verifier::State::share_nodes() {
+  std::vector<VerifierSequence*> takers;
+  std::vector<Bettor> bettors;
+  StepLoad roots;
+  for (const auto& sequence : sequences) {
+    if (!sequence->running() || (sequence->prompt_rows_left() > 0 && !sequence->root_in_step)) continue;
+    roots = roots.with(1, sequence->root());
+    if (sequence->drawn() && sequence->draft.asked && !sequence->root_in_step) continue;
+    takers.push_back(sequence.get());
+    bettors.push_back({.alpha = sequence->rate.alpha(),
+                       .nodes_max = std::min<int>(sequence->tuning.nodes_max, 2 * sequence->guard.ambition()),
+                       .visible = sequence->root()});
+  }
+  const std::vector<int> shares = slipstream::share_nodes(bettors, roots, cost);
+  for (size_t i = 0; i < takers.size(); ++i) {
+    takers[i]->guard.afford(shares[i]);
+    counters.affordable_nodes.observe(shares[i]);
+  }
+}
+
 // Starts a step when a sequence is ready, unless a tree is due and waiting for it can be paid for to the end: that wait ends at
 // the tree's deadline at the latest.
 void Verifier::State::start_step(Time now, Effects& effects) {
@@ -87,7 +111,8 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   }
   counters.unwaited_steps += due ? 1 : 0;
   waited = now - std::exchange(waits_since, std::nullopt).value_or(now);
-  const GatherLimits limits{.rows_max = config.step_rows_max,
+  const GatherLimits limits{.cost = cost,
+                            .rows_max = config.step_rows_max,
                             .blocks_max = blocks_of_a_sequence(config.context_max),
                             .context_max = config.context_max};
   const CacheRoom room{.adopt = [this](VerifierSequence& sequence) { adopt(sequence); },
@@ -105,6 +130,9 @@ void Verifier::State::start_step(Time now, Effects& effects) {
     return;
   }
   computing = true;
+  step_began = now;
+  load = load_of(plan.step);
+  share_nodes();
   counters.step_rows += static_cast<uint64_t>(plan.step.rows());
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
@@ -116,6 +144,9 @@ void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& ef
   if (event.result) {
     counters.step_seconds.observe(event.result->forward_us * 1e-6);
     window_busy += Time(event.result->forward_us);
+    const double seconds = event.result->forward_us * 1e-6;
+    counters.cost_error.observe(std::abs(seconds / cost.forward_seconds(load) - 1));
+    cost.ran(load, seconds, static_cast<double>((now - step_began).count()) * 1e-6 - seconds);
   } else {
     ++counters.failed_steps;
   }
@@ -181,6 +212,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
     keep_prefix(sequence);
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
+  if (!lane.tree.empty()) sequence.rate.tree(lane.tree.depth(), settled.accepted_nodes);
   drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
   tell_lateness(sequence, now, effects);
   deliver(sequence, now, effects);

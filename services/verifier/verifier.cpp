@@ -21,7 +21,8 @@ Hello self(const VerifierConfig& config) {
           .context_max = config.context_max,
           .sequences_max = kSequencesPerVerifierMax,
           .draft_endpoint = {},
-          .metrics_endpoint = config.metrics_endpoint};
+          .metrics_endpoint = config.metrics_endpoint,
+          .pid = config.pid};
 }
 
 }  // namespace
@@ -31,7 +32,8 @@ Verifier::State::State(VerifierConfig given)
       pool(config.cache_blocks),
       membership(self(config), config.routers),
       drafting(config, counters, kFirstDrafterPeer),
-      wait_budget(config.wait_share) {}
+      wait_budget(config.wait_share),
+      cost(config.cost) {}
 
 // Routers speak control and generate, drafters draft, each over its own links.
 bool Verifier::State::admits(const Event& event) const {
@@ -68,7 +70,8 @@ void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { 
 void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {
   membership.take(event, now);
   for (const auto& sequence : sequences) {
-    if (sequence->id.router == event.message.router) sequence->lease_ends = now + sequence->lease;
+    const bool its_own = sequence->router == event.peer && sequence->id.router == event.message.router;  // not its twin's
+    if (its_own) sequence->lease_ends = now + sequence->lease;
   }
 }
 
@@ -148,6 +151,9 @@ void Verifier::State::count() {
   counters.welcome = membership.welcome();
   counters.draining = draining;
   counters.attaches_waiting = drafting.unanswered();
+  counters.step_cost = cost.times();
+  counters.step_overhead = cost.overhead_seconds();
+  counters.pair_cost = cost.pair_seconds();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/actor/membership.h"
+#include "common/speculation/cost_model.h"
 #include "common/speculation/wait_budget.h"
 #include "services/verifier/drafting.h"
 #include "services/verifier/gather.h"
@@ -52,6 +53,7 @@ struct Verifier::State {
   void admit(Peer router, Start start, Time now, Effects& effects);
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it
   bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
+  void share_nodes();                            // of the next round's trees
   void adopt(VerifierSequence& sequence);        // what the cache has of its beginning
   void keep_prefix(VerifierSequence& sequence);  // its whole blocks, for others that begin alike
   bool reserve(VerifierSequence& sequence, int32_t positions, bool evict);
@@ -75,9 +77,12 @@ struct Verifier::State {
   // The step in flight, if any.
   bool computing = false;
   std::vector<Lane> lanes;
+  StepLoad load;
+  Time step_began{};
   std::optional<Time> waits_since;  // a step stands ready, but a tree is due
   Time waited{};                    // by the step in flight
   WaitBudget wait_budget;
+  CostModel cost;
   LateTrees late_trees;
   Time window_began{};  // of the busy share
   Time window_busy{};   // computing within it

@@ -107,6 +107,16 @@ TEST_F(FullDisk, KeepsNobodyFromComingBack) {
   EXPECT_FALSE(said("exited with status")) << log();
 }
 
+TEST_F(FullDisk, IsSaidWhenItHappensAndWhenThereIsRoomAgain) {
+  EXPECT_FALSE(said("is full")) << log();
+  fill_disk();
+  wait("the sentence", [&] { return said("/disk is full: "); });
+  EXPECT_TRUE(said("make room there")) << log();
+  std::filesystem::remove(disk_ / "fill");
+  wait("the good news", [&] { return said("/disk has room again"); });
+  EXPECT_EQ(log().find("is full"), log().rfind("is full")) << "once";
+}
+
 TEST_F(FullDisk, IsNamedAsTheReasonAndMendedByRoom) {
   fill_disk();
   const std::filesystem::path mine = port_file("verifier");

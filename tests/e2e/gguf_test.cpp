@@ -95,7 +95,7 @@ TEST_F(Gguf, FileThatWasCutShortIsNamedByEveryService) {
   }
 }
 
-// The chat model's own file, Q4_1 and Q8_0, beside the bf16 folder that was made of it.
+// The chat model's own file, Q4_1 and Q8_0, beside the bf16 folder that was made of it, both computed on in bf16.
 TEST(SameWords, OfTheChatModelsFileAndItsFolder) {
   const std::filesystem::path file = chat_model().string() + ".gguf";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file << ": `make setup` keeps it when it fetches the model";
@@ -103,7 +103,12 @@ TEST(SameWords, OfTheChatModelsFileAndItsFolder) {
   std::vector<std::vector<Answer>> answers;
   for (const auto& model : {chat_model(), file}) {
     Cluster cluster(model);
-    cluster.start_all("ngram");
+    cluster.start_router();
+    cluster.start_verifier({"--weights", "bf16"});
+    cluster.start_drafter();
+    for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+    cluster.wait_ready();
+    cluster.wait_drafter();
     answers.push_back(cluster.ask_all(questions, 2));
   }
   for (size_t i = 0; i < questions.size(); ++i) EXPECT_EQ(answers[0][i].ids, answers[1][i].ids);

@@ -117,13 +117,12 @@ class Life final : public Process {
   using Job = typename JobOf<Event>::Job;
   using Outcome = typename JobOf<Event>::Outcome;
 
+  // address: tells it apart on the network; that is its incarnation, unless copies of one process share theirs.
   template <class Config>
-  Life(Place place, std::string name, Config config, std::optional<std::string> endpoint, Work work, Local local)
-      : Process(place, config.incarnation, std::move(name)),
-        actor_(std::move(config)),
-        work_(std::move(work)),
-        local_(std::move(local)) {
-    place_.trace.line(this->name(), "begins as {:016x}", this->incarnation());
+  Life(Place place, std::string name, Incarnation address, Config config, std::optional<std::string> endpoint, Work work,
+       Local local)
+      : Process(place, address, std::move(name)), actor_(config), work_(std::move(work)), local_(std::move(local)) {
+    place_.trace.line(this->name(), "begins as {:016x}", config.incarnation);
     place_.network.open(incarnation(), this->name(), *this, std::move(endpoint));
     tell(Woke{});
   }

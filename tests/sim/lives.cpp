@@ -30,7 +30,8 @@ Result<Choices> VerifyWork::run(VerifyPlan& plan) {
         std::span(plan.step.sampling).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1);
     for (RowSampling& row : rows) row.params = judgement.sampling;
   }
-  Choices choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = 4000};
+  const auto forward_us = static_cast<uint32_t>(took_.count());
+  Choices choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = forward_us};
   AcceptScratch scratch;
   for (const Judgement& judgement : plan.judgements) {
     judged_ += !judgement.tree.empty();

@@ -20,13 +20,14 @@ struct NoWork {};
 class VerifyWork {
  public:
   VerifyWork(ToyLaw law, int32_t cache_blocks, uint64_t seed) : target_(law, cache_blocks), dice_(seed, "verify") {}
-  Time takes(const VerifyPlan& plan) { return Time(dice_.between(2000, 6000) + 30 * plan.step.rows()); }
+  Time takes(const VerifyPlan& plan) { return took_ = Time(dice_.between(2000, 6000) + 30 * plan.step.rows()); }
   // Judged rows are certain of the token that plain decoding would choose, so that drawn trees change no word either.
   Result<Choices> run(VerifyPlan& plan);
   uint64_t judged() const { return judged_; }
 
  private:
   ToyTarget target_;
+  Time took_{};
   uint64_t judged_ = 0;  // drawn trees, with nodes
   Dice dice_;
 };

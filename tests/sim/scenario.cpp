@@ -178,13 +178,14 @@ Scenario Scenario::draw(uint64_t seed) {
   for (Ask& ask : s.asks) {
     if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
   }
+  s.twins = s.routers > 1 && !s.rolling && Dice(seed, "twins").chance(0.3);
   return s;
 }
 
 std::string Scenario::text() const {
-  std::string text =
-      fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}\n", seed, routers, verifiers.size(),
-                  drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "");
+  std::string text = fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}{}\n", seed, routers,
+                                 verifiers.size(), drafters.size(), asks.size(), faults.size(),
+                                 rolling ? ", rolling restarts" : "", twins ? ", routers of one identity" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
     text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "");

@@ -71,6 +71,7 @@ struct Scenario {
   std::vector<Ask> asks;
   std::vector<Fault> faults;
 
+  bool twins = false;                           // the first lives of all routers have one identity; the second ones, ...
   bool rolling = false;                         // nothing but drains: no request may fail
   bool calm() const { return faults.empty(); }  // only the network is bad: no request may stall
 

@@ -21,6 +21,14 @@ Fingerprint fingerprint(uint64_t weights) {
   return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
 }
 
+// What verifiers believe of steps at birth: the truth, or, every other life, that each row costs as much as the first. No
+// belief may change a word.
+CostModel belief(bool true_one) {
+  StepTimes times;
+  for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? 0.004 + 30e-6 * kCostRows[i] : 0.004 * kCostRows[i];
+  return {times, 0};
+}
+
 std::string name(const Machine& machine) {
   const char* kinds[] = {"router", "verifier", "drafter"};
   return fmt::format("{}-{}", kinds[static_cast<int>(machine.kind)], machine.index);
@@ -44,8 +52,11 @@ World::World(Scenario scenario, bool trace)
   add(Kind::verifier, verifiers_.size());
   add(Kind::drafter, drafters_.size());
   const bool two = std::ranges::any_of(scenario_.verifiers, &VerifierTraits::other_numerics);
+  std::map<int, RequestId> asked;
   for (size_t i = 0; i < scenario_.asks.size(); ++i) {
-    clients_.emplace_back(scenario_.asks[i], i + 1, std::span(laws_).first(two ? 2 : 1));
+    const RequestId of_its_router = ++asked[scenario_.asks[i].router];
+    request_ids_.push_back(scenario_.twins ? of_its_router : i + 1);
+    clients_.emplace_back(scenario_.asks[i], request_ids_.back(), std::span(laws_).first(two ? 2 : 1));
   }
 }
 World::~World() = default;
@@ -79,38 +90,40 @@ void World::begin_router(int index) {
   // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by starting all over.
   const bool calm = scenario_.calm();
   const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
-  const RouterConfig config{.incarnation = dice_.word() >> 1,
-                            .fingerprint = fingerprint(0),
-                            .context_max = kToyContext,
-                            .trust_local = true,
-                            .worker_silent_ms = 1500,
-                            .worker_forget_ms = 6000,
-                            .lease_ms = heartbeats_come ? 600U : 3000U,
-                            .verifier_stuck_ms = 3000,
-                            .start_give_up_ms = calm ? 60'000U : 2000U,
-                            .quiet_ms = calm ? 60'000U : 1000U,
-                            .verifier_wait_ms = scenario_.verifier_wait_ms,
-                            .rebalance_ms = 100,
-                            .rebalance_interval_ms = 50};
+  const Incarnation address = dice_.word() >> 1;
   const auto life = home.lives.size();
-  const auto client = [this, index, life](RequestId id) -> Client& {
-    CHECK(asked_.at(id - 1) == router(index).lives[life].get(), "request {} is of another router", id);
-    return clients_[id - 1];
-  };
-  const auto give = [this, client](RequestId id, const auto& news) {
-    Client& taker = client(id);
+  const RouterConfig config{
+      .incarnation = scenario_.twins ? Dice(scenario_.seed, fmt::format("twin {}", life)).word() >> 1 : address,
+      .fingerprint = fingerprint(0),
+      .context_max = kToyContext,
+      .trust_local = true,
+      .worker_silent_ms = 1500,
+      .worker_forget_ms = 6000,
+      .lease_ms = heartbeats_come ? 600U : 3000U,
+      .verifier_stuck_ms = 3000,
+      .start_give_up_ms = calm ? 60'000U : 2000U,
+      .quiet_ms = calm ? 60'000U : 1000U,
+      .verifier_wait_ms = scenario_.verifier_wait_ms,
+      .rebalance_ms = 100,
+      .rebalance_interval_ms = 50};
+  const auto give = [this, index, life](RequestId id, const auto& news) {
+    const RouterLife* self = router(index).lives[life].get();
+    const auto asked =
+        std::ranges::find_if(asked_, [&](const auto& entry) { return entry.second == self && request_id(entry.first) == id; });
+    CHECK(asked != asked_.end(), "request {} is of another router", id);
+    Client& taker = clients_[asked->first];
     const bool ended = taker.ended();
     news(taker);
-    if (taker.ended() != ended) tell_end(id);
+    if (taker.ended() != ended) tell_end(asked->first + 1);
   };
   ToClients clients(
       [this, give](const Delivery& delivery) {
         give(delivery.request, [&](Client& taker) { taker.take(delivery, time_.now()); });
       },
       [give](const Failure& failure) { give(failure.request, [&](Client& taker) { taker.take(failure); }); }, breach());
-  home.lives.push_back(
-      std::make_unique<RouterLife>(Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
-                                   config, router_endpoints()[static_cast<size_t>(index)], NoWork{}, std::move(clients)));
+  home.lives.push_back(std::make_unique<RouterLife>(
+      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1), address, config,
+      router_endpoints()[static_cast<size_t>(index)], NoWork{}, std::move(clients)));
 }
 
 void World::begin_verifier(int index) {
@@ -121,13 +134,14 @@ void World::begin_verifier(int index) {
                               .numerics_id = traits.other_numerics ? "toy b" : "toy a",
                               .metrics_endpoint = {},
                               .routers = router_endpoints(),
+                              .cost = belief((static_cast<size_t>(index) + lives.size()) % 2 == 0),
                               .context_max = kToyContext,
                               .cache_blocks = traits.cache_blocks,
                               .step_rows_max = traits.step_rows_max,
                               .wait_share = scenario_.wait_share};
   lives.push_back(std::make_unique<VerifierLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
-      std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
+      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config.incarnation,
+      config, std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
       WatchVerifier(breach())));
 }
 
@@ -145,7 +159,7 @@ void World::begin_drafter(int index) {
                              .routers = router_endpoints(),
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
+      Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config.incarnation, config, config.draft_endpoint,
       DraftWork({.weights = laws_[0].weights, .noise = traits.noise}, traits.siblings, dice_.word()),
       Temper(traits, dice_.word(), breach())));
 }

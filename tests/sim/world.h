@@ -44,6 +44,7 @@ class World {
   Breach breach();
   std::vector<std::string> router_endpoints() const;
   Process* process(const Machine& machine) const;
+  RequestId request_id(size_t client) const { return request_ids_[client]; }
   Home<RouterLife>& router(int index) { return routers_[static_cast<size_t>(index)]; }
 
   void plan();
@@ -72,6 +73,7 @@ class World {
   std::vector<Home<VerifierLife>> verifiers_;
   std::vector<Home<DrafterLife>> drafters_;
   std::vector<Client> clients_;
+  std::vector<RequestId> request_ids_;   // of each client at its router; those of twins are the same
   std::map<size_t, RouterLife*> asked_;  // of a client that was asked: which life
   std::optional<std::string> broken_;    // found while it ran
   Tallies tallies_;                      // of faults; the rest is counted at the end

@@ -13,7 +13,7 @@ LAYERS = {
     "checkpoint": ("common/checkpoint", ["base"]),
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
-    "config": ("common/config", ["base"]),
+    "config": ("common/config", ["base", "kernels_cpu"]),
     "statistics": ("common/statistics", []),
     "http": ("common/http", ["base"]),
     "metrics": ("common/metrics", ["base", "http"]),

@@ -21,6 +21,7 @@ namespace {
 constexpr std::chrono::milliseconds kLook{20};  // between two looks at a condition while starting
 constexpr std::chrono::seconds kStartMax{120};  // for each service to bind its ports, and for all to be ready
 constexpr std::chrono::milliseconds kProbeTimeout{2000};
+constexpr std::chrono::milliseconds kLookTimeout{500};    // of one that tells who hangs
 constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe that others wait for
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 constexpr size_t kLogTailLines = 12;
@@ -105,8 +106,8 @@ Result<void> Fleet::start(StopSignal& stop) {
   TRY(router_, start_one(stop, "router", router_command({})));
   supervisor_.next_life("router", router_command(router_));  // the workers come back to the same port
   Command verifier = command("verifier", programs_.verifier);
-  verifier.arguments.insert(verifier.arguments.end(),
-                            {"--threads", std::to_string(division_.verifier_threads), "--drain-ms", "0"});
+  verifier.arguments.insert(verifier.arguments.end(), {"--threads", std::to_string(division_.verifier_threads), "--weights",
+                                                       options_.weights, "--drain-ms", "0"});
   if (options_.wait_percent) {
     verifier.arguments.insert(verifier.arguments.end(), {"--wait-percent", std::to_string(*options_.wait_percent)});
   }
@@ -115,7 +116,8 @@ Result<void> Fleet::start(StopSignal& stop) {
     Command drafter = command("drafter", programs_.drafter);
     drafter.arguments.insert(drafter.arguments.end(), {"--method", options_.drafter});
     if (options_.drafter == kSmallLm) {
-      drafter.arguments.insert(drafter.arguments.end(), {"--threads", std::to_string(division_.drafter_threads)});
+      drafter.arguments.insert(drafter.arguments.end(),
+                               {"--threads", std::to_string(division_.drafter_threads), "--weights", options_.weights});
     }
     if (!options_.draft_model.empty()) {
       drafter.arguments.insert(drafter.arguments.end(), {"--draft-model", options_.draft_model.string()});
@@ -208,6 +210,26 @@ bool Fleet::serves(std::string_view service, pid_t pid) const {
   if (!ports || ports->pid != pid) return false;
   if (service == "router") return says_yes(ports->http, "/health", kGlanceTimeout);  // its /ready is the verifier's business
   return says_yes(ports->metrics, "/ready", kGlanceTimeout);
+}
+
+// Whatever it answers; to hang up is an answer, too, which who is overrun gives.
+bool Fleet::answers(std::string_view service, const Ports& ports) const {
+  const auto began = std::chrono::steady_clock::now();
+  http::Client client("127.0.0.1", service == "router" ? ports.http : ports.metrics, kLookTimeout);
+  return client.get("/ready") || std::chrono::steady_clock::now() - began < kLookTimeout;
+}
+
+void Fleet::end_who_hangs(const Supervisor::Say& say) {
+  for (const std::string_view name : kServices) {
+    const std::string service(name);
+    const pid_t pid = supervisor_.life(service).pid;
+    const auto ports = read_ports(port_file(service));
+    if (!ports || ports->pid != pid) continue;  // dead, or it still starts
+    if (!hangs_.hangs(service, pid, answers(service, *ports))) continue;
+    say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
+                    service, pid, kHangLooks, log(service).string()));
+    supervisor_.signal(service, SIGKILL);
+  }
 }
 
 bool Fleet::drafter_joined() const {

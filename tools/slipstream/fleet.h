@@ -12,6 +12,7 @@
 #include "common/base/method_names.h"
 #include "common/base/result.h"
 #include "tools/slipstream/division.h"
+#include "tools/slipstream/hang_watch.h"
 #include "tools/slipstream/ports.h"
 #include "tools/slipstream/service_programs.h"
 #include "tools/slipstream/stop_signal.h"
@@ -25,6 +26,7 @@ struct FleetOptions {
   std::filesystem::path model = "models/smollm2-135m-instruct";
   std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
   std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
+  std::string weights = "file";               // of verifier and draft model, as their --weights
   std::optional<uint32_t> deadline_us;        // that a step waits for a tree at most; none: see deadline_of()
   std::optional<uint32_t> wait_percent;       // of the time computed that such waits may cost; none: the verifier's own
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
@@ -52,6 +54,8 @@ class Fleet {
   Supervisor& supervisor() { return supervisor_; }
   std::filesystem::path log(std::string_view service) const;
   bool drafts() const { return options_.drafter != kNoDrafter; }
+  // A look at each service: one that has let kHangLooks looks pass is killed, so that it is started again, and spoken of.
+  void end_who_hangs(const Supervisor::Say& say);
   bool drafter_joined() const;    // the drafter that runs now is known to the router
   std::string log_tails() const;  // the last lines of each log, for a failure's message
 
@@ -65,12 +69,14 @@ class Fleet {
   void add_keys(std::string_view service, Command& command) const;
   std::filesystem::path port_file(std::string_view service) const;
   bool ready() const;
+  bool answers(std::string_view service, const Ports& ports) const;
   bool serves(std::string_view service, pid_t pid) const;  // this life of it: the router answers, a worker has its router
 
   FleetOptions options_;
   ServicePrograms programs_;
   Division division_;
   Ports router_;
+  HangWatch hangs_;
   Supervisor supervisor_;
 };
 

@@ -1,5 +1,7 @@
 #include "tools/slipstream/keys_command.h"
 
+#include <span>
+
 #include <fmt/format.h>
 
 #include "common/keys/key_file.h"
@@ -10,8 +12,13 @@ Result<void> make_keys(const KeysOptions& options) {
   std::vector<std::string> names = options.names;
   if (names.empty()) names.assign(std::begin(kRoles), std::end(kRoles));
   for (const std::string& name : names) TRY_VOID(check_free(options.folder, name));
+  for (size_t made = 0; made < names.size(); ++made) {
+    auto written = write_key_files(options.folder, names[made], make_key_pair());
+    if (written) continue;
+    for (const std::string& name : std::span(names).first(made)) remove_key_files(options.folder, name);
+    return written;
+  }
   for (const std::string& name : names) {
-    TRY_VOID(write_key_files(options.folder, name, make_key_pair()));
     fmt::print("{}  (secret: for the {}'s machine only)\n", (options.folder / (name + ".key")).string(), name);
   }
   const std::string peers = (options.folder / "peers").string();

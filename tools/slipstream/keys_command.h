@@ -14,7 +14,8 @@ struct KeysOptions {
   std::vector<std::string> names;  // none: one for each role
 };
 
-// Says what it made and what to do with it. Makes nothing if one of the names exists already.
+// Says what it made and what to do with it. Makes nothing if one of the names exists already, or if one
+// of the files cannot be written.
 Result<void> make_keys(const KeysOptions& options);
 
 }  // namespace slipstream::command

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
+#include "common/config/kernel_choices.h"
 #include "common/config/limits.h"
 #include "common/config/misspelling.h"
 #include "tools/slipstream/ask_command.h"
@@ -33,13 +35,19 @@ int failed(const Error& error, int status = kExitFailed) {
   return status;
 }
 
-// Words of the command line that nothing takes, explained by the flags of the command that was given.
+// Words of the command line that nothing takes, of which there is one at least, explained by the commands there are and by the
+// flags of the one that was given.
 int strays(const CLI::App& app) {
   const CLI::App* given = &app;
   while (!given->get_subcommands().empty()) given = given->get_subcommands().front();
-  std::vector<std::string> flags;
+  std::vector<std::string> flags, commands, words = app.remaining(true);
   for (const CLI::Option* option : given->get_options()) flags.push_back(option->get_single_name());
-  for (const std::string& sentence : explain_strays(app.remaining(true), flags)) {
+  for (const CLI::App* command : given->get_subcommands(nullptr)) commands.push_back(command->get_name());
+  if (!commands.empty() && !words.front().starts_with("-")) {
+    fmt::print(stderr, "slipstream: {}\n", explain_command(words.front(), commands));
+    return kExitUsage;
+  }
+  for (const std::string& sentence : explain_strays(words, flags)) {
     fmt::print(stderr, "slipstream: {}\n", sentence);
   }
   fmt::print(stderr, "Run with --help for every command, and for every option of one.\n");
@@ -59,6 +67,9 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--wait-percent", options.wait_percent,
                  "What such waits may cost beside what drafts save, in % of the time computed; none: 5")
       ->check(CLI::Range(kWaitPercentRange.low, kWaitPercentRange.high));
+  app.add_option("--weights", options.weights, "Format of the matrices; file: as the file has them")
+      ->check(CLI::IsMember(weights_choices()))
+      ->capture_default_str();
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -167,6 +178,22 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   return verify_app;
 }
 
+// An exit status, unless there is a command to obey.
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ExtrasError&) {
+    return strays(app);
+  } catch (const CLI::RequiredError& error) {  // comes before the words that nothing takes, and may come of them
+    if (!app.remaining(true).empty()) return strays(app);
+    app.exit(error);
+    return kExitUsage;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Slipstream: a large language model served faster by letting others guess ahead.");
   app.require_subcommand(0, 1);
@@ -194,13 +221,7 @@ int run(int argc, char** argv) {
   verify::VerifyOptions verifying;
   CLI::App* verify_app = verify_flags(app, verifying);
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ExtrasError&) {
-    return strays(app);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
+  if (const auto exit = parse(app, argc, argv)) return *exit;
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
     return kExitFailed;

@@ -1,13 +1,13 @@
 #include "tools/slipstream/service_log.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <system_error>
+
+#include "common/base/write_whole.h"
 
 namespace slipstream::command {
 namespace {
@@ -43,20 +43,7 @@ std::string last_sentence(const std::filesystem::path& log, uintmax_t begin) {
 }
 
 Result<void> note_in_log(const std::filesystem::path& log, std::string_view line) {
-  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file < 0) return fail("{}", std::strerror(errno));
-  std::string text(line);
-  text += '\n';
-  int error = 0;
-  for (std::string_view rest = text; error == 0 && !rest.empty();) {
-    const ssize_t written = write(file, rest.data(), rest.size());
-    if (written < 0) {
-      error = errno;
-    } else {
-      rest.remove_prefix(static_cast<size_t>(written));
-    }
-  }
-  close(file);
+  const int error = write_whole(log, O_CREAT | O_APPEND, std::string(line) + '\n');
   if (error != 0) return fail("{}", std::strerror(error));
   return {};
 }

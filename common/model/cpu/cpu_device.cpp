@@ -41,9 +41,28 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
   return (1.0F - blend) * frequency / rules.factor + blend * frequency;
 }
 
-bool stored_as(Dtype dtype, WeightFormat format) {
-  return (dtype == Dtype::q8_0 && format == WeightFormat::q8_0) || (dtype == Dtype::q4_0 && format == WeightFormat::q4_0) ||
-         (dtype == Dtype::q4_1 && format == WeightFormat::q4_1);
+// The format that holds every number of the dtype as stored; bf16 is also what rounds those of wider ones.
+WeightFormat format_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::q8_0:
+      return WeightFormat::q8_0;
+    case Dtype::q4_0:
+      return WeightFormat::q4_0;
+    case Dtype::q4_1:
+      return WeightFormat::q4_1;
+    case Dtype::f32:
+    case Dtype::f16:
+    case Dtype::bf16:
+      break;
+  }
+  return WeightFormat::bf16;
+}
+
+// What a stack is kept in, where the file decides: a weight has one format, so parts that differ become bf16.
+WeightFormat format_of(std::span<const HostMatrix> stacked) {
+  const WeightFormat first = format_of(stacked.front().dtype);
+  const bool alike = std::ranges::all_of(stacked, [&](const HostMatrix& each) { return format_of(each.dtype) == first; });
+  return alike ? first : WeightFormat::bf16;
 }
 
 // Rows of a matrix into its panels: what a file stores in this format as it stands, all else rounded to it.
@@ -58,7 +77,7 @@ class RowPacker {
       bf16_row(matrix, from, f32_, bf16_.data());
       return pack_row(bf16_.data(), cols_, row, panels);
     }
-    if (stored_as(matrix.dtype, format_)) return pack_blocks(format_, matrix.row(from).data(), cols_, row, panels);
+    if (format_of(matrix.dtype) == format_) return pack_blocks(format_, matrix.row(from).data(), cols_, row, panels);
     read_row(matrix, from, f32_);
     quantize(format_, f32_.data(), cols_, blocks_.data());
     pack_blocks(format_, blocks_.data(), cols_, row, panels);
@@ -72,9 +91,9 @@ class RowPacker {
   std::vector<std::byte> blocks_;
 };
 
-// A hash of the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id must
-// not rest on their rounding alike as well: where they differ, so do the ids.
-uint32_t probe(const Kernels& kernels, WeightFormat format) {
+// Adds to a hash the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id
+// must not rest on their rounding alike as well: where they differ, so do the ids.
+uint32_t probe(const Kernels& kernels, WeightFormat format, uint32_t hash) {
   constexpr int32_t kCols = 512;
   std::vector<float> in(kCols), out(kPanelRows), row(kCols);
   std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
@@ -104,14 +123,14 @@ uint32_t probe(const Kernels& kernels, WeightFormat format) {
               .in_cols = kCols,
               .out_cols = kPanelRows},
              0, 1);
-  uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
   for (const float each : out) hash = (hash ^ std::bit_cast<uint32_t>(each)) * 0x01000193;
   return hash;
 }
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(CpuPath path, int threads, WeightFormat format) : path_(path), format_(format), ops_(kernels(path), threads) {}
+  CpuDevice(CpuPath path, int threads, std::optional<WeightFormat> format)
+      : path_(path), format_(format), ops_(kernels(path), threads) {}
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
     auto weight = std::make_unique<CpuWeight>();
@@ -177,7 +196,14 @@ class CpuDevice final : public Device {
 
   bool row_invariant() const override { return true; }
   std::string numerics_id() const override {
-    return fmt::format("cpu/{}/{}/{}-{:08x}", name(path_), name(format_), kKernelVersion, probe(kernels(path_), format_));
+    std::string formats;
+    uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
+    for (const WeightFormat format : kAllWeightFormats) {
+      if (!used_[static_cast<size_t>(format)]) continue;
+      formats += (formats.empty() ? "" : "+") + std::string(name(format));
+      hash = probe(kernels(path_), format, hash);
+    }
+    return fmt::format("cpu/{}/{}/{}-{:08x}", name(path_), formats, kKernelVersion, hash);
   }
 
  private:
@@ -192,7 +218,8 @@ class CpuDevice final : public Device {
   }
 
   Result<void> fill_panels(std::span<const HostMatrix> stacked, CpuWeight& weight) {
-    weight.format = format_;
+    weight.format = format_.value_or(format_of(stacked));
+    used_[static_cast<size_t>(weight.format)] = true;
     if (weight.in % 2 != 0)
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
     TRY(std::byte * panels,
@@ -208,7 +235,8 @@ class CpuDevice final : public Device {
   }
 
   CpuPath path_;
-  WeightFormat format_;
+  std::optional<WeightFormat> format_;                       // unset: as stored
+  bool used_[kWeightFormats] = {};                           // by weights that were packed
   int32_t positions_ = std::numeric_limits<int32_t>::max();  // of one sequence, once rope() said so
   CpuOps ops_;
   Arena arena_;
@@ -224,8 +252,10 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     return fail("{} compute threads were asked for; 1 to {} are possible", options.threads, kComputeThreadsMax);
   }
   const CpuPath path = options.path.value_or(best_cpu_path());
-  if (!available(path))
-    return fail("this machine has no {} instructions: leave the path out to use {}", name(path), name(best_cpu_path()));
+  if (const char* missing = missing_for(path, this_cpu())) {
+    return fail("path {} needs {}, which this CPU lacks; leave the path out to use {}", name(path), missing,
+                name(best_cpu_path()));
+  }
   return std::make_unique<CpuDevice>(path, options.threads, options.weights);
 }
 

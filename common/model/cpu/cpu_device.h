@@ -11,9 +11,10 @@
 namespace slipstream {
 
 struct CpuOptions {
-  int threads = 1;                            // the caller's included, at most kComputeThreadsMax
-  std::optional<CpuPath> path;                // unset: the fastest one available; an unavailable one is an error
-  WeightFormat weights = WeightFormat::bf16;  // of matrices; a small one is made at load (panels.h)
+  int threads = 1;                      // the caller's included, at most kComputeThreadsMax
+  std::optional<CpuPath> path;          // unset: the fastest one available; an unavailable one is an error
+  std::optional<WeightFormat> weights;  // of matrices, made at load (panels.h); unset: small ones stay as they are stored,
+                                        // others become bf16
 };
 
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);

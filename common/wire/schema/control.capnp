@@ -36,6 +36,7 @@ struct Hello {
   sequencesMax @8 :Int32;
   draftEndpoint @9 :Text;
   metricsEndpoint @10 :Text;
+  pid @11 :UInt32;
 }
 
 struct WorkerHeartbeat {

@@ -20,7 +20,8 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
   }
   const SmallLmOptions wanted{.folder = folder,
                               .threads = static_cast<int>(options.threads_or_quota()),
-                              .path = cpu_path(options.path),  // "auto" names none
+                              .path = cpu_path(options.path),             // "auto" names none
+                              .weights = weight_format(options.weights),  // nor does "file"
                               .cache_tokens = static_cast<int32_t>(options.cache_tokens),
                               .vocabulary = target.vocabulary,
                               .siblings_max = static_cast<int>(options.siblings)};

@@ -36,6 +36,7 @@ void SmallLm::Sequence::take(std::span<const TokenId> more) {
 void SmallLm::Sequence::forget() {
   table.shrink(0);
   cached = 0;
+  kept = {};
   moves.clear();
   drawn.clear();
 }
@@ -55,6 +56,7 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
   }
   TRY(LanguageModel model, LanguageModel::load(options.folder, {.threads = options.threads,
                                                                 .path = options.path,
+                                                                .weights = options.weights,
                                                                 .cache_blocks = options.cache_tokens / kBlockTokens,
                                                                 .ranked = options.siblings_max}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
@@ -93,15 +95,36 @@ std::optional<SmallLm::Lane> SmallLm::lane_of(const DraftAsk& ask) {
   Lane lane{.sequence = &sequence,
             .growth = growth_of(info.acceptance, rule),
             .dice = {{info.seed, info.choice, ask.epoch, ask.round}, NoisePurpose::draft}};
-  if (sequence.tokens.empty() || sequence.foreign || lane.frontier().empty() || !reserve(sequence)) return std::nullopt;
+  if (sequence.tokens.empty() || sequence.foreign || lane.frontier().empty()) return std::nullopt;
+  if (sequence.table.blocks().empty()) adopt(sequence);
+  if (!reserve(sequence)) return std::nullopt;
   sequence.cached = std::min(sequence.cached, sequence.root());
   sequence.drawn.clear();
   return lane;
 }
 
+// All but the root, which is to be computed.
+void SmallLm::adopt(Sequence& sequence) {
+  auto blocks = prefixes_.find(std::span(sequence.tokens).first(static_cast<size_t>(sequence.root())), sequence.kept);
+  sequence.cached = static_cast<int32_t>(blocks.size()) * kBlockTokens;
+  work_.prefix_tokens += static_cast<uint64_t>(sequence.cached);
+  sequence.table.adopt(std::move(blocks));
+}
+
+void SmallLm::keep(Sequence& sequence) {
+  if (!sequence.moves.empty()) return;  // it had no room in the pass
+  while ((sequence.kept.blocks() + 1) * kBlockTokens <= sequence.cached) {
+    const auto at = static_cast<size_t>(sequence.kept.blocks());
+    const int32_t own = sequence.table.blocks()[at];
+    const auto tokens = std::span(sequence.tokens).subspan(at * kBlockTokens, kBlockTokens);
+    if (const int32_t block = prefixes_.keep(sequence.kept, tokens, own); block != own) sequence.table.replace(at, block);
+  }
+}
+
 // Room for the context and any tree behind it, if need be at the cost of those that have waited longest for another ask.
 bool SmallLm::reserve(Sequence& sequence) {
   while (!sequence.table.reserve(sequence.root() + 1 + kTreeNodesMax)) {
+    if (prefixes_.evict()) continue;
     Sequence* victim = nullptr;
     for (auto& [key, other] : sequences_) {
       if (other.job == job_ || other.table.blocks().empty()) continue;
@@ -135,6 +158,7 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
     return std::unexpected(done.error());
   }
   for (Lane& lane : lanes) {
+    keep(*lane.sequence);
     if (!lane.drafts) continue;
     lane.sequence->drawn.assign(lane.rows().begin(), lane.rows().end());
     trees[lane.ask] = std::visit([](const auto& growth) { return DraftTree(growth.tree()); }, lane.growth);

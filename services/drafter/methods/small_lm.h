@@ -4,8 +4,9 @@
 // are shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
 //
 // The method keeps each sequence's tokens, and its K/V in a cache of its own: what the target accepted of the last tree is
-// moved into place, not computed again. When the cache is full, the sequence drafted longest ago gives up its blocks and is
-// computed anew when it is asked for. A long prompt is learnt over several jobs, beside the others' trees.
+// moved into place, not computed again, and whole blocks outlive their sequence for others that begin alike
+// (kv/prefix_cache.h). When the cache is full, kept blocks that nobody uses make room, then the sequence drafted longest ago:
+// it is computed anew when it is asked for. A long prompt is learnt over several jobs, beside the others' trees.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "common/kv/block_table.h"
+#include "common/kv/prefix_cache.h"
 #include "common/model/language_model.h"
 #include "common/model/step_plan.h"
 #include "common/speculation/drawn_growth.h"
@@ -32,6 +34,7 @@ struct SmallLmOptions {
   std::filesystem::path folder;
   int threads = 1;
   std::optional<CpuPath> path;
+  std::optional<WeightFormat> weights;  // as ModelOptions'
   int32_t cache_tokens = 16384;
   int32_t vocabulary = 0;  // of the target: no id from there on is drafted
   int siblings_max = 4;    // candidates a node, at most kSiblingsMax; 1: chains
@@ -61,6 +64,7 @@ class SmallLm final : public Method {
     bool foreign = false;  // holds a token that the model has no embedding of
     BlockTable table;
     int32_t cached = 0;
+    PrefixCache::Place kept;             // how much of it outlives the sequence
     std::vector<KvMove> moves;           // done first in the next pass
     std::vector<TreeGrowth::Row> drawn;  // forwarded for the last tree, whose root was the last token then
     uint64_t job = 0;                    // that it last took part in
@@ -91,7 +95,9 @@ class SmallLm final : public Method {
 
   SmallLm(LanguageModel model, const SmallLmOptions& options);
   std::optional<Lane> lane_of(const DraftAsk& ask);
+  void adopt(Sequence& sequence);  // what the cache has of its beginning
   bool reserve(Sequence& sequence);
+  void keep(Sequence& sequence);  // its whole blocks, for others
   Result<void> learn(std::vector<Lane>& lanes);
   Result<void> grow(std::vector<Lane>& lanes);
   void enter(Lane& lane, int32_t context_rows, bool frontier);
@@ -102,6 +108,7 @@ class SmallLm final : public Method {
   LanguageModel model_;
   int32_t vocabulary_, siblings_max_;
   BlockPool pool_;
+  PrefixCache prefixes_{pool_};
   std::map<DraftKey, Sequence> sequences_;
   StepPlan plan_;
   ChainScratch chain_;

@@ -1,5 +1,7 @@
 #include "services/router/http_api/http_api.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -174,7 +176,8 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
       std::lock_guard lock(mutex_);
       address = address_;
     }
-    return text_response("text/plain; charset=utf-8", state_page(model_.name, address, ports_.counters()));
+    const std::string self = fmt::format("{:016x}, pid {}", incarnation_, getpid());
+    return text_response("text/plain; charset=utf-8", state_page(self, model_.name, address, ports_.counters()));
   }
   const Json model{{"id", model_.name},
                    {"object", "model"},
@@ -197,9 +200,14 @@ http::Response HttpApi::ready() const {
   if (counters.verifiers > 0) {
     return json_response(Json{{"status", "ready"}, {"verifiers", counters.verifiers}, {"drafters", counters.drafters}}.dump());
   }
+  const auto leaves = [](const WorkerFacts& worker) { return worker.role == Role::verifier && worker.leaving; };
+  const auto leaver = std::ranges::find_if(*counters.workers, leaves);
   return error_response(
       {.status = 503,
-       .message = "No verifier is connected yet: start slipstream-verifier, or wait until it has loaded the model.",
+       .message = leaver == counters.workers->end()
+                      ? "No verifier is connected yet: start slipstream-verifier, or wait until it has loaded the model."
+                      : fmt::format("No verifier takes requests: {:016x} leaves this router: {}.", leaver->incarnation,
+                                    leaver->why_leaving),
        .code = "no_verifier",
        .retry_after_s = kRetryNoVerifierSeconds});
 }

@@ -11,29 +11,44 @@ std::string_view mood(const WorkerFacts& worker) {
   return worker.stuck ? "stuck" : "ready";
 }
 
+std::string_view name(Role role) { return role == Role::verifier ? "verifier" : "drafter"; }
+
+std::string pid_words(uint32_t pid) { return pid > 0 ? fmt::format("pid {}", pid) : "pid not told"; }
+
+std::string refused_table(const RouterCounters& counters) {
+  if (counters.workers_refused == 0) return "";
+  std::string text = fmt::format("  refused {} times so far", counters.workers_refused);
+  text += counters.refused_now->empty() ? ", nobody who is connected now: the log says whom and why\n" : "; now:\n";
+  for (const RefusedFacts& refused : *counters.refused_now) {
+    text += fmt::format("  {:8} {:016x}  {}  refused: {}\n", name(refused.role), refused.incarnation, pid_words(refused.pid),
+                        refused.reason);
+  }
+  if (counters.refused_unnamed > 0) text += fmt::format("  and {} more\n", counters.refused_unnamed);
+  return text;
+}
+
 std::string workers_table(const RouterCounters& counters) {
-  const std::string refused =
-      counters.workers_refused == 0
-          ? ""
-          : fmt::format("  refused {} times so far: the log says whom and why\n", counters.workers_refused);
+  const std::string refused = refused_table(counters);
   if (counters.workers->empty()) return "  none yet: start slipstream-verifier with this router's worker address\n" + refused;
   std::string verifiers, drafters;
   for (const WorkerFacts& worker : *counters.workers) {
     const bool verifier = worker.role == Role::verifier;
     (verifier ? verifiers : drafters) +=
-        fmt::format("  {:8} {:016x}  {:7}  {:3} sequences  {}{}  {}\n", verifier ? "verifier" : "drafter", worker.incarnation,
-                    mood(worker), verifier ? worker.assigned : worker.sequences, worker.what,
-                    verifier ? "" : " at " + worker.draft_endpoint, worker.metrics_endpoint);
+        fmt::format("  {:8} {:016x}  {}  {:7}  {:3} sequences  {}{}  {}{}\n", name(worker.role), worker.incarnation,
+                    pid_words(worker.pid), mood(worker), verifier ? worker.assigned : worker.sequences, worker.what,
+                    verifier ? "" : " at " + worker.draft_endpoint, worker.metrics_endpoint,
+                    worker.leaving ? "  leaves: " + worker.why_leaving : "");
   }
   return verifiers + drafters + refused;
 }
 
 }  // namespace
 
-std::string state_page(std::string_view model, std::string_view address, const RouterCounters& counters) {
+std::string state_page(std::string_view self, std::string_view model, std::string_view address,
+                       const RouterCounters& counters) {
   const RouterCounters& c = counters;
   return fmt::format(
-      "Slipstream router\n\n"
+      "Slipstream router {}\n\n"
       "model     {}\n"
       "state     {}\n"
       "requests  {} live, {} waiting, {} answered, {} failed, {} refused, {} given up by their client\n"
@@ -43,7 +58,7 @@ std::string state_page(std::string_view model, std::string_view address, const R
       "try it\n"
       "  curl -N http://{}/v1/chat/completions -H 'content-type: application/json' \\\n"
       "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",
-      model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
+      self, model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
       c.failed + c.waited_too_long, c.refused + c.rejected_full, c.abandoned, c.output_tokens, c.drafted_tokens,
       workers_table(c), address, address);
 }

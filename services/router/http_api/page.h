@@ -8,6 +8,7 @@
 
 namespace slipstream {
 
-std::string state_page(std::string_view model, std::string_view address, const RouterCounters& counters);
+// self: this process, as its log names it.
+std::string state_page(std::string_view self, std::string_view model, std::string_view address, const RouterCounters& counters);
 
 }  // namespace slipstream

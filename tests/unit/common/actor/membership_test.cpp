@@ -104,35 +104,123 @@ TEST_F(MembershipTest, SaysThatItLeavesUntilItIsGone) {
   EXPECT_THAT(again, ElementsAre(400, 1200, 2800, 6000, 9200));
 }
 
-TEST_F(MembershipTest, WorksForOneOfTwoRoutersOfOneIdentityAndSaysSo) {
-  membership.up(kFirst, now);
-  membership.up(kSecond, now);
-  welcome(kFirst, 77);
-  welcome(kSecond, 77);
-  EXPECT_THAT(noted(), AllOf(HasSubstr("tcp://a"), HasSubstr("tcp://b"), HasSubstr("one identity")));
-  EXPECT_TRUE(std::ranges::any_of(effects, [](const Effect& effect) {
-    const auto* leaving = std::get_if<To<Leaving>>(&effect);
-    return leaving != nullptr && leaving->peer == kSecond;
-  })) << "the other one need not wait";
-  EXPECT_THAT(sent<WorkerHeartbeat>(kSecond, 2s), ElementsAre());
-  membership.take(From<RouterHeartbeat>{kFirst, {77}}, now);
-  welcome(kSecond, 77);
-  EXPECT_EQ(sent<WorkerHeartbeat>(kFirst, 2s).size(), 10u);
+// Copies of one process.
+class TwinRouters : public MembershipTest {
+ protected:
+  TwinRouters() {
+    membership.up(kFirst, now);
+    membership.up(kSecond, now);
+  }
+  // Time passes while these are heard. What is sent meanwhile is kept.
+  void live(Time duration, std::initializer_list<Peer> heard) {
+    for (const Time end = now + duration; now < end; now += 50ms) {
+      for (Peer peer : heard) membership.take(From<RouterHeartbeat>{peer, {kTwins}}, now);
+      membership.keep(now, {}, effects);
+    }
+  }
+  void welcome_twin(Peer peer) {
+    welcome(peer, kTwins);
+    membership.keep(now, {}, effects);
+  }
+  template <class M>
+  size_t count(Peer peer) const {
+    return static_cast<size_t>(std::ranges::count_if(effects, [&](const Effect& effect) {
+      const auto* to = std::get_if<To<M>>(&effect);
+      return to != nullptr && to->peer == peer;
+    }));
+  }
+  size_t warnings() const {
+    return static_cast<size_t>(std::ranges::count_if(effects, [](const Effect& effect) {
+      const auto* note = std::get_if<Note>(&effect);
+      return note != nullptr && note->warning;
+    }));
+  }
+  bool works_for(Peer peer) const { return membership.why_aside(peer).empty(); }
+
+  static constexpr Incarnation kTwins = 77;
+};
+
+TEST_F(TwinRouters, TheFirstByAddressIsWorkedForWhoeverAnswersFirst) {
+  welcome_twin(kFirst);
+  welcome_twin(kSecond);
+  EXPECT_TRUE(works_for(kFirst));
+  EXPECT_FALSE(works_for(kSecond));
+
+  Membership other({.incarnation = 6}, {"tcp://b", "tcp://a"});  // named, and answering, the other way round
+  for (Peer peer : {kFirst, kSecond}) other.up(peer, now);
+  for (Peer peer : {kFirst, kSecond}) other.take(From<Welcome>{peer, {.router = kTwins, .heartbeat_ms = 200}}, now, effects);
+  other.keep(now, {}, effects);
+  EXPECT_EQ(other.why_aside(kSecond), "") << "tcp://a";
+  EXPECT_NE(other.why_aside(kFirst), "") << "tcp://b";
+}
+
+TEST_F(TwinRouters, TheOtherHearsWhyAndTheLogHasItOnce) {
+  welcome_twin(kFirst);
+  welcome_twin(kSecond);
+  EXPECT_THAT(noted(), AllOf(HasSubstr("tcp://a and tcp://b have one identity"), HasSubstr("restart one")));
+  EXPECT_EQ(count<Leaving>(kSecond), 1u);
+  effects.clear();
+  live(60s, {kFirst, kSecond});
+  EXPECT_EQ(warnings(), 0u);
+  EXPECT_THAT(count<Leaving>(kSecond), AllOf(testing::Ge(15u), testing::Le(25u))) << "at growing gaps: the first may be lost";
+  EXPECT_EQ(count<WorkerHeartbeat>(kSecond), 299u) << "each 200 ms after the first, so that it is not called silent";
+  EXPECT_EQ(count<Hello>(kSecond), 0u) << "which would take the Leaving back";
+  EXPECT_TRUE(membership.welcome());
+}
+
+TEST_F(TwinRouters, TheOtherIsWorkedForOnceTheFirstIsGone) {
+  welcome_twin(kFirst);
+  welcome_twin(kSecond);
   membership.down(kFirst, effects);
-  welcome(kSecond, 77);
-  EXPECT_EQ(sent<WorkerHeartbeat>(kSecond, 2s).size(), 10u) << "now it is the only one";
+  effects.clear();
+  live(50ms, {kSecond});
+  EXPECT_EQ(count<Hello>(kSecond), 1u);
+  welcome_twin(kSecond);
+  EXPECT_TRUE(works_for(kSecond));
+  EXPECT_THAT(noted(), HasSubstr("joined the router at tcp://b"));
+}
+
+TEST_F(TwinRouters, TheOtherIsWorkedForWhileTheFirstIsSilentAndNoLonger) {
+  welcome_twin(kFirst);
+  welcome_twin(kSecond);
+  live(2s, {kSecond});
+  effects.clear();
+  live(100ms, {kSecond});
+  EXPECT_GE(count<Hello>(kSecond), 1u);
+  welcome_twin(kSecond);
+  EXPECT_TRUE(works_for(kSecond));
+  effects.clear();
+  live(20s, {kSecond});
+  EXPECT_EQ(count<WorkerHeartbeat>(kFirst), 0u);
+  EXPECT_GE(count<Hello>(kFirst), 4u) << "it may come back";
+  EXPECT_EQ(count<Leaving>(kSecond), 0u);
+  welcome_twin(kFirst);
+  EXPECT_TRUE(works_for(kFirst));
+  EXPECT_FALSE(works_for(kSecond));
+  EXPECT_EQ(count<Leaving>(kSecond), 1u);
+  EXPECT_EQ(warnings(), 0u) << "it was said";
 }
 
 // Named by two addresses: the router listens to the newest connection of a process only.
-TEST_F(MembershipTest, WorksOverTheSecondLinkOfOneRouterOnceTheFirstIsSilent) {
-  membership.up(kFirst, now);
-  membership.up(kSecond, now);
-  welcome(kFirst, 77);
-  welcome(kSecond, 77);
-  sent<Hello>(kSecond, 3s);
-  welcome(kSecond, 77);
+TEST_F(TwinRouters, OneRouterByTwoAddressesIsWorkedForOverTheLinkItListensTo) {
+  welcome_twin(kFirst);
+  welcome_twin(kSecond);
+  live(2100ms, {kSecond});
+  welcome(kSecond, kTwins);
   EXPECT_EQ(sent<WorkerHeartbeat>(kSecond, 2s).size(), 10u);
+  EXPECT_TRUE(works_for(kSecond));
   EXPECT_THAT(sent<WorkerHeartbeat>(kFirst, 2s), ElementsAre());
+}
+
+TEST_F(TwinRouters, OneThatIsGivenUpForItsTwinIsNoLongerAsideOnceItHasAnotherIdentity) {
+  welcome_twin(kFirst);
+  welcome_twin(kSecond);
+  membership.down(kSecond, effects);
+  membership.up(kSecond, now);
+  welcome(kSecond, kTwins + 1);
+  membership.keep(now, {}, effects);
+  EXPECT_TRUE(works_for(kFirst));
+  EXPECT_TRUE(works_for(kSecond));
 }
 
 TEST_F(MembershipTest, WorksForTwoRoutersOfTwoIdentities) {

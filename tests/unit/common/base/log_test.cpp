@@ -79,6 +79,28 @@ TEST(Log, GoesOnOverAFullDiskAndSaysWhatWasLost) {
   EXPECT_THAT(lines_of([] { log_info("again"); }), Not(HasSubstr("before this")));
 }
 
+// A pipe whose reader does not read. Without a look whether it takes a line this test does not end.
+TEST(Log, WaitsForNoReader) {
+  log_start("tester", LogLevel::info);
+  const uint64_t before = log_lines_lost();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(fcntl(ends[1], F_SETPIPE_SZ, 8192), 8192);
+  const int saved = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  for (int line = 0; line < 5; ++line) log_info("{}", std::string(10'000, 'x'));
+  EXPECT_EQ(log_lines_lost(), before + 3) << "a page each";
+  std::string text(100'000, ' ');
+  const ssize_t size = read(ends[0], text.data(), text.size());
+  EXPECT_GT(size, 3900);
+  EXPECT_EQ(text.substr(static_cast<size_t>(size) - 4, 4), "...\n");
+  log_info("back");
+  dup2(saved, STDERR_FILENO);
+  text.resize(static_cast<size_t>(read(ends[0], text.data(), text.size())));
+  EXPECT_THAT(text, AllOf(HasSubstr(": back\n"), HasSubstr("3 lines before this one could not be written (nobody read them)")));
+  for (int end : {saved, ends[0], ends[1]}) close(end);
+}
+
 TEST(Log, CountsTheLinesBeyondTheLimitOnItsSize) {
   log_start("tester", LogLevel::info);
   const uint64_t before = log_lines_lost();

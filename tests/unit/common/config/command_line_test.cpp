@@ -232,6 +232,8 @@ TEST_F(ACommandLine, CountsARouterThatIsNamedTwiceOnce) {
   EXPECT_EQ(err_,
             "slipstream-verifier: --router names tcp://127.0.0.1:1 twice; it counts once\n"
             "slipstream-verifier: --router names tcp://localhost:2, which is tcp://127.0.0.1:2 again; it counts once\n");
+  const auto spelt = parse(parse_verifier_options, {"--router", "tcp://localhost:2#router", "--key", "k", "--peers", "p"});
+  EXPECT_THAT(std::get<VerifierOptions>(spelt).router, ElementsAre("tcp://127.0.0.1:2#router"));
   parse(parse_drafter_options, {"--router", "tcp://127.0.0.1:1#router", "--router", "tcp://127.0.0.1:1"});
   EXPECT_THAT(err_, HasSubstr("which is tcp://127.0.0.1:1#router again"));
 }

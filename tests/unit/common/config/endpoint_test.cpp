@@ -37,5 +37,13 @@ TEST(Endpoint, RefusesWhatCannotBeRead) {
   }
 }
 
+TEST(Endpoint, SaysThatASchemeHasNoPlaceThere) {
+  const auto endpoint = parse_endpoint("http://127.0.0.1:80");
+  ASSERT_FALSE(endpoint);
+  EXPECT_EQ(endpoint.error().message,
+            "\"http://127.0.0.1:80\" begins with http://, which has no place here; write host:port alone, such as "
+            "127.0.0.1:8080");
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -37,6 +37,12 @@ TEST(Misspelling, ExplainsFlagsWithoutTheirValues) {
                           "there is no flag --leese-ms; did you mean --lease-ms?", "there is no flag --frobnicate"));
 }
 
+TEST(Misspelling, ExplainsACommandThatIsNone) {
+  const std::vector<std::string> commands{"serve", "ask", "demo"};
+  EXPECT_EQ(explain_command("sevre", commands), "there is no command \"sevre\"; did you mean serve?");
+  EXPECT_EQ(explain_command("launch", commands), "there is no command \"launch\"; there are serve, ask, demo");
+}
+
 TEST(Misspelling, ExplainsWordsThatBelongToNoFlag) {
   EXPECT_THAT(explain_strays({"8080", "--leese-ms=5", "6"}, kKnown),
               ElementsAre("\"8080\" belongs to no flag", "there is no flag --leese-ms; did you mean --lease-ms?",

@@ -93,13 +93,20 @@ TEST_F(Options, AdvertiseWhatCanBeConnectedTo) {
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise: \"drafter\" has no port")));
 }
 
-TEST_F(Options, KnowTheirMethodsAndPaths) {
+TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram, small-lm")));
   auto verifier = good<VerifierOptions>();
-  verifier.path = "amx";
-  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("portable")));
+  verifier.path = "neon";
+  verifier.weights = "int4";
+  EXPECT_THAT(verifier.validate(),
+              ElementsAre(HasSubstr("--path \"neon\" is not known; choose one of: auto, portable, avx2"),
+                          HasSubstr("--weights \"int4\" is not known; choose one of: file, bf16, q8_0, q4_0, q4_1")));
+  drafter = good<DrafterOptions>();
+  drafter.path = "neon";
+  drafter.weights = "int4";
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--path"), HasSubstr("--weights")));
 }
 
 TEST_F(Options, KeepNumbersInTheirRanges) {

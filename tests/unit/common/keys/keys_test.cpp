@@ -1,8 +1,11 @@
 #include "common/keys/keys.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -11,6 +14,7 @@
 namespace slipstream {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -26,6 +30,11 @@ class KeysTest : public testing::Test {
   std::string complaint(const std::string& key_file, std::string_view role) const {
     const auto keys = open_keys(key_file, peers(), role);
     return keys ? "" : keys.error().message;
+  }
+
+  ptrdiff_t files() const {
+    const auto is_file = [](const auto& entry) { return entry.is_regular_file(); };
+    return std::ranges::count_if(std::filesystem::recursive_directory_iterator(folder_), is_file);
   }
 
   const std::filesystem::path folder_ =
@@ -48,6 +57,27 @@ TEST_F(KeysTest, SecretsAreForTheirOwnerOnly) {
   EXPECT_EQ(status.st_mode & 0777u, 0600u);
   chmod(key("router").c_str(), 0640);
   EXPECT_THAT(complaint(key("router"), "router"), HasSubstr("chmod 600"));
+}
+
+TEST_F(KeysTest, LeaveNothingWhereTheDiskTakesOnlyAPart) {
+  ::signal(SIGXFSZ, SIG_IGN);  // as runtime/stop_signal.h does
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{30, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const auto written = write_key_files(folder_, "drafter-2", make_key_pair());
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, AllOf(HasSubstr("drafter-2.key (File too large)"), HasSubstr("ulimit -f")));
+  EXPECT_EQ(files(), 6);
+}
+
+TEST_F(KeysTest, LeaveNoSecretHalfWithoutItsPublicOne) {
+  std::filesystem::create_directory(folder_ / "peers/drafter-2.pub.new");  // in the way
+  ASSERT_FALSE(write_key_files(folder_, "drafter-2", make_key_pair()));
+  EXPECT_EQ(files(), 6);
+  std::filesystem::remove(folder_ / "peers/drafter-2.pub.new");
+  EXPECT_TRUE(write_key_files(folder_, "drafter-2", make_key_pair())) << "nothing is in the way of the next try";
 }
 
 TEST_F(KeysTest, AreNeverWrittenOver) {

@@ -13,8 +13,9 @@
 namespace slipstream {
 namespace {
 
-std::vector<float> logits_of(const std::filesystem::path& model, std::span<const TokenId> tokens) {
-  auto target = LanguageModel::load(model, {.threads = 2, .cache_blocks = 4});
+std::vector<float> logits_of(const std::filesystem::path& model, std::span<const TokenId> tokens,
+                             std::optional<WeightFormat> weights = WeightFormat::bf16) {
+  auto target = LanguageModel::load(model, {.threads = 2, .weights = weights, .cache_blocks = 4});
   EXPECT_TRUE(target.has_value()) << target.error().message;
   if (!target) return {};
   BlockPool pool(4);
@@ -87,6 +88,19 @@ TEST(GgufLogits, OfEachFormatAreThoseOfTheNumbersThatItStandsFor) {
     GgufOfFolder(test_data("tiny-llama"), GgmlType::f32, "smollm", stored.path()).write(numbers);
     EXPECT_TRUE(same_bits(logits_of(stored.path(), tokens), logits_of(numbers, tokens))) << static_cast<int>(type);
     std::filesystem::remove(numbers);
+  }
+}
+
+// A file's own blocks are computed on as they are; those made of their numbers anew would have other scales and minima.
+TEST(GgufLogits, OfASmallFileAreThoseOfItsOwnFormat) {
+  const auto tokens = some_tokens(40, 50);
+  for (const auto& [type, format] :
+       {std::pair(GgmlType::q8_0, WeightFormat::q8_0), std::pair(GgmlType::q4_0, WeightFormat::q4_0),
+        std::pair(GgmlType::q4_1, WeightFormat::q4_1)}) {
+    const Written stored("tiny-llama", type);
+    const auto ours = logits_of(stored.path(), tokens, std::nullopt);
+    EXPECT_TRUE(same_bits(ours, logits_of(stored.path(), tokens, format))) << name(format);
+    EXPECT_FALSE(same_bits(ours, logits_of(stored.path(), tokens, WeightFormat::bf16))) << name(format);
   }
 }
 

@@ -1,10 +1,12 @@
 // A token's logits, and the choice made from them, are the same bits alone, in any batch, at any tree slot, in a prompt chunk
-// of any size, with any number of threads, after a commit: the ground that "drafts never change a word" stands on.
+// of any size, with any number of threads, after a commit, computed anew, from the prefix cache; on every path and in every
+// format of weights: the ground that "drafts never change a word" stands on.
 #include <cstring>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/kv/prefix_cache.h"
 #include "tests/unit/common/model/models.h"
 #include "tests/unit/common/model/rows.h"
 
@@ -12,8 +14,9 @@ namespace slipstream {
 namespace {
 
 struct Model {
-  const char* name;  // "" : the real one
-  int32_t tokens;    // of the text under test
+  const char* name;                                          // "" : the real one
+  int32_t tokens;                                            // of the text under test
+  std::optional<WeightFormat> weights = WeightFormat::bf16;  // none: the real one's GGUF file, as it is
 };
 constexpr int32_t kBlocksMax = 5;  // of one sequence: 160 positions
 constexpr int32_t kBlocks = 20 * kBlocksMax;
@@ -22,11 +25,13 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
  protected:
   void SetUp() override {
     const auto [model, path] = GetParam();
-    if (*model.name == 0 && !has_real_model()) GTEST_SKIP() << kNoRealModel;
     real_ = *model.name == 0;
+    if (real_ && model.weights && !has_real_model()) GTEST_SKIP() << kNoRealModel;
+    if (real_ && !model.weights && !std::filesystem::exists(real_gguf())) GTEST_SKIP() << kNoRealGguf;
     for (const int threads : {1, 2}) {
-      const auto folder = real_ ? real_model() : test_data(model.name);
-      auto target = LanguageModel::load(folder, {.threads = threads, .path = path, .cache_blocks = kBlocks});
+      const auto at = !real_ ? test_data(model.name) : model.weights ? real_model() : real_gguf();
+      auto target =
+          LanguageModel::load(at, {.threads = threads, .path = path, .weights = model.weights, .cache_blocks = kBlocks});
       ASSERT_TRUE(target.has_value()) << target.error().message;
       targets_.push_back(*std::move(target));
     }
@@ -83,6 +88,25 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     Rows rows(kBlocksMax);
     rows.prompt(rows.sequence_of(blocks), blocks, text(0, count), 0);
     run(target, rows);
+  }
+
+  // Positions from.. of the text as one chunk, each with the bits of before.
+  void expect_chunk(LanguageModel& target, const BlockTable& blocks, int32_t from, const std::string& how) {
+    Rows rows(kBlocksMax);
+    rows.prompt(rows.sequence_of(blocks), blocks, text(from, length() - from), from);
+    const auto out = run(target, rows);
+    for (int32_t at = from; at < length(); ++at) expect_equal(out[static_cast<size_t>(at - from)], at, how);
+  }
+  // Another text in the blocks that the next sequences get, so that what they find there is never their own by luck.
+  void overwrite_next_blocks(LanguageModel& target) {
+    std::vector<BlockTable> tables;
+    for (int32_t at = 0; at <= length(); at += kBlockTokens) {
+      ASSERT_TRUE(tables.emplace_back(pool_).reserve(kBlockTokens));
+      Rows rows(kBlocksMax);
+      const std::vector<TokenId> other(kBlockTokens, token(3));
+      rows.prompt(rows.sequence_of(tables.back()), tables.back(), other, 0);
+      run(target, rows);
+    }
   }
 
   // A tree in which the text's next `depth` tokens hang, each behind `decoys` siblings, so that they lie at slots
@@ -175,16 +199,70 @@ TEST_P(RowInvariance, OfTreeSlotsAndAcrossTheCommit) {
   }
 }
 
+// Preemption takes a sequence's blocks, gives them to others, and computes it anew in chunks, elsewhere.
+TEST_P(RowInvariance, OfWhatIsComputedAnewAfterOthersHadTheBlocks) {
+  for (LanguageModel& target : targets_) {
+    const int32_t before = length() / 2;
+    {
+      BlockTable blocks(pool_);
+      ASSERT_TRUE(blocks.reserve(before));
+      feed(target, blocks, before);
+    }
+    overwrite_next_blocks(target);
+    BlockTable elsewhere(pool_), blocks(pool_);
+    ASSERT_TRUE(elsewhere.reserve(kBlockTokens) && blocks.reserve(length()));
+    feed(target, blocks, before);
+    expect_chunk(target, blocks, before, "computed anew");
+  }
+}
+
+// Blocks that another sequence wrote, among the rows of a third, and left behind.
+TEST_P(RowInvariance, OfRowsBehindBlocksOfThePrefixCache) {
+  for (LanguageModel& target : targets_) {
+    overwrite_next_blocks(target);
+    PrefixCache cache(pool_);
+    const int32_t shared = (length() - 1) / kBlockTokens * kBlockTokens;
+    {
+      BlockTable first(pool_), third(pool_);
+      ASSERT_TRUE(third.reserve(13) && first.reserve(shared));
+      Rows rows(kBlocksMax);
+      rows.prompt(rows.sequence_of(third), third, text(5, 13), 0);
+      rows.prompt(rows.sequence_of(first), first, text(0, shared), 0);
+      run(target, rows);
+      PrefixCache::Place place;
+      for (int32_t at = 0; at < shared; at += kBlockTokens) {
+        cache.keep(place, text(at, kBlockTokens), first.blocks()[static_cast<size_t>(at / kBlockTokens)]);
+      }
+    }
+    PrefixCache::Place place;
+    BlockTable blocks(pool_);
+    blocks.adopt(cache.find(text(0, length()), place));
+    ASSERT_EQ(static_cast<int32_t>(blocks.blocks().size()) * kBlockTokens, shared);
+    ASSERT_TRUE(blocks.reserve(length()));
+    expect_chunk(target, blocks, shared, "behind the prefix cache");
+  }
+}
+
 std::string test_name(const testing::TestParamInfo<RowInvariance::ParamType>& info) {
   std::string model = std::get<0>(info.param).name;
   std::erase(model, '-');
-  return (model.empty() ? "real" : model) + "_" + name(std::get<1>(info.param));
+  const auto weights = std::get<0>(info.param).weights;
+  return (model.empty() ? "real" : model) + "_" + (weights ? name(*weights) : "file") + "_" + name(std::get<1>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RowInvariance,
                          testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90},
                                                           Model{"tiny-qwen3", 90}, Model{"", 38}),
                                           testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(
+    SmallFormats, RowInvariance,
+    testing::Combine(testing::Values(Model{"tiny-llama", 90, WeightFormat::q8_0}, Model{"tiny-llama", 90, WeightFormat::q4_0},
+                                     Model{"tiny-llama", 90, WeightFormat::q4_1}, Model{"tiny-qwen3", 90, WeightFormat::q4_1}),
+                     testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
+    test_name);
+INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance,
+                         testing::Combine(testing::Values(Model{"", 38, std::nullopt}), testing::Values(best_cpu_path())),
                          test_name);
 
 }  // namespace

@@ -123,5 +123,24 @@ TEST(DraftGuard, ADrafterThatIsRightNowAndThenStaysRare) {
   EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
 }
 
+TEST(DraftGuard, BetsNoMoreThanPaysForItself) {
+  DraftGuard guard;
+  for (int step = 0; step < 10; ++step) guard.drafted_step(guard.nodes_max(), guard.nodes_max(), false);
+  guard.afford(5);
+  EXPECT_EQ(guard.nodes_max(), 5);
+  EXPECT_EQ(guard.ambition(), kTreeNodesMax);
+  guard.afford(kTreeNodesMax);
+  EXPECT_EQ(guard.nodes_max(), kTreeNodesMax);
+}
+
+TEST(DraftGuard, ProbesWithOneNodeNowAndThenWhereNothingPays) {
+  DraftGuard guard;
+  guard.afford(0);
+  const std::string log = run(guard, 200, {.verified = 1});
+  EXPECT_EQ(log.find('d'), static_cast<size_t>(kProbeGapSteps));
+  EXPECT_LE(std::ranges::count(log, 'd'), 200 / kProbeGapSteps);
+  EXPECT_EQ(guard.nodes_max(), 1);
+}
+
 }  // namespace
 }  // namespace slipstream

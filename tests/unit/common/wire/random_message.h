@@ -139,7 +139,7 @@ class RandomMessage {
                 text(),        {},
                 needs(),       length(),
                 below(100000), text(),
-                text()};
+                text(),        u32()};
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }

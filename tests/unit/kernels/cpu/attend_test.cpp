@@ -8,19 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/kernels.h"
+#include "tests/unit/kernels/cpu/numbers.h"
 
 namespace slipstream {
 namespace {
-
-size_t at(int64_t index) { return static_cast<size_t>(index); }
-
-std::vector<float> normal(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> draw;
-  std::vector<float> values(at(count));
-  for (float& value : values) value = draw(random);
-  return values;
-}
 
 struct Row {
   int32_t visible;

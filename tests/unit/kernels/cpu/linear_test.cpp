@@ -11,21 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/kernels.h"
+#include "tests/unit/kernels/cpu/numbers.h"
 
 namespace slipstream {
 namespace {
 
 constexpr WeightFormat kFormats[] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1};
-
-size_t at(int64_t index) { return static_cast<size_t>(index); }
-
-std::vector<float> normal(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> draw;
-  std::vector<float> values(at(count));
-  for (float& value : values) value = draw(random);
-  return values;
-}
 
 // A matrix of normal numbers in a format.
 struct Matrix {

@@ -7,11 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/panels.h"
+#include "tests/unit/kernels/cpu/numbers.h"
 
 namespace slipstream {
 namespace {
-
-size_t at(int64_t index) { return static_cast<size_t>(index); }
 
 std::vector<std::byte> panels_for(WeightFormat format, int32_t rows, int32_t cols) {
   return std::vector<std::byte>(at(panels_of(rows) * panel_bytes(format, cols)));

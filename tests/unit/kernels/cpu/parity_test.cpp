@@ -2,7 +2,6 @@
 // the plainest computation in double precision, over sizes that fill vectors and panels and sizes that do not. A new kernel or
 // path gets its row here.
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -10,19 +9,10 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/panels.h"
+#include "tests/unit/kernels/cpu/numbers.h"
 
 namespace slipstream {
 namespace {
-
-std::vector<float> normal(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> draw;
-  std::vector<float> values(count);
-  for (float& value : values) value = draw(random);
-  return values;
-}
-
-size_t at(int64_t index) { return static_cast<size_t>(index); }
 
 class Parity : public testing::TestWithParam<CpuPath> {
  protected:

@@ -48,6 +48,56 @@ TEST_F(FailoverTest, RefusesAnotherProtocolVersion) {
   EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("protocol version"));
 }
 
+TEST_F(FailoverTest, NamesThoseItRefusesWhileTheyAreConnectedEachOnce) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  Hello other = verifier(kSpare);
+  other.fingerprint.weights = 0x22;
+  other.pid = 4711;
+  stage.hears(kSpare, other);
+  stage.hears(kSpare, other);
+  EXPECT_EQ(router.counters().workers_refused, 2);
+  ASSERT_EQ(router.counters().refused_now->size(), 1u);
+  const RefusedFacts refused = router.counters().refused_now->front();
+  EXPECT_EQ(refused.incarnation, other.incarnation);
+  EXPECT_EQ(refused.pid, 4711u);
+  EXPECT_THAT(refused.reason, HasSubstr("other weights"));
+  stage.down(kSpare);
+  EXPECT_TRUE(router.counters().refused_now->empty());
+}
+
+TEST_F(FailoverTest, NamesABoundedNumberOfThoseItRefuses) {
+  for (uint64_t i = 0; i < 2 * kRefusedNamedMax; ++i) {
+    const Peer peer{0x8000000000000100 + i};
+    Hello hello = drafter(peer, "tcp://d");
+    hello.fingerprint.tokenizer = 0xDEF;
+    stage.hears(peer, hello);
+  }
+  EXPECT_EQ(router.counters().refused_now->size(), kRefusedNamedMax);
+  EXPECT_EQ(router.counters().refused_unnamed, kRefusedNamedMax);
+}
+
+// So says one that works for a copy of this router (actor/membership.h).
+TEST_F(FailoverTest, TellsClientsAndTheLogWhyTheOnlyVerifierLeaves) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  stage.forget();
+  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id, .reason = "two routers have one identity: restart one"});
+  EXPECT_THAT(stage.does<Note>().text, HasSubstr("leaves, 0 of its 1 requests move to other verifiers, 1 end there: two"));
+  stage.tell(ask(2));
+  lives(milliseconds(11'000), {kVerifier});
+  EXPECT_THAT(stage.does<Failure>().message, HasSubstr("leaves this router: two routers have one identity: restart one."));
+}
+
+TEST_F(FailoverTest, SaysHowManyRequestsGoOnWithoutASilentVerifier) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  stage.tell(ask(2));
+  stage.forget();
+  lives(milliseconds(2500), {});
+  EXPECT_THAT(stage.does<Note>().text, HasSubstr("silent for 2000 ms, its 2 requests go on without it"));
+}
+
 TEST_F(FailoverTest, RefusesASecondVerifierWithOtherWeights) {
   stage.hears(kVerifier, verifier(kVerifier));
   Hello other = verifier(kSpare);

@@ -107,6 +107,18 @@ TEST_F(WaitsTest, AVerifierThatHeartbeatsButEndsNoStepIsGivenUp) {
   EXPECT_EQ(router.counters().verifiers, 1u);
 }
 
+// As one does that works for a copy of this router: it never ends, and would keep what it was to finish for ever.
+TEST_F(WaitsTest, AVerifierThatLeavesAndHangsIsGivenUpToo) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id, .reason = "one identity"});
+  beats(milliseconds(20'500), {kVerifier}, false);
+  EXPECT_EQ(router.counters().workers_stuck, 1u);
+  beats(milliseconds(10'500), {kVerifier}, false);
+  EXPECT_EQ(stage.does<Failure>().code, "no_verifier");
+}
+
 TEST_F(WaitsTest, AStuckVerifierThatEndsAStepIsThereAgain) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/services/verifier/costs.h"
+
 namespace slipstream {
 namespace {
 
@@ -29,7 +31,7 @@ class GatherTest : public testing::Test {
     return chain;
   }
   std::vector<Lane> gathered() {
-    return gather(ready, {.rows_max = rows_max, .blocks_max = 10, .context_max = 300}, room, verify, trimmed);
+    return gather(ready, {.cost = cost, .rows_max = rows_max, .blocks_max = 10, .context_max = 300}, room, verify, trimmed);
   }
 
   BlockPool pool{32};
@@ -38,9 +40,8 @@ class GatherTest : public testing::Test {
   VerifyPlan verify;
   StepPlan& plan = verify.step;
   int rows_max = 64;
+  CostModel cost = even_cost(0.008);
   CacheRoom room{
-      .adopt = [](VerifierSequence&) {},
-      .give_up = [](VerifierSequence&) {},
       .reserve = [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }};
   uint64_t trimmed = 0;
 };
@@ -156,7 +157,8 @@ TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
       if (!evict) asked = positions;
       return evict;
     };
-    gather(std::span(&ready.back(), 1), {.rows_max = 64, .blocks_max = 10, .context_max = 300}, room, verify, trimmed);
+    gather(std::span(&ready.back(), 1), {.cost = cost, .rows_max = 64, .blocks_max = 10, .context_max = 300}, room, verify,
+           trimmed);
     EXPECT_EQ(asked, 10 + 30) << nodes;
   }
 }

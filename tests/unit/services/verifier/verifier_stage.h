@@ -8,6 +8,7 @@
 #include "common/base/prefix_hash.h"
 #include "services/verifier/verifier.h"
 #include "tests/stage/stage.h"
+#include "tests/unit/services/verifier/costs.h"
 
 namespace slipstream {
 
@@ -23,6 +24,7 @@ inline VerifierConfig config() {
           .numerics_id = "test",
           .metrics_endpoint = {},
           .routers = {"tcp://router"},
+          .cost = even_cost(0.008),
           .context_max = 1000,
           .cache_blocks = 64};
 }

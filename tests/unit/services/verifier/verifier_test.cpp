@@ -223,6 +223,42 @@ TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
   EXPECT_EQ(verifier.counters().blocks_free, 64U);
 }
 
+// Copies of one process, whose sequences have the same names.
+class TwoRoutersOfOneIdentity : public VerifierStage {
+ protected:
+  static VerifierConfig with_twins() {
+    VerifierConfig given = config();
+    given.routers = {"tcp://router", "tcp://twin"};
+    return given;
+  }
+  TwoRoutersOfOneIdentity() : VerifierStage(with_twins()) {
+    stage.up(kTwin);
+    stage.hears(kTwin, Welcome{.router = 3, .heartbeat_ms = 100000});
+    stage.forget();
+  }
+  static constexpr Peer kTwin{2};
+};
+
+TEST_F(TwoRoutersOfOneIdentity, NothingIsStartedForTheOneThatIsNotWorkedFor) {
+  stage.hears(kTwin, start());
+  const Refused refused = stage.says<Refused>().message;
+  EXPECT_TRUE(refused.retry);
+  EXPECT_THAT(refused.reason, testing::HasSubstr("one identity"));
+  stage.hears(kRouter, start());
+  EXPECT_EQ(stage.says<Accepted>().peer, kRouter);
+}
+
+TEST_F(TwoRoutersOfOneIdentity, TheOtherKeepsNoSequenceAliveThatIsNotItsOwn) {
+  stage.hears(kRouter, start());
+  runs();
+  for (int i = 0; i < 11; ++i) {
+    stage.waits(100ms);
+    stage.hears(kTwin, RouterHeartbeat{.router = 3});
+  }
+  choose();
+  EXPECT_EQ(verifier.counters().live, 0U);
+}
+
 TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
   stage.hears(kRouter, start());
   Start other = start();

@@ -9,95 +9,12 @@
 
 #include "common/speculation/walk.h"
 #include "tests/data/noisy_model.h"
+#include "tests/unit/services/drafter/methods/small_lm_trial.h"
 
 namespace slipstream {
 namespace {
 
 using testing::IsEmpty;
-
-const std::filesystem::path kTiny = std::filesystem::path(SLIPSTREAM_TEST_DATA) / "tiny-llama";
-constexpr int32_t kVocabulary = 64;
-
-DraftKey key_of(uint64_t counter, uint64_t verifier = 1) { return {Peer{verifier}, SequenceId{7, counter}}; }
-
-std::unique_ptr<SmallLm> load(SmallLmOptions options = {}) {
-  if (options.folder.empty()) options.folder = kTiny;
-  if (options.vocabulary == 0) options.vocabulary = kVocabulary;
-  auto method = SmallLm::load(options);
-  EXPECT_TRUE(method.has_value()) << method.error().message;
-  return *std::move(method);
-}
-
-std::vector<TokenId> random_tokens(uint64_t seed, size_t count) {
-  std::mt19937_64 random(seed);
-  std::vector<TokenId> tokens(count);
-  for (TokenId& token : tokens) token = static_cast<TokenId>(4 + random() % 60);
-  return tokens;
-}
-
-SequenceInfo info_of(const std::vector<TokenId>& prompt, float temperature, uint64_t seed = 5) {
-  return {.prompt_length = static_cast<int32_t>(prompt.size()), .seed = seed, .sampling = {.temperature = temperature}};
-}
-
-// A model itself, the target unless told, without any speculation: all tokens in one pass, the last row's choice.
-class Plain {
- public:
-  explicit Plain(const std::filesystem::path& folder = kTiny)
-      : model_(LanguageModel::load(folder, {.cache_blocks = kBlocks})) {}
-
-  TokenId next(const std::vector<TokenId>& tokens, const SequenceInfo& info) {
-    BlockPool pool(kBlocks);
-    BlockTable table(pool);
-    EXPECT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
-    plan_.clear();
-    plan_.blocks_max = kBlocks;
-    plan_.add_sequence(table.blocks());
-    for (int32_t at = 0; at < static_cast<int32_t>(tokens.size()); ++at) {
-      plan_.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
-    }
-    const auto prompt = static_cast<size_t>(info.prompt_length);
-    auto adjuster = std::make_shared<Adjuster>(info.adjustments);
-    adjuster->add_prompt(std::span(tokens).first(prompt));
-    adjuster->add_output(std::span(tokens).subspan(prompt));
-    plan_.want({.seed = info.seed,
-                .choice = info.choice,
-                .position = static_cast<uint32_t>(static_cast<int32_t>(tokens.size()) - info.prompt_length),
-                .params = info.sampling});
-    plan_.adjust(plan_.add_adjuster(std::move(adjuster)), 1, [](int) { return TokenId{}; });
-    const auto chosen = model_->run(plan_.view());
-    EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
-    return chosen->front();
-  }
-  std::span<const float> logits() const { return model_->logits(); }  // of the row chosen last
-
- private:
-  static constexpr int32_t kBlocks = 8;
-  Result<LanguageModel> model_;
-  StepPlan plan_;
-};
-
-// One tree; asks again while the method still learns.
-TokenTree draft(SmallLm& method, const DraftKey& key, const StopRule& rule = {}) {
-  const std::vector<DraftAsk> asks{{key, rule}};
-  for (int tries = 0; tries < 100; ++tries) {
-    auto trees = method.draft(asks);
-    EXPECT_TRUE(trees.has_value()) << trees.error().message;
-    if (trees->at(0)) return *trees->at(0);
-  }
-  ADD_FAILURE() << "it never learns";
-  return {};
-}
-
-// The tree that a method which has seen nothing else gives for these tokens.
-std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const SequenceInfo& info, const StopRule& rule = {}) {
-  const auto method = load();
-  method->begin(key_of(1), info);
-  method->advance(key_of(1), tokens);
-  const TokenTree tree = draft(*method, key_of(1), rule);
-  return {tree.nodes().begin(), tree.nodes().end()};
-}
-
-std::vector<TreeNode> nodes_of(const TokenTree& tree) { return {tree.nodes().begin(), tree.nodes().end()}; }
 
 TEST(SmallLm, IsAlwaysRightAboutATargetOfTheSameWeights) {
   Plain target;
@@ -184,21 +101,6 @@ TEST(SmallLm, GivesTheBitsOfAFreshOneWhateverWasAccepted) {
   }
 }
 
-TEST(SmallLm, ComputesNothingAgainOfWhatWasAccepted) {
-  const auto method = load({.siblings_max = 1});
-  std::vector<TokenId> tokens = random_tokens(1, 20);
-  method->begin(key_of(1), info_of(tokens, 0));
-  method->advance(key_of(1), tokens);
-  const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 4});
-  EXPECT_EQ(method->work().rows, 20u + 3u);  // the prompt with its root, and all nodes but the last, which is a guess
-  std::vector<TokenId> emitted;
-  for (const TreeNode& node : tree.nodes()) emitted.push_back(node.token);
-  emitted.push_back(9);
-  method->advance(key_of(1), emitted);
-  draft(*method, key_of(1), {.nodes_max = 1});
-  EXPECT_EQ(method->work().rows, 23u + 2u);  // the last node and the target's own token
-}
-
 TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {
   const auto method = load();
   std::vector<DraftAsk> asks;
@@ -241,26 +143,6 @@ TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
     method->advance(key_of(1), {});
   }
   EXPECT_EQ(jobs, 1 + 199 / kLearnRowsBeside);
-}
-
-TEST(SmallLm, ComputesAnewWhatItsCacheHadNoRoomFor) {
-  const auto method = load({.cache_tokens = 256});  // two such sequences with room for a tree, not three
-  std::vector<std::vector<TokenId>> tokens;
-  for (uint64_t i = 0; i < 3; ++i) {
-    tokens.push_back(random_tokens(i, 40));
-    method->begin(key_of(i), info_of(tokens[i], 1.0F));
-    method->advance(key_of(i), tokens[i]);
-  }
-  for (int round = 0; round < 3; ++round) {
-    for (uint64_t i = 0; i < 3; ++i) {
-      SequenceInfo info = info_of(tokens[i], 1.0F);
-      info.prompt_length = 40;
-      ASSERT_EQ(nodes_of(draft(*method, key_of(i))), fresh(tokens[i], info));
-      method->advance(key_of(i), std::vector<TokenId>{7});
-      tokens[i].push_back(7);
-    }
-  }
-  EXPECT_GE(method->work().evictions, 6u);
 }
 
 TEST(SmallLm, StaysWithinTheTargetsVocabulary) {

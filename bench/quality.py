@@ -1,0 +1,142 @@
+"""What the small formats cost in quality: perplexity, KL to fp32 and greedy agreement with it, ours beside llama.cpp's, one table.
+
+    python bench/quality.py build/release/bench/logits models/smollm2-135m-instruct.gguf --reference PYTHON --llama PYTHON
+
+This Python has numpy and gguf; --reference's has torch, transformers, accelerate and gguf; --llama's has llama-cpp-python, and without
+it llama.cpp's rows are left out. Each engine computes each text of bench/data/quality.jsonl in the same run. The reference is
+transformers in fp32 on the file's own numbers. Perplexity is over the kind "text"; KL (nats, reference to engine) and agreement (the
+same likeliest token) over the answers of the kind "chat". After +-: one standard error.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+
+import rewrite_gguf
+
+HERE = pathlib.Path(__file__).parent
+OURS = [  # what it is called, --weights, --path
+    ("the file's own", "file", "auto"),
+    ("bf16", "bf16", "avx512_bf16"),
+    ("bf16", "bf16", "avx512"),
+    ("q8_0", "q8_0", "auto"),
+    ("q4_1", "q4_1", "auto"),
+    ("q4_0", "q4_0", "auto"),
+]
+REWRITTEN = ["f32", "bf16", "q8_0", "q4_1", "q4_0"]
+INT8 = "int8, groups of 32"
+
+
+class Engine:
+    """A process that is asked for a text's logits, and what came of them so far."""
+
+    def __init__(self, label, weights, activations, command):
+        self.label, self.weights, self.activations = label, weights, activations
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.losses, self.divergences, self.agreements = [], [], []
+
+    def ask(self, ids):
+        self.process.stdin.write((" ".join(map(str, ids)) + "\n").encode())
+        self.process.stdin.flush()
+
+    def log_probabilities(self, text, vocabulary):
+        """Of the tokens from text["from"] on, each by all before it: [tokens, vocabulary]."""
+        count = len(text["ids"])
+        data = self.process.stdout.read(count * vocabulary * 4)
+        if len(data) != count * vocabulary * 4:
+            raise SystemExit(f"{self.label}, {self.weights}: {self.process.stderr.read().decode()}")
+        logits = np.frombuffer(data, dtype=np.float32).reshape(count, vocabulary)[text["from"] - 1 : -1]
+        logits = logits - logits.max(axis=1, keepdims=True)
+        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True, dtype=np.float64))
+
+    def end(self):
+        """What it called itself."""
+        said = self.process.communicate()[1].decode()
+        return next(line.removeprefix("ready: ") for line in said.splitlines() if line.startswith("ready: "))
+
+    def learn(self, text, ours, reference):
+        if text["kind"] == "text":
+            self.losses.extend(-ours[np.arange(len(ours)), text["ids"][text["from"] :]])
+        else:
+            self.divergences.extend((np.exp(reference) * (reference - ours)).sum(axis=1))
+            self.agreements.extend(reference.argmax(axis=1) == ours.argmax(axis=1))
+
+    def row(self):
+        loss, loss_error = mean(self.losses)
+        divergence, divergence_error = mean(self.divergences)
+        agreement, agreement_error = mean(self.agreements)
+        return (f"| {self.label} | {self.weights} | {self.activations} | {math.exp(loss):.3f} | {divergence:.5f} +- {divergence_error:.5f} "
+                f"| {np.percentile(self.divergences, 99):.4f} | {100 * agreement:.1f} +- {100 * agreement_error:.1f} % |")
+
+
+def mean(values):
+    """And its standard error."""
+    values = np.asarray(values, dtype=np.float64)
+    return values.mean(), values.std(ddof=1) / math.sqrt(len(values))
+
+
+def our_engines(arguments):
+    for label, weights, path in OURS:
+        command = [arguments.logits, "--model", arguments.model, "--weights", weights, "--path", path]
+        if path != "auto" and subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+            print(f"left out, this CPU has no {path}: {weights}")
+            continue
+        activations = INT8 if weights != "bf16" else "bf16" if path == "avx512_bf16" else "f32"
+        yield Engine("ours", label, activations, command)
+
+
+def their_engines(arguments, folder):
+    if arguments.llama is None:
+        return
+    peer = [arguments.llama, str(HERE / "peer_logits.py"), "llama.cpp"]
+    yield Engine("llama.cpp", "the file's own", INT8, [*peer, arguments.model])
+    for form in REWRITTEN:
+        rewritten = str(pathlib.Path(folder, form + ".gguf"))
+        rewrite_gguf.rewrite(arguments.model, form, rewritten)
+        yield Engine("llama.cpp", form, {"f32": "f32", "bf16": "bf16"}.get(form, INT8), [*peer, rewritten])
+
+
+def measure(arguments, texts, folder):
+    reference = Engine("transformers", "f32", "f32",
+                       [arguments.reference, str(HERE / "peer_logits.py"), "transformers", arguments.model])
+    engines = [reference, *our_engines(arguments), *their_engines(arguments, folder)]
+    for number, text in enumerate(texts):
+        expected = None
+        for engine in engines:  # one after the other: they would fight for the cores
+            engine.ask(text["ids"])
+            found = engine.log_probabilities(text, arguments.vocabulary)
+            expected = found if expected is None else expected
+            engine.learn(text, found, expected)
+        print(f"{number + 1} of {len(texts)}: {text['id']}", flush=True)
+    return engines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("logits", help="the bench/logits program")
+    parser.add_argument("model", help="the GGUF file")
+    parser.add_argument("--reference", required=True, help="a Python with torch, transformers, accelerate and gguf")
+    parser.add_argument("--llama", help="a Python with llama-cpp-python")
+    parser.add_argument("--texts", type=pathlib.Path, default=HERE / "data/quality.jsonl")
+    parser.add_argument("--first", type=int, help="of each kind, so many texts only")
+    parser.add_argument("--vocabulary", type=int, default=49152)
+    arguments = parser.parse_args()
+    texts = [json.loads(line) for line in arguments.texts.read_text().splitlines()]
+    texts = [text for kind in ("text", "chat") for text in [t for t in texts if t["kind"] == kind][: arguments.first]]
+    with tempfile.TemporaryDirectory() as folder:
+        engines = measure(arguments, texts, folder)
+        names = [engine.end() for engine in engines]
+    print(f"\n{len(engines[0].losses)} tokens of text, {len(engines[0].divergences)} of answers\n")
+    print("| engine | weights | activations | perplexity | mean KL to fp32 | 99th percentile | same greedy token |\n|---|---|---|---|---|---|---|")
+    for engine in engines:
+        print(engine.row())
+    print("\n" + "\n".join(f"- {engine.label}, {engine.weights}: {name}" for engine, name in zip(engines, names)))
+
+
+if __name__ == "__main__":
+    main()

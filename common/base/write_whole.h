@@ -1,0 +1,16 @@
+// Writes a text to a file, all of it or an error that says why: a full disk, a limit on a file's size.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace slipstream {
+
+// flags: of open(2), beside O_WRONLY and O_CLOEXEC; a file that is made is 0644. Returns 0, or the errno of what went wrong,
+// with a part written perhaps.
+int write_whole(const std::string& path, int flags, std::string_view text);
+
+// What somebody can do about such an errno: "make room on that disk, or name a file on another".
+std::string_view way_out(int error);
+
+}  // namespace slipstream

@@ -1,0 +1,82 @@
+#include "common/speculation/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+namespace {
+
+// Where so many rows stand in the table: between `below` and the one after it, by `part` (over 1: beyond the end).
+struct Between {
+  size_t below = 0;
+  double part = 0;
+};
+
+Between find(int32_t rows) {
+  const auto above = std::ranges::upper_bound(kCostRows.begin() + 1, kCostRows.end() - 1, rows);
+  const auto below = static_cast<size_t>(above - kCostRows.begin()) - 1;
+  return {below, double(rows - kCostRows[below]) / (kCostRows[below + 1] - kCostRows[below])};
+}
+
+void level(StepTimes& times) {
+  for (size_t i = 1; i < times.size(); ++i) times[i] = std::max(times[i], times[i - 1]);
+}
+
+}  // namespace
+
+StepLoad StepLoad::with(int32_t more, int32_t position) const {
+  const int64_t count = more;
+  return {rows + more, pairs + count * position + count * (count + 1) / 2};
+}
+
+CostModel::CostModel(const StepTimes& times, double pair_seconds) : times_(times), pair_seconds_(pair_seconds) {
+  for (const double seconds : times) CHECK(std::isfinite(seconds) && seconds > 0, "a step of {} s", seconds);
+  CHECK(std::isfinite(pair_seconds) && pair_seconds >= 0, "a pair of {} s", pair_seconds);
+  level(times_);
+}
+
+double CostModel::seconds(StepLoad step) const { return step.rows < 1 ? 0 : forward_seconds(step) + overhead_; }
+
+double CostModel::forward_seconds(StepLoad step) const {
+  const auto [below, part] = find(step.rows);
+  const double rows = times_[below] + part * (times_[below + 1] - times_[below]);
+  return speed_ * (rows + pair_seconds_ * static_cast<double>(step.pairs));
+}
+
+void CostModel::ran(StepLoad step, double forward_seconds, double overhead_seconds) {
+  if (step.rows < 1 || !(forward_seconds > 0)) return;
+  overhead_ += kCostSpeedWeight * (std::clamp(overhead_seconds, 0.0, kCostOverheadMost) - overhead_);
+  const double expected = this->forward_seconds(step);
+  const double surprise = std::clamp(forward_seconds / expected, 1 / kCostSurpriseMost, kCostSurpriseMost) - 1;
+  const auto [below, part] = find(step.rows);
+  const double attention = pair_seconds() * static_cast<double>(step.pairs) / expected;
+  const double nearer = std::clamp(part, 0.0, 1.0);
+  // Each part of the table takes the blame by its share of what was expected; what the new speed explains is not theirs.
+  const double blame = kCostShapeWeight * surprise;
+  times_[below] *= 1 + blame * (1 - attention) * (1 - nearer);
+  times_[below + 1] *= 1 + blame * (1 - attention) * nearer;
+  pair_seconds_ *= 1 + blame * attention;
+  // Others are pulled along where they would say that more rows take less.
+  for (size_t i = below; i-- > 0;) times_[i] = std::min(times_[i], times_[i + 1]);
+  level(times_);
+  speed_ *= 1 + kCostSpeedWeight * surprise;
+}
+
+int32_t CostModel::rows_within(StepLoad base, int32_t position, int32_t most, double seconds) const {
+  int32_t fits = 0;
+  for (int32_t over = most + 1; over - fits > 1;) {
+    const int32_t middle = fits + (over - fits) / 2;
+    (this->seconds(base.with(middle, position)) <= seconds ? fits : over) = middle;
+  }
+  return fits;
+}
+
+StepTimes CostModel::times() const {
+  StepTimes times = times_;
+  for (double& seconds : times) seconds *= speed_;
+  return times;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,114 @@
+#include "services/verifier/calibrate.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "common/base/check.h"
+#include "common/kv/block_table.h"
+#include "common/model/step_plan.h"
+
+namespace slipstream {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array<int32_t, kCostRows.size()> kTellingFirst{1, 16, 64, 8, 256, 4, 32, 2, 128, 12, 24, 192};
+constexpr int32_t kWarmRows = 16;  // whose first run only brings weights and pages in
+constexpr int32_t kProbeRows = 8;  // behind kCalibrateContext positions
+
+// Where a size stands in the table.
+size_t at(int32_t rows) { return static_cast<size_t>(std::ranges::find(kCostRows, rows) - kCostRows.begin()); }
+
+class Trials {
+ public:
+  Trials(LanguageModel& target, int32_t cache_blocks) : target_(target), pool_(cache_blocks), blocks_(pool_) {
+    room_ = std::min(target.config().context_max, cache_blocks * kBlockTokens);
+    CHECK(blocks_.reserve(room_), "{} blocks for {} positions", cache_blocks, room_);
+    plan_.blocks_max = static_cast<int32_t>(blocks_.blocks().size());
+  }
+
+  int32_t room() const { return room_; }
+
+  // Seconds of a step of rows each behind the one before, from that position on. Up to a tree's size all are wanted.
+  Result<double> run(int32_t rows, int32_t from) {
+    plan_.clear();
+    const int32_t sequence = plan_.add_sequence(blocks_.blocks());
+    for (int32_t i = 0; i < rows; ++i) {
+      const int32_t position = from + i;
+      plan_.add(
+          {.token = 0, .position = position, .slot = blocks_.slot(position), .sequence = sequence, .visible = position + 1});
+      if (rows <= kTreeNodesMax + 1 || i + 1 == rows) plan_.want({.params = {.temperature = 0}});
+    }
+    const auto began = Clock::now();
+    TRY_VOID(target_.run(plan_.view()));
+    return std::chrono::duration<double>(Clock::now() - began).count();
+  }
+
+ private:
+  LanguageModel& target_;
+  BlockPool pool_;
+  BlockTable blocks_;
+  int32_t room_ = 0;
+  StepPlan plan_;
+};
+
+using Measured = std::array<std::optional<double>, kCostRows.size()>;
+
+// The line through two that were measured, at that size.
+double on_line(const Measured& measured, size_t left, size_t right, int32_t rows) {
+  const double slope = (*measured[right] - *measured[left]) / (kCostRows[right] - kCostRows[left]);
+  return *measured[left] + std::max(slope, 0.0) * (rows - kCostRows[left]);
+}
+
+StepTimes fill(const Measured& measured) {
+  std::vector<size_t> known;
+  for (size_t i = 0; i < measured.size(); ++i) {
+    if (measured[i]) known.push_back(i);
+  }
+  StepTimes times{};
+  for (size_t i = 0; i < times.size(); ++i) {
+    const auto next = std::ranges::lower_bound(known, i);
+    if (measured[i])
+      times[i] = *measured[i];
+    else if (known.size() == 1)
+      times[i] = *measured[known.front()] * kCostRows[i];  // of one row alone: as if nothing were shared
+    else if (next == known.end())
+      times[i] = on_line(measured, known[known.size() - 2], known.back(), kCostRows[i]);
+    else
+      times[i] = on_line(measured, *(next - 1), *next, kCostRows[i]);
+  }
+  return times;
+}
+
+}  // namespace
+
+Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::chrono::milliseconds time) {
+  Trials trials(target, cache_blocks);
+  TRY_VOID(trials.run(std::min(kWarmRows, trials.room()), 0));
+  Measured measured;
+  const auto until = Clock::now() + time;
+  do {
+    for (const int32_t rows : kTellingFirst) {
+      if (rows > trials.room() || (measured[0] && Clock::now() >= until)) continue;
+      TRY(const double seconds, trials.run(rows, 0));
+      std::optional<double>& least = measured[at(rows)];
+      least = std::min(seconds, least.value_or(seconds));
+    }
+  } while (Clock::now() < until);
+
+  StepTimes times = fill(measured);
+  const int32_t context = std::min(kCalibrateContext, trials.room() - kProbeRows);
+  double pair_seconds = 0;
+  if (context > 0) {
+    TRY(const double seconds, trials.run(kProbeRows, context));
+    pair_seconds = std::max(0.0, seconds - times[at(kProbeRows)]) / (double{kProbeRows} * context);
+  }
+  for (size_t i = 0; i < times.size(); ++i) {  // each row of a trial saw those before it
+    const StepLoad load = StepLoad{}.with(kCostRows[i], 0);
+    times[i] = std::max(times[i] / 2, times[i] - pair_seconds * static_cast<double>(load.pairs));
+  }
+  return CostModel(times, pair_seconds);
+}
+
+}  // namespace slipstream

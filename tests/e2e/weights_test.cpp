@@ -1,0 +1,66 @@
+// Weights in the small formats through the real processes: --weights of verifier and drafter.
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/e2e/cluster.h"
+#include "tests/e2e/load.h"
+#include "tests/e2e/node_fates.h"
+
+namespace slipstream::e2e {
+namespace {
+
+using testing::HasSubstr;
+
+class Weights : public testing::TestWithParam<const char*> {};
+
+// A drafter of the same weights in the same format is always right, for its bits are the verifier's.
+TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRight) {
+  Cluster cluster(tiny_model());
+  cluster.start_router({"--deadline-us", "100000"});
+  cluster.start_verifier({"--weights", GetParam(), "--wait-percent", "100000", "--threads", "1"});
+  cluster.start_drafter({"--method", "small-lm", "--weights", GetParam(), "--siblings", "1", "--threads", "1"});
+  for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+  cluster.wait_ready();
+  cluster.wait_drafter();
+  EXPECT_THAT(cluster.log("verifier"), HasSubstr(std::string("/") + GetParam() + "/"));
+  std::vector<Question> questions = eight_questions(60);
+  const std::vector<Answer> drafted = cluster.ask_all(questions, 4);
+  const NodeFates fates(cluster.settled_verifier());
+  EXPECT_GT(fates.accepted, 0);
+  EXPECT_EQ(fates.rejected, 0);
+  for (Question& question : questions) question.speculate = false;
+  const std::vector<Answer> plain = cluster.ask_all(questions, 4);
+  for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids);
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, Weights, testing::Values("q8_0", "q4_0", "q4_1"), [](const auto& info) { return info.param; });
+
+// The words of another format would be others: the router waits for a verifier of the same, and says why it gives up.
+TEST(WeightsOfVerifiers, ThatDifferNeverReplayForEachOther) {
+  Cluster cluster(tiny_model());
+  cluster.start_router();
+  cluster.start_verifier({"--weights", "bf16"}, "wide");
+  cluster.wait_ports("wide");
+  cluster.wait_ready();
+  Question question{.text = "abcabcabcabc", .tokens_max = 600};
+  http::Client client = cluster.client();
+  int pieces = 0;
+  const auto cut = command::ask(client, cluster.model_name(), question, [&](const Piece&) {
+    if (++pieces == 20) {
+      cluster.process("wide").signal(SIGSTOP);  // or it would be done before the other is there
+      cluster.start_verifier({"--weights", "q8_0"}, "narrow");
+      cluster.wait_ports("narrow");
+      cluster.kill("wide", SIGKILL);
+    }
+    return true;
+  });
+  ASSERT_FALSE(cut) << "the answer went on in another format";
+  EXPECT_THAT(cut.error().message, HasSubstr("other weights or numerics"));
+  EXPECT_EQ(cluster.metrics("narrow").sum(metric::kVerifierSequencesStarted.name), 0);
+  EXPECT_FALSE(cluster.ask(question).ids.empty()) << "a new answer may begin there";
+}
+
+}  // namespace
+}  // namespace slipstream::e2e

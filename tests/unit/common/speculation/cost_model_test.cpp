@@ -1,0 +1,104 @@
+#include "common/speculation/cost_model.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+// A machine: so long a step, so long a row, so long a pair.
+struct Machine {
+  double step = 4e-3, row = 1e-4, pair = 1e-8;
+  double operator()(StepLoad load) const { return step + row * load.rows + pair * static_cast<double>(load.pairs); }
+  CostModel model() const {
+    StepTimes times;
+    for (size_t i = 0; i < times.size(); ++i) times[i] = (*this)({kCostRows[i], 0});
+    return {times, pair};
+  }
+};
+
+TEST(CostModel, KnowsWhatItWasToldAndWhatLiesBetween) {
+  const Machine machine;
+  const CostModel model = machine.model();
+  for (const int32_t rows : {1, 2, 3, 8, 10, 63, 64, 65, 255, 256, 300}) {
+    EXPECT_NEAR(model.seconds({rows, 0}), machine({rows, 0}), 1e-12) << rows;
+    EXPECT_NEAR(model.seconds({rows, 5000}), machine({rows, 5000}), 1e-12) << rows;
+  }
+  EXPECT_EQ(model.seconds({}), 0);
+}
+
+TEST(CostModel, TakesNoStepForFasterThanASmallerOne) {
+  StepTimes noisy;
+  noisy.fill(0.01);
+  noisy[3] = 0.02;
+  const CostModel model(noisy, 0);
+  for (int32_t rows = 1; rows < 256; ++rows) EXPECT_LE(model.seconds({rows, 0}), model.seconds({rows + 1, 0}));
+}
+
+TEST(CostModel, CountsThePairsOfAChunk) {
+  const StepLoad load = StepLoad{}.with(3, 10).with(1, 0);
+  EXPECT_EQ(load.rows, 4);
+  EXPECT_EQ(load.pairs, 11 + 12 + 13 + 1);
+}
+
+TEST(CostModel, FollowsAMachineThatSlowsDown) {
+  const Machine before;
+  CostModel model = before.model();
+  for (int step = 0; step < 50; ++step) model.ran({8, 1000}, 3 * before({8, 1000}), 0);
+  EXPECT_NEAR(model.seconds({8, 1000}) / before({8, 1000}), 3, 0.1);
+  for (const int32_t rows : {1, 64, 256}) {
+    EXPECT_NEAR(model.seconds({rows, 0}) / before({rows, 0}), 3, 0.5) << "a step of " << rows << " rows, though only 8 ran";
+  }
+}
+
+TEST(CostModel, CorrectsATableThatWasWrong) {
+  const Machine machine{.step = 2e-3, .row = 5e-4, .pair = 4e-8};
+  CostModel model = Machine().model();
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int32_t> rows(1, 256), position(0, 2000);
+  for (int step = 0; step < 20'000; ++step) {
+    const StepLoad load = StepLoad{}.with(rows(random), position(random));
+    model.ran(load, machine(load), 0);
+  }
+  for (const StepLoad load : {StepLoad{8, 0}, StepLoad{32, 10'000}, StepLoad{256, 300'000}}) {
+    EXPECT_NEAR(model.seconds(load) / machine(load), 1, 0.1) << load.rows;
+  }
+}
+
+TEST(CostModel, IsNotThrownByOneStepThatAHiccupMadeLong) {
+  const Machine machine;
+  CostModel model = machine.model();
+  model.ran({8, 0}, 10, 0);
+  EXPECT_LT(model.seconds({8, 0}), 1.2 * machine({8, 0}));
+}
+
+TEST(CostModel, LearnsNothingFromAStepThatTookNoTime) {
+  CostModel model = Machine().model();
+  model.ran({8, 0}, 0, 1);
+  EXPECT_EQ(model.seconds({8, 0}), Machine().model().seconds({8, 0}));
+}
+
+TEST(CostModel, AddsWhatAStepTakesBesideItsForwardPass) {
+  const Machine machine;
+  CostModel model = machine.model();
+  for (int step = 0; step < 100; ++step) model.ran({8, 0}, machine({8, 0}), 0.002);
+  EXPECT_NEAR(model.seconds({8, 0}), machine({8, 0}) + 0.002, 1e-6);
+  EXPECT_NEAR(model.seconds({64, 0}), machine({64, 0}) + 0.002, 1e-6);
+  EXPECT_NEAR(model.times()[3], machine({8, 0}), 1e-6);
+}
+
+TEST(CostModel, FindsTheMostRowsThatFit) {
+  const Machine machine;
+  const CostModel model = machine.model();
+  const StepLoad base{4, 4000};
+  for (const double seconds : {0.001, 0.006, 0.02, 1.0}) {
+    const int32_t fits = model.rows_within(base, 700, 200, seconds);
+    EXPECT_TRUE(fits == 0 || machine(base.with(fits, 700)) <= seconds + 1e-12) << seconds;
+    EXPECT_TRUE(fits == 200 || machine(base.with(fits + 1, 700)) > seconds) << seconds;
+  }
+  EXPECT_EQ(model.rows_within(base, 0, 0, 1.0), 0);
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,99 @@
+// A SmallLm on the committed random Llama, and the model itself beside it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "services/drafter/methods/small_lm.h"
+
+namespace slipstream {
+
+inline const std::filesystem::path kTiny = std::filesystem::path(SLIPSTREAM_TEST_DATA) / "tiny-llama";
+constexpr int32_t kVocabulary = 64;
+
+inline DraftKey key_of(uint64_t counter, uint64_t verifier = 1) { return {Peer{verifier}, SequenceId{7, counter}}; }
+
+inline std::unique_ptr<SmallLm> load(SmallLmOptions options = {}) {
+  if (options.folder.empty()) options.folder = kTiny;
+  if (options.vocabulary == 0) options.vocabulary = kVocabulary;
+  auto method = SmallLm::load(options);
+  EXPECT_TRUE(method.has_value()) << method.error().message;
+  return *std::move(method);
+}
+
+inline std::vector<TokenId> random_tokens(uint64_t seed, size_t count) {
+  std::mt19937_64 random(seed);
+  std::vector<TokenId> tokens(count);
+  for (TokenId& token : tokens) token = static_cast<TokenId>(4 + random() % 60);
+  return tokens;
+}
+
+inline SequenceInfo info_of(const std::vector<TokenId>& prompt, float temperature, uint64_t seed = 5) {
+  return {.prompt_length = static_cast<int32_t>(prompt.size()), .seed = seed, .sampling = {.temperature = temperature}};
+}
+
+// A model itself, the target unless told, without any speculation: all tokens in one pass, the last row's choice.
+class Plain {
+ public:
+  explicit Plain(const std::filesystem::path& folder = kTiny)
+      : model_(LanguageModel::load(folder, {.cache_blocks = kBlocks})) {}
+
+  TokenId next(const std::vector<TokenId>& tokens, const SequenceInfo& info) {
+    BlockPool pool(kBlocks);
+    BlockTable table(pool);
+    EXPECT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
+    plan_.clear();
+    plan_.blocks_max = kBlocks;
+    plan_.add_sequence(table.blocks());
+    for (int32_t at = 0; at < static_cast<int32_t>(tokens.size()); ++at) {
+      plan_.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
+    }
+    const auto prompt = static_cast<size_t>(info.prompt_length);
+    auto adjuster = std::make_shared<Adjuster>(info.adjustments);
+    adjuster->add_prompt(std::span(tokens).first(prompt));
+    adjuster->add_output(std::span(tokens).subspan(prompt));
+    plan_.want({.seed = info.seed,
+                .choice = info.choice,
+                .position = static_cast<uint32_t>(static_cast<int32_t>(tokens.size()) - info.prompt_length),
+                .params = info.sampling});
+    plan_.adjust(plan_.add_adjuster(std::move(adjuster)), 1, [](int) { return TokenId{}; });
+    const auto chosen = model_->run(plan_.view());
+    EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
+    return chosen->front();
+  }
+  std::span<const float> logits() const { return model_->logits(); }  // of the row chosen last
+
+ private:
+  static constexpr int32_t kBlocks = 8;
+  Result<LanguageModel> model_;
+  StepPlan plan_;
+};
+
+// One tree; asks again while the method still learns.
+inline TokenTree draft(SmallLm& method, const DraftKey& key, const StopRule& rule = {}) {
+  const std::vector<DraftAsk> asks{{key, rule}};
+  for (int tries = 0; tries < 100; ++tries) {
+    auto trees = method.draft(asks);
+    EXPECT_TRUE(trees.has_value()) << trees.error().message;
+    if (trees->at(0)) return *trees->at(0);
+  }
+  ADD_FAILURE() << "it never learns";
+  return {};
+}
+
+// The tree that a method which has seen nothing else gives for these tokens.
+inline std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const SequenceInfo& info, const StopRule& rule = {}) {
+  const auto method = load();
+  method->begin(key_of(1), info);
+  method->advance(key_of(1), tokens);
+  const TokenTree tree = draft(*method, key_of(1), rule);
+  return {tree.nodes().begin(), tree.nodes().end()};
+}
+
+inline std::vector<TreeNode> nodes_of(const TokenTree& tree) { return {tree.nodes().begin(), tree.nodes().end()}; }
+
+}  // namespace slipstream

@@ -1,0 +1,155 @@
+// What a verifier does with what steps cost: prompts in chunks that streams can wait for, trees that pay for themselves.
+#include <deque>
+
+#include "services/verifier/gather.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+VerifierConfig where(const CostModel& cost) {
+  VerifierConfig given = config();
+  given.cost = cost;
+  given.cache_blocks = 512;
+  return given;
+}
+
+// A stream of tokens, and the prompt of 900 that comes in beside it.
+class Beside : public VerifierStage {
+ protected:
+  explicit Beside(const CostModel& cost) : VerifierStage(where(cost)) {
+    stage.hears(kRouter, start());
+    runs();
+    choose();
+    Start prompt = second();
+    prompt.drafters = {};
+    prompt.tokens.assign(900, 5);
+    prompt.prompt_length = 900;
+    stage.hears(kRouter, prompt);
+    runs();  // begun before it came
+    choose();
+  }
+  int rows() { return runs().rows(); }
+};
+
+struct BesideAtAMillisecondARow : Beside {
+  BesideAtAMillisecondARow() : Beside(cost_by_row(0.001)) {}
+};
+
+TEST_F(BesideAtAMillisecondARow, APromptTakesNoMoreOfAStepThanStreamsMayWait) {
+  EXPECT_EQ(rows(), int(kStallMost / 0.001)) << "the stream's row among them";
+}
+
+struct BesideOnASlowMachine : Beside {
+  BesideOnASlowMachine() : Beside(cost_by_row(0.1)) {}
+};
+
+TEST_F(BesideOnASlowMachine, APromptGoesOnByAFewRowsInAnyCase) { EXPECT_EQ(rows(), 1 + kPromptRowsLeast); }
+
+struct BesideWhereRowsAreFree : Beside {
+  BesideWhereRowsAreFree() : Beside(even_cost(0.2)) {}
+};
+
+TEST_F(BesideWhereRowsAreFree, APromptTakesAllTheRows) { EXPECT_EQ(rows(), kStepRowsMax); }
+
+struct Alone : VerifierStage {
+  Alone() : VerifierStage(where(cost_by_row(0.1))) {}
+};
+
+TEST_F(Alone, APromptForWhichNobodyWaitsTakesAllTheRows) {
+  Start prompt = start();
+  prompt.tokens.assign(900, 5);
+  prompt.prompt_length = 900;
+  stage.hears(kRouter, prompt);
+  EXPECT_EQ(runs().rows(), kStepRowsMax);
+}
+
+// Of one drafter that is always right. nodes_max of the Advances of so many rounds.
+class Drafted : public VerifierStage {
+ protected:
+  explicit Drafted(const CostModel& cost) : VerifierStage(where(cost)) { meet_drafter(); }
+  std::vector<int> asked(int rounds) {
+    Start start = second();
+    start.output_max = 900;
+    start.lease_ms = kLeaseMsMax;
+    start.stop_ids = {};
+    start.tuning.nodes_max = 32;
+    stage.hears(kRouter, start);
+    std::vector<int> nodes;
+    for (int round = 0; round < rounds; ++round) {
+      if (stage.silent<Advance>()) {
+        nodes.push_back(0);
+      } else {
+        const auto advance = stage.says<Advance>();
+        nodes.push_back(advance.message.tuning.nodes_max);
+        std::vector<TreeNode> chain;
+        for (int i = 0; i < nodes.back(); ++i) chain.push_back({1, i - 1, .9F});
+        stage.hears(kDrafter, tree(std::move(chain), advance));
+      }
+      const StepPlan& plan = runs();
+      const double seconds = verifier.counters().step_cost[0] + row * (plan.rows() - 1);
+      stage.forget();
+      stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1), .forward_us = uint32_t(seconds * 1e6)});
+    }
+    return nodes;
+  }
+  double row = 0;  // what one more takes
+};
+
+struct DraftedWhereRowsAreFree : Drafted {
+  DraftedWhereRowsAreFree() : Drafted(even_cost(0.008)) {}
+};
+
+TEST_F(DraftedWhereRowsAreFree, TreesGrowAsLargeAsTheGuardLets) { EXPECT_EQ(asked(12).back(), 32); }
+
+struct DraftedWhereRowsAreDear : Drafted {
+  DraftedWhereRowsAreDear() : Drafted(cost_by_row(0.008)) { row = 0.008; }
+};
+
+TEST_F(DraftedWhereRowsAreDear, NothingIsAskedForButAProbeNowAndThen) {
+  const auto nodes = asked(100);
+  EXPECT_EQ(nodes[0], kFirstNodes) << "before the first step";
+  EXPECT_LE(std::ranges::count_if(nodes, [](int each) { return each > 0; }), 3);
+  EXPECT_EQ(nodes.back(), 0);
+}
+
+struct DrawnWhereNodesCostALittle : VerifierStage {
+  DrawnWhereNodesCostALittle() : VerifierStage(where(cost_of(0.01, 0.001))) {}
+};
+
+// What is drawn may depend on nothing that can tell when it came: others that begin meanwhile make nodes dear, but not its own.
+TEST_F(DrawnWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
+  meet_drafter();
+  Start drawn = second();
+  drawn.sampling.temperature = 1;
+  drawn.acceptance = {.rule = Rule::ratio};
+  stage.hears(kRouter, drawn);
+  runs();
+  stage.finishes(Choices{.judged = {{.walk = {.accepted = {}, .emitted = {13}}}}});
+  const auto advance = stage.says<Advance>();
+  ASSERT_EQ(advance.message.tuning.nodes_max, kFirstNodes);
+  for (uint64_t other = 0; other < 20; ++other) {
+    Start plain = start();
+    plain.sequence.counter = 10 + other;
+    plain.tokens = {30, 31, 32};
+    stage.hears(kRouter, plain);
+  }
+  for (int step = 0; step < 3; ++step) {
+    runs();
+    stage.forget();
+    choose();
+  }
+  runs();  // of the others, alone
+  Tree chain = tree({{14, kRoot, .9F}, {15, 0, .8F}, {16, 1, .8F}}, advance);
+  for (const TokenId token : {14, 15, 16}) chain.laws.push_back({{token}, {static_cast<uint16_t>(kDraftLawTotal)}});
+  chain.laws.emplace_back();
+  stage.hears(kDrafter, chain);
+  choose();
+  const VerifyPlan& plan = stage.runs();
+  ASSERT_EQ(plan.judgements.size(), 1U);
+  EXPECT_EQ(plan.judgements[0].tree.size(), 3);
+  EXPECT_EQ(verifier.counters().trimmed, 0U);
+}
+
+}  // namespace
+}  // namespace slipstream
