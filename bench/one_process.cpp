@@ -72,21 +72,23 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   text = &text_thread;
 
   TRY(const CostModel cost, calibrate(target, kCacheTokens / kBlockTokens));
-  Verifier verifier(verifier_config(target, cost, tokenizer));
-  const auto verifier_port = hub.open(random_incarnation());
+  const VerifierConfig config = verifier_config(target, cost, tokenizer);
+  Verifier verifier(config);
+  const auto verifier_port = hub.open(config.incarnation);
   Node<Verifier, VerifyPlan, Choices> verifier_node(
       verifier, *verifier_port,
       [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
 
   NgramMethod method;
-  InlineDrafter drafter({.incarnation = random_incarnation(),
+  const Incarnation drafts_as = random_incarnation();  // as its connection says, too
+  InlineDrafter drafter({.incarnation = drafts_as,
                          .fingerprint = tokens,
                          .method = std::string(method.name()),
                          .needs = method.needs(),
                          .draft_endpoint = "memory://drafter",
                          .routers = {"memory://router"}},
                         method);
-  const auto drafter_port = hub.open(random_incarnation(), "memory://drafter");
+  const auto drafter_port = hub.open(drafts_as, "memory://drafter");
   Node<InlineDrafter> drafter_node(drafter, *drafter_port);
 
   const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
