@@ -54,6 +54,21 @@ int32_t PrefixCache::keep(Place& place, std::span<const TokenId> tokens, int32_t
   return place.node_->block;
 }
 
+int32_t PrefixCache::begin(BlockTable& table, std::span<const TokenId> tokens, Place& place) {
+  table.adopt(find(tokens, place));
+  return place.blocks() * kBlockTokens;
+}
+
+void PrefixCache::keep_whole(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place) {
+  while ((place.blocks() + 1) * kBlockTokens <= end) {
+    const auto at = static_cast<size_t>(place.blocks());
+    const int32_t own = table.blocks()[at];
+    if (const int32_t block = keep(place, tokens.subspan(at * kBlockTokens, kBlockTokens), own); block != own) {
+      table.replace(at, block);
+    }
+  }
+}
+
 bool PrefixCache::evict() {
   const auto idle =
       std::find_if(nodes_.rbegin(), nodes_.rend(), [&](const Node& node) { return pool_.holders(node.block) == 1; });

@@ -16,6 +16,7 @@
 
 #include "common/base/ids.h"
 #include "common/kv/block_pool.h"
+#include "common/kv/block_table.h"
 
 namespace slipstream {
 
@@ -45,6 +46,13 @@ class PrefixCache {
   // Keeps `block`, whose holder has the K and V of these [kBlockTokens] tokens in it, and moves `place` behind it. Returns the
   // block to hold from now on: `block`, or in its stead the one with the same that is here already.
   int32_t keep(Place& place, std::span<const TokenId> tokens, int32_t block);
+
+  // Both for all blocks of a sequence at once. tokens: its own, from position 0 on.
+  // begin: `table`, which has no block yet, takes what is here of their beginning. Returns how many positions that is.
+  int32_t begin(BlockTable& table, std::span<const TokenId> tokens, Place& place);
+  // keep_whole: of the positions before `end`, which are computed and wait for no move, all whole blocks behind `place` are
+  // kept.
+  void keep_whole(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place);
 
   // Frees the block that was used longest ago among those that nobody else holds. False: there is none.
   bool evict();

@@ -20,19 +20,11 @@ bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now
 // All but the root, which is to be computed. So does one that lost its place to another, for what is left of it.
 void Verifier::State::adopt(VerifierSequence& sequence) {
   const auto before_root = std::span(sequence.tokens).first(static_cast<size_t>(sequence.root()));
-  auto blocks = prefixes.find(before_root, sequence.kept);
-  if (blocks.empty()) return;
-  sequence.cached = sequence.in_place = static_cast<int32_t>(blocks.size()) * kBlockTokens;
-  sequence.table.adopt(std::move(blocks));
+  sequence.cached = sequence.in_place = prefixes.begin(sequence.table, before_root, sequence.kept);
 }
 
 void Verifier::State::keep_prefix(VerifierSequence& sequence) {
-  while ((sequence.kept.blocks() + 1) * kBlockTokens <= sequence.in_place) {
-    const auto at = static_cast<size_t>(sequence.kept.blocks());
-    const int32_t own = sequence.table.blocks()[at];
-    const auto tokens = std::span(sequence.tokens).subspan(at * kBlockTokens, kBlockTokens);
-    if (const int32_t block = prefixes.keep(sequence.kept, tokens, own); block != own) sequence.table.replace(at, block);
-  }
+  prefixes.keep_whole(sequence.table, sequence.tokens, sequence.in_place, sequence.kept);
 }
 
 void Verifier::State::give_up(VerifierSequence& sequence) {

@@ -479,7 +479,7 @@ BUGS = [
         "forward_seconds / expected - 1", "speculation_test CostModel.IsNotThrown*"),
     # The drafters' prefix cache.
     Bug("a drafter takes its root from the cache", DRAFTER + "methods/small_lm.cpp",
-        "prefixes_.find(std::span(sequence.tokens).first(static_cast<size_t>(sequence.root())), sequence.kept)", "prefixes_.find(sequence.tokens, sequence.kept)",
+        "before_root = std::span(sequence.tokens).first(static_cast<size_t>(sequence.root()));", "before_root = std::span(sequence.tokens);",
         "drafter_test SmallLm.ComputesNothingAgainOfWhatASequence*"),
     # Weight formats and paths.
     Bug("the numerics id forgets the format", "common/model/cpu/cpu_device.cpp",

@@ -105,20 +105,14 @@ std::optional<SmallLm::Lane> SmallLm::lane_of(const DraftAsk& ask) {
 
 // All but the root, which is to be computed.
 void SmallLm::adopt(Sequence& sequence) {
-  auto blocks = prefixes_.find(std::span(sequence.tokens).first(static_cast<size_t>(sequence.root())), sequence.kept);
-  sequence.cached = static_cast<int32_t>(blocks.size()) * kBlockTokens;
+  const auto before_root = std::span(sequence.tokens).first(static_cast<size_t>(sequence.root()));
+  sequence.cached = prefixes_.begin(sequence.table, before_root, sequence.kept);
   work_.prefix_tokens += static_cast<uint64_t>(sequence.cached);
-  sequence.table.adopt(std::move(blocks));
 }
 
 void SmallLm::keep(Sequence& sequence) {
   if (!sequence.moves.empty()) return;  // it had no room in the pass
-  while ((sequence.kept.blocks() + 1) * kBlockTokens <= sequence.cached) {
-    const auto at = static_cast<size_t>(sequence.kept.blocks());
-    const int32_t own = sequence.table.blocks()[at];
-    const auto tokens = std::span(sequence.tokens).subspan(at * kBlockTokens, kBlockTokens);
-    if (const int32_t block = prefixes_.keep(sequence.kept, tokens, own); block != own) sequence.table.replace(at, block);
-  }
+  prefixes_.keep_whole(sequence.table, sequence.tokens, sequence.cached, sequence.kept);
 }
 
 // Room for the context and any tree behind it, if need be at the cost of those that have waited longest for another ask.

@@ -29,16 +29,9 @@ class PrefixCacheTest : public testing::Test {
     BlockTable table(pool);
     Place place;
     const auto tokens = text(letters);
-    table.adopt(cache.find(tokens, place));
+    cache.begin(table, tokens, place);
     ASSERT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
-    keep(table, place, tokens);
-  }
-  void keep(BlockTable& table, Place& place, std::span<const TokenId> tokens) {
-    for (size_t at; (at = static_cast<size_t>(place.blocks())) * kBlockTokens < tokens.size();) {
-      const int32_t own = table.blocks()[at];
-      const int32_t block = cache.keep(place, tokens.subspan(at * kBlockTokens, kBlockTokens), own);
-      if (block != own) table.replace(at, block);
-    }
+    cache.keep_whole(table, tokens, static_cast<int32_t>(tokens.size()), place);
   }
   std::vector<int32_t> find(std::string_view letters) {  // and holds none of them
     Place place;
@@ -74,14 +67,29 @@ TEST_F(PrefixCacheTest, TwoThatComputedTheSameEndUpWithOneCopy) {
   Place one, other;
   const auto tokens = text("ab");
   ASSERT_TRUE(first.reserve(2 * kBlockTokens) && second.reserve(2 * kBlockTokens));
-  keep(first, one, tokens);
+  cache.keep_whole(first, tokens, 2 * kBlockTokens, one);
   EXPECT_EQ(pool.free(), 4);
-  keep(second, other, tokens);
+  cache.keep_whole(second, tokens, 2 * kBlockTokens, other);
   EXPECT_EQ(pool.free(), 6);
   EXPECT_THAT(second.blocks(), ElementsAre(0, 1));
   first.shrink(0);
   second.shrink(0);
   EXPECT_THAT(find("ab"), ElementsAre(0, 1));
+}
+
+TEST_F(PrefixCacheTest, KeepsNoBlockThatIsNotWhole) {
+  BlockTable table(pool);
+  Place place;
+  const auto tokens = text("ab");
+  EXPECT_EQ(cache.begin(table, tokens, place), 0);
+  ASSERT_TRUE(table.reserve(2 * kBlockTokens));
+  cache.keep_whole(table, tokens, 2 * kBlockTokens - 1, place);
+  EXPECT_EQ(cache.blocks(), 1);
+  cache.keep_whole(table, tokens, 2 * kBlockTokens, place);
+  EXPECT_EQ(cache.blocks(), 2);
+  BlockTable again(pool);
+  Place there;
+  EXPECT_EQ(cache.begin(again, tokens, there), 2 * kBlockTokens);
 }
 
 TEST_F(PrefixCacheTest, EvictsWhatWasUsedLongestAgoAndChildrenFirst) {

@@ -94,6 +94,25 @@ inline std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const Seq
   return {tree.nodes().begin(), tree.nodes().end()};
 }
 
+// So many rounds of one sequence, whose `tokens` the method has: chains of five nodes, each of them what the target would
+// choose.
+inline void expect_always_right(SmallLm& method, Plain& target, const DraftKey& key, std::vector<TokenId>& tokens,
+                                const SequenceInfo& info, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    const TokenTree tree = draft(method, key, {.nodes_max = 5});
+    ASSERT_EQ(tree.size(), 5);
+    std::vector<TokenId> emitted;
+    for (int node = 0; node <= tree.size(); ++node) {
+      emitted.push_back(target.next(tokens, info));
+      tokens.push_back(emitted.back());
+      if (node < tree.size()) {
+        ASSERT_EQ(tree.nodes()[node].token, emitted.back()) << "round " << round;
+      }
+    }
+    method.advance(key, emitted);
+  }
+}
+
 inline std::vector<TreeNode> nodes_of(const TokenTree& tree) { return {tree.nodes().begin(), tree.nodes().end()}; }
 
 }  // namespace slipstream
