@@ -1,6 +1,6 @@
 """What the small formats cost in quality: perplexity, KL to fp32 and greedy agreement with it, ours beside llama.cpp's, one table.
 
-    python bench/quality.py build/release/bench/logits models/smollm2-135m-instruct.gguf --reference PYTHON --llama PYTHON
+    python bench/peers/quality.py build/release/bench/logits models/smollm2-135m-instruct.gguf --reference PYTHON --llama PYTHON
 
 This Python has numpy and gguf; --reference's has torch, transformers, accelerate and gguf; --llama's has llama-cpp-python, and without
 it llama.cpp's rows are left out. Each engine computes each text of bench/data/quality.jsonl in the same run. The reference is
@@ -93,7 +93,7 @@ def our_engines(arguments):
 def their_engines(arguments, folder):
     if arguments.llama is None:
         return
-    peer = [arguments.llama, str(HERE / "peer_logits.py"), "llama.cpp"]
+    peer = [arguments.llama, str(HERE / "logits.py"), "llama.cpp"]
     yield Engine("llama.cpp", "the file's own", INT8, [*peer, arguments.model])
     for form in REWRITTEN:
         rewritten = str(pathlib.Path(folder, form + ".gguf"))
@@ -103,7 +103,7 @@ def their_engines(arguments, folder):
 
 def measure(arguments, texts, folder):
     reference = Engine("transformers", "f32", "f32",
-                       [arguments.reference, str(HERE / "peer_logits.py"), "transformers", arguments.model])
+                       [arguments.reference, str(HERE / "logits.py"), "transformers", arguments.model])
     engines = [reference, *our_engines(arguments), *their_engines(arguments, folder)]
     for number, text in enumerate(texts):
         expected = None
@@ -122,7 +122,7 @@ def main():
     parser.add_argument("model", help="the GGUF file")
     parser.add_argument("--reference", required=True, help="a Python with torch, transformers, accelerate and gguf")
     parser.add_argument("--llama", help="a Python with llama-cpp-python")
-    parser.add_argument("--texts", type=pathlib.Path, default=HERE / "data/quality.jsonl")
+    parser.add_argument("--texts", type=pathlib.Path, default=HERE.parent / "data/quality.jsonl")
     parser.add_argument("--first", type=int, help="of each kind, so many texts only")
     parser.add_argument("--vocabulary", type=int, default=49152)
     arguments = parser.parse_args()

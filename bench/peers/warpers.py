@@ -1,7 +1,7 @@
 """Accepting and sampling at one node: our bench/judge against the logits warpers of transformers, on the same rows of logits, one
 thread each, taking turns.
 
-    PYTHON bench/peer_warpers.py build/release/bench/judge [--rows 4] [--turns 3]
+    PYTHON bench/peers/warpers.py build/release/bench/judge [--rows 4] [--turns 3]
 
 PYTHON is any interpreter with torch and transformers. Ours is the dearest of accepting, refusing with a draw from the residual, and
 drawing the token behind the tree. Theirs is temperature, top-k and top-p over the row ("warpers"), and that with softmax and one draw

@@ -1,6 +1,6 @@
 """Rewrites a GGUF file with all its matrices in another format, for peers that read nothing else.
 
-    python bench/rewrite_gguf.py models/smollm2-135m-instruct.gguf q8_0 OUT.gguf        (f32, f16, bf16, q8_0, q4_0 or q4_1)
+    python bench/peers/rewrite_gguf.py models/smollm2-135m-instruct.gguf q8_0 OUT.gguf        (f32, f16, bf16, q8_0, q4_0 or q4_1)
 
 The numbers are those of the file, rounded by the gguf package as llama.cpp's converter rounds them; fields, order and vectors stay as they are.
 """

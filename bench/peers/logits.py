@@ -1,7 +1,7 @@
 """What a peer makes of texts, spoken as bench/logits speaks: a line of token ids in, [tokens, vocabulary] floats out.
 
-    PYTHON bench/peer_logits.py transformers MODEL.gguf      in fp32: the file's own numbers, nothing rounded
-    PYTHON bench/peer_logits.py llama.cpp MODEL.gguf
+    PYTHON bench/peers/logits.py transformers MODEL.gguf      in fp32: the file's own numbers, nothing rounded
+    PYTHON bench/peers/logits.py llama.cpp MODEL.gguf
 
 PYTHON has torch, transformers and gguf, or llama-cpp-python. On stderr, once it is ready: a line that says what it is.
 """

@@ -1,0 +1,87 @@
+// Greedy decoding of one sequence, without a service around it: a prompt a line on stdin, as the number of tokens wanted and
+// then the prompt's token ids; for each a line of JSON on stdout. On stderr, once it is ready: the numerics id. bench/peers.py
+// reads it.
+//
+//   echo 16 1 4093 198 | build/release/bench/decode --model models/smollm2-135m-instruct.gguf
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "bench/model_flags.h"
+#include "bench/one_sequence.h"
+
+namespace slipstream {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Job {
+  int32_t wanted = 0;
+  std::vector<TokenId> prompt;
+};
+
+Result<Job> read_job(const std::string& line) {
+  std::istringstream words(line);
+  Job job;
+  words >> job.wanted;
+  for (TokenId id = 0; words >> id;) job.prompt.push_back(id);
+  if (!words.eof() || job.wanted < 1 || job.prompt.empty())
+    return fail("\"{}\" is not a number of tokens and the ids of a prompt", line);
+  return job;
+}
+
+// The first token belongs to the prompt's time.
+Result<void> decode(LanguageModel& model, BlockPool& pool, const Job& job) {
+  OneSequence sequence(model, pool);
+  const auto asked = Clock::now();
+  TRY(TokenId token, sequence.run_prompt(job.prompt));
+  const double prompt_s = seconds_since(asked);
+  std::vector<TokenId> output{token};
+  const auto begun = Clock::now();
+  while (static_cast<int32_t>(output.size()) < job.wanted) {
+    TRY(token, sequence.run({&token, 1}, false));
+    output.push_back(token);
+  }
+  fmt::print("{{\"prompt_s\": {:.6f}, \"decode_s\": {:.6f}, \"tokens\": [{}]}}\n", prompt_s, seconds_since(begun),
+             fmt::join(output, ", "));
+  std::fflush(stdout);
+  return {};
+}
+
+Result<void> run(const ModelFlags& flags, int32_t context) {
+  const int32_t blocks = blocks_of_a_sequence(context);
+  TRY(LanguageModel model, flags.load(blocks));
+  std::fprintf(stderr, "ready: %s\n", model.numerics_id().c_str());
+  BlockPool pool(blocks);
+  for (std::string line; std::getline(std::cin, line);) {
+    TRY(const Job job, read_job(line));
+    TRY_VOID(decode(model, pool, job));
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace slipstream
+
+int main(int argc, char** argv) {
+  slipstream::ModelFlags flags;
+  int32_t context = 4096;
+  CLI::App app("Decodes prompts greedily, one after the other, and times it");
+  flags.add_to(app);
+  app.add_option("--context", context, "tokens of the longest prompt and its answer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 32768));
+  CLI11_PARSE(app, argc, argv);
+  if (const auto done = slipstream::run(flags, context); !done) {
+    std::fprintf(stderr, "%s\n", done.error().message.c_str());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "common/config/kernel_choices.h"
+#include "common/model/language_model.h"
+
+namespace slipstream {
+
+// Which model a benchmark runs, and how.
+struct ModelFlags {
+  std::string model, path = "auto", weights = "file";
+  int threads = 2;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--model", model, "Hugging Face folder or GGUF file")->required();
+    app.add_option("--threads", threads, "compute threads")->capture_default_str();
+    app.add_option("--path", path, "instructions; auto: the fastest")
+        ->check(CLI::IsMember(path_choices()))
+        ->capture_default_str();
+    app.add_option("--weights", weights, "format of the matrices; file: as the file has them")
+        ->check(CLI::IsMember(weights_choices()))
+        ->capture_default_str();
+  }
+  Result<LanguageModel> load(int32_t cache_blocks) const {
+    return LanguageModel::load(
+        model, {.threads = threads, .path = cpu_path(path), .weights = weight_format(weights), .cache_blocks = cache_blocks});
+  }
+};
+
+}  // namespace slipstream
