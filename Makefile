@@ -1,6 +1,6 @@
 # The commands that a user and a developer type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check mutants theory bench format clean
+.PHONY: help setup build demo test check mutants theory bench bench-peers format clean
 
 export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
@@ -15,6 +15,7 @@ help:
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (10 minutes)"
 	@echo "make theory           the papers' formulas beside simulations by our own acceptance code, as one page (half a minute)"
 	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
+	@echo "make bench-peers      ours beside llama.cpp, OpenVINO and transformers, installed into .cache/peers (first time: 8 GB, half an hour)"
 	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
@@ -68,6 +69,17 @@ bench: build
 	build/release/bench/rules --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/round_trip
 	build/release/bench/serving
+
+model := models/smollm2-135m-instruct
+peers := .cache/peers
+slipstream := build/release/tools/slipstream/slipstream
+bench-peers: build
+	@bench/peers/setup.sh $(peers)
+	$(peers)/bin/python bench/peers/compare.py build/release/bench/decode $(model).gguf $(model)
+	$(peers)/bin/python bench/peers/eight_streams.py $(slipstream) $(peers)/llama-server $(model).gguf
+	$(peers)/bin/python bench/peers/speculation.py $(slipstream) $(peers)/llama-server $(model).gguf $(model)
+	$(peers)/bin/python bench/peers/warpers.py build/release/bench/judge
+	$(peers)/bin/python bench/peers/quality.py build/release/bench/logits $(model).gguf --reference $(peers)/bin/python --llama $(peers)/bin/python
 
 format:
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i

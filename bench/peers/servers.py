@@ -1,0 +1,96 @@
+"""Servers to compare, as processes, and one client for both: OpenAI-style chat, streamed."""
+
+import json
+import pathlib
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+START_SECONDS = 120  # a model is loaded within that
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A process that answers at self.url; ends with the `with` that it is in."""
+
+    def __init__(self, name, command, health, log):
+        self.name = name
+        port = str(free_port())
+        self.url = "http://127.0.0.1:" + port
+        self.health = self.url + health
+        self.log = pathlib.Path(log)
+        self.process = subprocess.Popen([*command, "--port", port], stdout=self.log.open("w"), stderr=subprocess.STDOUT)
+
+    def __enter__(self):
+        end = time.monotonic() + START_SECONDS
+        while not self.answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                raise SystemExit(f"{self.name} did not start:\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.1)  # between two looks at whether it is ready
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def answers(self):
+        try:
+            return urllib.request.urlopen(self.health).status == 200
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+
+def ours(slipstream, model, log, threads, *more):
+    folder = str(log) + ".run"
+    command = [slipstream, "serve", "--model", model, "--threads", str(threads), "--run-folder", folder, *more]
+    return Server("slipstream", command, "/ready", log)
+
+
+def llama_cpp(program, model, log, threads, slots, *more):
+    command = [program, "-m", model, "-t", str(threads), "-tb", str(threads), "-np", str(slots), "-c", str(4096 * slots), *more]
+    return Server("llama.cpp", command, "/health", log)
+
+
+class Answer:
+    """Of one request: when each piece came (seconds, monotonic), its text, and how many tokens the server counted."""
+
+    def __init__(self):
+        self.sent, self.pieces, self.text, self.tokens, self.prompt_tokens = time.monotonic(), [], "", 0, 0
+
+    def first_s(self):
+        return self.pieces[0] - self.sent
+
+    def decode_s(self):
+        return self.pieces[-1] - self.pieces[0]
+
+
+def ask(server, prompt, tokens, on_piece=lambda answer: None, **more):
+    """Greedy, exactly that many tokens. Neither side may know the prompt from before."""
+    body = {"messages": [{"role": "user", "content": prompt}], "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "stream": True,
+            "stream_options": {"include_usage": True}, **more}
+    if server.name == "llama.cpp":
+        body["cache_prompt"] = False
+    request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    answer = Answer()
+    for line in urllib.request.urlopen(request):
+        if not line.startswith(b"data: {"):
+            continue
+        chunk = json.loads(line[6:])
+        if "error" in chunk:
+            raise SystemExit(f"{server.name}: {chunk['error']}")
+        piece = "".join(choice["delta"].get("content") or "" for choice in chunk["choices"])
+        if piece:
+            answer.pieces.append(time.monotonic())
+            answer.text += piece
+            on_piece(answer)
+        if chunk.get("usage"):
+            answer.tokens, answer.prompt_tokens = chunk["usage"]["completion_tokens"], chunk["usage"]["prompt_tokens"]
+    return answer

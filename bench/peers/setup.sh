@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the peers that `make bench-peers` compares with, into the folder given: a Python environment with requirements.txt, and
+# llama.cpp's server, built for this CPU from the sources that llama-cpp-python carries. What is there stays.
+#
+#   bench/peers/setup.sh .cache/peers
+set -euo pipefail
+
+folder="$(mkdir -p "$1" && cd "$1" && pwd)"
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+requirements="$here/requirements.txt"
+python="$folder/bin/python"
+server="$folder/llama-server"
+
+if ! cmp -s "$requirements" "$folder/installed.txt"; then
+  echo "Peers: llama.cpp, OpenVINO and transformers into $1: 3 GB to download, 8 GB on disk, 20 minutes on two cores, once"
+  /usr/bin/env python3 -m venv "$folder"
+  "$python" -m pip --disable-pip-version-check install -q -r "$requirements"
+  cp "$requirements" "$folder/installed.txt"
+fi
+
+if [[ ! -x "$server" ]]; then
+  echo "Peers: building llama-server: 10 minutes on two cores, once"
+  pinned="$(grep llama-cpp-python "$requirements" | tail -n 1)"
+  "$python" -m pip --disable-pip-version-check download -q --no-binary :all: --no-deps -d "$folder/sources" "$pinned"
+  tar -xzf "$folder"/sources/llama_cpp_python-*.tar.gz -C "$folder/sources" --strip-components 1
+  cmake -S "$folder/sources/vendor/llama.cpp" -B "$folder/sources/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+    -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_APP=OFF -DLLAMA_USE_PREBUILT_UI=OFF -DLLAMA_OPENSSL=OFF >/dev/null
+  cmake --build "$folder/sources/build" --target llama-server --parallel 2 >/dev/null
+  cp "$folder/sources/build/bin/llama-server" "$server"
+fi
