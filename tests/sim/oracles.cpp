@@ -12,11 +12,15 @@ constexpr Time kStallMost = std::chrono::seconds(4);  // where no process is at 
 
 }  // namespace
 
-bool World::all_ended() const { return std::ranges::all_of(clients_, &Client::ended); }
+bool World::all_ended() const {
+  return std::ranges::all_of(clients_.begin() + static_cast<ptrdiff_t>(settled_), clients_.end(), &Client::ended);
+}
 
-std::optional<std::string> World::complaint() const {
+std::optional<std::string> World::complaint() {
   if (broken_) return broken_;
-  for (size_t i = 0; i < clients_.size(); ++i) {
+  const size_t settled = settled_;
+  for (size_t i = settled; i < clients_.size(); ++i) {
+    if (i == settled_ && clients_[i].ended()) ++settled_;
     if (clients_[i].complaint()) return fmt::format("wrong words for request {}: {}", i + 1, *clients_[i].complaint());
     if (const Time pause = clients_[i].pause(time_.now()); scenario_.calm() && !scenario_.twins && pause > kStallMost) {
       return fmt::format("request {} stalls for {} ms", i + 1, pause.count() / 1000);

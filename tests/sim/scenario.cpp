@@ -182,6 +182,35 @@ Scenario Scenario::draw(uint64_t seed) {
   return s;
 }
 
+Scenario Scenario::soak(uint64_t seed, int waves) {
+  Scenario s = draw(seed);
+  s.routers = 2;
+  s.verifiers.assign(2, {.cache_blocks = 24, .step_rows_max = 256});
+  s.drafters.resize(2, {.noise = 0.3, .siblings = 0.2});
+  s.begins.assign(6, Time(0));
+  s.verifier_wait_ms = 10'000;
+  s.rolling = s.twins = false;
+  s.asks.clear();
+  s.faults.clear();
+  s.waves = waves;
+  for (int wave = 0; wave < waves; ++wave) {
+    const Scenario one = draw(seed + static_cast<uint64_t>(wave));
+    for (Ask ask : one.asks) {
+      ask.when += wave * kWaveEvery;
+      ask.router %= s.routers;
+      s.asks.push_back(std::move(ask));
+    }
+    if (wave % 10 != 0) continue;
+    for (Fault fault : one.faults) {
+      fault.when += wave * kWaveEvery;
+      fault.whom.index %= 2;
+      fault.from.index %= 2;
+      if (fault.what != Fault::What::hang) s.faults.push_back(fault);  // who hangs comes round at a world's end only
+    }
+  }
+  return s;
+}
+
 std::string Scenario::text() const {
   std::string text = fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}{}\n", seed, routers,
                                  verifiers.size(), drafters.size(), asks.size(), faults.size(),

@@ -12,8 +12,9 @@
 
 namespace slipstream::sim {
 
-inline constexpr Time kFaultsEnd = std::chrono::seconds(8);    // then the weather is fair and everybody is there
+inline constexpr Time kFaultsEnd = std::chrono::seconds(8);    // of one wave: then the weather is fair and everybody is there
 inline constexpr Time kRequestsEnd = std::chrono::seconds(7);  // the last is asked before
+inline constexpr Time kWaveEvery = std::chrono::seconds(20);   // of a soak
 inline constexpr int32_t kToyContext = 128;                    // tokens
 
 enum class Kind : uint8_t { router, verifier, drafter };
@@ -71,11 +72,15 @@ struct Scenario {
   std::vector<Ask> asks;
   std::vector<Fault> faults;
 
+  int waves = 1;                                // of requests and faults, kWaveEvery apart
   bool twins = false;                           // the first lives of all routers have one identity; the second ones, ...
   bool rolling = false;                         // nothing but drains: no request may fail
   bool calm() const { return faults.empty(); }  // only the network is bad: no request may stall
+  Time healed() const { return (waves - 1) * kWaveEvery + kFaultsEnd; }
 
   static Scenario draw(uint64_t seed);
+  // The same processes for so many waves, of which one in ten has faults: what is little in one world adds up here.
+  static Scenario soak(uint64_t seed, int waves);
   std::string text() const;
 };
 

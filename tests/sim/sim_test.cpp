@@ -85,6 +85,16 @@ TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   EXPECT_LT(std::stod(*first), kJoins + kSoon) << *first;
 }
 
+// The same processes for hundreds of requests: a block, a name or a hold that each hundredth request leaves adds up.
+TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
+  const Verdict verdict = World(Scenario::soak(1, 90), false).live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_GT(verdict.end, std::chrono::minutes(29));
+  EXPECT_GT(verdict.tallies.answered, 500u);
+  EXPECT_GT(verdict.tallies.preempted, 0u);
+  EXPECT_GT(verdict.tallies.prefix_tokens, 1000u);
+}
+
 // Copies of one process: their requests have the same names, and all workers know both.
 TEST(Simulation, OfTwoRoutersOfOneIdentityTheFirstServesAndTheOtherOnceItIsGone) {
   using std::chrono::milliseconds;

@@ -11,11 +11,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Time kLookEvery = milliseconds(200);
-constexpr Time kEndMost = kFaultsEnd + seconds(40);  // every request has ended by then
-constexpr Time kDrainLook = milliseconds(20);        // a process that was told to stop looks whether it is done
-constexpr Time kGrace = seconds(25);                 // and goes on for so long
-constexpr Time kSettle = seconds(12);                // leases end, drafters sweep
-constexpr uint64_t kWeights = 11;                    // of the served model, as workers tell
+constexpr Time kEndMost = seconds(40);         // after the world has healed: every request has ended by then
+constexpr Time kDrainLook = milliseconds(20);  // a process that was told to stop looks whether it is done
+constexpr Time kGrace = seconds(25);           // and goes on for so long
+constexpr Time kSettle = seconds(12);          // leases end, drafters sweep
+constexpr uint64_t kWeights = 11;              // of the served model, as workers tell
 
 Fingerprint fingerprint(uint64_t weights) {
   return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
@@ -108,13 +108,12 @@ void World::begin_router(int index) {
       .rebalance_interval_ms = 50};
   const auto give = [this, index, life](RequestId id, const auto& news) {
     const RouterLife* self = router(index).lives[life].get();
-    const auto asked =
-        std::ranges::find_if(asked_, [&](const auto& entry) { return entry.second == self && request_id(entry.first) == id; });
+    const auto asked = asked_.find({self, id});
     CHECK(asked != asked_.end(), "request {} is of another router", id);
-    Client& taker = clients_[asked->first];
+    Client& taker = clients_[asked->second];
     const bool ended = taker.ended();
     news(taker);
-    if (taker.ended() != ended) tell_end(asked->first + 1);
+    if (taker.ended() != ended) tell_end(asked->second + 1);
   };
   ToClients clients(
       [this, give](const Delivery& delivery) {
@@ -192,7 +191,7 @@ void World::plan() {
   for (const Fault& fault : scenario_.faults) {
     time_.at(fault.when, [this, fault] { plan(fault); });
   }
-  time_.at(kFaultsEnd, [this] { heal(); });
+  time_.at(scenario_.healed(), [this] { heal(); });
 }
 
 void World::ask(size_t client) {
@@ -203,7 +202,7 @@ void World::ask(size_t client) {
     return;
   }
   ++tallies_.requests;
-  asked_[client] = life;
+  asked_[{life, request_id(client)}] = client;
   trace_.line("client", "asks {} for request {}: {} tokens, {} more", life->name(), client + 1, ask.prompt.size(),
               ask.output_max > 0 ? fmt::format("at most {}", ask.output_max) : "as many as fit");
   life->post(clients_[client].submit(time_.now()));
@@ -240,8 +239,9 @@ void World::kill(const Machine& machine, bool by_itself) {
   if (victim == nullptr) return;
   victim->kill(by_itself);
   ++(by_itself ? tallies_.drained : tallies_.kills);
-  for (const auto& [client, life] : asked_) {
-    if (life != victim || clients_[client].state() != Client::State::asked) continue;
+  for (auto at = asked_.lower_bound({victim, 0}); at != asked_.end() && at->first.first == victim; ++at) {
+    const size_t client = at->second;
+    if (clients_[client].state() != Client::State::asked) continue;
     clients_[client].cut_off();
     tell_end(client + 1);
   }
@@ -319,7 +319,8 @@ void World::heal() {
 Verdict World::live() {
   plan();
   std::optional<std::string> broken;
-  while (!(broken = complaint()) && time_.now() < kEndMost && !(all_ended() && time_.now() >= kFaultsEnd)) {
+  const Time healed = scenario_.healed();
+  while (!(broken = complaint()) && time_.now() < healed + kEndMost && !(all_ended() && time_.now() >= healed)) {
     if (!time_.run_until(time_.now() + kLookEvery)) broken_ = "time stands still: an alarm rings for ever";
   }
   if (!broken) broken = unended();
@@ -328,6 +329,7 @@ Verdict World::live() {
       if (Process* now = process(machine)) now->come_round();
     }
     if (!time_.run_until(time_.now() + kSettle)) broken_ = "time stands still: an alarm rings for ever";
+    settled_ = 0;  // nobody may have heard anything after the end
     broken = complaint();
   }
   if (!broken) broken = leftovers();

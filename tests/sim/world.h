@@ -57,7 +57,7 @@ class World {
   bool all_ended() const;
 
   // Oracles. Each gives a sentence if it is violated.
-  std::optional<std::string> complaint() const;
+  std::optional<std::string> complaint();
   std::optional<std::string> unended() const;
   std::optional<std::string> leftovers() const;
   Tallies tallies() const;
@@ -73,10 +73,11 @@ class World {
   std::vector<Home<VerifierLife>> verifiers_;
   std::vector<Home<DrafterLife>> drafters_;
   std::vector<Client> clients_;
-  std::vector<RequestId> request_ids_;   // of each client at its router; those of twins are the same
-  std::map<size_t, RouterLife*> asked_;  // of a client that was asked: which life
-  std::optional<std::string> broken_;    // found while it ran
-  Tallies tallies_;                      // of faults; the rest is counted at the end
+  std::vector<RequestId> request_ids_;                            // of each client at its router; those of twins are the same
+  std::map<std::pair<const Process*, RequestId>, size_t> asked_;  // which client asked that of which life
+  size_t settled_ = 0;                                            // so many clients, the first ones, have ended and were judged
+  std::optional<std::string> broken_;                             // found while it ran
+  Tallies tallies_;                                               // of faults; the rest is counted at the end
 };
 
 }  // namespace slipstream::sim
