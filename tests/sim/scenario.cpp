@@ -185,7 +185,7 @@ Scenario Scenario::draw(uint64_t seed) {
 Scenario Scenario::soak(uint64_t seed, int waves) {
   Scenario s = draw(seed);
   s.routers = 2;
-  s.verifiers.assign(2, {.cache_blocks = 24, .step_rows_max = 256});
+  s.verifiers.assign(2, {.cache_blocks = 10, .step_rows_max = 256});
   s.drafters.resize(2, {.noise = 0.3, .siblings = 0.2});
   s.begins.assign(6, Time(0));
   s.verifier_wait_ms = 10'000;
