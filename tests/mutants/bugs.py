@@ -447,7 +447,7 @@ BUGS = [
         "out[i + 16] = scale * static_cast<float>(both >> 4) + minimum;",
         "out[i + 16] = scale * static_cast<float>(both >> 4) + 0 * minimum;", "checkpoint_test Dequantise.*"),
     Bug("RoPE goes without its divisors", "common/model/cpu/cpu_device.cpp",
-        "if (!rules.divisors.empty()) frequency /= rules.divisors[static_cast<size_t>(i)];", "", "model_test GgufLogits.ComeNear*"),
+        "if (!rules.divisors.empty()) frequency /= rules.divisors[i];", "", "model_test GgufLogits.ComeNear*"),
     Bug("a tensor of another model is left out in silence", CHECKPOINT + "gguf_config.cpp",
         "if (name != kRopeFrequencies && !gguf_name_is_of(name, config)) {", "if (name.empty()) {", "checkpoint_test GgufConfig.*"),
     Bug("the end of a turn is no end", CHECKPOINT + "gguf_config.cpp",
