@@ -1,6 +1,7 @@
 // Which format a matrix is kept in, and what the numerics id says of it.
 #include "common/model/cpu/cpu_device.h"
 
+#include <cmath>
 #include <deque>
 #include <random>
 #include <set>
@@ -130,6 +131,23 @@ TEST(CpuDevice, PacksEachRowOfAStackInItsPlace) {
       read_row(matrix, row, expected);
       unpack_row(WeightFormat::bf16, panels.data(), DrawnStack::kWide, at, found.data());
       ASSERT_EQ(found, expected) << "row " << at;
+    }
+  }
+}
+
+TEST(CpuDevice, TurnsAsFarOnAnyNumberOfThreads) {
+  constexpr int32_t kPositions = 1000, kHalf = 4;
+  const RopeRules rules{.theta = 10000.0F, .head_size = 2 * kHalf};
+  for (const int threads : {1, 2, 3}) {
+    const auto device = make_cpu_device({.threads = threads}).value();
+    const auto& table = static_cast<const CpuRope&>(*device->rope(rules, kPositions).value());
+    for (int32_t position = 0; position < kPositions; ++position) {
+      for (int32_t i = 0; i < kHalf; ++i) {  // theta^(-i / half): 1, 0.1, 0.01, 0.001
+        const double angle = position * std::pow(0.1, i);
+        const auto at = static_cast<size_t>(position * kHalf + i);
+        ASSERT_NEAR(table.cosine[at], std::cos(angle), 1e-4) << position << ", " << threads << " threads";
+        ASSERT_NEAR(table.sine[at], std::sin(angle), 1e-4);
+      }
     }
   }
 }
