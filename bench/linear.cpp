@@ -78,7 +78,7 @@ class Weights {
       for (float& each : row) each = draw(random);
       if (format_ == WeightFormat::bf16) {
         std::ranges::transform(row, rounded.begin(), f32_to_bf16);
-        pack_row(rounded.data(), in, r, panels);
+        pack_row(std::as_bytes(std::span(rounded)).data(), in, r, panels);
       } else {
         quantize(format_, row.data(), in, blocks.data());
         pack_blocks(format_, blocks.data(), in, r, panels);

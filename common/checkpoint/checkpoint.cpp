@@ -29,6 +29,15 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path& model) {
   return checkpoint;
 }
 
+uint64_t Checkpoint::bytes() const {
+  if (gguf_) return gguf_->bytes();
+  uint64_t bytes = 0;
+  for (const SafetensorsFile& file : files_) {
+    for (const auto& [name, tensor] : file.tensors()) bytes += tensor.bytes.size();
+  }
+  return bytes;
+}
+
 bool Checkpoint::has(std::string_view name) const { return gguf_ ? gguf_->has(name) : find(name) != nullptr; }
 
 const TensorEntry* Checkpoint::find(std::string_view name) const {

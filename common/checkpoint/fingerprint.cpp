@@ -16,6 +16,8 @@
 namespace slipstream {
 namespace {
 
+constexpr size_t kPieceBytes = size_t{16} << 20;  // between two words of how far it is
+
 // All that changes a logit, as one list of words. Both structs are taken apart as a whole, so that a new field fails to compile
 // here until somebody decides.
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
@@ -43,23 +45,34 @@ void update(const State& state, std::span<const std::byte> bytes) {
   XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
 }
 
-Result<void> add_folder(const std::filesystem::path& folder, const State& state) {
+using OnRead = std::function<void(uint64_t)>;
+
+void update(const State& state, std::span<const std::byte> bytes, const OnRead& read) {
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(kPieceBytes, bytes.size()));
+    update(state, piece);
+    if (read) read(piece.size());
+    bytes = bytes.subspan(piece.size());
+  }
+}
+
+Result<void> add_folder(const std::filesystem::path& folder, const State& state, const OnRead& read) {
   TRY(const auto paths, weight_files(folder));
   for (const auto& path : paths) {
     TRY(const MappedFile file, MappedFile::open(path));
-    update(state, file.bytes());
+    update(state, file.bytes(), read);
   }
   return {};
 }
 
 // Tensor by tensor: other metadata (a chat template, a name) changes no logit.
-Result<void> add_gguf(const std::filesystem::path& path, const State& state) {
+Result<void> add_gguf(const std::filesystem::path& path, const State& state, const OnRead& read) {
   TRY(const GgufFile file, GgufFile::open(path));
   for (const auto& [name, tensor] : file.tensors()) {
     update(state, std::as_bytes(std::span(name)));
     update(state, std::as_bytes(std::span(&tensor.dtype, 1)));
     update(state, std::as_bytes(std::span(tensor.shape)));
-    update(state, tensor.bytes);
+    update(state, tensor.bytes, read);
   }
   return {};
 }
@@ -77,10 +90,10 @@ Result<uint64_t> hash_tokenizer(const std::filesystem::path& model) {
   return hash_tokenizer_json(file.bytes(), path.string());
 }
 
-Result<uint64_t> hash_weights(const std::filesystem::path& model, const LlamaConfig& config) {
+Result<uint64_t> hash_weights(const std::filesystem::path& model, const LlamaConfig& config, const OnRead& read) {
   const State state(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(state.get());
-  TRY_VOID(is_model_file(model) ? add_gguf(model, state) : add_folder(model, state));
+  TRY_VOID(is_model_file(model) ? add_gguf(model, state, read) : add_folder(model, state, read));
   const auto words = words_of(config);
   update(state, std::as_bytes(std::span(words)));
   return std::max<uint64_t>(XXH3_64bits_digest(state.get()), 1);  // 0 stands for "none" in a Fingerprint

@@ -24,6 +24,12 @@ bool GgufWeights::has(std::string_view name) const {
   return gguf && file_.has(*gguf);
 }
 
+uint64_t GgufWeights::bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, tensor] : file_.tensors()) bytes += tensor.bytes.size();
+  return bytes;
+}
+
 int32_t GgufWeights::paired_heads(std::string_view name) const {
   if (name.find(".q_proj.") != name.npos) return paired_query_heads_;
   if (name.find(".k_proj.") != name.npos) return paired_kv_heads_;

@@ -14,6 +14,7 @@ class GgufWeights {
  public:
   static Result<GgufWeights> open(const std::filesystem::path& path);
   bool has(std::string_view name) const;
+  uint64_t bytes() const;  // as Checkpoint::bytes
   // As Checkpoint::matrix.
   Result<HostMatrix> matrix(std::string_view name, int32_t rows, int32_t cols) const;
 

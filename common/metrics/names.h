@@ -69,6 +69,9 @@ inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_tre
                                                  "Trees that came for a longer base than the sequence had, and were kept."};
 inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked_trees_used_total",
                                                      "Parked trees whose base a commit reached exactly."};
+// Verifier: its start.
+inline constexpr MetricName kVerifierLoadSeconds{"slipstream_verifier_load_seconds",
+                                                 "What the model's load took, by part: read, pack, trial."};
 // Verifier: steps.
 inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, choosing included."};
 inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",

@@ -1,6 +1,9 @@
 #include "common/model/language_model.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/checkpoint/checkpoint.h"
@@ -11,11 +14,39 @@
 #include "common/model/step_check.h"
 
 namespace slipstream {
+namespace {
+
+// How far a load is, and what each part of it took.
+class LoadWatch {
+ public:
+  LoadWatch(uint64_t bytes, const OnLoad& told) : told_(told), progress_{.all = bytes} {}
+
+  std::function<void(uint64_t)> counts(LoadPart part) {
+    progress_.part = part;
+    progress_.bytes = 0;
+    return [this](uint64_t bytes) {
+      progress_.bytes += bytes;
+      if (told_) told_(progress_);
+    };
+  }
+  double lap() {  // seconds since the last one
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(began_, now)).count();
+  }
+
+ private:
+  const OnLoad& told_;
+  LoadProgress progress_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
 
 struct LanguageModel::State {
   LlamaConfig config;
   StepLimits limits;
   uint64_t weights_hash = 0;
+  LoadReport report;
   std::unique_ptr<Device> device;  // outlives the model, which points into it
   Llama model;
   size_t wanted = 0;  // rows of the last run
@@ -36,13 +67,20 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, co
   auto state = std::make_unique<State>();
   TRY(state->config, read_llama_config(model));
   TRY(const Checkpoint checkpoint, Checkpoint::open(model));
-  TRY(state->weights_hash, hash_weights(model, state->config));
+  state->report.bytes = checkpoint.bytes();
+  LoadWatch watch(state->report.bytes, options.on_load);
+  TRY(state->weights_hash, hash_weights(model, state->config, watch.counts(LoadPart::read)));
+  state->report.read_seconds = watch.lap();
   TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path, .weights = options.weights}));
   if (options.ranked < 0 || options.ranked > kRankedMax) {
     return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
   }
-  const ModelLimits limits{.rows_max = options.rows_max, .cache_blocks = options.cache_blocks, .ranked = options.ranked};
-  TRY(state->model, Llama::load(checkpoint, state->config, *state->device, limits));
+  TRY(state->model, Llama::load(checkpoint, state->config, *state->device,
+                                {.rows_max = options.rows_max,
+                                 .cache_blocks = options.cache_blocks,
+                                 .ranked = options.ranked,
+                                 .packed = watch.counts(LoadPart::pack)}));
+  state->report.pack_seconds = watch.lap();
   state->limits = {.rows_max = options.rows_max,
                    .vocabulary = state->config.vocabulary,
                    .positions = state->config.context_max,
@@ -73,6 +111,7 @@ std::span<const float> LanguageModel::logits() const {
 
 const LlamaConfig& LanguageModel::config() const { return state_->config; }
 uint64_t LanguageModel::weights_hash() const { return state_->weights_hash; }
+const LoadReport& LanguageModel::load_report() const { return state_->report; }
 std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 

@@ -22,6 +22,7 @@
 #include "common/base/limits.h"
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
+#include "common/model/load_report.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
 #include "kernels/cpu/panels.h"
@@ -38,6 +39,7 @@ struct ModelOptions {
   int32_t cache_blocks = 0;             // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
   int32_t rows_max = kStepRowsMax;      // rows of one step
   int32_t ranked = 0;                   // candidates a wanted row, at most kRankedMax; 0: its one token
+  OnLoad on_load;                       // told how far loading is; may be empty
 };
 
 class LanguageModel {
@@ -57,6 +59,7 @@ class LanguageModel {
 
   const LlamaConfig& config() const;
   uint64_t weights_hash() const;  // checkpoint/fingerprint.h
+  const LoadReport& load_report() const;
   std::string numerics_id() const;
   bool row_invariant() const;
   static size_t cache_bytes(const LlamaConfig& config, int32_t blocks);  // what that many cache blocks take

@@ -5,10 +5,25 @@
 namespace slipstream {
 namespace {
 
+RopeRules rope_rules(const LlamaConfig& config) {
+  RopeRules rules{.theta = config.rope_theta, .head_size = config.head_size, .divisors = config.rope_divisors};
+  if (config.llama3) {
+    rules.llama3 = true;
+    rules.factor = config.llama3->factor;
+    rules.low_freq_factor = config.llama3->low_freq_factor;
+    rules.high_freq_factor = config.llama3->high_freq_factor;
+    rules.original_context = config.llama3->original_context;
+  }
+  return rules;
+}
+
+}  // namespace
+
 // Shorthand for loading: names and shapes from the checkpoint, packed by the device.
-struct Loader {
+struct Llama::Loader {
   const Checkpoint& checkpoint;
   Device& device;
+  const std::function<void(uint64_t)>& packed;
 
   Result<Weight*> gain(const std::string& name, int32_t cols) const {
     TRY(const HostMatrix matrix, checkpoint.matrix(name, 1, cols));
@@ -24,7 +39,9 @@ struct Loader {
       TRY(const HostMatrix matrix, checkpoint.matrix(part.name, part.rows, cols));
       matrices.push_back(matrix);
     }
-    return device.pack(matrices, Format::matrix);
+    TRY(Weight * weight, device.pack(matrices, Format::matrix));
+    for (const HostMatrix& matrix : matrices) packed(matrix.bytes.size());
+    return weight;
   }
   // Vectors end to end, as a column.
   Result<Weight*> column(const std::vector<Part>& parts) const {
@@ -37,22 +54,7 @@ struct Loader {
   }
 };
 
-RopeRules rope_rules(const LlamaConfig& config) {
-  RopeRules rules{.theta = config.rope_theta, .head_size = config.head_size, .divisors = config.rope_divisors};
-  if (config.llama3) {
-    rules.llama3 = true;
-    rules.factor = config.llama3->factor;
-    rules.low_freq_factor = config.llama3->low_freq_factor;
-    rules.high_freq_factor = config.llama3->high_freq_factor;
-    rules.original_context = config.llama3->original_context;
-  }
-  return rules;
-}
-
-}  // namespace
-
-Result<Llama::Layer> Llama::load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index) {
-  const Loader load{checkpoint, device};
+Result<Llama::Layer> Llama::load_layer(const Loader& load, const LlamaConfig& config, int index) {
   const std::string at = fmt::format("model.layers.{}.", index);
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   Layer layer{};
@@ -82,9 +84,9 @@ Result<Llama::Layer> Llama::load_layer(const Checkpoint& checkpoint, const Llama
   return layer;
 }
 
-Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits) {
+Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options) {
   Buffers buffers;
-  const int32_t rows_max = limits.rows_max;
+  const int32_t rows_max = options.rows_max;
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   for (Tensor* each : {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.wanted_residual, &buffers.wanted_delta,
                        &buffers.wanted_normed}) {
@@ -95,23 +97,24 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
   TRY(buffers.gate_up, device.scratch(rows_max, 2 * config.intermediate, Type::f32));
   TRY(buffers.gated, device.scratch(rows_max, config.intermediate, Type::f32));
   TRY(buffers.logits, device.output(rows_max, config.vocabulary, Type::f32));
-  if (limits.ranked == 0) {
+  if (options.ranked == 0) {
     TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
   } else {
-    TRY(buffers.ranked, device.output(rows_max, limits.ranked * kRankedWords, Type::i32));
+    TRY(buffers.ranked, device.output(rows_max, options.ranked * kRankedWords, Type::i32));
   }
   return buffers;
 }
 
-Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, const ModelLimits& limits) {
-  const Loader load{checkpoint, device};
+Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
+                          const LlamaOptions& options) {
+  const Loader load{checkpoint, device, options.packed};
   Llama model;
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;
   TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
   for (int index = 0; index < config.layers; ++index) {
-    TRY(const Layer layer, load_layer(checkpoint, config, device, index));
+    TRY(const Layer layer, load_layer(load, config, index));
     model.layers_.push_back(layer);
   }
   TRY(model.final_norm_, load.gain("model.norm.weight", config.hidden));
@@ -121,8 +124,8 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   }
   TRY(model.rope_, device.rope(rope_rules(config), config.context_max));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
-  TRY(model.cache_, device.cache(config.layers, shape, limits.cache_blocks));
-  TRY(model.buffers_, make_buffers(config, device, limits));
+  TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks));
+  TRY(model.buffers_, make_buffers(config, device, options));
   return model;
 }
 

@@ -2,6 +2,7 @@
 // with biases on the attention's projections (Qwen2) or norms on its heads (Qwen3).
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "common/checkpoint/checkpoint.h"
@@ -10,16 +11,18 @@
 
 namespace slipstream {
 
-struct ModelLimits {
-  int32_t rows_max = 0;      // of one step
-  int32_t cache_blocks = 0;  // for all sequences together
-  int32_t ranked = 0;        // candidates a wanted row; 0: its one chosen token
+struct LlamaOptions {
+  int32_t rows_max = 0;                  // of one step
+  int32_t cache_blocks = 0;              // for all sequences together
+  int32_t ranked = 0;                    // candidates a wanted row; 0: its one chosen token
+  std::function<void(uint64_t)> packed;  // told after each matrix how many bytes it has as it is stored
 };
 
 class Llama final : public Network {
  public:
   // Packs all weights onto the device, which owns them and outlives the model; the checkpoint may go afterwards.
-  static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, const ModelLimits& limits);
+  static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
+                            const LlamaOptions& options);
 
   void forward(Ops& ops, Shape shape) const override;
 
@@ -28,6 +31,7 @@ class Llama final : public Network {
   Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords], likewise; no data where one is chosen
 
  private:
+  struct Loader;
   struct Layer {
     Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
     Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model has none
@@ -40,9 +44,9 @@ class Llama final : public Network {
     Tensor logits, chosen, ranked;                        // [wanted, vocabulary]; one of [wanted, 1] and [wanted, candidates]
   };
 
-  static Result<Layer> load_layer(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device, int index);
+  static Result<Layer> load_layer(const Loader& load, const LlamaConfig& config, int index);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
-  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const ModelLimits& limits);
+  static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options);
   Buffers cut(Shape shape) const;  // the buffers' first rows
 
   float eps_ = 0;

@@ -34,20 +34,6 @@ struct Group {
   }
 };
 
-Group from_block(WeightFormat format, const std::byte* block) {
-  Group group{.scale = load_half(block)};
-  block += kScaleBytes;
-  if (format == WeightFormat::q4_1) {
-    group.minimum = load_half(block);
-    block += kScaleBytes;
-  }
-  for (int32_t i = 0; i < kGroupColumns; ++i) {  // four bits: columns i and i + 16 share a byte
-    const auto byte = std::to_integer<uint8_t>(block[format == WeightFormat::q8_0 ? i : i % 16]);
-    group.q[i] = static_cast<uint8_t>(format == WeightFormat::q8_0 ? byte ^ 0x80 : i < 16 ? byte & 15 : byte >> 4);
-  }
-  return group;
-}
-
 void to_block(WeightFormat format, const Group& group, std::byte* block) {
   store_half(block, group.scale);
   block += kScaleBytes;
@@ -74,13 +60,23 @@ Place place(WeightFormat format, int32_t row, int32_t col) {
 
 int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
 
-void put(WeightFormat format, const Group& group, int32_t row, std::byte* panel) {
-  store_half(panel + row % kPanelRows * kScaleBytes, group.scale);
-  if (format == WeightFormat::q4_1) store_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes, group.minimum);
-  for (int32_t col = 0; col < kGroupColumns; ++col) {
-    const Place at = place(format, row, col);
-    std::byte& byte = panel[header_bytes(format) + at.byte];
-    byte = (byte & ~std::byte(at.mask << at.shift)) | std::byte(group.q[col] << at.shift);
+// A word of a row is four of its q. In four bits it holds those of words j and j + 4, which are columns i and i + 16: what
+// share a byte of a block as well. So words move as they are.
+void put(WeightFormat format, const std::byte* block, int32_t row, std::byte* panel) {
+  const int32_t within = row % kPanelRows, words = format == WeightFormat::q8_0 ? 8 : 4;
+  const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // a file's q is signed, here 128 more
+  std::memcpy(panel + within * kScaleBytes, block, kScaleBytes);
+  block += kScaleBytes;
+  if (format == WeightFormat::q4_1) {
+    std::memcpy(panel + kScalesBytes + within * kScaleBytes, block, kScaleBytes);
+    block += kScaleBytes;
+  }
+  std::byte* to = panel + header_bytes(format) + within / 16 * words * 64 + within % 16 * 4;
+  for (int32_t word = 0; word < words; ++word, block += 4, to += 64) {
+    uint32_t q;
+    std::memcpy(&q, block, sizeof(q));
+    q ^= signs;
+    std::memcpy(to, &q, sizeof(q));
   }
 }
 
@@ -162,15 +158,15 @@ uint16_t f32_to_f16(float value) {
   return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
 }
 
-void pack_row(const uint16_t* source, int32_t in_cols, int32_t row, std::byte* panels) {
+void pack_row(const std::byte* source, int32_t in_cols, int32_t row, std::byte* panels) {
   std::byte* at = pair_at(panels, in_cols, row);
-  for (int32_t col = 0; col < in_cols; col += 2, at += 4 * kPanelRows) std::memcpy(at, source + col, 4);
+  for (int32_t col = 0; col < in_cols; col += 2, source += 4, at += 4 * kPanelRows) std::memcpy(at, source, 4);
 }
 
 void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, int32_t row, std::byte* panels) {
   std::byte* panel = panels + row / kPanelRows * panel_bytes(format, in_cols);
   for (int32_t i = 0; i < groups_of(in_cols); ++i, blocks += block_bytes(format), panel += group_bytes(format)) {
-    put(format, from_block(format, blocks), row, panel);
+    put(format, blocks, row, panel);
   }
 }
 

@@ -40,8 +40,9 @@ uint16_t f32_to_bf16(float value);  // to the nearest, ties to even; NaN stays N
 float f16_to_f32(uint16_t bits);
 uint16_t f32_to_f16(float value);  // to the nearest, ties to even; NaN stays NaN
 
-// Row `row` of the matrix, [in_cols] bf16, into its place among the panels. in_cols is even.
-void pack_row(const uint16_t* source, int32_t in_cols, int32_t row, std::byte* panels);
+// Row `row` of the matrix, [in_cols] bf16 at any address, into its place among the panels. in_cols is even. Rows of different
+// panels may be packed at the same time, by this and by pack_blocks.
+void pack_row(const std::byte* source, int32_t in_cols, int32_t row, std::byte* panels);
 
 // A row in a small format, as GGUF has it: in_cols / 32 blocks of f16 scale (, f16 minimum) and q, 34, 18 or 20 bytes each.
 constexpr int64_t block_bytes(WeightFormat format) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
 #include <fmt/ranges.h>
 
@@ -46,7 +47,17 @@ ModelOptions model_options(const VerifierOptions& options) {
   return {.threads = static_cast<int>(options.threads_or_quota()),
           .path = cpu_path(options.path),             // "auto" names none
           .weights = weight_format(options.weights),  // nor does "file"
-          .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens};
+          .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens,
+          .on_load = log_load()};
+}
+
+// Of a model that is loaded; the log says then what all that took.
+Result<CostModel> time_steps(LanguageModel& target, int32_t cache_blocks, LoadReport& load) {
+  const auto began = std::chrono::steady_clock::now();
+  TRY(const CostModel cost, calibrate(target, cache_blocks));
+  load.trial_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  log_info("{}", load.words());
+  return cost;
 }
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
@@ -56,7 +67,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   log_info("loading {}", options.model);
   TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
-  TRY(const CostModel cost, calibrate(target, wanted.cache_blocks));
+  LoadReport load = target.load_report();
+  TRY(const CostModel cost, time_steps(target, wanted.cache_blocks, load));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
 
@@ -64,6 +76,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const auto page = [&] {
     Exposition page;
     add_build_info("verifier", target.numerics_id(), page);
+    add_load_metrics(load, page);
     if (const VerifierNode* running = node) {
       add_verifier_metrics(running->counters(), page);
       add_node_metrics(running->node_counters(), page);

@@ -84,4 +84,10 @@ void add_verifier_metrics(const VerifierCounters& counters, Exposition& page) {
   add_peers(counters, page);
 }
 
+void add_load_metrics(const LoadReport& load, Exposition& page) {
+  page.gauge(kVerifierLoadSeconds, load.read_seconds, {{"part", "read"}});
+  page.gauge(kVerifierLoadSeconds, load.pack_seconds, {{"part", "pack"}});
+  page.gauge(kVerifierLoadSeconds, load.trial_seconds, {{"part", "trial"}});
+}
+
 }  // namespace slipstream

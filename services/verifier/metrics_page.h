@@ -1,11 +1,14 @@
 #pragma once
 
 #include "common/metrics/exposition.h"
+#include "common/model/load_report.h"
 #include "services/verifier/counters.h"
 
 namespace slipstream {
 
 // The verifier's own facts, added to one page of /metrics.
 void add_verifier_metrics(const VerifierCounters& counters, Exposition& page);
+// What its start took.
+void add_load_metrics(const LoadReport& load, Exposition& page);
 
 }  // namespace slipstream

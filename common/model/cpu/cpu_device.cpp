@@ -16,19 +16,11 @@
 namespace slipstream {
 namespace {
 
-constexpr int kKernelVersion = 1;  // part of the numerics id: grows when a kernel's bits change
+constexpr int kKernelVersion = 1;             // part of the numerics id: grows when a kernel's bits change
+constexpr int64_t kPackRangeBytes = 1 << 18;  // that a thread packs at a time
+constexpr int32_t kRopeRangePositions = 128;  // likewise
 
 int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
-
-// scratch: [cols]
-void bf16_row(const HostMatrix& matrix, int32_t row, std::span<float> scratch, uint16_t* out) {
-  if (matrix.dtype == Dtype::bf16) {
-    std::memcpy(out, matrix.row(row).data(), matrix.row_bytes());
-    return;
-  }
-  read_row(matrix, row, scratch);
-  std::ranges::transform(scratch, out, f32_to_bf16);
-}
 
 // Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by `factor`, short ones (below
 // original_context / high) left alone, those between blended.
@@ -39,6 +31,15 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
   if (wave > original / rules.low_freq_factor) return frequency / rules.factor;
   const float blend = (original / wave - rules.low_freq_factor) / (rules.high_freq_factor - rules.low_freq_factor);
   return (1.0F - blend) * frequency / rules.factor + blend * frequency;
+}
+
+// Of pair i of a head's columns.
+float rope_frequency(const RopeRules& rules, size_t i) {
+  const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
+  float frequency = 1.0F / std::pow(rules.theta, exponent);
+  if (rules.llama3) frequency = llama3_frequency(frequency, rules);
+  if (!rules.divisors.empty()) frequency /= rules.divisors[i];
+  return frequency;
 }
 
 // The format that holds every number of the dtype as stored; bf16 is also what rounds those of wider ones.
@@ -73,23 +74,41 @@ class RowPacker {
     if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
   }
   void pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
-    if (format_ == WeightFormat::bf16) {
-      bf16_row(matrix, from, f32_, bf16_.data());
-      return pack_row(bf16_.data(), cols_, row, panels);
-    }
-    if (format_of(matrix.dtype) == format_) return pack_blocks(format_, matrix.row(from).data(), cols_, row, panels);
+    if (as_stored(matrix.dtype)) return put(matrix.row(from).data(), row, panels);
     read_row(matrix, from, f32_);
+    if (format_ == WeightFormat::bf16) {
+      std::ranges::transform(f32_, bf16_.begin(), f32_to_bf16);
+      return put(std::as_bytes(std::span(bf16_)).data(), row, panels);
+    }
     quantize(format_, f32_.data(), cols_, blocks_.data());
-    pack_blocks(format_, blocks_.data(), cols_, row, panels);
+    put(blocks_.data(), row, panels);
   }
 
  private:
+  bool as_stored(Dtype dtype) const {
+    return format_ == WeightFormat::bf16 ? dtype == Dtype::bf16 : format_of(dtype) == format_;
+  }
+  void put(const std::byte* stored, int32_t row, std::byte* panels) const {
+    if (format_ == WeightFormat::bf16) return pack_row(stored, cols_, row, panels);
+    pack_blocks(format_, stored, cols_, row, panels);
+  }
+
   WeightFormat format_;
   int32_t cols_;
   std::vector<uint16_t> bf16_;
   std::vector<float> f32_;
   std::vector<std::byte> blocks_;
 };
+
+// Rows [begin, end) of a stack.
+void pack_rows(std::span<const HostMatrix> stacked, int32_t begin, int32_t end, RowPacker& packer, std::byte* panels) {
+  int32_t first = 0;  // of the matrix, among the stack's rows
+  for (const HostMatrix& matrix : stacked) {
+    const int32_t behind = std::min(end, first + matrix.rows);
+    for (int32_t row = std::max(begin, first); row < behind; ++row) packer.pack(matrix, row - first, row, panels);
+    first += matrix.rows;
+  }
+}
 
 // Adds to a hash the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id
 // must not rest on their rounding alike as well: where they differ, so do the ids.
@@ -148,17 +167,21 @@ class CpuDevice final : public Device {
     auto table = std::make_unique<CpuRope>();
     table->half = rules.head_size / 2;
     positions_ = positions;
-    for (int32_t position = 0; position < positions; ++position) {
-      for (int32_t i = 0; i < table->half; ++i) {
-        const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
-        float frequency = 1.0F / std::pow(rules.theta, exponent);
-        if (rules.llama3) frequency = llama3_frequency(frequency, rules);
-        if (!rules.divisors.empty()) frequency /= rules.divisors[static_cast<size_t>(i)];
-        const double angle = static_cast<float>(position) * frequency;  // rounded to f32 first, as the reference does
-        table->cosine.push_back(static_cast<float>(std::cos(angle)));
-        table->sine.push_back(static_cast<float>(std::sin(angle)));
+    const auto half = static_cast<size_t>(table->half);
+    std::vector<float> frequencies(half);
+    for (size_t i = 0; i < half; ++i) frequencies[i] = rope_frequency(rules, i);
+    table->cosine.resize(static_cast<size_t>(positions) * half);
+    table->sine.resize(table->cosine.size());
+    ops_.pool().run(positions, kRopeRangePositions, [&](int32_t begin, int32_t end, int) {
+      auto at = static_cast<size_t>(begin) * half;
+      for (int32_t position = begin; position < end; ++position) {
+        for (const float frequency : frequencies) {
+          const double angle = static_cast<float>(position) * frequency;  // rounded to f32 first, as the reference does
+          table->cosine[at] = static_cast<float>(std::cos(angle));
+          table->sine[at++] = static_cast<float>(std::sin(angle));
+        }
       }
-    }
+    });
     ropes_.push_back(std::move(table));
     return ropes_.back().get();
   }
@@ -224,11 +247,11 @@ class CpuDevice final : public Device {
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
     TRY(std::byte * panels,
         arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
-    RowPacker packer(weight.format, weight.in);
-    int32_t at = 0;
-    for (const HostMatrix& matrix : stacked) {
-      for (int32_t i = 0; i < matrix.rows; ++i, ++at) packer.pack(matrix, i, at, panels);
-    }
+    const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kPackRangeBytes / panel_bytes(weight.format, weight.in)));
+    ops_.pool().run(panels_of(weight.out), grain, [&](int32_t begin, int32_t end, int) {
+      RowPacker packer(weight.format, weight.in);
+      pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);
+    });
     weight.panels = panels;
     ops_.reserve_columns(weight.in);
     return {};

@@ -20,6 +20,7 @@ class CpuOps final : public Ops {
   // At load: makes room for what ops will need, so that no step allocates.
   void reserve_rows(int32_t rows_max);
   void reserve_columns(int32_t in_cols);  // of a weight
+  ThreadPool& pool() { return pool_; }    // to pack with
   void reserve_context(int32_t positions, const AttentionShape& shape) { attention_.reserve(positions, shape); }
 
   void begin(const Step& step);

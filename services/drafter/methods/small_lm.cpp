@@ -58,7 +58,8 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
                                                                 .path = options.path,
                                                                 .weights = options.weights,
                                                                 .cache_blocks = options.cache_tokens / kBlockTokens,
-                                                                .ranked = options.siblings_max}));
+                                                                .ranked = options.siblings_max,
+                                                                .on_load = log_load()}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
 }
 

@@ -1,7 +1,9 @@
 #include "common/checkpoint/fingerprint.h"
 
+#include <numeric>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +63,21 @@ TEST(Fingerprint, ChangesWithTheBytes) {
   folder.write("model.safetensors", "weights");
   const uint64_t before = hash_weights(folder.path(), LlamaConfig{}).value();
   folder.write("model.safetensors", "weightz");
+  EXPECT_NE(hash_weights(folder.path(), LlamaConfig{}).value(), before);
+}
+
+// It is read in pieces.
+TEST(Fingerprint, OfALargeFileChangesWithItsLastByteAndTellsHowFarItIs) {
+  Folder folder;
+  std::string weights(size_t{40} << 20, 'w');
+  folder.write("model.safetensors", weights);
+  std::vector<uint64_t> pieces;
+  const auto read = [&](uint64_t bytes) { pieces.push_back(bytes); };
+  const uint64_t before = hash_weights(folder.path(), LlamaConfig{}, read).value();
+  EXPECT_GT(pieces.size(), 1u);
+  EXPECT_EQ(std::accumulate(pieces.begin(), pieces.end(), uint64_t{0}), weights.size());
+  weights.back() = 'x';
+  folder.write("model.safetensors", weights);
   EXPECT_NE(hash_weights(folder.path(), LlamaConfig{}).value(), before);
 }
 

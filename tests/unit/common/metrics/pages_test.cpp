@@ -42,8 +42,13 @@ void add_router(const RouterCounters& counters, Exposition& page) {
   add_error_metrics({}, page);
 }
 
+void add_verifier(const VerifierCounters& counters, Exposition& page) {
+  add_verifier_metrics(counters, page);
+  add_load_metrics({}, page);
+}
+
 std::vector<std::string> all_pages() {
-  return {page_of("router", busy_router(), add_router), page_of("verifier", VerifierCounters(), add_verifier_metrics),
+  return {page_of("router", busy_router(), add_router), page_of("verifier", VerifierCounters(), add_verifier),
           page_of("drafter", DrafterCounters(), add_drafter_metrics)};
 }
 

@@ -28,7 +28,7 @@ struct Matrix {
     if (format == WeightFormat::bf16) {
       std::vector<uint16_t> rounded(at(in));
       std::ranges::transform(values, rounded.begin(), f32_to_bf16);
-      return pack_row(rounded.data(), in, row, panels.data());
+      return pack_row(std::as_bytes(std::span(rounded)).data(), in, row, panels.data());
     }
     std::vector<std::byte> blocks(at(groups_of(in) * block_bytes(format)));
     quantize(format, values.data(), in, blocks.data());

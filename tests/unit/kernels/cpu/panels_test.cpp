@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST(Panels, GiveBackWhatWasPacked) {
   const auto value = [](int32_t r, int32_t c) { return f32_to_bf16(static_cast<float>(r * kCols + c)); };
   for (int32_t r = 0; r < kRows; ++r) {
     for (int32_t c = 0; c < kCols; ++c) row[at(c)] = value(r, c);
-    pack_row(row.data(), kCols, r, panels.data());
+    pack_row(std::as_bytes(std::span(row)).data(), kCols, r, panels.data());
   }
   std::vector<float> out(kCols);
   for (int32_t r = 0; r < kRows; ++r) {

@@ -1,11 +1,17 @@
 // Which format a matrix is kept in, and what the numerics id says of it.
 #include "common/model/cpu/cpu_device.h"
 
+#include <cmath>
+#include <deque>
+#include <random>
 #include <set>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "common/checkpoint/dequantise.h"
+#include "common/model/cpu/cpu_types.h"
 
 namespace slipstream {
 namespace {
@@ -66,6 +72,84 @@ TEST(CpuDevice, NamesEachFormatAndPathApart) {
   }
   EXPECT_EQ(ids.size(), available_cpu_paths().size() * (kWeightFormats + 1));
   EXPECT_EQ(id_of({}, {{Dtype::q4_1}}), id_of(WeightFormat::q4_1, {{Dtype::q4_1}}));
+}
+
+// A stack of three, whose rows meet in the midst of panels, of small numbers drawn anew each time from the same seed.
+class DrawnStack {
+ public:
+  explicit DrawnStack(Dtype dtype) {
+    std::mt19937 random(7);
+    for (const int32_t rows : {530, 17, 491}) {
+      HostMatrix& matrix = matrices_.emplace_back(HostMatrix{.name = "m", .dtype = dtype, .rows = rows, .cols = kWide});
+      std::vector<std::byte>& bytes = stored_.emplace_back(static_cast<size_t>(rows) * matrix.row_bytes());
+      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+      const StoredBlock block = block_of(dtype);  // the upper byte of each float and scale: of a finite number
+      for (size_t at = block.numbers == 1 ? block.bytes - 1 : 1; at < bytes.size(); at += block.bytes)
+        bytes[at] = std::byte{0x3C};
+      if (dtype == Dtype::q4_1) {
+        for (size_t at = 3; at < bytes.size(); at += block.bytes) bytes[at] = std::byte{0x3C};
+      }
+      matrix.bytes = bytes;
+    }
+  }
+  static constexpr int32_t kWide = 2048, kAllRows = 530 + 17 + 491;
+  std::span<const HostMatrix> matrices() const { return matrices_; }
+
+ private:
+  std::deque<std::vector<std::byte>> stored_;
+  std::vector<HostMatrix> matrices_;
+};
+
+std::vector<std::byte> packed_by(int threads, WeightFormat format, const DrawnStack& stack) {
+  const auto device = make_cpu_device({.threads = threads, .weights = format}).value();
+  const auto& weight = static_cast<const CpuWeight&>(*device->pack(stack.matrices(), Format::matrix).value());
+  const int64_t bytes = panels_of(DrawnStack::kAllRows) * panel_bytes(format, DrawnStack::kWide);
+  return {weight.panels, weight.panels + bytes};
+}
+
+// Row by row on one thread, which panels_test.cpp shows to lose nothing, is what every number of threads has to give.
+TEST(CpuDevice, PacksTheSameBytesOnAnyNumberOfThreads) {
+  for (const WeightFormat format : kAllWeightFormats) {
+    for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_0, Dtype::q4_1}) {
+      const DrawnStack stack(dtype);
+      const std::vector<std::byte> alone = packed_by(1, format, stack);
+      for (const int threads : {2, 3}) {
+        EXPECT_TRUE(packed_by(threads, format, stack) == alone) << name(format) << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+// The numbers of each row, wherever in the stack, are its own.
+TEST(CpuDevice, PacksEachRowOfAStackInItsPlace) {
+  const DrawnStack stack(Dtype::bf16);
+  const std::vector<std::byte> panels = packed_by(2, WeightFormat::bf16, stack);
+  std::vector<float> expected(DrawnStack::kWide), found(DrawnStack::kWide);
+  int32_t at = 0;
+  for (const HostMatrix& matrix : stack.matrices()) {
+    for (int32_t row = 0; row < matrix.rows; ++row, ++at) {
+      read_row(matrix, row, expected);
+      unpack_row(WeightFormat::bf16, panels.data(), DrawnStack::kWide, at, found.data());
+      ASSERT_EQ(found, expected) << "row " << at;
+    }
+  }
+}
+
+TEST(CpuDevice, TurnsAsFarOnAnyNumberOfThreads) {
+  constexpr int32_t kPositions = 1000, kHalf = 4;
+  const RopeRules rules{.theta = 10000.0F, .head_size = 2 * kHalf};
+  for (const int threads : {1, 2, 3}) {
+    const auto device = make_cpu_device({.threads = threads}).value();
+    const auto& table = static_cast<const CpuRope&>(*device->rope(rules, kPositions).value());
+    for (int32_t position = 0; position < kPositions; ++position) {
+      for (int32_t i = 0; i < kHalf; ++i) {  // theta^(-i / half): 1, 0.1, 0.01, 0.001
+        const double angle = position * std::pow(0.1, i);
+        const auto at = static_cast<size_t>(position * kHalf + i);
+        ASSERT_NEAR(table.cosine[at], std::cos(angle), 1e-4) << position << ", " << threads << " threads";
+        ASSERT_NEAR(table.sine[at], std::sin(angle), 1e-4);
+      }
+    }
+  }
 }
 
 }  // namespace
