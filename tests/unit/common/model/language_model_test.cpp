@@ -67,6 +67,12 @@ TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {
   EXPECT_NE(ours->weights_hash(), other->weights_hash());
 }
 
+// 135M: 30 layers, three heads of 64, 16,384 tokens.
+TEST(LanguageModel, KeepsAKeyAndAValueInF32OfEachPositionLayerAndHead) {
+  const LlamaConfig config{.layers = 30, .heads = 9, .kv_heads = 3, .head_size = 64};
+  EXPECT_EQ(LanguageModel::cache_bytes(config, 512), 30u * 3 * 64 * 2 * 16'384 * sizeof(float));
+}
+
 TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {
   Folder folder("incomplete");
   std::filesystem::remove(folder.path() / "model.safetensors");
