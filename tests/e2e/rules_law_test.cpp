@@ -1,6 +1,7 @@
 // Every unbiased rule through the real processes: the joint law of three consecutive tokens is the model's own, drafted for by
 // a model of other weights, 32 streams at once. Seeds are fixed, but which of them meet in a step is not: alpha is what a
-// failure is worth.
+// failure is worth. The first token comes with the prompt and the last is not worth a draft, so that trees reach the second
+// and the third only in an answer that is longer.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,9 @@
 
 namespace slipstream::e2e {
 namespace {
+
+constexpr int kTokens = 6;              // of an answer: with siblings, too, a tree is two deep then
+constexpr double kGuessedLeast = 0.02;  // of the third tokens, behind a guess that was accepted or in the root's place
 
 const Adjustments kPenalties{.repetition_penalty = 1.5F, .frequency_penalty = 1.25F};
 
@@ -53,15 +57,28 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
     ExactLaw biased = *law;
     biased.bias(2, planted);
     for (const char* rule : kRules) {
-      nlohmann::json request{{"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
+      nlohmann::json request{{"max_tokens", kTokens},
+                             {"temperature", temperature},
+                             {"top_p", top_p},
+                             {"speculation", nlohmann::json::parse(rule)}};
       request.update(adjusting(how));
-      const auto triples = draw_triples(cluster, count, request);
+      std::vector<Triple> triples(count);
+      size_t guessed = 0;
+      ask_seeds(cluster, count, request, [&](size_t seed, const std::string& reply) {
+        triples[seed] = triple_in(reply);
+        guessed += third_was_guessed(reply);
+      });
       const NodeFates after(cluster.settled_verifier());
       const Verdict verdict = judge(triples, *law, *law);
       const auto& [first, second, third] = verdict.positions;
-      fmt::print("{:<34} temperature {}, top-p {}: p-values {:.2g}, {:.2g}, {:.2g}; joint {:.2g}; {} of {} nodes accepted\n",
-                 rule, temperature, top_p, first.p_value, second.p_value, third.p_value, verdict.joint.p_value,
-                 after.accepted - before.accepted, after.received - before.received);
+      const double share = static_cast<double>(guessed) / static_cast<double>(count);
+      fmt::print(
+          "{:<34} temperature {}, top-p {}: p-values {:.2g}, {:.2g}, {:.2g}; joint {:.2g}; {} of {} nodes accepted, {:.0f} % "
+          "of "
+          "third tokens guessed\n",
+          rule, temperature, top_p, first.p_value, second.p_value, third.p_value, verdict.joint.p_value,
+          after.accepted - before.accepted, after.received - before.received, 100 * share);
+      EXPECT_GT(share, kGuessedLeast) << "trees that reach no third token prove little of it";
       EXPECT_TRUE(verdict.exact()) << rule;
       EXPECT_FALSE(judge(triples, biased, *law).exact()) << "an error of " << planted << " would pass";
       EXPECT_GT(after.accepted, before.accepted);

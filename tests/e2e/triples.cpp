@@ -27,17 +27,25 @@ std::string ask(http::Client& client, uint64_t seed, const nlohmann::json& besid
   return reply->body;
 }
 
+}  // namespace
+
 Triple triple_in(const std::string& reply) {
   simdjson::dom::parser parser;
   const simdjson::padded_string body(reply);
   Triple triple{};
   size_t at = 0;
-  for (int64_t id : parser.parse(body)["slipstream"]["token_ids"].get_array()) triple.at(at++) = static_cast<TokenId>(id);
-  if (at != triple.size()) throw std::runtime_error("three tokens were asked for: " + reply);
+  for (int64_t id : parser.parse(body)["slipstream"]["token_ids"].get_array()) {
+    if (at < triple.size()) triple[at++] = static_cast<TokenId>(id);
+  }
+  if (at != triple.size()) throw std::runtime_error("three tokens were asked for at least: " + reply);
   return triple;
 }
 
-}  // namespace
+bool third_was_guessed(const std::string& reply) {
+  simdjson::dom::parser parser;
+  const simdjson::padded_string body(reply);
+  return parser.parse(body)["slipstream"]["drafted"].at(2).get_int64().value() == 1;
+}
 
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count) {
   return draw_triples(cluster, count, nlohmann::json::object());

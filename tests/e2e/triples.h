@@ -19,6 +19,9 @@ inline constexpr const char* kTripleWords = "hello";
 void ask_seeds(Cluster& cluster, size_t count, const nlohmann::json& request,
                const std::function<void(size_t seed, const std::string& reply)>& take);
 
+Triple triple_in(const std::string& reply);        // its first three tokens
+bool third_was_guessed(const std::string& reply);  // by a drafter, and accepted
+
 // The tokens of the same.
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann::json& request);
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count);
