@@ -34,11 +34,16 @@ std::vector<Peer> Router::State::drafters_for(const LiveRequest& request, const 
 
 // The rule of the next epoch.
 RuleChoice Router::State::rule_for(const LiveRequest& request) const {
-  if (request.submit.sampling.temperature == 0.0F) return {{.rule = Rule::greedy}, RuleReason::temperature_zero};
-  const Acceptance& wanted = request.submit.acceptance;
-  if (!is_drawn(wanted.rule)) return {{.rule = Rule::coupled}, RuleReason::as_asked};
-  if (!drafters_for(request, wanted, {}).empty()) return {wanted, RuleReason::as_asked};
-  return {{.rule = Rule::coupled}, why_not_drawn(request)};
+  const Submit& submit = request.submit;
+  const bool greedy = submit.sampling.temperature == 0.0F;
+  const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
+  // Its words do not depend on who drafts, but a client that named who shall learns that nobody does.
+  const bool in_vain = submit.speculate && !submit.drafter.empty() && drafters_for(request, own, {}).empty();
+  if (!is_drawn(submit.acceptance.rule) && in_vain) return {own, why_not_drawn(request)};
+  if (greedy) return {own, RuleReason::temperature_zero};
+  if (!is_drawn(submit.acceptance.rule)) return {own, RuleReason::as_asked};
+  if (!drafters_for(request, submit.acceptance, {}).empty()) return {submit.acceptance, RuleReason::as_asked};
+  return {own, why_not_drawn(request)};
 }
 
 // Nobody may draw for it: does nobody draft at all, or not by the method that it names, or is nobody believed?

@@ -64,7 +64,7 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
 
 void tell_why_none(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
   if (!sequence.adjuster || sequence.adjuster->leaves_a_token(vocabulary)) {
-    sequence.finish_reason = "the model gave logits that are not finite for this prompt";
+    sequence.finish_reason = "the model gave logits that are not finite";
     ++counters.non_finite_rows;
     return;
   }

@@ -103,7 +103,8 @@ Checked read_bad_words(const RequestFields& fields, std::vector<std::string>& wo
 Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Adjustments& how) {
   const auto too_long = [](size_t tokens) {
     return std::unexpected(bad_field(
-        "bad_words", fmt::format("`bad_words` holds a string of {} tokens; the limit is {}.", tokens, kBadWordTokensMax)));
+        "bad_words", fmt::format("`bad_words` holds a string that is {} tokens, alone or behind a space; the limit is {}.",
+                                 tokens, kBadWordTokensMax)));
   };
   const size_t least = tokenizer.tokens_at_least(word.size());
   if (least > kBadWordTokensMax) return too_long(least);  // before it costs time

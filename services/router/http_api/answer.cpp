@@ -42,6 +42,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
 Result<void> Answer::read(const Delivery& delivery) {
   for (size_t i = 0; i < delivery.ids.size(); ++i) {
     ++usage_.completion_tokens;
+    usage_.guessed_tokens += delivery.drafted[i];
     if (tell_tokens_) {
       tokens_.ids.push_back(delivery.ids[i]);
       tokens_.drafted.push_back(delivery.drafted[i]);
@@ -93,7 +94,7 @@ void Answer::write_chunks(const CompletionJson& json, bool ended) {
   tokens_ = {};
   logprobs_.clear();
   if (ended) {
-    out += event(json.finish(reason_, chunk_usage()));
+    out += event(json.finish(reason_, chunk_usage(), !include_usage_));
     if (include_usage_) out += event(json.usage(usage_));
     out += event("[DONE]");
   }
@@ -104,7 +105,7 @@ void Answer::write_chunks(const CompletionJson& json, bool ended) {
 CompletionJson::ChunkUsage Answer::chunk_usage() const {
   using enum CompletionJson::UsageField;
   if (continuous_usage_) return {given, usage_};
-  return {include_usage_ ? null : absent, {}};
+  return {include_usage_ ? null : absent, usage_};
 }
 
 void Answer::fail(const Failure& failure) {

@@ -33,11 +33,13 @@ Json usage_json(const Usage& usage) {
 // Draft nodes that a step judged: those that came too late or for another base are none of them.
 uint32_t judged(const SpeculationReport& report) { return report.accepted + report.rejected + report.unreached; }
 
-// OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were computed for nothing.
+// OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were computed for nothing. Some that
+// were accepted are none of the answer, where that ended at a stop string before them.
 Json usage_json(const Usage& usage, const SpeculationReport& report) {
   Json json = usage_json(usage);
-  json["completion_tokens_details"] = {{"accepted_prediction_tokens", report.accepted},
-                                       {"rejected_prediction_tokens", judged(report) - report.accepted}};
+  json["completion_tokens_details"] = {
+      {"accepted_prediction_tokens", usage.guessed_tokens},
+      {"rejected_prediction_tokens", judged(report) - std::min(usage.guessed_tokens, judged(report))}};
   json["prompt_tokens_details"] = {
       {"cached_tokens", std::min(report.cached_tokens, static_cast<uint32_t>(usage.prompt_tokens))}};
   return json;
@@ -62,15 +64,16 @@ Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& hi
             {"num_spec_tokens", draft_nodes_max}}}};
 }
 
-// Which rule ran, why it was not the one asked for, and what total variation it spent if it is one that declares its bias.
-// Greedy is what coupled is called at temperature 0.
-Json speculation_json(const Delivery& delivery, const Usage& usage) {
+// Which rule ran, why it was not the one asked for, or why nobody drafted, and what total variation it spent if it is one that
+// declares its bias. Greedy is what coupled is called at temperature 0.
+Json speculation_json(const CompletionHead& head, const Delivery& delivery, const Usage& usage) {
+  if (!head.speculates) return {{"rule", "off"}};
   const SpeculationReport& report = delivery.report;
+  const RuleReason reason = delivery.rule.reason;
+  const bool drawn = is_drawn(delivery.asked.rule);
   Json json{{"rule", name_of(delivery.rule.ran)}};
-  if (is_drawn(delivery.asked.rule) && delivery.rule.reason != RuleReason::as_asked) {
-    json["asked"] = name_of(delivery.asked);
-    json["reason"] = name_of(delivery.rule.reason);
-  }
+  if (drawn && reason != RuleReason::as_asked) json["asked"] = name_of(delivery.asked);
+  if (reason != RuleReason::as_asked && (drawn || reason != RuleReason::temperature_zero)) json["reason"] = name_of(reason);
   if (!is_biased(delivery.rule.ran.rule)) return json;
   json["bias_spent"] = report.spent;
   json["bias_spent_per_token"] =
@@ -126,9 +129,10 @@ std::string CompletionJson::text(std::string_view piece, const Facts& facts, con
   return dump(std::move(json), usage);
 }
 
-std::string CompletionJson::finish(std::string_view reason, const ChunkUsage& usage) const {
+std::string CompletionJson::finish(std::string_view reason, const ChunkUsage& usage, bool last) const {
   Json json = chunk(head_, delivery_.backend, Json::object(), reason);
   json["slipstream"] = {{"seed", head_.seed}};
+  if (last) json["slipstream"]["speculation"] = speculation_json(head_, delivery_, usage.usage);
   return dump(std::move(json), usage);
 }
 
@@ -137,7 +141,7 @@ std::string CompletionJson::usage(const Usage& usage) const {
   json["choices"] = Json::array();
   json["usage"] = usage_json(usage, delivery_.report);
   json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
-  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(delivery_, usage)}};
+  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(head_, delivery_, usage)}};
   return dump(json);
 }
 
@@ -152,7 +156,7 @@ std::string CompletionJson::whole(std::string_view text, std::string_view reason
   json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
   json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
-  json["slipstream"]["speculation"] = speculation_json(delivery_, usage);
+  json["slipstream"]["speculation"] = speculation_json(head_, delivery_, usage);
   return dump(json);
 }
 

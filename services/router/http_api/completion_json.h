@@ -17,10 +17,12 @@ struct CompletionHead {  // of every chunk of one answer
   int64_t created = 0;   // Unix seconds
   std::string model;
   int64_t seed = 0;  // given or drawn
+  bool speculates = true;
 };
 
 struct Usage {
   int32_t prompt_tokens = 0, completion_tokens = 0;
+  uint32_t guessed_tokens = 0;  // of those of the completion, by a drafter
 };
 
 // `slipstream`: {"token_ids", "drafted", "pieces"}, if the request asked for tokens. The pieces together are the text.
@@ -55,12 +57,13 @@ class CompletionJson {
   enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where a last chunk will tell it
   struct ChunkUsage {
     UsageField field = UsageField::absent;
-    Usage usage;
+    Usage usage;  // so far
   };
   std::string role(const ChunkUsage& usage) const;  // the first chunk
   std::string text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const;
-  std::string finish(std::string_view reason, const ChunkUsage& usage) const;  // the last with a choice
-  std::string usage(const Usage& usage) const;                                 // after it, without choices
+  // The last with a choice; `last`: of all, since usage() does not follow.
+  std::string finish(std::string_view reason, const ChunkUsage& usage, bool last) const;
+  std::string usage(const Usage& usage) const;  // after it, without choices
   std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const Facts& facts) const;
 
  private:

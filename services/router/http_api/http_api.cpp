@@ -109,7 +109,8 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
                       .created = unix_seconds(),
                       .model = model_.name,
-                      .seed = seed};
+                      .seed = seed,
+                      .speculates = request->speculation.enabled};
   {
     auto answer = std::make_shared<Answer>(exchange, *request, std::move(head), prompt_tokens, model_.tokenizer);
     std::lock_guard lock(mutex_);

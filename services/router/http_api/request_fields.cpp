@@ -69,7 +69,7 @@ ApiResult<std::optional<int64_t>> RequestFields::integer(std::string_view name, 
 ApiResult<std::optional<double>> RequestFields::number(std::string_view name, double least, double most) const {
   const auto element = find(name);
   if (!element) return std::nullopt;
-  const auto range = fmt::format("a number between {} and {}", least, most);
+  const auto range = fmt::format("a number between {:.6g} and {:.6g}", least, most);
   double value = 0;
   if (!element->is_number() || element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, range, *element));
   if (!(value >= least && value <= most)) {

@@ -45,9 +45,11 @@ ApiResult<void> check_alone(const RequestFields& fields) {
   return {};
 }
 
+constexpr double kLenienceLeast = 1e-6;  // 0 accepts whatever is drafted, and divides by itself
+
 // A parameter that must be given, since it says how much bias is wanted.
 ApiResult<float> declared(const RequestFields& fields, std::string_view key, std::string_view rule) {
-  TRY(const auto value, fields.number(key, 0, 1));
+  TRY(const auto value, fields.number(key, key == "lenience" ? kLenienceLeast : 0, 1));
   if (value) return static_cast<float>(*value);
   return std::unexpected(
       bad_field(fields.name(key), fmt::format("the rule `{}` needs `{}`: how far it may stray.", rule, fields.name(key))));
@@ -72,12 +74,14 @@ ApiResult<Speculation> read_speculation(const RequestFields& body, const std::ve
   wanted.enabled = enabled.value_or(true);
   if (!wanted.enabled) TRY_VOID(check_alone(*fields));
   TRY(const auto siblings, fields->integer("siblings", 1, kSiblingsMax));
+  if (name == "traversal" && siblings == 1) {
+    return std::unexpected(bad_field("speculation.siblings",
+                                     "`speculation.siblings` must be 2 at least with the rule "
+                                     "`traversal`; on a chain it is `block`: ask for that."));
+  }
   wanted.acceptance = *acceptance_named(name, siblings ? std::optional(static_cast<uint8_t>(*siblings)) : std::nullopt);
   if (!known->strength.empty()) {
     TRY(wanted.acceptance.strength, declared(*fields, known->strength, name));
-  }
-  if (wanted.acceptance.rule == Rule::lenience && wanted.acceptance.strength == 0) {
-    return std::unexpected(bad_field("speculation.lenience", "`speculation.lenience` must be above 0, at most 1 (no bias)."));
   }
   if (!known->delta.empty()) {
     TRY(wanted.acceptance.delta, declared(*fields, known->delta, name));

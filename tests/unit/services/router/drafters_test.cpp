@@ -195,6 +195,23 @@ TEST_F(TrustTest, EachAnswerSaysWhyAnotherRuleRanAndEachStartIsCounted) {
   EXPECT_EQ(router.counters().rules.plain, 1U);
 }
 
+TEST_F(TrustTest, ACoupledAnswerSaysThatNobodyHasTheMethodThatItNames) {
+  const auto reason = [&](RequestId id, float temperature, const std::string& method) {
+    Submit named = ask(id, 40);
+    named.sampling.temperature = temperature;
+    named.drafter = method;
+    stage.tell(named);
+    tokens(kVerifier, id, 1, 0, {2}, Finish::stop);
+    return stage.does<Delivery>().rule.reason;
+  };
+  EXPECT_EQ(reason(1, 1, ""), RuleReason::as_asked) << "nobody is named, nobody is missed";
+  EXPECT_EQ(reason(2, 1, "small-lm"), RuleReason::no_drafter);
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
+  EXPECT_EQ(reason(3, 1, "small-lm"), RuleReason::no_drafter_of_that_method);
+  EXPECT_EQ(reason(4, 0, "small-lm"), RuleReason::no_drafter_of_that_method);
+  EXPECT_EQ(reason(5, 0, ""), RuleReason::temperature_zero);
+}
+
 TEST_F(TrustTest, AtTemperatureZeroEveryRuleIsGreedy) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
   Submit drawn = ask(1, 40);

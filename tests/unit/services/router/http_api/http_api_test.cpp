@@ -40,7 +40,8 @@ TEST_F(HttpApiTest, AnswersWholeWithUsageAndMetrics) {
   EXPECT_EQ(body["choices"][0]["finish_reason"], "stop");
   EXPECT_EQ(body["usage"]["prompt_tokens"], submit.prompt.size());
   EXPECT_EQ(body["usage"]["total_tokens"], submit.prompt.size() + body["usage"]["completion_tokens"].get<size_t>());
-  EXPECT_EQ(body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 3);
+  EXPECT_EQ(body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 2);
+  EXPECT_EQ(body["usage"]["completion_tokens_details"]["rejected_prediction_tokens"], 2) << "of the four that were judged";
   EXPECT_EQ(body["usage"]["prompt_tokens_details"]["cached_tokens"], std::min<size_t>(32, submit.prompt.size()));
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["mean_acceptance_length"], 2.5);
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["draft_acceptance_rate"], 0.75);
@@ -69,6 +70,17 @@ TEST_F(HttpApiTest, StreamsRoleTextFinishUsageAndDone) {
   EXPECT_EQ(got.events[5], "[DONE]");
 }
 
+TEST_F(HttpApiTest, SaysInAStreamsLastChunkWhichRuleRanWithUsageOrWithout) {
+  for (const std::string& usage : {"", R"(,"stream_options":{"include_usage":true})"}) {
+    auto streamed = stream(ask(R"("stream":true)" + usage));
+    deliver(inbox.take<Submit>().request, "Hello<|im_end|>", Finish::stop);
+    const auto got = streamed.get();
+    const auto& last = got[got.events.size() - 2];  // before [DONE]
+    EXPECT_EQ(last["slipstream"]["speculation"]["rule"], "greedy") << last;
+    EXPECT_EQ(last.contains("metrics"), !usage.empty());
+  }
+}
+
 TEST_F(HttpApiTest, TellsTokensAndWhoGuessedThemOnlyWhenAsked) {
   auto streamed = stream(ask(R"("stream":true,"slipstream":{"tokens":true})"));
   const auto submit = inbox.take<Submit>();
@@ -89,6 +101,7 @@ TEST_F(HttpApiTest, CutsAtAStopStringAndAbandonsTheRest) {
   const auto body = json::parse(reply.get().body);
   EXPECT_EQ(body["choices"][0]["message"]["content"], "Hello");
   EXPECT_EQ(body["choices"][0]["finish_reason"], "stop");
+  EXPECT_EQ(body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 1) << "two are behind the end";
   const auto abandon = inbox.take<Abandon>();
   EXPECT_EQ(abandon.request, submit.request);
   EXPECT_EQ(abandon.why, Abandon::Why::stop_string);
@@ -218,6 +231,11 @@ TEST_F(HttpApiTest, SaysWhichRuleRanAndWhyItIsNotTheOneAskedFor) {
     return json::parse(reply.get().body)["slipstream"]["speculation"];
   };
   const Acceptance coupled{.rule = Rule::coupled}, ratio{.rule = Rule::ratio}, greedy{};
+  EXPECT_EQ(told(coupled, {coupled, RuleReason::no_drafter_of_that_method}),
+            (json{{"rule", "coupled"}, {"reason", "no_drafter_of_that_method"}}));
+  auto plain = post(ask(R"("speculation":{"enabled":false})"));
+  deliver(inbox.take<Submit>().request, "x", Finish::length);
+  EXPECT_EQ(json::parse(plain.get().body)["slipstream"]["speculation"], (json{{"rule", "off"}}));
   EXPECT_EQ(told(coupled, {coupled}), (json{{"rule", "coupled"}}));
   EXPECT_EQ(told(coupled, {greedy, RuleReason::temperature_zero}), (json{{"rule", "greedy"}})) << "nothing else was asked for";
   EXPECT_EQ(told(ratio, {ratio}), (json{{"rule", "ratio"}}));
