@@ -71,7 +71,7 @@ TEST_F(HttpApiTest, StreamsRoleTextFinishUsageAndDone) {
 }
 
 TEST_F(HttpApiTest, SaysInAStreamsLastChunkWhichRuleRanWithUsageOrWithout) {
-  for (const std::string& usage : {"", R"(,"stream_options":{"include_usage":true})"}) {
+  for (const std::string usage : {"", R"(,"stream_options":{"include_usage":true})"}) {
     auto streamed = stream(ask(R"("stream":true)" + usage));
     deliver(inbox.take<Submit>().request, "Hello<|im_end|>", Finish::stop);
     const auto got = streamed.get();
