@@ -103,7 +103,7 @@ TEST(DeclaredBias, OfADraftedTokenIsWhatTheReplySays) {
       declared += variation(law, own) / kDraws;
       plain += drafted ? 0 : 1;
     };
-    ask_seeds(cluster, kDraws, {{"temperature", kTemperature}, {"speculation", rule.json()}}, take);
+    ask_seeds(cluster, kDraws, {{"max_tokens", 3}, {"temperature", kTemperature}, {"speculation", rule.json()}}, take);
     const auto own = statistics::chi_square(counts, own_law);
     const auto biased = statistics::chi_square(counts, biased_law);
     fmt::print("{:<9} mean variation {:.4f}; p-value of its law {:.2g}, of the target's {:.2g}; {} of {} without a draft\n",

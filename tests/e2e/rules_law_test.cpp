@@ -1,7 +1,6 @@
 // Every unbiased rule through the real processes: the joint law of three consecutive tokens is the model's own, drafted for by
 // a model of other weights, 32 streams at once. Seeds are fixed, but which of them meet in a step is not: alpha is what a
-// failure is worth. The first token comes with the prompt and the last is not worth a draft, so that trees reach the second
-// and the third only in an answer that is longer.
+// failure is worth.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +13,6 @@
 namespace slipstream::e2e {
 namespace {
 
-constexpr int kTokens = 6;              // of an answer: with siblings, too, a tree is two deep then
 constexpr double kGuessedLeast = 0.02;  // of the third tokens, behind a guess that was accepted or in the root's place
 
 const Adjustments kPenalties{.repetition_penalty = 1.5F, .frequency_penalty = 1.25F};
@@ -57,10 +55,7 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
     ExactLaw biased = *law;
     biased.bias(2, planted);
     for (const char* rule : kRules) {
-      nlohmann::json request{{"max_tokens", kTokens},
-                             {"temperature", temperature},
-                             {"top_p", top_p},
-                             {"speculation", nlohmann::json::parse(rule)}};
+      nlohmann::json request{{"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
       request.update(adjusting(how));
       std::vector<Triple> triples(count);
       size_t guessed = 0;

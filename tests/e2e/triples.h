@@ -1,4 +1,4 @@
-// Three tokens after one prompt, drawn by a cluster again and again.
+// The first three tokens after one prompt, drawn by a cluster again and again.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,13 @@ namespace slipstream::e2e {
 inline constexpr const char* kTripleWords = "hello";
 
 // Asks with seeds 0, 1, ..., count - 1, over 32 connections at once; request: fields besides the question, or in place of
-// three tokens at temperature 1. Replies come as they are ready, one at a time.
+// six tokens at temperature 1. Replies come as they are ready, one at a time.
 void ask_seeds(Cluster& cluster, size_t count, const nlohmann::json& request,
                const std::function<void(size_t seed, const std::string& reply)>& take);
 
-Triple triple_in(const std::string& reply);        // its first three tokens
-bool third_was_guessed(const std::string& reply);  // by a drafter, and accepted
+Triple triple_in(const std::string& reply);  // its first three tokens
+// The second and the third were guessed: by one tree, for what a round ends with is not.
+bool went_two_deep(const std::string& reply);
 
 // The tokens of the same.
 std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann::json& request);
