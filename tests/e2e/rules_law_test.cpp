@@ -13,7 +13,7 @@
 namespace slipstream::e2e {
 namespace {
 
-constexpr double kGuessedLeast = 0.02;  // of the third tokens, behind a guess that was accepted or in the root's place
+constexpr double kTwoDeepLeast = 0.02;  // of the answers
 
 const Adjustments kPenalties{.repetition_penalty = 1.5F, .frequency_penalty = 1.25F};
 
@@ -58,22 +58,21 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
       nlohmann::json request{{"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
       request.update(adjusting(how));
       std::vector<Triple> triples(count);
-      size_t guessed = 0;
+      size_t two_deep = 0;
       ask_seeds(cluster, count, request, [&](size_t seed, const std::string& reply) {
         triples[seed] = triple_in(reply);
-        guessed += third_was_guessed(reply);
+        two_deep += went_two_deep(reply);
       });
       const NodeFates after(cluster.settled_verifier());
       const Verdict verdict = judge(triples, *law, *law);
       const auto& [first, second, third] = verdict.positions;
-      const double share = static_cast<double>(guessed) / static_cast<double>(count);
+      const double share = static_cast<double>(two_deep) / static_cast<double>(count);
       fmt::print(
-          "{:<34} temperature {}, top-p {}: p-values {:.2g}, {:.2g}, {:.2g}; joint {:.2g}; {} of {} nodes accepted, {:.0f} % "
-          "of "
-          "third tokens guessed\n",
+          "{:<34} temperature {}, top-p {}: p-values {:.2g}, {:.2g}, {:.2g}; joint {:.2g}; {} of {} nodes accepted, "
+          "two deep in {:.0f} % of answers\n",
           rule, temperature, top_p, first.p_value, second.p_value, third.p_value, verdict.joint.p_value,
           after.accepted - before.accepted, after.received - before.received, 100 * share);
-      EXPECT_GT(share, kGuessedLeast) << "trees that reach no third token prove little of it";
+      EXPECT_GT(share, kTwoDeepLeast) << "of the third token little is proved";
       EXPECT_TRUE(verdict.exact()) << rule;
       EXPECT_FALSE(judge(triples, biased, *law).exact()) << "an error of " << planted << " would pass";
       EXPECT_GT(after.accepted, before.accepted);
