@@ -59,7 +59,9 @@ void Router::State::count_rule(const LiveRequest& request) {
     return;
   }
   const auto asked = std::ranges::find(kRuleNames, name_of(request.submit.acceptance)) - kRuleNames.begin();
-  ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(request.rule.reason));
+  const bool greedy = request.rule.ran.rule == Rule::greedy;  // whoever drafts
+  const RuleReason reason = greedy ? RuleReason::temperature_zero : request.rule.reason;
+  ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(reason));
 }
 
 Tuning Router::State::tuning_for(const LiveRequest& request) const {

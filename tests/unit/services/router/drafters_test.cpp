@@ -210,6 +210,7 @@ TEST_F(TrustTest, ACoupledAnswerSaysThatNobodyHasTheMethodThatItNames) {
   EXPECT_EQ(reason(3, 1, "small-lm"), RuleReason::no_drafter_of_that_method);
   EXPECT_EQ(reason(4, 0, "small-lm"), RuleReason::no_drafter_of_that_method);
   EXPECT_EQ(reason(5, 0, ""), RuleReason::temperature_zero);
+  EXPECT_THAT(router.counters().rules.asked[0], ElementsAre(1, 2, 1, 1, 0)) << "at temperature 0 it was greedy, whoever drafts";
 }
 
 TEST_F(TrustTest, AtTemperatureZeroEveryRuleIsGreedy) {
