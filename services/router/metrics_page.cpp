@@ -47,13 +47,13 @@ void add_tokens(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterStartsRefused, d(c.starts_refused));
 }
 
-// A rule that runs as asked, and a drawn one for which another runs; at temperature 0 that is greedy.
+// A rule that runs as asked, or for which another runs, at temperature 0 greedy; of coupled, that nobody drafts as it asked.
 void add_rules(const RuleCounts& rules, Exposition& page) {
   for (size_t rule = 0; rule < rules.asked.size(); ++rule) {
-    const bool drawn = kRuleNames[rule] != "coupled";
+    const bool believes = kRuleNames[rule] != "coupled";
     for (size_t reason = 0; reason < kRuleReasons.size(); ++reason) {
       const bool greedy = reason == static_cast<size_t>(RuleReason::temperature_zero);
-      if (!drawn && reason > 0 && !greedy) continue;
+      if (!believes && reason == static_cast<size_t>(RuleReason::no_trusted_drafter)) continue;
       const std::string_view ran = reason == 0 ? kRuleNames[rule] : greedy ? "greedy" : "coupled";
       page.counter(kRouterRules, d(rules.asked[rule][reason]),
                    {{"asked", kRuleNames[rule]}, {"ran", ran}, {"reason", kRuleReasons[reason]}});
