@@ -90,6 +90,7 @@ void World::begin_router(int index) {
   // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by starting all over.
   const bool calm = scenario_.calm();
   const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
+  const bool starts_are_lost = scenario_.climate[1].lost > 0;
   const Incarnation address = dice_.word() >> 1;
   const auto life = home.lives.size();
   const RouterConfig config{
@@ -99,8 +100,8 @@ void World::begin_router(int index) {
       .trust_local = true,
       .worker_silent_ms = 1500,
       .worker_forget_ms = 6000,
-      .lease_ms = heartbeats_come ? 600U : 3000U,
-      .verifier_stuck_ms = 3000,
+      .lease_ms = calm && starts_are_lost ? 10'000U : heartbeats_come ? 600U : 3000U,
+      .verifier_stuck_ms = calm ? 60'000U : 3000U,
       .start_give_up_ms = calm ? 60'000U : 2000U,
       .quiet_ms = calm ? 60'000U : 1000U,
       .verifier_wait_ms = scenario_.verifier_wait_ms,
