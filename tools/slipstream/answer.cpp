@@ -72,7 +72,10 @@ class Reader {
   Result<void> result() const {
     if (!error_.empty()) return fail("{}", error_);
     if (stopped_) return fail("the answer was stopped on its way");
-    if (!done_) return fail("the stream ended before the answer did; the logs of the services say why (.run/logs)");
+    if (!done_) {
+      return fail(
+          "the stream ended before the answer did; the server's logs say why (`slipstream serve` names their folder first)");
+    }
     return {};
   }
 
@@ -86,6 +89,11 @@ class Reader {
     if (root["slipstream"]["drafted"].get(list) == simdjson::SUCCESS) {
       for (int64_t flag : list) answer_.drafted.push_back(static_cast<uint8_t>(flag != 0));
     }
+    if (root["slipstream"]["depths"].get(list) == simdjson::SUCCESS) {
+      for (int64_t depth : list) answer_.depths.push_back(static_cast<uint8_t>(depth));
+    }
+    double spent = 0;
+    if (root["slipstream"]["bias_spent"].get(spent) == simdjson::SUCCESS) answer_.spent_until.resize(answer_.ids.size(), spent);
     const int fresh = static_cast<int>(answer_.ids.size() - before);
     if (fresh > 0) clock(fresh);
     pieces(root, before);
@@ -143,6 +151,8 @@ class Reader {
     int64_t nodes = 0;
     if (root["metrics"]["speculative_decoding"]["num_draft_tokens"].get(nodes) == simdjson::SUCCESS)
       answer_.draft_nodes = nodes;
+    if (root["metrics"]["speculative_decoding"]["num_accepted_draft_tokens"].get(nodes) == simdjson::SUCCESS)
+      answer_.accepted_nodes = nodes;
     speculation(root["slipstream"]["speculation"]);
   }
 

@@ -40,6 +40,7 @@ struct Answer {
   std::string text;
   std::vector<int32_t> ids;
   std::vector<uint8_t> drafted;             // [ids]
+  std::vector<uint8_t> depths;              // [ids] of the tree that its step judged; 0: none
   std::vector<std::string> pieces;          // [ids], the text of each; one more if the end freed text
   std::vector<std::string> logprob_tokens;  // with Question::logprobs, where the server gives them
   std::string finish;                       // "stop", "length"
@@ -47,10 +48,12 @@ struct Answer {
   double decode_s = 0;                      // from the first tokens to the last
   int decoded = 0;                          // tokens after the first delivery, in decode_s
   double acceptance_length = 1;             // tokens per verify step, the target's own included
-  int64_t draft_nodes = 0;                  // that steps judged for it
+  std::optional<int64_t> draft_nodes;       // that steps judged for it; none: it does not say
+  int64_t accepted_nodes = 0;               // and found right
   std::string rule;                         // of acceptance, that ran; empty: it does not say
   std::string why_rule;                     // why it is not the one that was asked for, in the server's word; empty: it is
   std::optional<double> bias_spent;         // total variation that it declares; none: it does not say
+  std::vector<double> spent_until;          // [ids] likewise up to each token at most; shorter: it does not say
   double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
 };
 

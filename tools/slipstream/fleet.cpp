@@ -70,6 +70,13 @@ uint32_t deadline_of(const FleetOptions& options) {
   return options.deadline_us.value_or(options.drafter == kSmallLm ? kModelDeadlineUs : RouterOptions().deadline_us);
 }
 
+std::vector<std::string> router_flags(const FleetOptions& options) {
+  std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
+  flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // they are all our own
+  if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
+  return flags;
+}
+
 std::string drafting_words(const FleetOptions& options) {
   if (options.drafter == kNoDrafter) return "no drafter: all is decoded plainly";
   return fmt::format(
@@ -174,9 +181,8 @@ Command Fleet::router_command(const Ports& ports) const {
                   "0", "--port-file", port_file("router").string()},
                  {},
                  log("router")};
-  router.arguments.insert(router.arguments.end(), {"--deadline-us", std::to_string(deadline_of(options_))});
-  // They are all our own.
-  router.arguments.insert(router.arguments.end(), {"--trust", options_.keys.empty() ? "local" : "drafter"});
+  const std::vector<std::string> flags = router_flags(options_);
+  router.arguments.insert(router.arguments.end(), flags.begin(), flags.end());
   add_keys("router", router);
   return router;
 }

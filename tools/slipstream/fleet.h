@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/method_names.h"
 #include "common/base/result.h"
@@ -32,12 +33,15 @@ struct FleetOptions {
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
   int cpus = 0;                               // to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there
+  std::string rules;                          // that clients may choose, as the router's --rules; empty: its own default
   std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: none
   std::string name = "serve";                 // tells this fleet's logs from another's
 };
 
 // What is asked for, or what a method needs: the tree of a draft model is some forward passes, look-up takes microseconds.
 uint32_t deadline_of(const FleetOptions& options);
+// What the router is told of speculation.
+std::vector<std::string> router_flags(const FleetOptions& options);
 // Who guesses, how long he is waited for, and what he is believed.
 std::string drafting_words(const FleetOptions& options);
 

@@ -166,8 +166,10 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
   option("--samples", options.samples, "Law: answers of each side, for each prompt and temperature above 0; 0: none")
       ->check(CLI::Range(0, 100'000'000));
+  option("--seed", options.seed, "Which seeds: the same number asks the same again, another one draws anew")
+      ->check(CLI::Range(1, verify::kSeedMax));
   option("--law-prompts", options.law_prompts, "Law: the first so many prompts")->check(CLI::Range(1, 1'000'000));
-  option("--positions", options.positions, "Law: tokens of each answer")->check(CLI::Range(1, 64));
+  option("--positions", options.positions, "Law: tokens of each answer that are compared")->check(CLI::Range(1, 64));
   option("--alpha", options.alpha, "Law: chance of even one false alarm")->check(CLI::Range(1e-15, 0.5));
   option("--allow-differences", options.allow_differences,
          "Two servers: so many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
@@ -204,6 +206,9 @@ int run(int argc, char** argv) {
   fleet_flags(*serve_app, serving);
   serve_app->add_option("--keys", serving.keys,
                         "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
+  serve_app->add_option("--rules", serving.rules,
+                        "Acceptance rules that clients may choose, by commas; none: all that keep the law, and none that "
+                        "declares a bias");
   int port = serving.port;
   serve_app->add_option("--port", port, "HTTP port on 127.0.0.1; 0: any free one")
       ->check(CLI::Range(0, 65535))

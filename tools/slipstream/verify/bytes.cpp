@@ -84,12 +84,12 @@ Result<BytesResult> compare_bytes(const Crew& crew, const BytesPlan& plan) {
         candidate ? ask(lines.candidate, crew.sides.candidate, asking) : ask(lines.reference, crew.sides.reference, asking));
     return {};
   }));
-  const bool ids = crew.sides.reference.slipstream() && crew.sides.candidate.slipstream();
+  const bool ids = crew.sides.give_ids();
   BytesResult result{.answers = all.size()};
   for (size_t i = 0; i < all.size(); ++i) {
     result.bytes += references[i].text.size();
     result.tokens += references[i].ids.size();
-    result.draft_nodes += candidates[i].draft_nodes;
+    result.drafting.add(candidates[i]);
     if (auto found = difference(all[i], references[i], candidates[i], ids)) result.differences.push_back(*std::move(found));
   }
   return result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/slipstream/verify/crew.h"
+#include "tools/slipstream/verify/drafting.h"
 
 namespace slipstream::command::verify {
 
@@ -40,7 +41,7 @@ std::optional<Difference> difference(const BytesCase& where, const Answer& refer
 struct BytesResult {
   size_t answers = 0;            // of each side
   size_t bytes = 0, tokens = 0;  // of the reference; tokens: where it gives ids
-  int64_t draft_nodes = 0;       // that the candidate's steps judged
+  Drafting drafting;
   std::vector<Difference> differences;
 };
 

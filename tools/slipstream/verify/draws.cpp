@@ -1,13 +1,9 @@
 #include "tools/slipstream/verify/draws.h"
 
 #include <algorithm>
-#include <atomic>
 
 namespace slipstream::command::verify {
 namespace {
-
-constexpr int64_t kFirstSeed =
-    1'000'000;  // beyond those of the first part; even ones for the reference, odd ones for the other
 
 size_t character_bytes(std::string_view text) {
   size_t bytes = 1;
@@ -30,7 +26,7 @@ std::string_view words(Unit unit) {
 }
 
 Unit common_unit(const Sides& sides) {
-  if (sides.reference.slipstream() && sides.candidate.slipstream()) return Unit::token_id;
+  if (sides.give_ids()) return Unit::token_id;
   return sides.reference.logprobs && sides.candidate.logprobs ? Unit::logprob_token : Unit::character;
 }
 
@@ -39,6 +35,10 @@ Draw cut(const Answer& answer, Unit unit, size_t units_max) {
   if (unit == Unit::token_id) {
     for (size_t i = 0; i < std::min(units_max, answer.ids.size()); ++i) draw.units.push_back(std::to_string(answer.ids[i]));
     draw.texts = answer.pieces;
+    if (answer.spent_until.size() == answer.ids.size()) draw.spent = answer.spent_until;
+    draw.spent.resize(std::min(draw.spent.size(), draw.units.size()));
+    draw.drafted = drafted_places(answer);
+    draw.drafted.resize(std::min(draw.drafted.size(), draw.units.size()));
   } else if (unit == Unit::logprob_token) {
     draw.units = answer.logprob_tokens;
   } else {
@@ -55,22 +55,22 @@ Result<Draws> draw(const Crew& crew, const DrawPlan& plan, Unit unit) {
   Draws draws{.reference = std::vector<Draw>(plan.samples),
               .candidate = std::vector<Draw>(plan.samples),
               .declared = std::vector<double>(plan.declares ? plan.samples : 0)};
-  std::atomic<int64_t> draft_nodes = 0;
+  std::vector<Drafting> drafting(plan.samples);
   Progress progress(fmt::format("law at temperature {:g}: answers", plan.temperature), 2 * plan.samples);
   TRY_VOID(crew.run(2 * plan.samples, progress, [&](Lines& lines, size_t at) -> Result<void> {
     const bool candidate = at % 2 != 0;
     const Side& side = candidate ? crew.sides.candidate : crew.sides.reference;
-    const Asking asking{plan.prompt, kFirstSeed + static_cast<int64_t>(at), plan.temperature, plan.positions};
+    const Asking asking{plan.prompt, plan.first_seed + static_cast<int64_t>(at), plan.temperature, plan.positions + kDraftRoom};
     TRY(const Answer answer, ask(candidate ? lines.candidate : lines.reference, side, asking, unit == Unit::logprob_token));
     (candidate ? draws.candidate : draws.reference)[at / 2] = cut(answer, unit, static_cast<size_t>(plan.positions));
     if (!candidate) return {};
-    draft_nodes += answer.draft_nodes;
+    drafting[at / 2].add(answer, static_cast<size_t>(plan.positions));
     if (!plan.declares) return {};
     if (!answer.bias_spent) return fail("the answer to seed {} does not say what bias it spent", asking.seed);
     draws.declared[at / 2] = *answer.bias_spent;
     return {};
   }));
-  draws.draft_nodes = draft_nodes;
+  for (const Drafting& each : drafting) draws.drafting += each;
   return draws;
 }
 

@@ -7,8 +7,16 @@
 #include <vector>
 
 #include "tools/slipstream/verify/crew.h"
+#include "tools/slipstream/verify/drafting.h"
 
 namespace slipstream::command::verify {
+
+// Tokens asked for beyond those that are compared. A step drafts no deeper than the answer may still go, and its last token is
+// its own; rules that draw draft nothing for the first token, and a tree with two siblings a node is two deep only where six
+// tokens are left. So the second and the third, say, have a tree of several levels before them, as they have in long answers.
+inline constexpr int kDraftRoom = 5;
+// What lies between the seeds of one --seed and the next: those of half a million answers a side.
+inline constexpr int64_t kSeedStride = 1'000'000;
 
 // What an answer is cut into. Pieces of a stream will not do: how many tokens travel in one is not part of the law.
 enum class Unit : uint8_t {
@@ -23,7 +31,9 @@ Unit common_unit(const Sides& sides);
 
 struct Draw {
   std::vector<std::string> units;
+  std::vector<double> spent;  // [units] total variation that was spent up to there at most; empty: the answer's whole counts
   std::vector<std::string> texts;  // Unit::token_id: what each says; may be shorter
+  std::vector<uint8_t> drafted;    // [units] likewise: a draft stood there; empty: not told
 };
 
 Draw cut(const Answer& answer, Unit unit, size_t units_max);
@@ -31,15 +41,16 @@ Draw cut(const Answer& answer, Unit unit, size_t units_max);
 struct DrawPlan {
   std::string prompt;
   float temperature = 1;
-  size_t samples = 0;     // of each side
-  int positions = 0;      // units of each answer
-  bool declares = false;  // the candidate tells how far each of its answers strays
+  size_t samples = 0;                // of each side
+  int positions = 0;                 // units of each answer that are kept
+  int64_t first_seed = kSeedStride;  // the reference has every other from there on, the candidate those between
+  bool declares = false;             // the candidate tells how far each of its answers strays
 };
 
 struct Draws {
   std::vector<Draw> reference, candidate;  // [samples]
-  std::vector<double> declared;            // [the candidate's samples] total variation, if it tells
-  int64_t draft_nodes = 0;                 // that the candidate's steps judged
+  std::vector<double> declared;            // [the candidate's samples] total variation of the whole answer, if it tells
+  Drafting drafting;
 };
 
 // Error: a question that got no answer.

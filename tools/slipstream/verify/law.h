@@ -4,8 +4,9 @@
 //
 // A candidate that declares how far it strays is held to that instead: each test is whether the two lie further apart than the
 // mean of what its answers declare (statistics/excess.h). What an answer declares is the sum over its tokens of the total
-// variation between the law that each came from and the target's own, given what stood before; by the triangle inequality its
-// mean bounds the total variation of the law of whole answers, and so of any part of them.
+// variation between the law that each came from and the target's own, given what stood before; by the triangle inequality the
+// mean of the sum up to a token bounds the total variation of the law of answers up to there, and so of any part of them. Where
+// the candidate tells the sum token by token, each test has its own bound; else all have the one of whole answers.
 //
 // Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as many cells as the number of
 // draws fills, so that a vocabulary's square does not end as one cell of rarities.
@@ -26,7 +27,7 @@ inline constexpr double kPower = 0.99;       // of the statements about what is 
 inline constexpr double kSmallShift = 0.01;  // total variation, of which they speak
 
 struct Share {
-  std::string label;  // "17 \"the\"", "(end)", "12 rare ones", "cell 7"
+  std::string label;  // "17 \"the\"", "(end)", "12 rare ones"; of pairs "17 \"the\", 8 \" end\" and 3 other pairs"
   statistics::Pair count;
   bool rare = false;  // several tokens pooled, each too rare alone
 };
@@ -38,6 +39,7 @@ struct LawTest {
   std::vector<Share> shares;                 // [cells]
   statistics::ChiSquare test;                // or, of one that declares, z and one less than the cells
   std::optional<statistics::Excess> excess;  // of one that declares
+  std::optional<double> drafted;             // share of the candidate's answers that had a draft there; none: not told
   double adjusted = 1;                       // p-value, for all tests of the run
   double shift_found = 1;   // total variation, beyond what is declared, that it finds with kPower, whatever its direction
   double draws_needed = 0;  // a side, to find kSmallShift so
@@ -59,7 +61,7 @@ struct LawResult {
   double alpha = 0;    // chance of even one false alarm
   size_t samples = 0;  // a side, for each prompt and temperature
   Unit unit = Unit::token_id;
-  int64_t draft_nodes = 0;
+  Drafting drafting;
   bool declares = false;  // the candidate tells how far it strays
 
   bool different() const;

@@ -26,10 +26,11 @@ Result<std::string> prompt_of(simdjson::dom::parser& parser, std::string_view li
 
 }  // namespace
 
+// The first is the law's, of which a few tokens are compared: it is to repeat itself, so that look-up guesses some of them.
 std::vector<std::string> built_in_prompts() {
   return {
-      "Why is the sky blue? Answer in two sentences.",
       "Repeat this sentence five times: the quick brown fox jumps over the lazy dog.",
+      "Why is the sky blue? Answer in two sentences.",
       "Write a C function that returns the larger of two integers, then the same function for three integers.",
       "Count from one to thirty in words.",
       "Translate to French, German and Spanish: \"The train leaves at eight o'clock.\"",

@@ -1,6 +1,7 @@
 #include "tools/slipstream/verify/report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/slipstream/verify/plots.h"
 #include "tools/slipstream/verify/visible.h"
@@ -10,26 +11,66 @@ namespace {
 
 constexpr size_t kDifferencesShown = 20;
 constexpr size_t kPromptBytesShown = 100;
+constexpr double kNoVariation = 1e-9;
 constexpr std::string_view kTwoSamplesTest =
     "Pearson's test of two samples; rare cells are pooled by what both sides have together.";
 constexpr std::string_view kDeclaredTest =
     "The rule declares a bias, and is held to it: half of the draws choose an event, what the candidate said more often than "
     "the "
     "reference, and the other half judges whether its share on the candidate's side exceeds the reference's by more than the "
-    "mean "
-    "of what the answers declare.";
+    "mean of what the answers declare to have spent up to there.";
 
 bool too_many(const Report& report) { return report.bytes && report.bytes->differences.size() > report.allowed; }
 bool other_law(const Report& report) { return report.law && report.law->different(); }
 
-// A part of the run in which no drafter guessed anything; empty: none.
-std::string without_drafts(const Report& report) {
-  if (!report.speculates) return "";
-  if (report.bytes && report.bytes->draft_nodes == 0) return "bytes";
-  return report.law && report.law->draft_nodes == 0 ? "law" : "";
+std::string count(size_t number, std::string_view noun) { return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s"); }
+
+std::string per_cent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+std::string per_cent(const Drafting& drafting) {
+  return per_cent(static_cast<double>(drafting.with) / static_cast<double>(std::max<size_t>(1, drafting.answers)));
 }
 
-std::string count(size_t number, std::string_view noun) { return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s"); }
+// Why a part with so little speculation says nothing of it; empty: it had enough.
+std::string idle(std::string_view part, const Drafting& drafting) {
+  if (drafting.enough()) return "";
+  if (drafting.told == 0) {
+    return fmt::format(
+        "no answer of the part \"{}\" says how much was drafted for it (metrics.speculative_decoding), so nobody "
+        "knows whether speculation was at work; ask the server itself, and not who takes such fields away",
+        part);
+  }
+  if (drafting.nodes == 0) {
+    return fmt::format(
+        "no drafter guessed anything in the part \"{}\", so speculation was never at work; start a drafter, or "
+        "give --prompts whose answers repeat them",
+        part);
+  }
+  return fmt::format(
+      "only {} of {} of the part \"{}\" had a draft at a token that is compared ({}; {} at least must), so it "
+      "says next to nothing of speculation; see that a drafter is there and in time, raise --positions, or give "
+      "--prompts whose answers repeat them",
+      drafting.with, count(drafting.answers, "answer"), part, per_cent(drafting), per_cent(kDraftedShareMin));
+}
+
+// Of the first part that speculation was hardly at work in; empty: it was in both.
+std::string without_drafts(const Report& report) {
+  if (!report.speculates) return "";
+  std::string why;
+  if (report.bytes) why = idle("bytes", report.bytes->drafting);
+  if (why.empty() && report.law) why = idle("law", report.law->drafting);
+  return why;
+}
+
+std::string drafting_sentence(const Drafting& drafting) {
+  return fmt::format(
+      "Steps judged {} draft nodes for the candidate's and accepted {}; {} of {} ({}) had a draft at a token that is "
+      "compared.",
+      drafting.nodes, drafting.accepted, drafting.with, count(drafting.answers, "answer"), per_cent(drafting));
+}
+
+// Total variation; what rounding leaves of none is none.
+std::string variation(double value) { return std::abs(value) < kNoVariation ? "0" : fmt::format("{:.3g}", value); }
 
 std::string beginning(const std::string& prompt) {
   size_t end = std::min(prompt.size(), kPromptBytesShown);
@@ -47,7 +88,7 @@ std::string bytes_sentence(const Report& report) {
   const BytesResult& bytes = *report.bytes;
   std::string text = fmt::format("{} of each side, {} bytes{}: {} differ.", count(bytes.answers, "answer"), bytes.bytes,
                                  bytes.tokens > 0 ? fmt::format(", {} tokens", bytes.tokens) : "", bytes.differences.size());
-  if (report.speculates) text += fmt::format(" Steps judged {} draft nodes for the candidate's.", bytes.draft_nodes);
+  if (report.speculates) text += " " + drafting_sentence(bytes.drafting);
   if (report.allowed > 0) text += fmt::format(" {} may (--allow-differences).", report.allowed);
   text += report.bytes_promised ? " Equal seeds promise equal words at every temperature."
                                 : " Only answers at temperature 0 are compared so; above, equal words are not promised.";
@@ -69,7 +110,26 @@ void add_bytes(Document& document, const Report& report) {
   }
 }
 
-void add_law(Document& document, const LawResult& law) {
+double apart(const Share& share) {
+  return std::abs(share.count.reference - share.count.candidate) / std::sqrt(std::max(1.0, share.count.both()));
+}
+
+void add_worst(Document& document, LawTest worst) {
+  std::ranges::stable_sort(worst.shares, std::greater(), apart);
+  document.push_back(
+      Paragraph{fmt::format("The test of the smallest p-value: prompt {}, temperature {:g}, {}. What differs most "
+                            "comes first.",
+                            worst.prompt + 1, worst.temperature, worst.place)});
+  Table table({{"drawn"}, {"reference", true}, {"candidate", true}});
+  for (const Share& share : worst.shares) {
+    table.row({share.label, fmt::format("{}", share.count.reference), fmt::format("{}", share.count.candidate)});
+  }
+  document.push_back(std::move(table));
+  document.push_back(Plot{share_plot(worst)});
+}
+
+void add_law(Document& document, const Report& report) {
+  const LawResult& law = *report.law;
   document.push_back(Heading{2, "As a law"});
   document.push_back(
       Paragraph{fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. {} Corrected "
@@ -77,19 +137,11 @@ void add_law(Document& document, const LawResult& law) {
                             "nothing differs{}, even one false alarm has a chance of at most {:g}.",
                             law.samples, words(law.unit), law.declares ? kDeclaredTest : kTwoSamplesTest,
                             law.declares ? " by more than is declared" : "", law.alpha)});
+  if (report.speculates) document.push_back(Paragraph{drafting_sentence(law.drafting)});
   document.push_back(Paragraph{power_sentence(law)});
   document.push_back(law_table(law));
   document.push_back(Plot{p_value_plot(law.tests, law.alpha)});
-  if (const LawTest* worst = law.worst()) {
-    document.push_back(Paragraph{fmt::format("The test of the smallest p-value: prompt {}, temperature {:g}, {}.",
-                                             worst->prompt + 1, worst->temperature, worst->place)});
-    Table table({{"drawn"}, {"reference", true}, {"candidate", true}});
-    for (const Share& share : worst->shares) {
-      table.row({share.label, fmt::format("{}", share.count.reference), fmt::format("{}", share.count.candidate)});
-    }
-    document.push_back(std::move(table));
-    document.push_back(Plot{share_plot(*worst)});
-  }
+  if (const LawTest* worst = law.worst()) add_worst(document, *worst);
 }
 
 // All that was drawn is too rare for a cell of its own.
@@ -101,8 +153,8 @@ bool too_few_draws(const Report& report) {
 
 std::string more_than_declared(const LawTest& test) {
   if (!test.excess) return "";
-  return fmt::format(" by more than it declares, {:.3g} ± {:.2g} where {:.3g} total variation is declared", test.excess->shift,
-                     test.excess->error, test.excess->declared);
+  return fmt::format(" by more than it declares, {:.3g} ± {:.2g} where {} total variation is declared", test.excess->shift,
+                     test.excess->error, variation(test.excess->declared));
 }
 
 }  // namespace
@@ -129,13 +181,7 @@ std::string sentence(const Report& report) {
   if (!report.problem.empty()) {
     return fmt::format("Could not tell: {}{}", report.problem, report.problem.ends_with('.') ? "" : ".");
   }
-  if (const std::string part = without_drafts(report); !part.empty()) {
-    return fmt::format(
-        "Could not tell: no drafter guessed anything in the part \"{}\", so speculation was never at work; start a drafter, or "
-        "give "
-        "--prompts whose answers repeat them.",
-        part);
-  }
+  if (const std::string why = without_drafts(report); !why.empty()) return fmt::format("Could not tell: {}.", why);
   if (!report.bytes && !report.law) return "Could not tell: nothing was compared (--samples and --only say what is).";
   if (too_few_draws(report)) {
     return fmt::format("Could not tell: {} samples a side are too few to compare a law; raise --samples, or give --only bytes.",
@@ -143,9 +189,9 @@ std::string sentence(const Report& report) {
   }
   if (report.law && report.law->declares) {
     return fmt::format(
-        "Differs by at most what it declares, {:.3g} total variation an answer on average, as far as this run can "
-        "tell.",
-        report.law->declared());
+        "Differs by at most what it declares, {} total variation on average up to the last token that is compared, as far as "
+        "this run can tell.",
+        variation(report.law->declared()));
   }
   return "The same, as far as this run can tell.";
 }
@@ -158,10 +204,13 @@ std::string law_verdict(const LawTest& test, double alpha) {
   return test.adjusted <= alpha ? "different" : "same";
 }
 
+std::string drafts_of(const LawTest& test) { return test.drafted ? fmt::format("{:.1f} %", 100 * *test.drafted) : "-"; }
+
 Table declared_table(const LawResult& law) {
   Table table({{"prompt", true},
                {"temperature", true},
                {"what"},
+               {"drafts", true},
                {"cells", true},
                {"differs by", true},
                {"declared", true},
@@ -172,7 +221,7 @@ Table declared_table(const LawResult& law) {
   for (const LawTest& test : law.tests) {
     if (!test.excess) continue;
     const statistics::Excess& excess = *test.excess;
-    table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place,
+    table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", excess.cells), fmt::format("{:.4f} ± {:.4f}", excess.shift, excess.error),
                fmt::format("{:.4f}", excess.declared), fmt::format("{:.3g}", excess.p_value),
                fmt::format("{:.3g}", test.adjusted),
@@ -188,6 +237,7 @@ Table law_table(const LawResult& law) {
   Table table({{"prompt", true},
                {"temperature", true},
                {"what"},
+               {"drafts", true},
                {"cells", true},
                {"chi-square", true},
                {"p-value", true},
@@ -196,7 +246,7 @@ Table law_table(const LawResult& law) {
                {"verdict"}});
   for (const LawTest& test : law.tests) {
     const bool compared = test.test.degrees > 0;
-    table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place,
+    table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
                fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.adjusted),
                compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-", law_verdict(test, law.alpha)});
@@ -224,9 +274,10 @@ Document document(const Report& report) {
   sides.row({"reference", report.reference});
   sides.row({"candidate", report.candidate});
   if (!report.asked.empty()) sides.row({"both asked with", report.asked});
+  if (!report.seeds.empty()) sides.row({"seeds", report.seeds});
   document.push_back(std::move(sides));
   if (report.bytes) add_bytes(document, report);
-  if (report.law) add_law(document, *report.law);
+  if (report.law) add_law(document, report);
   if (!report.problem.empty()) {
     document.push_back(Heading{2, "What could not be done"});
     document.push_back(Paragraph{report.problem});

@@ -17,6 +17,7 @@ enum class Verdict : int { same = 0, different = 1, unknown = 2 };
 struct Report {
   std::string reference, candidate;  // in words
   std::string asked;                 // further fields of both sides' requests, as JSON; empty: none
+  std::string seeds;                 // that the answers were drawn with, in words
   std::string made;                  // when, with what
   std::vector<std::string> prompts;
   bool bytes_promised = false;  // also above temperature 0: equal seeds, equal words

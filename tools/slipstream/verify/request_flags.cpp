@@ -36,12 +36,20 @@ Result<std::string> RequestFlags::json() const {
   for (const std::string_view name : kOurOwn) {
     if (all.contains(name)) return fail("--fields has \"{}\", which this command sets itself", name);
   }
-  put(all, "top_p", top_p);
-  put(all, "top_k", top_k);
-  put(all, "min_p", min_p);
-  put(all, "repetition_penalty", repetition_penalty);
-  put(all, "presence_penalty", presence_penalty);
-  put(all, "frequency_penalty", frequency_penalty);
+  Json flags = Json::object();
+  put(flags, "top_p", top_p);
+  put(flags, "top_k", top_k);
+  put(flags, "min_p", min_p);
+  put(flags, "repetition_penalty", repetition_penalty);
+  put(flags, "presence_penalty", presence_penalty);
+  put(flags, "frequency_penalty", frequency_penalty);
+  for (const auto& flag : flags.items()) {
+    if (!all.contains(flag.key())) continue;
+    std::string name = flag.key();
+    std::ranges::replace(name, '_', '-');
+    return fail("\"{}\" is given twice, in --fields and with --{}; leave one of them out", flag.key(), name);
+  }
+  all.update(flags);
   return text(all);
 }
 

@@ -14,7 +14,8 @@ struct RequestFlags {
   std::optional<int> top_k;
   std::string fields;  // any others, as a JSON object
 
-  // As one JSON object; empty: there is none. Error: `fields` is no object, or names what the command sets itself.
+  // As one JSON object; empty: there is none. Error: `fields` is no object, or names what the command sets itself or
+  // another flag has.
   Result<std::string> json() const;
 };
 

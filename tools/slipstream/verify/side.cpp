@@ -8,11 +8,26 @@ constexpr const char* kFirstWord = "hello";
 
 std::string address(const Side& side) { return fmt::format("http://{}:{}", side.url.host, side.url.port); }
 
+Result<Answer> first_answer(const Side& side, bool logprobs) {
+  http::Client client = connect(side);
+  return ask(client, side, {kFirstWord, 1, 1.0F, 1}, logprobs);
+}
+
+bool gives_ids(const Side& side) {
+  const auto first = first_answer(side, false);
+  return first && !first->ids.empty();
+}
+
 // One that refuses the field gives none.
 bool gives_logprobs(const Side& side) {
-  http::Client client = connect(side);
-  const auto first = ask(client, side, {kFirstWord, 1, 1.0F, 1}, true);
+  const auto first = first_answer(side, true);
   return first && !first->logprob_tokens.empty();
+}
+
+void see_what_comes(Sides& sides) {
+  for (Side* side : {&sides.reference, &sides.candidate}) side->ids = side->slipstream() && gives_ids(*side);
+  if (sides.give_ids()) return;
+  for (Side* side : {&sides.reference, &sides.candidate}) side->logprobs = gives_logprobs(*side);
 }
 
 }  // namespace
@@ -22,7 +37,9 @@ std::string Side::words() const {
   if (!slipstream()) return words;
   words += habit.speculate ? ", speculation on" : ", speculation off";
   if (!habit.rule.empty()) words += fmt::format(", rule {}", habit.rule);
-  return habit.tuning.empty() ? words : fmt::format("{} {}", words, habit.tuning);
+  if (!habit.tuning.empty()) words += fmt::format(" {}", habit.tuning);
+  if (!ids) words += "; it calls itself a Slipstream, but no token ids come from there";
+  return words;
 }
 
 http::Client connect(const Side& side) { return {side.url.host, side.url.port, kAnswerTimeout}; }
@@ -40,11 +57,11 @@ Result<Answer> ask(http::Client& client, const Side& side, const Asking& asking,
                 answer.error().message);
   }
   if (!question.rule.empty() && question.temperature > 0 && answer->rule != question.rule) {
-    return fail(
-        "{} ran the rule {} where {} was asked for{}: rules other than coupled need a drafter that its router trusts "
-        "(--trust)",
-        address(side), answer->rule.empty() ? "that it does not name" : answer->rule, question.rule,
-        answer->why_rule.empty() ? "" : fmt::format(" ({})", answer->why_rule));
+    if (answer->rule.empty())
+      return fail("{} does not say which rule it ran where {} was asked for", address(side), question.rule);
+    return fail("{} ran the rule {} where {} was asked for; {}", address(side), answer->rule, question.rule,
+                answer->why_rule.empty() ? "it does not say why"
+                                         : fmt::format("its reason: {} (docs/API.md says what that means)", answer->why_rule));
   }
   return answer;
 }
@@ -66,9 +83,7 @@ Result<Sides> meet_two(const Invitation& reference, const Invitation& candidate)
   Sides sides;
   TRY(sides.reference, meet(reference));
   TRY(sides.candidate, meet(candidate));
-  if (sides.reference.slipstream() && sides.candidate.slipstream()) return sides;
-  sides.reference.logprobs = gives_logprobs(sides.reference);
-  sides.candidate.logprobs = gives_logprobs(sides.candidate);
+  see_what_comes(sides);
   return sides;
 }
 
@@ -82,6 +97,7 @@ Result<Sides> meet_switched(const Invitation& invitation, const SpeculationFlags
   }
   Sides sides{side, side};
   sides.reference.habit.speculate = false;
+  see_what_comes(sides);  // of both plainly: a rule that does not run is told by the first answer that counts
   sides.candidate.habit.rule = wanted.rule;
   sides.candidate.habit.tuning = wanted.json();
   return sides;

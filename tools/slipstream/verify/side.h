@@ -22,14 +22,16 @@ struct Side {
   ServerUrl url;
   ServedModel model;
   Question habit;         // what all its questions have in common
-  bool logprobs = false;  // it gives the text of each token when asked for logprobs
+  bool ids = false;       // it gives token ids
+  bool logprobs = false;  // where one of the two gives none: it gives the text of each token when asked for logprobs
 
-  bool slipstream() const { return !habit.standard; }  // so that it gives token ids
-  std::string words() const;                           // "http://127.0.0.1:8080, model tiny-llama, speculation on"
+  bool slipstream() const { return !habit.standard; }
+  std::string words() const;  // "http://127.0.0.1:8080, model tiny-llama, speculation on"
 };
 
 struct Sides {
   Side reference, candidate;
+  bool give_ids() const { return reference.ids && candidate.ids; }
 };
 
 // Who is to be met, and which model there; empty: the first that it names.
@@ -39,9 +41,10 @@ struct Invitation {
 
 // Asks what is served there. A server that is no Slipstream gets standard fields only. Error: nobody there, or no such API.
 Result<Side> meet(const Invitation& invitation);
-// Two servers. Where one is no Slipstream, each is asked for one token to see whether it gives logprobs.
+// Two servers. Each Slipstream is asked for one token to see whether its id comes, since who stands before it may have taken
+// that away; where it does not, or one is no Slipstream, each is asked for one to see whether it gives logprobs.
 Result<Sides> meet_two(const Invitation& reference, const Invitation& candidate);
-// One Slipstream with speculation off and, as is wanted, on.
+// One Slipstream with speculation off and, as is wanted, on; asked first likewise.
 Result<Sides> meet_switched(const Invitation& invitation, const SpeculationFlags& wanted);
 
 http::Client connect(const Side& side);

@@ -39,6 +39,13 @@ Result<void> check(const VerifyOptions& options) {
     return fail("bytes are promised at temperature 0 only here; add 0 to --temperatures");
   }
   if (options.only == kLaw && !sampled) return fail("there is no law at temperature 0; add one above 0 to --temperatures");
+  const bool draws = sampled && options.only != kBytes && options.samples > 0;
+  if (draws && options.positions == 1 && !options.speculation.promises_bytes()) {
+    return fail(
+        "the rule {} drafts nothing for the first token, so --positions 1 would compare plain decoding with itself; ask "
+        "for 2 or more",
+        options.speculation.rule);
+  }
   return {};
 }
 
@@ -60,7 +67,7 @@ BytesPlan bytes_plan(const VerifyOptions& options, const Report& report) {
                  .seeds = std::vector<int64_t>(static_cast<size_t>(options.seeds)),
                  .temperatures = options.temperatures,
                  .tokens_max = options.tokens};
-  std::iota(plan.seeds.begin(), plan.seeds.end(), 1);
+  std::iota(plan.seeds.begin(), plan.seeds.end(), (options.seed - 1) * kSeedStride + 1);
   if (!report.bytes_promised) std::erase_if(plan.temperatures, [](float temperature) { return temperature > 0; });
   return plan;
 }
@@ -73,14 +80,21 @@ Result<LawResult> compare_laws(const Crew& crew, const VerifyOptions& options, c
   for (size_t prompt = 0; prompt < std::min(prompts.size(), static_cast<size_t>(options.law_prompts)); ++prompt) {
     for (float temperature : options.temperatures) {
       if (temperature == 0) continue;
-      const DrawPlan plan{prompts[prompt], temperature, law.samples, options.positions, law.declares};
+      const DrawPlan plan{prompts[prompt], temperature, law.samples, options.positions, options.seed * kSeedStride,
+                          law.declares};
       TRY(const Draws draws, draw(crew, plan, law.unit));
       std::ranges::move(law_tests(draws, {prompt, temperature, law.unit, options.positions}), std::back_inserter(law.tests));
-      law.draft_nodes += draws.draft_nodes;
+      law.drafting += draws.drafting;
     }
   }
   correct(law);
   return law;
+}
+
+std::string seeds_words(const VerifyOptions& options) {
+  const int64_t bytes = (options.seed - 1) * kSeedStride + 1, law = options.seed * kSeedStride;
+  return fmt::format("{} to {} byte for byte, {} to {} as a law (--seed {}; another number draws others)", bytes,
+                     bytes + options.seeds - 1, law, law + 2 * std::max(options.samples, 1) - 1, options.seed);
 }
 
 void say(const std::string& line) {
@@ -135,6 +149,7 @@ Result<Verdict> verify_lossless(const VerifyOptions& options) {
   report.reference = sides.reference.words();
   report.candidate = sides.candidate.words();
   report.asked = sides.reference.habit.more;
+  report.seeds = seeds_words(options);
   report.speculates = !options.server.empty();
   report.bytes_promised = report.speculates && options.speculation.promises_bytes();
   report.allowed = static_cast<size_t>(options.allow_differences.value_or(0));
@@ -143,6 +158,7 @@ Result<Verdict> verify_lossless(const VerifyOptions& options) {
                   fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())), build_summary());
   say(fmt::format("reference: {}\ncandidate: {}", report.reference, report.candidate));
   if (!report.asked.empty()) say(fmt::format("each asked with {}", report.asked));
+  say("seeds: " + report.seeds);
   run(options, {sides, options.streams}, report);
 
   const Document pages = document(report);

@@ -14,6 +14,7 @@
 
 namespace slipstream::command::verify {
 
+inline constexpr int kSeedMax = 4000;   // there are servers that take 32 bits of a seed
 inline constexpr int kStreamsMax = 64;  // a router has 256 places in its queue
 
 struct VerifyOptions {
@@ -28,8 +29,9 @@ struct VerifyOptions {
   int seeds = 2;        // of the first part, for each prompt and temperature
   int tokens = 64;      // of its answers, at most
   int samples = 1000;   // of the second part, a side, for each prompt and temperature above 0
+  int64_t seed = 1;     // which million of seeds the answers are drawn with
   int law_prompts = 1;  // the first so many
-  int positions = 3;
+  int positions = 4;
   double alpha = 1e-3;                   // of all tests together
   std::optional<int> allow_differences;  // between two servers
   int streams = 8;

@@ -6,12 +6,21 @@ namespace slipstream::command {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Fleet, WaitsForAModelsTreeAsItsMethodNeedsUnlessItIsTold) {
   EXPECT_EQ(deadline_of({.drafter = "small-lm"}), 200'000U);
   EXPECT_EQ(deadline_of({.drafter = "ngram"}), 3000U);
   EXPECT_EQ(deadline_of({.drafter = "small-lm", .deadline_us = 7000}), 7000U);
+}
+
+TEST(Fleet, LetsItsRouterAllowTheRulesThatItIsGiven) {
+  EXPECT_THAT(router_flags({.drafter = "ngram", .rules = "coupled,pareto"}),
+              ElementsAre("--deadline-us", "3000", "--trust", "local", "--rules", "coupled,pareto"));
+  EXPECT_THAT(router_flags({.drafter = "ngram"}), Not(Contains("--rules"))) << "the router has a default of its own";
 }
 
 TEST(Fleet, SaysHowLongADrafterIsWaitedForAndThatItIsTrusted) {

@@ -11,6 +11,7 @@ using testing::IsEmpty;
 Side side(bool slipstream, bool logprobs) {
   Side side;
   side.habit.standard = !slipstream;
+  side.ids = slipstream;
   side.logprobs = logprobs;
   return side;
 }
@@ -29,6 +30,27 @@ TEST(Draws, AreCutByTheFinestThatBothSidesGive) {
   EXPECT_EQ(common_unit({side(false, true), side(false, true)}), Unit::logprob_token);
   EXPECT_EQ(common_unit({side(true, false), side(false, true)}), Unit::character);
   EXPECT_EQ(common_unit({side(false, true), side(false, false)}), Unit::character);
+}
+
+TEST(Draws, AreNotCutByIdsThatASlipstreamsGatewayTakesAway) {
+  Side bare = side(true, true);
+  bare.ids = false;
+  EXPECT_EQ(common_unit({bare, side(true, true)}), Unit::logprob_token);
+}
+
+TEST(Draws, ByTokenIdKeepWhatWasSpentUpToEach) {
+  Answer told = answer();
+  told.spent_until = {0, 0.25, 0.5};
+  EXPECT_THAT(cut(told, Unit::token_id, 2).spent, ElementsAre(0, 0.25));
+  EXPECT_THAT(cut(told, Unit::character, 2).spent, IsEmpty());
+}
+
+TEST(Draws, ByTokenIdKeepWhereADraftStood) {
+  Answer told = answer();
+  told.drafted = {0, 1, 0};
+  told.depths = {0, 2, 2};
+  EXPECT_THAT(cut(told, Unit::token_id, 2).drafted, ElementsAre(0, 1));
+  EXPECT_THAT(cut(answer(), Unit::token_id, 2).drafted, IsEmpty()) << "it does not say";
 }
 
 TEST(Draws, ByTokenIdKeepWhatEachSays) {

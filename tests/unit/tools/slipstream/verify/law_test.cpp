@@ -92,13 +92,60 @@ TEST(LawTests, HoldACandidateToWhatItDeclares) {
   EXPECT_EQ(beyond.worst()->place, "token 1");
 }
 
+// The first token is never drafted, so that nothing is spent there; what the third spends is no licence for it.
+TEST(LawTests, HoldEachPositionToWhatIsSpentUpToIt) {
+  Draws draws = Source{.bias = 0.2}.draws(8000);
+  draws.declared.assign(draws.candidate.size(), 0.39);
+  EXPECT_FALSE(judged(draws).different()) << "where the spending is told in total only";
+  for (Draw& draw : draws.candidate) draw.spent = {0, 0, 0.39};
+  const LawResult law = judged(draws);
+  EXPECT_LE(law.tests[0].adjusted, law.alpha);
+  EXPECT_EQ(law.tests[0].excess->declared, 0);
+  EXPECT_NEAR(law.tests[2].excess->declared, 0.39, 1e-9);
+  EXPECT_EQ(law.tests[3].excess->declared, 0) << "tokens 1 and 2";
+  EXPECT_NEAR(law.tests[4].excess->declared, 0.39, 1e-9) << "tokens 2 and 3";
+}
+
+TEST(LawTests, SayHowManyAnswersHadADraftThere) {
+  Draws draws = Source{}.draws(1000);
+  EXPECT_FALSE(judged(draws).tests[0].drafted) << "nobody says";
+  for (size_t i = 0; i < draws.candidate.size(); ++i) draws.candidate[i].drafted = {0, i % 2 == 0, i % 4 == 1};
+  const LawResult law = judged(draws);
+  EXPECT_EQ(law.tests[0].drafted, 0.0);
+  EXPECT_EQ(law.tests[1].drafted, 0.5);
+  EXPECT_EQ(law.tests[2].drafted, 0.25);
+  EXPECT_EQ(law.tests[3].drafted, 0.5) << "tokens 1 and 2";
+  EXPECT_EQ(law.tests[4].drafted, 0.75) << "tokens 2 and 3";
+}
+
+// Token 5 becomes 0 at the second place: of the pairs, those with a 0 there differ most.
+TEST(LawTests, CallACellOfPairsByThePairThatDiffersMost) {
+  Draws draws = Source{}.draws(4000);
+  for (auto* side : {&draws.reference, &draws.candidate}) {
+    for (Draw& draw : *side) {
+      draw.units = {"1", draw.units[1], draw.units[2]};
+      draw.texts = {"yes", draw.units[1] == "5" ? "five" : "", ""};
+    }
+  }
+  for (Draw& draw : draws.candidate) {
+    if (draw.units[1] == "5") draw.units[1] = "0";
+  }
+  const LawResult law = judged(draws);
+  const auto& shares = law.tests[3].shares;
+  EXPECT_EQ(law.tests[3].place, "tokens 1 and 2, jointly");
+  const auto five =
+      std::ranges::find_if(shares, [](const Share& share) { return share.label.starts_with(R"(1 "yes", 5 "five")"); });
+  ASSERT_NE(five, shares.end());
+  EXPECT_GT(five->count.reference, five->count.candidate);
+}
+
 TEST(LawTests, LeaveOutPairsThatTheDrawsCannotFill) { EXPECT_EQ(judged(Source{}.draws(60)).tests.size(), 3U); }
 
 TEST(LawTests, OfTheSameWordEachTimeHaveNothingToCompare) {
   Draws draws;
   for (int i = 0; i < 500; ++i) {
-    draws.reference.push_back({{"7"}, {"yes"}});
-    draws.candidate.push_back({{"7"}, {"yes"}});
+    draws.reference.push_back({.units = {"7"}, .texts = {"yes"}});
+    draws.candidate.push_back({.units = {"7"}, .texts = {"yes"}});
   }
   const LawResult law = judged(draws, {.prompt = 0, .temperature = 1, .unit = Unit::token_id, .positions = 1});
   EXPECT_FALSE(law.different());

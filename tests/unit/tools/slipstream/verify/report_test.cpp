@@ -7,11 +7,13 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr Drafting kBusy{.answers = 10, .told = 10, .with = 9, .nodes = 50, .accepted = 21};
+
 Report clean() {
   Report report{.reference = "here", .candidate = "there", .prompts = {"why?"}, .bytes_promised = true, .speculates = true};
-  report.bytes = BytesResult{.answers = 10, .bytes = 100, .tokens = 50, .draft_nodes = 7};
+  report.bytes = BytesResult{.answers = 10, .bytes = 100, .tokens = 50, .drafting = kBusy};
   LawTest test{.place = "token 1", .shares = {{"a", {600, 590}}, {"b", {400, 410}}}, .test = {0.2, 1, 0.65}};
-  report.law = LawResult{.tests = {test}, .alpha = 1e-3, .samples = 1000, .draft_nodes = 9};
+  report.law = LawResult{.tests = {test}, .alpha = 1e-3, .samples = 1000, .drafting = kBusy};
   correct(*report.law);
   return report;
 }
@@ -57,11 +59,57 @@ TEST(VerifyReport, CannotTellWhatWentWrongHalfWay) {
 
 TEST(VerifyReport, CannotTellWhereNothingWasDrafted) {
   Report report = clean();
-  report.law->draft_nodes = 0;
+  report.law->drafting = {.answers = 10, .told = 10};
   EXPECT_EQ(verdict(report), Verdict::unknown);
-  EXPECT_THAT(sentence(report), HasSubstr("part \"law\""));
+  EXPECT_THAT(sentence(report), HasSubstr("no drafter guessed anything in the part \"law\""));
   report.speculates = false;
   EXPECT_EQ(verdict(report), Verdict::same) << "two servers are compared as they are";
+}
+
+// What a proxy makes of it that switches speculation off in all but one of 499 requests.
+TEST(VerifyReport, CannotTellWhereHardlyAnAnswerHadDrafts) {
+  Report report = clean();
+  report.law->drafting = {.answers = 499, .told = 499, .with = 1, .nodes = 4, .accepted = 2};
+  EXPECT_EQ(verdict(report), Verdict::unknown);
+  EXPECT_THAT(
+      sentence(report),
+      HasSubstr(
+          "only 1 of 499 answers of the part \"law\" had a draft at a token that is compared (0.2 %; 10 % at least must)"));
+  report = clean();
+  report.bytes->drafting = {.answers = 499, .told = 499, .with = 1, .nodes = 4, .accepted = 2};
+  EXPECT_EQ(verdict(report), Verdict::unknown);
+  EXPECT_THAT(sentence(report), HasSubstr("part \"bytes\""));
+}
+
+TEST(VerifyReport, CannotTellWhereNobodySaysWhatWasDrafted) {
+  Report report = clean();
+  report.bytes->drafting = {.answers = 10};
+  EXPECT_EQ(verdict(report), Verdict::unknown);
+  EXPECT_THAT(sentence(report), HasSubstr("no answer of the part \"bytes\" says how much was drafted"));
+}
+
+TEST(VerifyReport, SaysHowMuchWasDrafted) {
+  Report report = clean();
+  report.law->tests[0].drafted = 0.125;
+  const std::string text = markdown(document(report));
+  const std::string drafted = "judged 50 draft nodes for the candidate's and accepted 21; 9 of 10 answers (90 %) had a draft";
+  const size_t bytes = text.find(drafted);
+  EXPECT_NE(bytes, std::string::npos);
+  EXPECT_NE(text.find(drafted, bytes + 1), std::string::npos) << "of the law, too";
+  EXPECT_THAT(text, HasSubstr("12.5 %"));
+}
+
+TEST(VerifyReport, SaysWhichSeedsTheAnswersWereDrawnWith) {
+  Report report = clean();
+  report.seeds = "5 to 6";
+  EXPECT_THAT(markdown(document(report)), HasSubstr("5 to 6"));
+}
+
+TEST(VerifyReport, NamesWhatDiffersMostFirst) {
+  Report report = clean();
+  report.law->tests[0].shares = {{"alike", {500, 500}}, {"apart", {100, 300}}};
+  const std::string text = markdown(document(report));
+  EXPECT_LT(text.find("| apart"), text.find("| alike"));
 }
 
 TEST(VerifyReport, CannotTellALawFromDrawsTooRareToCompare) {
@@ -90,9 +138,16 @@ Report declaring() {
 TEST(VerifyReport, SaysWithinWhatIsDeclared) {
   EXPECT_EQ(verdict(declaring()), Verdict::same);
   EXPECT_EQ(sentence(declaring()),
-            "Differs by at most what it declares, 0.03 total variation an answer on average, as far as this run can tell.");
+            "Differs by at most what it declares, 0.03 total variation on average up to the last token that is compared, as "
+            "far as this run can tell.");
   EXPECT_THAT(markdown(document(declaring())), HasSubstr("0.0400 ± 0.0100 |   0.0300 |"));
   EXPECT_THAT(power_sentence(*declaring().law), HasSubstr("beyond what is declared"));
+}
+
+TEST(VerifyReport, CallsNothingDeclaredNothing) {
+  Report report = declaring();
+  report.law->tests[0].excess->declared = 1.41e-18;
+  EXPECT_THAT(sentence(report), HasSubstr("what it declares, 0 total variation"));
 }
 
 TEST(VerifyReport, SaysDifferentForMoreThanIsDeclared) {

@@ -39,6 +39,12 @@ TEST(RequestFlags, LeaveAloneWhatTheCommandSetsItself) {
   EXPECT_THAT(RequestFlags{.fields = "{"}.json().error().message, HasSubstr("JSON object"));
 }
 
+TEST(RequestFlags, AreGivenOnce) {
+  const auto json = RequestFlags{.repetition_penalty = 1.5, .fields = R"({"repetition_penalty": 1.2})"}.json();
+  ASSERT_FALSE(json);
+  EXPECT_THAT(json.error().message, HasSubstr("in --fields and with --repetition-penalty"));
+}
+
 TEST(SpeculationFlags, AreTheFieldsOfTheSameNames) {
   const SpeculationFlags flags{.rule = "typical", .drafter = "ngram", .nodes = 4, .depth = 2, .epsilon = 0.3, .delta = 0.09};
   EXPECT_EQ(complaint(flags), "");

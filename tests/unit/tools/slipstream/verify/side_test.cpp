@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/http/server.h"
+#include "tools/slipstream/verify/bytes.h"
 #include "tools/slipstream/verify/crew.h"
 #include "tools/slipstream/verify/draws.h"
 
@@ -23,6 +24,7 @@ constexpr const char* kStream =
     "\"e\"}]}}]}\n\n"
     "data: {\"choices\": [{\"delta\": {\"content\": \"y\"}, \"logprobs\": {\"content\": [{\"token\": \"y\"}]}}]}\n\n"
     "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"length\"}]}\n\n";
+constexpr const char* kIds = "data: {\"choices\": [{\"delta\": {}}], \"slipstream\": {\"token_ids\": [7]}}\n\n";
 constexpr const char* kDone = "data: [DONE]\n\n";
 
 class Parrot {
@@ -44,8 +46,9 @@ class Parrot {
     return bodies_.size();
   }
   uint64_t connections() const { return server_.counters().connections; }
-  std::atomic<bool> refuses = false;
+  std::atomic<bool> refuses = false, breaks_off = false;
   std::string owner = "somebody", usage;  // before anybody asks
+  bool ids = false;                       // likewise
 
  private:
   void answer(const http::Request& request, http::Exchange exchange) {
@@ -59,9 +62,10 @@ class Parrot {
     }
     if (refuses) return exchange.send({.status = 429, .body = R"({"error": {"message": "too many at once"}})"});
     exchange.begin_stream("text/event-stream");
+    if (ids) exchange.write(kIds);
     exchange.write(kStream);
     if (!usage.empty()) exchange.write("data: " + nlohmann::json::parse(usage).dump() + "\n\n");
-    exchange.write(kDone);
+    if (!breaks_off) exchange.write(kDone);
     exchange.end();
   }
 
@@ -102,6 +106,7 @@ TEST(VerifySide, TellsTokensByLogprobsIfTheyComeWhenAskedFor) {
 TEST(VerifySide, AsksWithTheFieldsThatTheUserGave) {
   Parrot parrot;
   parrot.owner = "slipstream";
+  parrot.ids = true;
   auto sides = meet_switched({parrot.url(), ""}, {.rule = "batch", .siblings = 3});
   ASSERT_TRUE(sides) << sides.error().message;
   sides->reference.habit.more = sides->candidate.habit.more = R"({"top_p":0.9})";
@@ -128,7 +133,40 @@ TEST(VerifySide, SaysWhyAnotherRuleRan) {
   http::Client client = connect(sides->candidate);
   const auto answer = ask(client, sides->candidate, {"hey", 5, 0.5F, 3});
   ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, HasSubstr("ran the rule coupled where ratio was asked for (no_trusted_drafter)"));
+  EXPECT_THAT(answer.error().message,
+              HasSubstr("ran the rule coupled where ratio was asked for; its reason: no_trusted_drafter"));
+}
+
+TEST(VerifySide, InventsNoReasonForAnotherRule) {
+  Parrot parrot;
+  parrot.owner = "slipstream";
+  parrot.usage = R"({"choices": [], "slipstream": {"speculation": {"rule": "block"}}})";
+  const auto sides = meet_switched({parrot.url(), ""}, {.rule = "traversal", .siblings = 1});
+  ASSERT_TRUE(sides);
+  http::Client client = connect(sides->candidate);
+  const auto answer = ask(client, sides->candidate, {"hey", 5, 0.5F, 3});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message,
+              testing::EndsWith("ran the rule block where traversal was asked for; it does not say why"));
+}
+
+// A gateway that keeps what the standard knows: the other side's ids have nothing to be compared with.
+TEST(VerifySide, GivesIdsOnlyIfTheyCome) {
+  Parrot whole, bare;
+  whole.owner = bare.owner = "slipstream";
+  whole.ids = true;
+  const auto sides = meet_two({whole.url(), ""}, {bare.url(), ""});
+  ASSERT_TRUE(sides) << sides.error().message;
+  EXPECT_TRUE(sides->reference.ids);
+  EXPECT_FALSE(sides->candidate.ids);
+  EXPECT_FALSE(sides->give_ids());
+  EXPECT_TRUE(sides->candidate.logprobs);
+  EXPECT_THAT(sides->candidate.words(), HasSubstr("no token ids come from there"));
+  EXPECT_EQ(common_unit(*sides), Unit::logprob_token);
+  const BytesPlan plan{.prompts = {"hey"}, .seeds = {1}, .temperatures = {0.0F}, .tokens_max = 3};
+  const auto compared = compare_bytes({*sides, 1}, plan);
+  ASSERT_TRUE(compared) << compared.error().message;
+  EXPECT_TRUE(compared->differences.empty()) << "the same text";
 }
 
 TEST(VerifySide, CannotBeSwitchedIfItIsNoSlipstream) {
@@ -148,6 +186,19 @@ TEST(VerifySide, SaysWhoseAnswerFailedAndWhy) {
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr(parrot.url()));
   EXPECT_THAT(answer.error().message, HasSubstr("too many at once"));
+}
+
+// Whose folder of logs that is, only the server knows.
+TEST(VerifySide, SendsNobodyToAFolderOfItsOwnWhenAStreamBreaksOff) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  parrot.breaks_off = true;
+  http::Client client = connect(*side);
+  const auto answer = ask(client, *side, {"hey", 5, 0.5F, 3});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("the stream ended before the answer did; the server's logs say why"));
+  EXPECT_THAT(answer.error().message, Not(HasSubstr(".run")));
 }
 
 TEST(Crew, DoesEachTaskOnceOverConnectionsThatItKeeps) {
@@ -181,6 +232,19 @@ TEST(Draws, HaveEachASeedOfItsOwnOnBothSides) {
   EXPECT_EQ(parrot.different_requests(), 200U) << "nothing else tells one request from another";
   EXPECT_EQ(draws->reference.size(), 100U);
   EXPECT_THAT(draws->candidate[99].units, testing::ElementsAre("h", "e"));
+}
+
+// Else no tree would be deeper than one node where it is looked at.
+TEST(Draws, AskForMoreTokensThanAreCompared) {
+  Parrot parrot;
+  const auto side = meet({parrot.url(), ""});
+  ASSERT_TRUE(side);
+  const Sides sides{*side, *side};
+  ASSERT_TRUE(draw({sides, 1}, {.prompt = "hey", .temperature = 1, .samples = 1, .positions = 2, .first_seed = 4'000'000},
+                   Unit::character));
+  const auto asked = nlohmann::json::parse(parrot.last());
+  EXPECT_EQ(asked["max_tokens"], 2 + kDraftRoom);
+  EXPECT_EQ(asked["seed"], 4'000'001) << "the candidate's";
 }
 
 TEST(Draws, KeepWhatEachAnswerDeclaresAndAskForIt) {
