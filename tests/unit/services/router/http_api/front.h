@@ -112,6 +112,7 @@ class HttpApiTest : public testing::Test {
                       .report = {.steps = 2, .received = 4, .accepted = 3, .rejected = 1, .cached_tokens = 32}};
     delivery.ids = tokenizer().encode(text, true).value();
     delivery.drafted.assign(delivery.ids.size(), 1);
+    delivery.depths.assign(delivery.ids.size(), 2);
     for (const bool drafted : {true, true, false, true, false}) delivery.histogram.add(drafted, 2);
     api.deliver(delivery);
   }
