@@ -50,6 +50,7 @@ struct Delivery {
   RequestId request = 0;
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;             // [ids] 1: a drafter had guessed it
+  std::vector<uint8_t> depths;              // [ids] of the tree that the token's step judged; 0: it had none
   Finish finish = Finish::none;             // none, stop or length: the rest arrives as Failure
   SpeculationReport report;                 // since the request began, over all its verifiers
   Acceptance asked;                         // for by the request

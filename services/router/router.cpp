@@ -264,6 +264,7 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
   effects->push_back(Delivery{.request = request.submit.request,
                               .ids = std::move(taken.ids),
                               .drafted = std::move(taken.drafted),
+                              .depths = std::move(taken.depths),
                               .finish = finish,
                               .report = request.stream.report(),
                               .asked = request.submit.acceptance,

@@ -25,6 +25,7 @@ class Stream {
     Arrival arrival = Arrival::repeated;
     std::vector<TokenId> ids;            // only what is new
     std::vector<uint8_t> drafted;        // [ids]
+    std::vector<uint8_t> depths;         // [ids]
     std::vector<TokenLogprob> logprobs;  // [ids] if they were asked for
     Finish finish = Finish::none;
     int32_t repeated = 0;  // tokens that were here already

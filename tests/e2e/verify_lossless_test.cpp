@@ -23,6 +23,7 @@ namespace slipstream::e2e {
 namespace {
 
 using nlohmann::json;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -217,6 +218,9 @@ TEST(VerifyLossless, LooksWhereTheUserPoints) {
     EXPECT_EQ(asked["logit_bias"], json::parse(R"({"7": 1})"));
   }
   EXPECT_THAT(run.markdown, HasSubstr("both asked with"));
+  EXPECT_THAT(run.markdown, ContainsRegex("accepted [1-9][0-9]*; [0-9]* of 1000 answers"));
+  EXPECT_THAT(run.markdown, ContainsRegex("token 1 +. +0.0 %")) << "it comes with the prompt";
+  EXPECT_THAT(run.markdown, ContainsRegex("token 3 +. +[1-9][0-9.]+ %"));
 }
 
 TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
@@ -234,9 +238,11 @@ TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
   EXPECT_THAT(honest.said, HasSubstr("Differs by at most what it declares"));
   Front liar(cluster.http_port(), [](const json&) -> Front::Change {
     return [](json& event) {
-      if (!event.contains("slipstream") || !event["slipstream"].contains("speculation")) return;
-      json& told = event["slipstream"]["speculation"];
-      if (told.contains("bias_spent")) told["bias_spent"] = told["bias_spent"].get<double>() / 10;
+      if (!event.contains("slipstream")) return;
+      for (const char* at : {"", "/speculation"}) {  // of each chunk, and of the answer
+        const json::json_pointer spent(fmt::format("/slipstream{}/bias_spent", at));
+        if (event.contains(spent)) event[spent] = event[spent].get<double>() / 10;
+      }
     };
   });
   const Outcome lied = asked(liar.url(), "1");
@@ -245,6 +251,9 @@ TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
   const Outcome untold = verify(cluster, {"--server", url(cluster), "--rule", "pareto"});
   EXPECT_EQ(untold.status, 2);
   EXPECT_THAT(untold.said, HasSubstr("--rule pareto needs --epsilon"));
+  const Outcome first = verify(cluster, {"--server", url(cluster), "--rule", "pareto", "--epsilon", "0.1", "--positions", "1"});
+  EXPECT_EQ(first.status, 2);
+  EXPECT_THAT(first.said, HasSubstr("drafts nothing for the first token"));
 }
 
 TEST(VerifyLossless, AsksStrangersInStandardWordsAndComparesWhatTheySay) {
@@ -261,6 +270,27 @@ TEST(VerifyLossless, AsksStrangersInStandardWordsAndComparesWhatTheySay) {
   EXPECT_EQ(foreign_fields, 0);
   EXPECT_THAT(run.said, HasSubstr("bytes: 2 answers a side, 0 differ"));
   EXPECT_THAT(run.said, HasSubstr("tokens 1 and 2, jointly"));
+}
+
+// What a gateway does that hands on the fields of the standard only.
+TEST(VerifyLossless, ComparesASlipstreamWhoseTokenIdsDoNotComeByWhatItSays) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("random");
+  Front gateway(cluster.http_port(), [](const json&) -> Front::Change {
+    return [](json& event) {
+      event.erase("slipstream");
+      event.erase("metrics");
+    };
+  });
+  const Outcome two =
+      verify(cluster, {"--reference", url(cluster), "--candidate", gateway.url(), "--samples", "500", "--seed", "3"});
+  EXPECT_EQ(two.status, 0) << two.said;
+  EXPECT_THAT(two.said, HasSubstr("no token ids come from there"));
+  EXPECT_THAT(two.markdown, HasSubstr("cut by token (from logprobs)"));
+  EXPECT_THAT(two.markdown, HasSubstr("3000000 to 3000999 as a law"));
+  const Outcome one = verify(cluster, {"--server", gateway.url(), "--samples", "0"});
+  EXPECT_EQ(one.status, 2) << one.said;
+  EXPECT_THAT(one.said, HasSubstr("says how much was drafted"));
 }
 
 TEST(VerifyLossless, CannotTellWhereNobodyDraftsOrNobodyListens) {

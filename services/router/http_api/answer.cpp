@@ -46,6 +46,7 @@ Result<void> Answer::read(const Delivery& delivery) {
     if (tell_tokens_) {
       tokens_.ids.push_back(delivery.ids[i]);
       tokens_.drafted.push_back(delivery.drafted[i]);
+      tokens_.depths.push_back(delivery.depths[i]);
     }
     if (tell_logprobs_) tell_logprob(delivery.ids[i], delivery.logprobs[i]);
     TRY(std::string piece, detokenizer_.push(delivery.ids[i]));

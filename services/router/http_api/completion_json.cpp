@@ -82,7 +82,7 @@ Json speculation_json(const CompletionHead& head, const Delivery& delivery, cons
 }
 
 Json tokens_json(const TokenFacts& tokens) {
-  return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"pieces", tokens.pieces}};
+  return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"depths", tokens.depths}, {"pieces", tokens.pieces}};
 }
 
 // A token's text may be part of a character; its bytes say all.
@@ -125,7 +125,10 @@ std::string CompletionJson::role(const ChunkUsage& usage) const {
 std::string CompletionJson::text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const {
   Json json = chunk(head_, delivery_.backend, {{"content", piece}}, nullptr);
   json["choices"][0]["logprobs"] = logprobs_json(facts.logprobs);
-  if (facts.tokens != nullptr) json["slipstream"] = tokens_json(*facts.tokens);
+  if (facts.tokens != nullptr) {
+    json["slipstream"] = tokens_json(*facts.tokens);
+    if (is_biased(delivery_.rule.ran.rule)) json["slipstream"]["bias_spent"] = delivery_.report.spent;  // so far
+  }
   return dump(std::move(json), usage);
 }
 

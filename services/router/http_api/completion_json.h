@@ -25,10 +25,12 @@ struct Usage {
   uint32_t guessed_tokens = 0;  // of those of the completion, by a drafter
 };
 
-// `slipstream`: {"token_ids", "drafted", "pieces"}, if the request asked for tokens. The pieces together are the text.
+// `slipstream`: {"token_ids", "drafted", "depths", "pieces"}, if the request asked for tokens. The pieces together are the
+// text.
 struct TokenFacts {
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it
+  std::vector<uint8_t> depths;      // [ids] of the tree that its step judged; 0: none
   std::vector<std::string> pieces;  // [ids] the text that became certain with each; one more if the end freed some
 };
 

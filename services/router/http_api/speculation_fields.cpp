@@ -65,9 +65,11 @@ ApiResult<Speculation> read_speculation(const RequestFields& body, const std::ve
   const std::string_view name = rule.value_or("coupled");
   const auto known = std::ranges::find(kRuleFields, name, &RuleFields::rule);
   if (known == kRuleFields.end() || std::ranges::find(allowed, name) == allowed.end()) {
+    const bool unknown = known == kRuleFields.end();
     return std::unexpected(bad_field(
-        "speculation.rule", fmt::format("the rule `{}` is {} here: choose one of {}.", name,
-                                        known == kRuleFields.end() ? "unknown" : "not allowed", fmt::join(allowed, ", "))));
+        "speculation.rule",
+        fmt::format("the rule `{}` is {} here: choose one of {}{}.", name, unknown ? "unknown" : "not allowed",
+                    fmt::join(allowed, ", "), unknown ? "" : "; whoever runs the server allows others with --rules")));
   }
   TRY_VOID(check_keys(*fields, *known));
   TRY(const auto enabled, fields->boolean(kEnabled));

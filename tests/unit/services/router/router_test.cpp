@@ -91,6 +91,19 @@ TEST_F(RouterTest, StartsCarryWhatIsDoneToLogitsAndLogprobs) {
   EXPECT_EQ(start.top_logprobs, 5);
 }
 
+TEST_F(RouterTest, HandsOverHowDeepTheTreeOfEachTokenWas) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  Tokens first{.sequence = sequence(1), .epoch = 1, .ids = {20, 21}, .drafted = {0, 1}, .depths = {0, 3}};
+  stage.hears(kVerifier, first);
+  EXPECT_THAT(stage.does<Delivery>().depths, ElementsAre(0, 3));
+  first.ids.push_back(22);
+  first.drafted.push_back(0);
+  first.depths.push_back(3);
+  stage.hears(kVerifier, first);
+  EXPECT_THAT(stage.does<Delivery>().depths, ElementsAre(3)) << "what is new";
+}
+
 TEST_F(RouterTest, HandsOverEachLogprobOnce) {
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);

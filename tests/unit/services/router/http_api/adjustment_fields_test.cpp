@@ -55,7 +55,11 @@ TEST_F(HttpApiTest, LetsNoStopStringBeginWithinMinTokens) {
 TEST_F(HttpApiTest, TellsLogprobsInOpenAisShapeWholeAndStreamed) {
   const auto ids = tokenizer().encode("é<|im_end|>", true).value();
   const auto delivery = [&](RequestId id) {
-    Delivery all{.request = id, .ids = ids, .drafted = std::vector<uint8_t>(ids.size()), .finish = Finish::stop};
+    Delivery all{.request = id,
+                 .ids = ids,
+                 .drafted = std::vector<uint8_t>(ids.size()),
+                 .depths = std::vector<uint8_t>(ids.size()),
+                 .finish = Finish::stop};
     for (TokenId each : ids) all.logprobs.push_back({-0.5F, {{each, -0.5F}, {299999, -2.0F}}});
     return all;
   };

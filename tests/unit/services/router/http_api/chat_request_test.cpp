@@ -204,6 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
         field(R"("ignore_eos":1)", "ignore_eos", "invalid_type", "true or false"),
         field(R"("speculation":{"threshold":0.5})", "speculation.threshold", "invalid_value", "enabled"),
         field(R"("speculation":{"rule":"pareto"})", "speculation.rule", "invalid_value", "not allowed here"),
+        field(R"("speculation":{"rule":"pareto"})", "speculation.rule", "invalid_value",
+              "runs the server allows others with --rules"),
         field(R"("speculation":{"rule":"best"})", "speculation.rule", "invalid_value", "unknown here"),
         field(R"("speculation":{"siblings":2})", "speculation.siblings", "invalid_value", "does not go with"),
         field(R"("speculation":{"rule":"ratio","siblings":9})", "speculation.siblings", "invalid_value", "8"),

@@ -113,6 +113,7 @@ class HttpApiTest : public testing::Test {
     delivery.ids = tokenizer().encode(text, true).value();
     delivery.drafted.assign(delivery.ids.size(), 0);
     if (!delivery.drafted.empty()) delivery.drafted.front() = 1;
+    delivery.depths.assign(delivery.ids.size(), 2);
     for (const bool drafted : {true, true, false, true, false}) delivery.histogram.add(drafted, 2);
     api.deliver(delivery);
   }

@@ -89,9 +89,27 @@ TEST_F(HttpApiTest, TellsTokensAndWhoGuessedThemOnlyWhenAsked) {
   const auto facts = got[1]["slipstream"];
   EXPECT_EQ(facts["token_ids"].get<std::vector<TokenId>>(), tokenizer().encode("Hello<|im_end|>", true).value());
   EXPECT_EQ(facts["drafted"].size(), facts["token_ids"].size());
+  EXPECT_EQ(facts["depths"], json(std::vector<int>(facts["token_ids"].size(), 2)));
   std::string text;
   for (const auto& piece : facts["pieces"]) text += piece.get<std::string>();
   EXPECT_EQ(text, "Hello");
+}
+
+TEST_F(HttpApiTest, TellsWithItsTokensWhatABiasedAnswerHasSpentSoFar) {
+  auto streamed = stream(ask(R"("stream":true,"slipstream":{"tokens":true})"));
+  const auto ids = tokenizer().encode("Hello", true).value();
+  Delivery delivery{.request = inbox.take<Submit>().request,
+                    .ids = ids,
+                    .drafted = std::vector<uint8_t>(ids.size()),
+                    .depths = std::vector<uint8_t>(ids.size()),
+                    .rule = {.ran = {.rule = Rule::pareto}}};
+  api.deliver(delivery);
+  delivery.report.spent = 0.25F;
+  delivery.finish = Finish::stop;
+  api.deliver(delivery);
+  const auto got = streamed.get();
+  EXPECT_EQ(got[1]["slipstream"]["bias_spent"], 0.0);
+  EXPECT_EQ(got[2]["slipstream"]["bias_spent"], 0.25);
 }
 
 TEST_F(HttpApiTest, CutsAtAStopStringAndAbandonsTheRest) {
