@@ -102,6 +102,8 @@ TEST(DeclaredBias, AcceptsMoreTheFartherItMayStray) {
   EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::uniform, 0.3}, 0.1, 0.4, 0), 1.0);
   EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.31, 0.4, 0.0), 1.0);
   EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.1, 0.4, 1.0), 0.0) << "0.6 / e is 0.22";
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.25, 0.4, 1.0), 1.0);
+  EXPECT_DOUBLE_EQ(acceptance({Bias::Kind::typical, 0.3, 0.6}, 0.25, 0.4, 0.0), 0.0) << "a model that is sure wants more";
 }
 
 TEST(DeclaredBias, RefusesStrengthsOutOfRange) {

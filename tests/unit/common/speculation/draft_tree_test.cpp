@@ -60,16 +60,18 @@ TEST(DraftTree, RefusesRepeatsThatWereDrawnWithoutReplacement) {
 }
 
 TEST(DraftTree, TrimKeepsEachSetWithItsLaw) {
-  const OwnLaw deep = law_of({{7, kDraftLawTotal}});
-  auto drawn = DraftTree::make({{1, kRoot, 0.2F}, {2, kRoot, 0.8F}, {7, 0, 0.2F}, {7, 1, 0.8F}}, {halves(), deep, deep, {}, {}},
-                               Replacement::without, kVocabulary);
+  const OwnLaw deep = law_of({{7, kDraftLawTotal}}), deepest = law_of({{5, kDraftLawTotal}});
+  auto drawn = DraftTree::make({{1, kRoot, 0.2F}, {2, kRoot, 0.8F}, {7, 0, 0.2F}, {7, 1, 0.8F}, {5, 3, 0.7F}},
+                               {halves(), deep, deep, {}, deepest, {}}, Replacement::without, kVocabulary);
   ASSERT_TRUE(drawn) << drawn.error().message;
-  drawn->trim(3);
-  ASSERT_EQ(drawn->size(), 3);
+  drawn->trim(4);
+  ASSERT_EQ(drawn->size(), 4);
   EXPECT_EQ(drawn->tree().nodes()[2].parent, 1);
+  EXPECT_EQ(drawn->tree().nodes()[3].parent, 2);
   EXPECT_THAT(drawn->law(0).ids, ElementsAre(1, 2));
   EXPECT_TRUE(drawn->law(1).empty()) << "its child is gone";
   EXPECT_THAT(drawn->law(2).ids, ElementsAre(7));
+  EXPECT_THAT(drawn->law(3).ids, ElementsAre(5)) << "of a node that moved up";
   drawn->trim(0);
   EXPECT_EQ(drawn->size(), 0);
   EXPECT_TRUE(drawn->law(0).empty());
