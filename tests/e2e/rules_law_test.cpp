@@ -22,12 +22,16 @@ nlohmann::json adjusting(const Adjustments& how) {
   return {{"repetition_penalty", how.repetition_penalty}, {"frequency_penalty", how.frequency_penalty}};
 }
 
-constexpr const char* kRules[] = {R"({"rule":"coupled"})",
-                                  R"({"rule":"ratio"})",
-                                  R"({"rule":"ratio","siblings":2})",
-                                  R"({"rule":"batch","siblings":3})",
-                                  R"({"rule":"block"})",
-                                  R"({"rule":"traversal","siblings":2})"};
+struct Case {
+  const char* speculation;
+  bool chain = false;  // else a new sequence's three nodes (speculation/guard.h) are all of one level
+};
+constexpr Case kRules[] = {{R"({"rule":"coupled"})"},
+                           {R"({"rule":"ratio"})", true},
+                           {R"({"rule":"ratio","siblings":2})"},
+                           {R"({"rule":"batch","siblings":3})"},
+                           {R"({"rule":"block"})", true},
+                           {R"({"rule":"traversal","siblings":2})"}};
 
 // The target drafted for by itself with noise on its weights.
 void start(Cluster& cluster) {
@@ -54,7 +58,7 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
     }
     ExactLaw biased = *law;
     biased.bias(2, planted);
-    for (const char* rule : kRules) {
+    for (const auto& [rule, chain] : kRules) {
       nlohmann::json request{{"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
       request.update(adjusting(how));
       std::vector<Triple> triples(count);
@@ -72,7 +76,9 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
           "two deep in {:.0f} % of answers\n",
           rule, temperature, top_p, first.p_value, second.p_value, third.p_value, verdict.joint.p_value,
           after.accepted - before.accepted, after.received - before.received, 100 * share);
-      EXPECT_GT(share, kTwoDeepLeast) << "of the third token little is proved";
+      if (chain) {
+        EXPECT_GT(share, kTwoDeepLeast) << "of the third token little is proved";
+      }
       EXPECT_TRUE(verdict.exact()) << rule;
       EXPECT_FALSE(judge(triples, biased, *law).exact()) << "an error of " << planted << " would pass";
       EXPECT_GT(after.accepted, before.accepted);

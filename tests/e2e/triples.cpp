@@ -13,7 +13,7 @@ namespace slipstream::e2e {
 namespace {
 
 constexpr int kConnections = 32;
-constexpr int kAnswerTokens = 6;  // so that trees, with siblings too, reach the third token: the last one is not worth a draft
+constexpr int kAnswerTokens = 6;  // so that drafts reach the third: an answer's last token is not worth one
 
 std::string ask(http::Client& client, uint64_t seed, const nlohmann::json& besides) {
   nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kTripleWords}}}},
