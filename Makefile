@@ -12,7 +12,7 @@ help:
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            what takes longer: tests under asan, ubsan and tsan, and the ones marked 'check'"
-	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (10 minutes)"
+	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           the papers' formulas beside simulations by our own acceptance code, as one page (half a minute)"
 	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make bench-peers      ours beside llama.cpp, OpenVINO and transformers, installed into .cache/peers (first time: 8 GB, half an hour)"
