@@ -5,15 +5,14 @@
 //   echo 16 1 4093 198 | build/release/bench/decode --model models/smollm2-135m-instruct.gguf
 #include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <fmt/ranges.h>
 
-#include "bench/model_flags.h"
 #include "bench/one_sequence.h"
+#include "bench/text_lines.h"
 
 namespace slipstream {
 namespace {
@@ -38,7 +37,8 @@ Result<Job> read_job(const std::string& line) {
 }
 
 // The first token belongs to the prompt's time.
-Result<void> decode(LanguageModel& model, BlockPool& pool, const Job& job) {
+Result<void> decode(LanguageModel& model, BlockPool& pool, const std::string& line) {
+  TRY(const Job job, read_job(line));
   OneSequence sequence(model, pool);
   const auto asked = Clock::now();
   TRY(TokenId token, sequence.run_prompt(job.prompt));
@@ -55,33 +55,10 @@ Result<void> decode(LanguageModel& model, BlockPool& pool, const Job& job) {
   return {};
 }
 
-Result<void> run(const ModelFlags& flags, int32_t context) {
-  const int32_t blocks = blocks_of_a_sequence(context);
-  TRY(LanguageModel model, flags.load(blocks));
-  std::fprintf(stderr, "ready: %s\n", model.numerics_id().c_str());
-  BlockPool pool(blocks);
-  for (std::string line; std::getline(std::cin, line);) {
-    TRY(const Job job, read_job(line));
-    TRY_VOID(decode(model, pool, job));
-  }
-  return {};
-}
-
 }  // namespace
 }  // namespace slipstream
 
 int main(int argc, char** argv) {
-  slipstream::ModelFlags flags;
-  int32_t context = 4096;
-  CLI::App app("Decodes prompts greedily, one after the other, and times it");
-  flags.add_to(app);
-  app.add_option("--context", context, "tokens of the longest prompt and its answer")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 32768));
-  CLI11_PARSE(app, argc, argv);
-  if (const auto done = slipstream::run(flags, context); !done) {
-    std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return 1;
-  }
-  return 0;
+  using namespace slipstream;
+  return answer_lines(argc, argv, "Decodes prompts greedily, one after the other, and times it", {}, 4096, decode);
 }

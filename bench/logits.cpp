@@ -1,16 +1,15 @@
 // What a model makes of texts: a text a line on stdin, as token ids; for each of its tokens the logits of the next one on
-// stdout, [tokens, vocabulary] floats in this machine's order. On stderr, once it is ready: the numerics id. bench/peers/quality.py
-// reads it.
+// stdout, [tokens, vocabulary] floats in this machine's order. On stderr, once it is ready: the numerics id.
+// bench/peers/quality.py reads it.
 //
 //   echo 1 4093 198 | build/release/bench/logits --model models/smollm2-135m-instruct.gguf --weights q8_0 > three_rows
 #include <cstdio>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "bench/model_flags.h"
 #include "bench/one_sequence.h"
+#include "bench/text_lines.h"
 
 namespace slipstream {
 namespace {
@@ -25,7 +24,9 @@ Result<std::vector<TokenId>> read_ids(const std::string& line) {
   return ids;
 }
 
-Result<void> write_logits(LanguageModel& model, std::span<const TokenId> tokens, BlockPool& pool) {
+Result<void> write_logits(LanguageModel& model, BlockPool& pool, const std::string& line) {
+  TRY(const auto ids, read_ids(line));
+  std::span<const TokenId> tokens = ids;
   OneSequence sequence(model, pool);
   while (!tokens.empty()) {
     const auto chunk = tokens.first(std::min(tokens.size(), kChunkRows));
@@ -38,31 +39,10 @@ Result<void> write_logits(LanguageModel& model, std::span<const TokenId> tokens,
   return {};
 }
 
-Result<void> run(const ModelFlags& flags, int32_t context) {
-  const int32_t blocks = blocks_of_a_sequence(context);
-  TRY(LanguageModel model, flags.load(blocks));
-  std::fprintf(stderr, "ready: %s\n", model.numerics_id().c_str());
-  BlockPool pool(blocks);
-  for (std::string line; std::getline(std::cin, line);) {
-    TRY(const auto tokens, read_ids(line));
-    TRY_VOID(write_logits(model, tokens, pool));
-  }
-  return {};
-}
-
 }  // namespace
 }  // namespace slipstream
 
 int main(int argc, char** argv) {
-  slipstream::ModelFlags flags{.threads = 1};
-  int32_t context = 2048;
-  CLI::App app("Writes a model's logits for given texts");
-  flags.add_to(app);
-  app.add_option("--context", context, "tokens of the longest text")->capture_default_str()->check(CLI::Range(1, 32768));
-  CLI11_PARSE(app, argc, argv);
-  if (const auto done = slipstream::run(flags, context); !done) {
-    std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return 1;
-  }
-  return 0;
+  using namespace slipstream;
+  return answer_lines(argc, argv, "Writes a model's logits for given texts", {.threads = 1}, 2048, write_logits);
 }

@@ -13,6 +13,7 @@
 #include <CLI/Formatter.hpp>
 #include <nlohmann/json.hpp>
 
+#include "bench/processor.h"
 #include "tests/e2e/cluster.h"
 #include "tests/e2e/node_fates.h"
 #include "tests/e2e/prompts.h"
@@ -71,14 +72,6 @@ std::string status_field(pid_t pid, const std::string& field) {
       return fmt::format("{:.1f} MB", std::strtod(line.c_str() + field.size() + 1, nullptr) / 1024);
   }
   return "?";
-}
-
-std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown CPU";
 }
 
 void copy(Cluster& cluster, const Options& options) {
@@ -145,7 +138,8 @@ void run(const Options& options) {
   Cluster cluster(options.model);
   cluster.start_all("ngram");
   cluster.ask(questions(committed_prompts(1), 16).front());  // the weights' pages are in memory then
-  fmt::print("{}, {} CPUs, {}\n\n", cpu_name(), cpus(), cluster.metrics("verifier").label(metric::kBuildInfo.name, "numerics"));
+  fmt::print("{}, {} CPUs, {}\n\n", processor(), cpus(),
+             cluster.metrics("verifier").label(metric::kBuildInfo.name, "numerics"));
   copy(cluster, options);
   const Samples verifier = cluster.settled_verifier();
   const auto overhead = [&](double q) { return 1000 * verifier.quantile(metric::kVerifierOverheadSeconds.name, q); };

@@ -37,13 +37,14 @@ RuleChoice Router::State::rule_for(const LiveRequest& request) const {
   const Submit& submit = request.submit;
   const bool greedy = submit.sampling.temperature == 0.0F;
   const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
-  // Its words do not depend on who drafts, but a client that named who shall learns that nobody does.
-  const bool in_vain = submit.speculate && !submit.drafter.empty() && drafters_for(request, own, {}).empty();
-  if (!is_drawn(submit.acceptance.rule) && in_vain) return {own, why_not_drawn(request)};
-  if (greedy) return {own, RuleReason::temperature_zero};
-  if (!is_drawn(submit.acceptance.rule)) return {own, RuleReason::as_asked};
-  if (!drafters_for(request, submit.acceptance, {}).empty()) return {submit.acceptance, RuleReason::as_asked};
-  return {own, why_not_drawn(request)};
+  if (is_drawn(submit.acceptance.rule) && !greedy) {
+    if (drafters_for(request, submit.acceptance, {}).empty()) return {own, why_not_drawn(request)};
+    return {submit.acceptance, RuleReason::as_asked};
+  }
+  // Under coupled the words do not depend on who drafts, but a client that named who shall learns that nobody does.
+  const bool named = !is_drawn(submit.acceptance.rule) && submit.speculate && !submit.drafter.empty();
+  if (named && drafters_for(request, own, {}).empty()) return {own, why_not_drawn(request)};
+  return {own, greedy ? RuleReason::temperature_zero : RuleReason::as_asked};
 }
 
 // Nobody may draw for it: does nobody draft at all, or not by the method that it names, or is nobody believed?

@@ -10,6 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Time kBeginsMost = milliseconds(800);
+constexpr int kSoakOfEach = 2;  // routers, verifiers, drafters of a soak
+constexpr int kSoakWavesPerFaults = 10;
 
 Climate draw_climate(Dice& dice) {
   Climate climate;
@@ -184,10 +186,10 @@ Scenario Scenario::draw(uint64_t seed) {
 
 Scenario Scenario::soak(uint64_t seed, int waves) {
   Scenario s = draw(seed);
-  s.routers = 2;
-  s.verifiers.assign(2, {.cache_blocks = 10, .step_rows_max = 256});
-  s.drafters.resize(2, {.noise = 0.3, .siblings = 0.2});
-  s.begins.assign(6, Time(0));
+  s.routers = kSoakOfEach;
+  s.verifiers.assign(kSoakOfEach, {.cache_blocks = 10, .step_rows_max = 256});
+  s.drafters.resize(kSoakOfEach, {.noise = 0.3, .siblings = 0.2});
+  s.begins.assign(3 * kSoakOfEach, Time(0));
   s.verifier_wait_ms = 10'000;
   s.rolling = s.twins = false;
   s.asks.clear();
@@ -200,11 +202,11 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
       ask.router %= s.routers;
       s.asks.push_back(std::move(ask));
     }
-    if (wave % 10 != 0) continue;
+    if (wave % kSoakWavesPerFaults != 0) continue;
     for (Fault fault : one.faults) {
       fault.when += wave * kWaveEvery;
-      fault.whom.index %= 2;
-      fault.from.index %= 2;
+      fault.whom.index %= kSoakOfEach;
+      fault.from.index %= kSoakOfEach;
       if (fault.what != Fault::What::hang) s.faults.push_back(fault);  // who hangs comes round at a world's end only
     }
   }

@@ -47,19 +47,9 @@ TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
     method->begin(key_of(1), info);
     method->advance(key_of(1), std::span(tokens).first(11));
     method->advance(key_of(1), std::span(tokens).subspan(11));
-    for (int round = 0; round < 8; ++round) {
-      const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 5});
-      ASSERT_EQ(tree.size(), 5);
-      std::vector<TokenId> emitted;
-      for (int node = 0; node <= tree.size(); ++node) {
-        emitted.push_back(target.next(tokens, info));
-        tokens.push_back(emitted.back());
-        if (node < tree.size()) {
-          ASSERT_EQ(tree.nodes()[node].token, emitted.back()) << "temperature " << temperature << ", round " << round;
-        }
-      }
-      method->advance(key_of(1), emitted);
-    }
+    SCOPED_TRACE(testing::Message() << "temperature " << temperature);
+    expect_always_right(*method, target, key_of(1), tokens, info, 8);
+    if (HasFatalFailure()) return;
   }
 }
 
