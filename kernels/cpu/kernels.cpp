@@ -14,6 +14,8 @@ const Kernels& kernels(CpuPath path) {
       return kAvx512VnniKernels;
     case CpuPath::avx512_bf16:
       return kAvx512Bf16Kernels;
+    case CpuPath::amx:
+      return kAmxKernels;
   }
   return kPortableKernels;
 }

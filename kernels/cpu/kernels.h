@@ -114,6 +114,6 @@ inline const LinearKernel& linear_kernel(const Kernels& kernels, WeightFormat fo
 }
 
 // The tables behind kernels(), one a file with its own compile flags.
-extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels;
+extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels, kAmxKernels;
 
 }  // namespace slipstream

@@ -2,10 +2,16 @@
 
 #include <cstddef>
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace slipstream {
 namespace {
 
-constexpr CpuPath kAll[] = {CpuPath::portable, CpuPath::avx2, CpuPath::avx512, CpuPath::avx512_vnni, CpuPath::avx512_bf16};
+constexpr CpuPath kAll[] = {CpuPath::portable,    CpuPath::avx2,        CpuPath::avx512,
+                            CpuPath::avx512_vnni, CpuPath::avx512_bf16, CpuPath::amx};
 
 // What a path needs beside all that the paths before it need.
 struct Need {
@@ -23,7 +29,20 @@ constexpr Need kNeeds[] = {
     {CpuPath::avx512, &CpuFeatures::avx512vl, "AVX-512 VL"},
     {CpuPath::avx512_vnni, &CpuFeatures::avx512_vnni, "AVX-512 VNNI"},
     {CpuPath::avx512_bf16, &CpuFeatures::avx512_bf16, "AVX-512 BF16"},
+    {CpuPath::amx, &CpuFeatures::amx_tile, "AMX TILE"},
+    {CpuPath::amx, &CpuFeatures::amx_bf16, "AMX BF16"},
 };
+
+// Linux lets a process use the tiles' 8 KB of registers only after it has asked; its threads need not ask again.
+bool tiles_granted() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
 
 }  // namespace
 
@@ -37,7 +56,9 @@ CpuFeatures this_cpu() {
           .avx512dq = __builtin_cpu_supports("avx512dq") != 0,
           .avx512vl = __builtin_cpu_supports("avx512vl") != 0,
           .avx512_vnni = __builtin_cpu_supports("avx512vnni") != 0,
-          .avx512_bf16 = __builtin_cpu_supports("avx512bf16") != 0};
+          .avx512_bf16 = __builtin_cpu_supports("avx512bf16") != 0,
+          .amx_tile = __builtin_cpu_supports("amx-tile") != 0 && tiles_granted(),
+          .amx_bf16 = __builtin_cpu_supports("amx-bf16") != 0};
 }
 
 const char* missing_for(CpuPath path, const CpuFeatures& cpu) {
@@ -59,6 +80,8 @@ const char* name(CpuPath path) {
       return "avx512_vnni";
     case CpuPath::avx512_bf16:
       return "avx512_bf16";
+    case CpuPath::amx:
+      return "amx";
   }
   return "unknown";
 }

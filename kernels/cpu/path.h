@@ -14,12 +14,14 @@ enum class CpuPath : uint8_t {  // slowest first; each needs all that the one be
   avx512,                       // the same by AVX-512 F/BW/DQ/VL; small formats as on avx2
   avx512_vnni,                  // small formats by VPDPBUSD
   avx512_bf16,                  // and VDPBF16PS: matrices multiply bf16 weights by activations rounded to bf16, sums in f32
+  amx,                          // the same by tiles (TDPBF16PS)
 };
 
 // Instruction sets that paths ask for, each with its operating system's consent.
 struct CpuFeatures {
   bool avx2 = false, fma = false, f16c = false;
   bool avx512f = false, avx512bw = false, avx512dq = false, avx512vl = false, avx512_vnni = false, avx512_bf16 = false;
+  bool amx_tile = false, amx_bf16 = false;
 };
 CpuFeatures this_cpu();
 const char* missing_for(CpuPath path, const CpuFeatures& cpu);  // the first instruction set that it lacks; null: none

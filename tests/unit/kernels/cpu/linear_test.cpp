@@ -133,8 +133,8 @@ TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
   }
 }
 
-TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongSixteen) {
-  constexpr int32_t kRows = 16, kIn = 224, kOut = 70;
+TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongMany) {
+  constexpr int32_t kRows = 37, kIn = 298, kOut = 70;
   for (const WeightFormat format : kFormats) {
     const Matrix matrix = Matrix{.format = format, .in = kIn, .out = kOut}.drawn();
     const auto input = activations(format, normal(kRows * kIn, 1), kIn);

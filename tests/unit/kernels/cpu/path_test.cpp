@@ -7,19 +7,23 @@
 namespace slipstream {
 namespace {
 
-constexpr CpuFeatures kZen4{.avx2 = true,
-                            .fma = true,
-                            .f16c = true,
-                            .avx512f = true,
-                            .avx512bw = true,
-                            .avx512dq = true,
-                            .avx512vl = true,
-                            .avx512_vnni = true,
-                            .avx512_bf16 = true};
+constexpr CpuFeatures kSapphireRapids{.avx2 = true,
+                                      .fma = true,
+                                      .f16c = true,
+                                      .avx512f = true,
+                                      .avx512bw = true,
+                                      .avx512dq = true,
+                                      .avx512vl = true,
+                                      .avx512_vnni = true,
+                                      .avx512_bf16 = true,
+                                      .amx_tile = true,
+                                      .amx_bf16 = true};
 
 TEST(CpuPath, NamesTheInstructionSetThatACpuLacks) {
-  CpuFeatures cpu = kZen4;
+  CpuFeatures cpu = kSapphireRapids;
   for (const CpuPath path : all_cpu_paths()) EXPECT_EQ(missing_for(path, cpu), nullptr) << name(path);
+  cpu.amx_bf16 = false;
+  EXPECT_STREQ(missing_for(CpuPath::amx, cpu), "AMX BF16");
   cpu.avx512_bf16 = false;
   EXPECT_STREQ(missing_for(CpuPath::avx512_bf16, cpu), "AVX-512 BF16");
   EXPECT_EQ(missing_for(CpuPath::avx512_vnni, cpu), nullptr);
@@ -33,8 +37,9 @@ TEST(CpuPath, NamesTheInstructionSetThatACpuLacks) {
 TEST(CpuPath, NeedsAllThatTheOneBeforeItNeeds) {
   for (bool CpuFeatures::* each :
        {&CpuFeatures::avx2, &CpuFeatures::fma, &CpuFeatures::f16c, &CpuFeatures::avx512f, &CpuFeatures::avx512bw,
-        &CpuFeatures::avx512dq, &CpuFeatures::avx512vl, &CpuFeatures::avx512_vnni, &CpuFeatures::avx512_bf16}) {
-    CpuFeatures cpu = kZen4;
+        &CpuFeatures::avx512dq, &CpuFeatures::avx512vl, &CpuFeatures::avx512_vnni, &CpuFeatures::avx512_bf16,
+        &CpuFeatures::amx_tile, &CpuFeatures::amx_bf16}) {
+    CpuFeatures cpu = kSapphireRapids;
     cpu.*each = false;
     bool lacking = false;
     for (const CpuPath path : all_cpu_paths()) {

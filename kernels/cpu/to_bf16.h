@@ -1,0 +1,21 @@
+// Activations rounded to bf16. Private to the kernels' .cpp files whose matrices read them.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/cpu/kernels.h"
+
+namespace slipstream {
+namespace {
+
+void to_bf16(const float* in, int32_t count, uint16_t* out) {
+  for (int32_t at = 0; at < count; at += kLanes) {
+    const int32_t left = count - at;
+    const auto mask = static_cast<__mmask16>(left < kLanes ? (1u << left) - 1 : ~0u);
+    const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(mask, in + at));
+    _mm256_mask_storeu_epi16(out + at, mask, reinterpret_cast<__m256i>(rounded));
+  }
+}
+
+}  // namespace
+}  // namespace slipstream
