@@ -115,9 +115,9 @@ const LoadReport& LanguageModel::load_report() const { return state_->report; }
 std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
-size_t LanguageModel::cache_bytes(const LlamaConfig& config, int32_t blocks) {
-  return cpu_cache_bytes(config.layers, {.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size},
-                         blocks);
+size_t LanguageModel::cache_bytes(const LlamaConfig& config, int32_t blocks, std::optional<CpuPath> path) {
+  const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
+  return cpu_cache_bytes(path.value_or(best_cpu_path()), config.layers, shape, blocks);
 }
 
 }  // namespace slipstream

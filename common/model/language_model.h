@@ -62,7 +62,8 @@ class LanguageModel {
   const LoadReport& load_report() const;
   std::string numerics_id() const;
   bool row_invariant() const;
-  static size_t cache_bytes(const LlamaConfig& config, int32_t blocks);  // what that many cache blocks take
+  // What that many cache blocks take; path: of ModelOptions.
+  static size_t cache_bytes(const LlamaConfig& config, int32_t blocks, std::optional<CpuPath> path);
 
  private:
   struct State;

@@ -108,15 +108,28 @@ SLIPSTREAM_INLINE void by_tiles(const QueryTileFn (&tiles)[kTileQueries], Tile t
   }
 }
 
+constexpr int32_t kQueriesBest = 24;  // two tiles
+
+[[maybe_unused]] void attend_queries(const AttendArgs& args) {
+  const int64_t each = int64_t{args.heads} * args.head_size;
+  for (int32_t row = 0; row < args.rows; ++row) {
+    std::memcpy(args.queries + row * each, args.query + row * args.query_stride, static_cast<size_t>(each) * sizeof(float));
+  }
+}
+
+SLIPSTREAM_INLINE const float* block_of(const AttendArgs& args, int32_t logical) {
+  return reinterpret_cast<const float*>(args.cache + args.blocks[logical] * args.block_stride);
+}
+
 [[maybe_unused]] void attend_scores(const AttendArgs& args, int32_t first_block, int32_t last_block) {
-  Tile tile{.in = args.query,
+  Tile tile{.in = args.queries,
             .block_stride = kCacheRows,
             .in_stride = args.head_size,
             .out_stride = args.scores_stride,
             .count = args.head_size};
   for (int32_t b = first_block; b < last_block; ++b) {
-    const float* keys = args.cache + args.blocks[b] * args.block_stride;
-    const float* next = b + 1 < last_block ? args.cache + args.blocks[b + 1] * args.block_stride : keys;
+    const float* keys = block_of(args, b);
+    const float* next = b + 1 < last_block ? block_of(args, b + 1) : keys;
     for (int32_t lane = 0; lane < kCacheRows; lane += kTileColumns) {
       tile.block = keys + lane;
       tile.next = next + lane;
@@ -173,8 +186,8 @@ struct ValueRun {
 template <int kVectors>
 SLIPSTREAM_INLINE void add_values(const AttendArgs& args, const ValueRun& run, int32_t column) {
   const auto values = [&](int32_t position) {
-    return args.cache + args.blocks[position / kCacheRows] * args.block_stride + int64_t{args.head_size} * kCacheRows +
-           position % kCacheRows * args.value_stride + column;
+    return block_of(args, position / kCacheRows) + int64_t{args.head_size} * kCacheRows +
+           int64_t{position % kCacheRows} * args.value_stride + column;
   };
   const bool more = run.position + kCacheRows < args.visible[run.first];
   const int64_t query = int64_t{run.first} * args.heads;
@@ -212,6 +225,18 @@ void sum_columns(const AttendArgs& args, int32_t column) {
   }
 }
 
+// out = sums / totals
+SLIPSTREAM_INLINE void divide_sums(const AttendArgs& args, int32_t first_column, int32_t last_column) {
+  for (int32_t query = 0; query < args.rows * args.heads; ++query) {
+    float* out = args.out + query / args.heads * args.out_stride + int64_t{query % args.heads} * args.head_size;
+    const float* sums = args.sums + query * args.value_stride;
+    for (int32_t at = first_column; at < last_column; at += kLanes) {
+      const int32_t left = last_column - at;
+      store_part(out + at, load(sums + at) / args.totals[query], left < kLanes ? left : kLanes);
+    }
+  }
+}
+
 [[maybe_unused]] void attend_values(const AttendArgs& args, int32_t first_column, int32_t last_column) {
   const int32_t queries = args.rows * args.heads;
   for (int32_t query = 0; query < queries; ++query) {
@@ -223,14 +248,7 @@ void sum_columns(const AttendArgs& args, int32_t column) {
     sum_columns<kTileVectors>(args, column);
   }
   for (; column < padded; column += kVectorLanes) sum_columns<1>(args, column);
-  for (int32_t query = 0; query < queries; ++query) {
-    float* out = args.out + query / args.heads * args.out_stride + int64_t{query % args.heads} * args.head_size;
-    const float* sums = args.sums + query * args.value_stride;
-    for (int32_t at = first_column; at < last_column; at += kLanes) {
-      const int32_t left = last_column - at;
-      store_part(out + at, load(sums + at) / args.totals[query], left < kLanes ? left : kLanes);
-    }
-  }
+  divide_sums(args, first_column, last_column);
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/cpu/cache.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/path.h"
 
 namespace slipstream {
 
-inline constexpr int32_t kLanes = 16;      // floats of one vector, on every path
-inline constexpr int32_t kCacheRows = 32;  // positions of one cache block
+inline constexpr int32_t kLanes = 16;  // floats of one vector, on every path
 
 // What linear reads: rows of activations as the weight's kernel wants them.
 enum class Activations : uint8_t { f32, bf16, int8 };
@@ -51,23 +51,26 @@ struct LinearKernel {
 // Rows of one sequence (nodes of its tree, or neighbours of a prompt chunk) and the heads that share one key-value head:
 // out = softmax(q k / sqrt(head_size)) v, for all of them while a cache block is at hand.
 //
-// Block b of the cache begins at cache + b * block_stride: keys [head_size, kCacheRows], so that a lane is a position, then
-// values [kCacheRows, value_stride]. A row sees positions [0, visible), then visible + j for each bit j of its ancestors, in
-// that order: its p-th key always is at position p of its own path, wherever the tree stored it.
+// Block b of the cache (cache.h) begins at cache + b * block_stride. A row sees positions [0, visible), then visible + j for
+// each bit j of its ancestors, in that order: its p-th key always is at position p of its own path, wherever the tree stored
+// it.
 //
-// Done in three parts, each of which may be split over threads, and each after the one before is whole: scores by cache block,
-// weights by query (one head of one row), values by column. What a row gets does not depend on the split, nor on the rows
-// beside it.
+// Done in four parts: the queries, gathered and in the form that the path multiplies; scores by cache block; weights by query
+// (one head of one row); values by column. Each begins when the one before is whole, and all but the first may be split over
+// threads. What a row gets does not depend on the split, nor on the rows beside it.
 struct AttendArgs {
-  const float* cache = nullptr;
-  int64_t block_stride = 0, value_stride = 0;
+  const std::byte* cache = nullptr;
+  int64_t block_stride = 0;  // bytes
+  int32_t value_stride = 0;
   const int32_t* blocks = nullptr;   // physical block of each logical one
   const int32_t* visible = nullptr;  // [rows]
   const uint64_t* ancestors = nullptr;
-  const float* query = nullptr;  // [rows, heads, head_size]
+  const float* query = nullptr;  // [rows] of [heads, head_size]
+  int64_t query_stride = 0;      // floats
   float* out = nullptr;          // [rows] of [heads, head_size]
   int64_t out_stride = 0;
   int32_t rows = 0, heads = 0, head_size = 0;
+  float* queries = nullptr;   // scratch [rows * heads, head_size]
   float* scores = nullptr;    // scratch [rows * heads, scores_stride]
   int64_t scores_stride = 0;  // at least kCacheRows * attend_blocks
   float* sums = nullptr;      // scratch [rows * heads, value_stride]
@@ -83,7 +86,6 @@ constexpr int32_t attend_blocks(const AttendArgs& args) {
   return (seen + kCacheRows - 1) / kCacheRows;
 }
 inline constexpr int32_t kAncestorsMax = 64;
-inline constexpr int32_t kAttendQueries = 24;  // rows * heads of a call at which a block's loading is well shared
 
 struct NormArgs {
   float* residual = nullptr;     // [cols] += delta
@@ -99,6 +101,9 @@ struct Kernels {
   LinearKernel linear[kWeightFormats];
   void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;        // null: no linear reads it
   void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;  // a row; columns behind the last are 0
+  CacheFormat cache = CacheFormat::f32;
+  int32_t attend_queries_best = 0;  // rows * heads of a call at which a block's loading is well shared
+  void (*attend_queries)(const AttendArgs& args) = nullptr;
   void (*attend_scores)(const AttendArgs& args, int32_t first_block, int32_t last_block) = nullptr;  // last: one behind
   void (*attend_weights)(const AttendArgs& args, int32_t first_query, int32_t last_query) = nullptr;
   void (*attend_values)(const AttendArgs& args, int32_t first_column, int32_t last_column) = nullptr;  // first: of a vector

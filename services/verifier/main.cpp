@@ -35,11 +35,11 @@ namespace {
 
 using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
-void tell(const VerifierConfig& config, int threads, const LlamaConfig& model) {
+void tell(const VerifierConfig& config, const ModelOptions& wanted, const LlamaConfig& model) {
   log_info(
       "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens in {} MB, routers {}, metrics at {}",
-      config.incarnation, config.pid, config.numerics_id, threads, config.context_max, model.context_max,
-      config.cache_blocks * kBlockTokens, LanguageModel::cache_bytes(model, config.cache_blocks) / 1'000'000,
+      config.incarnation, config.pid, config.numerics_id, wanted.threads, config.context_max, model.context_max,
+      config.cache_blocks * kBlockTokens, LanguageModel::cache_bytes(model, config.cache_blocks, wanted.path) / 1'000'000,
       fmt::join(config.routers, " "), config.metrics_endpoint);
   const auto ms = [&](int32_t rows) { return 1e3 * config.cost.seconds({rows, 0}); };
   log_info("a step of 1, 8, 64 or 256 rows takes {:.3}, {:.3}, {:.3} or {:.3} ms", ms(1), ms(8), ms(64), ms(256));
@@ -111,7 +111,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  tell(config, wanted.threads, model);
+  tell(config, wanted, model);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;

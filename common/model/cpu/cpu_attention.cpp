@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace slipstream {
 namespace {
@@ -35,9 +34,10 @@ void CpuAttention::reserve_rows(int32_t rows_max) { rows_.reserve(static_cast<si
 
 void CpuAttention::reserve(int32_t positions, const AttentionShape& shape) {
   const int32_t heads = shape.heads / shape.kv_heads;
-  rows_each_ = std::min(rows_each_, std::max(1, kAttendQueries / heads));
-  const int64_t each = scores_stride(blocks_of(positions + kAncestorsMax)) + 2 * value_stride(shape.head_size) + kLanes;
-  const auto lines = static_cast<size_t>(std::max(kAttendQueries, heads) * each / kLanes);
+  rows_each_ = std::min(rows_each_, std::max(1, kernels_.attend_queries_best / heads));
+  const int64_t each =
+      scores_stride(blocks_of(positions + kAncestorsMax)) + int64_t{2} * value_stride(shape.head_size) + kLanes;
+  const auto lines = static_cast<size_t>(std::max(kernels_.attend_queries_best, heads) * each / kLanes);
   for (auto& scratch : scratch_) scratch.resize(std::max(scratch.size(), lines));
 }
 
@@ -53,7 +53,7 @@ void CpuAttention::begin(const Step& step) {
   deepest_ = deepest(step, 0, step.token.size());
 }
 
-// Number i: key-value head i % kv_heads of rows_[i / kv_heads]. Gathers its queries; each part of the scratch begins at a line.
+// Number i: key-value head i % kv_heads of rows_[i / kv_heads], with its queries. Each part of the scratch begins at a line.
 AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tensor out, int32_t i, size_t scratch) {
   const int32_t kv_heads = cache.shape.kv_heads, heads = cache.shape.heads / kv_heads, size = cache.shape.head_size;
   const Rows rows = rows_[static_cast<size_t>(i / kv_heads)];
@@ -61,28 +61,28 @@ AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tens
   const int64_t queries = int64_t{rows.count} * heads, column = int64_t{i % kv_heads} * heads * size;
   const int64_t stride = scores_stride(blocks_of(deepest(*step_, first, static_cast<size_t>(rows.count))));
   float* sums = scratch_[scratch].data()->values;
-  float* scores = sums + queries * cache.value_stride;
-  float* query = scores + queries * stride;
-  for (int32_t row = 0; row < rows.count; ++row) {
-    std::memcpy(query + int64_t{row} * heads * size, row_of(qkv, rows.first + row) + column,
-                static_cast<size_t>(heads * size) * sizeof(float));
-  }
-  return {.cache = cache.head(layer, 0, i % kv_heads),
-          .block_stride = cache.block_floats(),
-          .value_stride = cache.value_stride,
-          .blocks = step_->block_table.data() + int64_t{step_->sequence[first]} * step_->blocks_max,
-          .visible = step_->visible.data() + first,
-          .ancestors = step_->ancestors.data() + first,
-          .query = query,
-          .out = row_of(out, rows.first) + column,
-          .out_stride = out.cols,
-          .rows = rows.count,
-          .heads = heads,
-          .head_size = size,
-          .scores = scores,
-          .scores_stride = stride,
-          .sums = sums,
-          .totals = query + queries * size};
+  float* scores = sums + queries * cache.layout.value_stride;
+  float* own = scores + queries * stride;
+  const AttendArgs args{.cache = cache.head(layer, 0, i % kv_heads),
+                        .block_stride = cache.block_bytes(),
+                        .value_stride = cache.layout.value_stride,
+                        .blocks = step_->block_table.data() + int64_t{step_->sequence[first]} * step_->blocks_max,
+                        .visible = step_->visible.data() + first,
+                        .ancestors = step_->ancestors.data() + first,
+                        .query = row_of(qkv, rows.first) + column,
+                        .query_stride = qkv.cols,
+                        .out = row_of(out, rows.first) + column,
+                        .out_stride = out.cols,
+                        .rows = rows.count,
+                        .heads = heads,
+                        .head_size = size,
+                        .queries = own,
+                        .scores = scores,
+                        .scores_stride = stride,
+                        .sums = sums,
+                        .totals = own + queries * size};
+  kernels_.attend_queries(args);
+  return args;
 }
 
 void CpuAttention::run(Tensor qkv, const CpuCache& cache, int layer, Tensor out) {

@@ -20,7 +20,9 @@ constexpr int kKernelVersion = 1;             // part of the numerics id: grows 
 constexpr int64_t kPackRangeBytes = 1 << 18;  // that a thread packs at a time
 constexpr int32_t kRopeRangePositions = 128;  // likewise
 
-int64_t head_floats(int32_t head_size) { return kCacheRows * (head_size + value_stride(head_size)); }
+CacheLayout layout(CpuPath path, int32_t head_size) {
+  return {.format = kernels(path).cache, .head_size = head_size, .value_stride = value_stride(head_size)};
+}
 
 // Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by `factor`, short ones (below
 // original_context / high) left alone, those between blended.
@@ -192,9 +194,8 @@ class CpuDevice final : public Device {
     cache->block_tokens = kCacheRows;
     cache->shape = shape;
     cache->layers = layers;
-    cache->value_stride = value_stride(shape.head_size);
-    cache->head_floats = head_floats(shape.head_size);
-    TRY(cache->data, arena_.array<float>(cpu_cache_bytes(layers, shape, blocks) / sizeof(float)));
+    cache->layout = layout(path_, shape.head_size);
+    TRY(cache->data, arena_.array<std::byte>(cpu_cache_bytes(path_, layers, shape, blocks)));
     const int64_t held = int64_t{blocks} * kCacheRows;
     ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions_)), shape);
     caches_.push_back(std::move(cache));
@@ -282,9 +283,9 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
   return std::make_unique<CpuDevice>(path, options.threads, options.weights);
 }
 
-size_t cpu_cache_bytes(int layers, AttentionShape shape, int32_t blocks) {
+size_t cpu_cache_bytes(CpuPath path, int layers, AttentionShape shape, int32_t blocks) {
   return static_cast<size_t>(layers) * static_cast<size_t>(blocks) * static_cast<size_t>(shape.kv_heads) *
-         static_cast<size_t>(head_floats(shape.head_size)) * sizeof(float);
+         static_cast<size_t>(layout(path, shape.head_size).block_bytes());
 }
 
 }  // namespace slipstream

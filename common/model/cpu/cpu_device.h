@@ -1,4 +1,5 @@
-// The cpu device: weights packed for kernels/cpu, a paged f32 cache, a thread pool. Row-invariant on every path.
+// The cpu device: weights packed for kernels/cpu, a paged cache in the format that the path reads, a thread pool. Row-invariant
+// on every path.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,6 @@ struct CpuOptions {
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);
 
 // Bytes of a cache of that shape (Device::cache).
-size_t cpu_cache_bytes(int layers, AttentionShape shape, int32_t blocks);
+size_t cpu_cache_bytes(CpuPath path, int layers, AttentionShape shape, int32_t blocks);
 
 }  // namespace slipstream

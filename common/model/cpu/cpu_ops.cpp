@@ -21,28 +21,34 @@ int32_t grain_for(int64_t range, int64_t each) {
 
 const CpuWeight& cpu(const Weight& weight) { return static_cast<const CpuWeight&>(weight); }
 
-// Writes one row's keys and values of all heads to a slot: keys column by column, so that a block's positions are lanes.
-void store_row(const CpuCache& cache, int layer, int32_t slot, const float* keys) {
+template <class Element>
+Element* head_of(const CpuCache& cache, int layer, int32_t slot, int32_t head) {
+  return reinterpret_cast<Element*>(cache.head(layer, slot / kCacheRows, head));
+}
+
+// Writes one row's keys and values of all heads to a slot. Element: the cache's.
+template <class Element>
+void store_row(const CpuCache& cache, int layer, int32_t slot, const Element* keys) {
   const auto [heads, kv_heads, size] = cache.shape;
-  const int32_t offset = slot % kCacheRows;
+  const int32_t position = slot % kCacheRows;
   for (int32_t head = 0; head < kv_heads; ++head) {
-    float* block = cache.head(layer, slot / kCacheRows, head);
-    const float* key = keys + int64_t{head} * size;
-    for (int32_t d = 0; d < size; ++d) block[int64_t{d} * kCacheRows + offset] = key[d];
-    float* values = block + int64_t{size} * kCacheRows + offset * cache.value_stride;
-    std::memcpy(values, key + int64_t{kv_heads} * size, static_cast<size_t>(size) * sizeof(float));
+    auto* block = head_of<Element>(cache, layer, slot, head);
+    const Element* key = keys + int64_t{head} * size;
+    const Element* value = key + int64_t{kv_heads} * size;
+    for (int32_t d = 0; d < size; ++d) block[cache.layout.key(position, d)] = key[d];
+    for (int32_t d = 0; d < size; ++d) block[cache.layout.value(position, d)] = value[d];
   }
 }
 
+template <class Element>
 void move_row(const CpuCache& cache, int layer, const KvMove& move) {
-  const int32_t size = cache.shape.head_size, from = move.from % kCacheRows, to = move.to % kCacheRows;
+  const CacheLayout& layout = cache.layout;
+  const int32_t from = move.from % kCacheRows, to = move.to % kCacheRows;
   for (int32_t head = 0; head < cache.shape.kv_heads; ++head) {
-    const float* source = cache.head(layer, move.from / kCacheRows, head);
-    float* target = cache.head(layer, move.to / kCacheRows, head);
-    for (int32_t d = 0; d < size; ++d) target[int64_t{d} * kCacheRows + to] = source[int64_t{d} * kCacheRows + from];
-    const int64_t values = int64_t{size} * kCacheRows;
-    std::memcpy(target + values + to * cache.value_stride, source + values + from * cache.value_stride,
-                static_cast<size_t>(size) * sizeof(float));
+    const auto* source = head_of<Element>(cache, layer, move.from, head);
+    auto* target = head_of<Element>(cache, layer, move.to, head);
+    for (int32_t d = 0; d < layout.head_size; ++d) target[layout.key(to, d)] = source[layout.key(from, d)];
+    for (int32_t d = 0; d < layout.head_size; ++d) target[layout.value(to, d)] = source[layout.value(from, d)];
   }
 }
 
@@ -63,6 +69,12 @@ void CpuOps::reserve_columns(int32_t in_cols) {
   reserve_rows(rows_max_);
 }
 
+void CpuOps::reserve_context(int32_t positions, const AttentionShape& shape) {
+  attention_.reserve(positions, shape);
+  const auto numbers = static_cast<size_t>(2 * shape.kv_heads * shape.head_size);
+  for (Scratch& each : scratch_) each.rounded.resize(std::max(each.rounded.size(), numbers));
+}
+
 void CpuOps::begin(const Step& step) {
   step_ = &step;
   attention_.begin(step);
@@ -73,7 +85,9 @@ void CpuOps::move(const CpuCache& cache, std::span<const KvMove> moves) {
   if (moves.empty()) return;
   pool_.run(cache.layers, 4, [&](int32_t begin, int32_t end, int) {
     for (int layer = begin; layer < end; ++layer) {
-      for (const KvMove& each : moves) move_row(cache, layer, each);
+      for (const KvMove& each : moves) {
+        cache.layout.format == CacheFormat::f32 ? move_row<float>(cache, layer, each) : move_row<uint16_t>(cache, layer, each);
+      }
     }
   });
 }
@@ -157,14 +171,22 @@ void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int l
   const auto [heads, kv_heads, size] = store.shape;
   pool_.run(
       qkv.rows, grain_for(kRangeElements, qkv.cols),
-      [&, heads = heads, kv_heads = kv_heads, size = size](int32_t begin, int32_t end, int) {
+      [&, heads = heads, kv_heads = kv_heads, size = size](int32_t begin, int32_t end, int thread) {
         for (int32_t row = begin; row < end; ++row) {
           const auto angle = static_cast<size_t>(step_->position[static_cast<size_t>(row)]) * static_cast<size_t>(table.half);
           float* values = row_of(qkv, row);
           for (int32_t head = 0; head < heads + kv_heads; ++head) {
             kernels_.rope(values + int64_t{head} * size, table.cosine.data() + angle, table.sine.data() + angle, table.half);
           }
-          store_row(store, layer, step_->slot[static_cast<size_t>(row)], values + int64_t{heads} * size);
+          const int32_t slot = step_->slot[static_cast<size_t>(row)];
+          const float* keys = values + int64_t{heads} * size;
+          if (store.layout.format == CacheFormat::f32) {
+            store_row(store, layer, slot, keys);
+          } else {
+            auto& rounded = scratch_[static_cast<size_t>(thread)].rounded;
+            kernels_.to_bf16(keys, 2 * kv_heads * size, rounded.data());
+            store_row(store, layer, slot, rounded.data());
+          }
         }
       });
 }

@@ -21,7 +21,7 @@ class CpuOps final : public Ops {
   void reserve_rows(int32_t rows_max);
   void reserve_columns(int32_t in_cols);  // of a weight
   ThreadPool& pool() { return pool_; }    // to pack with
-  void reserve_context(int32_t positions, const AttentionShape& shape) { attention_.reserve(positions, shape); }
+  void reserve_context(int32_t positions, const AttentionShape& shape);
 
   void begin(const Step& step);
   void move(const CpuCache& cache, std::span<const KvMove> moves);
@@ -38,8 +38,9 @@ class CpuOps final : public Ops {
   void rank(Tensor logits, Tensor out) override;
 
  private:
-  struct Scratch {                // one a thread
-    std::vector<float> adjusted;  // one row
+  struct Scratch {                  // one a thread
+    std::vector<float> adjusted;    // one row
+    std::vector<uint16_t> rounded;  // a row's keys and values, where the cache keeps bf16
     ChooseScratch choose;
   };
   const void* activations(Tensor in, Activations kind);

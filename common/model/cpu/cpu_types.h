@@ -13,7 +13,7 @@ inline float* row_of(const Tensor& tensor, int32_t row) {
   return static_cast<float*>(tensor.data) + int64_t{row} * tensor.cols;
 }
 
-constexpr int64_t value_stride(int32_t head_size) { return (int64_t{head_size} + kLanes - 1) / kLanes * kLanes; }
+constexpr int32_t value_stride(int32_t head_size) { return (head_size + kLanes - 1) / kLanes * kLanes; }
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
 
 struct CpuWeight final : Weight {
@@ -27,17 +27,16 @@ struct CpuRope final : RopeTable {
   std::vector<float> cosine, sine;  // [positions, half]
 };
 
-// [layers][blocks][kv_heads] of keys [head_size, kCacheRows] and values [kCacheRows, value_stride] (AttendArgs).
+// [layers][blocks][kv_heads] of blocks as the path's kernels read them (kernels/cpu/cache.h).
 struct CpuCache final : KvCache {
   AttentionShape shape;
   int layers = 0;
-  int64_t value_stride = 0;  // head_size, rounded up to whole vectors
-  int64_t head_floats = 0;   // of one block of one head
-  float* data = nullptr;
+  CacheLayout layout;
+  std::byte* data = nullptr;
 
-  int64_t block_floats() const { return shape.kv_heads * head_floats; }
-  float* head(int layer, int32_t block, int32_t kv_head) const {
-    return data + (int64_t{layer} * blocks + block) * block_floats() + kv_head * head_floats;
+  int64_t block_bytes() const { return shape.kv_heads * layout.block_bytes(); }
+  std::byte* head(int layer, int32_t block, int32_t kv_head) const {
+    return data + (int64_t{layer} * blocks + block) * block_bytes() + kv_head * layout.block_bytes();
   }
 };
 

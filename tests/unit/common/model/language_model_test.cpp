@@ -68,9 +68,11 @@ TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {
 }
 
 // 135M: 30 layers, three heads of 64, 16,384 tokens.
-TEST(LanguageModel, KeepsAKeyAndAValueInF32OfEachPositionLayerAndHead) {
+TEST(LanguageModel, KeepsAKeyAndAValueOfEachPositionLayerAndHead) {
   const LlamaConfig config{.layers = 30, .heads = 9, .kv_heads = 3, .head_size = 64};
-  EXPECT_EQ(LanguageModel::cache_bytes(config, 512), 30u * 3 * 64 * 2 * 16'384 * sizeof(float));
+  const size_t numbers = 30u * 3 * 64 * 2 * 16'384;
+  EXPECT_EQ(LanguageModel::cache_bytes(config, 512, CpuPath::portable), numbers * sizeof(float));
+  EXPECT_EQ(LanguageModel::cache_bytes(config, 512, CpuPath::amx), numbers * sizeof(uint16_t));
 }
 
 TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {

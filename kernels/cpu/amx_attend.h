@@ -1,0 +1,203 @@
+// Attention over a bf16 cache by AMX tiles: queries and weights are rounded to bf16, too, sums are f32. Private to amx.cpp.
+//
+// A key's score does not depend on where it lies. Values are summed in whole blocks of a row's own path: those of the context
+// as they lie in the cache, the last keys (the rest of the context, and a tree row's ancestors) gathered in path order, with
+// zeros behind.
+#pragma once
+
+#include "kernels/cpu/amx_tiles.h"
+#include "kernels/cpu/attend.h"
+#include "kernels/cpu/to_bf16.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int32_t kTiledQueriesBest = 2 * kTileRows;
+
+// Scaled by 1 / sqrt(head_size) before they are rounded.
+void tiled_attend_queries(const AttendArgs& args) {
+  auto* to = reinterpret_cast<uint16_t*>(args.queries);
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
+  const int32_t each = args.heads * args.head_size;
+  for (int32_t row = 0; row < args.rows; ++row, to += each) {
+    const float* from = args.query + row * args.query_stride;
+    for (int32_t at = 0; at < each; at += kLanes) {
+      const int32_t left = each - at, count = left < kLanes ? left : kLanes;
+      float scaled[kLanes];
+      store(scaled, load_part(from + at, count) * scale);
+      to_bf16(scaled, count, to + at);
+    }
+  }
+}
+
+SLIPSTREAM_INLINE const std::byte* tiled_block(const AttendArgs& args, int32_t logical) {
+  return args.cache + args.blocks[logical] * args.block_stride;
+}
+
+// Pairs of a step: as many as a tile has, or fewer, such that steps are whole.
+constexpr int32_t step_pairs(int32_t head_size) {
+  int32_t pairs = kTilePairs;
+  while (head_size / 2 % pairs != 0) --pairs;
+  return pairs;
+}
+
+void tiled_attend_scores(const AttendArgs& args, int32_t first_block, int32_t last_block) {
+  constexpr int32_t kPairStride = 4 * kCacheRows;
+  const int32_t queries = args.rows * args.heads, rows = tile_rows(queries), pairs = step_pairs(args.head_size);
+  const Tiles tiles(rows, pairs);
+  for (int32_t b = first_block; b < last_block; ++b) {
+    const std::byte* keys = tiled_block(args, b);
+    const std::byte* next = b + 1 < last_block ? tiled_block(args, b + 1) : keys;
+    for (int32_t pair = 0; pair < args.head_size / 2; ++pair) {
+      __builtin_prefetch(next + pair * kPairStride);
+      __builtin_prefetch(next + pair * kPairStride + kTileBytes);
+    }
+    for_tiles(queries, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
+      const auto* in = reinterpret_cast<const uint16_t*>(args.queries);
+      clear_sums();
+      for (int32_t pair = 0; pair < args.head_size / 2; pair += pairs) {
+        add_product<two, true>({.first = in + first * args.head_size + 2 * pair,
+                                .second = in + second * args.head_size + 2 * pair,
+                                .stride = int64_t{args.head_size} * 2,
+                                .weights = keys + pair * kPairStride,
+                                .weights_stride = kPairStride});
+      }
+      float* scores = args.scores + int64_t{b} * kCacheRows;
+      store_sums<two, true>(scores + first * args.scores_stride, scores + second * args.scores_stride, args.scores_stride);
+    });
+  }
+}
+
+// Weights of a query: bf16, where its scores stood, with zeros behind up to a whole block.
+SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int64_t query) {
+  return reinterpret_cast<uint16_t*>(args.scores + query * args.scores_stride);
+}
+
+void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
+  for (int32_t query = first_query; query < last_query; ++query) {
+    float* scores = args.scores + query * args.scores_stride;
+    const int32_t keys = gather_path(args, query / args.heads, scores);
+    args.totals[query] = exponentials(scores, keys);
+    uint16_t* weights = weights_of(args, query);
+    for (int32_t at = 0; at < keys; at += kLanes) to_bf16(scores + at, kLanes, weights + at);
+    const int32_t vectors = (keys + kLanes - 1) / kLanes;
+    if (vectors % 2 != 0) std::memset(weights + vectors * kLanes, 0, kLanes * sizeof(uint16_t));
+  }
+}
+
+// The values of one row's last keys, from a whole block's on: positions context .. visible - 1 and its ancestors'.
+class PathEnd {
+ public:
+  PathEnd(const AttendArgs& args, int32_t row) : args_(args) {
+    const int32_t visible = args.visible[row];
+    for (int32_t position = visible / kCacheRows * kCacheRows; position < visible; ++position) positions_[count_++] = position;
+    for (uint64_t bits = args.ancestors[row]; bits != 0; bits &= bits - 1) {
+      positions_[count_++] = visible + __builtin_ctzll(bits);
+    }
+  }
+  int32_t blocks() const { return (count_ + kCacheRows - 1) / kCacheRows; }
+
+  // [16 pairs][16 or 32 columns] of the block, from `column` on.
+  const void* gather(int32_t block, int32_t column, int32_t vectors) {
+    for (int32_t pair = 0; pair < kTilePairs; ++pair) {
+      const int32_t key = block * kCacheRows + 2 * pair;
+      for (int32_t v = 0; v < vectors; ++v) {
+        const LanesInt even = half(key, column + v * kLanes), odd = half(key + 1, column + v * kLanes) << 16;
+        std::memcpy(values_[pair] + v * kLanes, &(const LanesInt&)(even | odd), sizeof(LanesInt));
+      }
+    }
+    return values_;
+  }
+
+ private:
+  // Of one key, 16 columns of its values, each in the low half of a lane; zeros behind the last key.
+  LanesInt half(int32_t key, int32_t column) const {
+    LanesInt both{};
+    if (key >= count_) return both;
+    const int32_t position = positions_[key], inside = position % kCacheRows;
+    const std::byte* values = tiled_block(args_, position / kCacheRows) + int64_t{args_.head_size} * kCacheRows * 2;
+    std::memcpy(&both, values + (int64_t{inside / 2} * args_.value_stride + column) * 4, sizeof(both));
+    return (inside % 2 != 0 ? both >> 16 : both) & 0xFFFF;
+  }
+
+  const AttendArgs& args_;
+  int32_t count_ = 0;
+  int32_t positions_[kCacheRows + kAncestorsMax];
+  alignas(64) int32_t values_[kTilePairs][2 * kLanes];
+};
+
+// sums = weights * values over the blocks that all rows see whole
+template <bool kWide>
+SLIPSTREAM_INLINE void sum_shared(const AttendArgs& args, int32_t blocks, int32_t column, int32_t rows) {
+  const int64_t stride = args.scores_stride * 4;
+  for_tiles(args.rows * args.heads, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
+    clear_sums();
+    for (int32_t b = 0; b < blocks; ++b) {
+      add_product<two, kWide>(
+          {.first = weights_of(args, first) + b * kCacheRows,
+           .second = weights_of(args, second) + b * kCacheRows,
+           .stride = stride,
+           .weights = tiled_block(args, b) + (int64_t{args.head_size} * kCacheRows + int64_t{column} * 2) * 2,
+           .weights_stride = int64_t{args.value_stride} * 4});
+    }
+    float* sums = args.sums + column;
+    store_sums<two, kWide>(sums + first * args.value_stride, sums + second * args.value_stride, args.value_stride);
+  });
+}
+
+// sums += the rest of one row's, for some of its heads
+template <bool kWide>
+SLIPSTREAM_INLINE void sum_rest(const AttendArgs& args, int32_t shared, int32_t row, int32_t head, PathEnd& end,
+                                int32_t column) {
+  const int64_t query = int64_t{row} * args.heads + head;
+  float* sums = args.sums + query * args.value_stride + column;
+  Tiles::fence();
+  _tile_loadd(0, sums, int64_t{args.value_stride} * 4);
+  if constexpr (kWide) _tile_loadd(1, sums + kLanes, int64_t{args.value_stride} * 4);
+  Factors factors{.first = weights_of(args, query) + shared * kCacheRows, .stride = args.scores_stride * 4};
+  const auto add = [&](const void* values, int64_t stride) __attribute__((always_inline)) {
+    factors.weights = values;
+    factors.weights_stride = stride;
+    add_product<false, kWide>(factors);
+    factors.first = static_cast<const std::byte*>(factors.first) + kCacheRows * 2;
+  };
+  for (int32_t b = shared; b < args.visible[row] / kCacheRows; ++b) {
+    add(tiled_block(args, b) + (int64_t{args.head_size} * kCacheRows + int64_t{column} * 2) * 2,
+        int64_t{args.value_stride} * 4);
+  }
+  for (int32_t b = 0; b < end.blocks(); ++b) {
+    const void* values = end.gather(b, column, kWide ? 2 : 1);
+    Tiles::fence();
+    add(values, 2 * kTileBytes);
+  }
+  store_sums<false, kWide>(sums, nullptr, args.value_stride);
+}
+
+void tiled_attend_values(const AttendArgs& args, int32_t first_column, int32_t last_column) {
+  int32_t shared = args.visible[0];  // blocks that all rows see whole
+  for (int32_t row = 1; row < args.rows; ++row) shared = args.visible[row] < shared ? args.visible[row] : shared;
+  shared /= kCacheRows;
+  const int32_t padded = (last_column + kLanes - 1) / kLanes * kLanes;
+  const auto by_columns = [&](const auto& run) __attribute__((always_inline)) {
+    int32_t column = first_column;
+    for (; column + 2 * kLanes <= padded; column += 2 * kLanes) run(std::true_type(), column);
+    if (column < padded) run(std::false_type(), column);
+  };
+  {
+    const int32_t rows = tile_rows(args.rows * args.heads);
+    const Tiles tiles(rows, kTilePairs);
+    by_columns([&](auto wide, int32_t column) __attribute__((always_inline)) { sum_shared<wide>(args, shared, column, rows); });
+  }
+  for (int32_t head = 0; head < args.heads; head += kTileRows) {
+    const Tiles tiles(tile_rows(args.heads - head), kTilePairs);
+    for (int32_t row = 0; row < args.rows; ++row) {
+      PathEnd end(args, row);
+      by_columns([&](auto wide, int32_t column)
+                     __attribute__((always_inline)) { sum_rest<wide>(args, shared, row, head, end, column); });
+    }
+  }
+  divide_sums(args, first_column, last_column);
+}
+
+}  // namespace
+}  // namespace slipstream
