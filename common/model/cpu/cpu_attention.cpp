@@ -26,7 +26,10 @@ int32_t deepest(const Step& step, size_t first, size_t count) {
 }  // namespace
 
 CpuAttention::CpuAttention(const Kernels& kernels, ThreadPool& pool)
-    : kernels_(kernels), pool_(pool), scratch_(static_cast<size_t>(pool.threads() * kCallsPerThread)) {
+    : kernels_(kernels),
+      pool_(pool),
+      rows_each_(kernels.attend_queries_best),
+      scratch_(static_cast<size_t>(pool.threads() * kCallsPerThread)) {
   calls_.reserve(scratch_.size());
 }
 

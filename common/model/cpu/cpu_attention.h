@@ -37,7 +37,7 @@ class CpuAttention {
   ThreadPool& pool_;
   const Step* step_ = nullptr;
   int32_t deepest_ = 0;                     // positions of the row that sees most
-  int32_t rows_each_ = kStepRowsMax;        // of a call, at most
+  int32_t rows_each_;                       // of a call, at most
   std::vector<Rows> rows_;                  // the step's rows, a call's worth each
   std::vector<std::vector<Line>> scratch_;  // one a thread, or one a call where their parts are split
   std::vector<AttendArgs> calls_;           // whose parts are split
