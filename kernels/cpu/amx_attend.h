@@ -34,6 +34,10 @@ SLIPSTREAM_INLINE const std::byte* tiled_block(const AttendArgs& args, int32_t l
   return args.cache + args.blocks[logical] * args.block_stride;
 }
 
+SLIPSTREAM_INLINE float* scores_of(const AttendArgs& args, int32_t block, int64_t query) {
+  return args.scores + (int64_t{block} * args.rows * args.heads + query) * kCacheRows;
+}
+
 // Pairs of a step: as many as a tile has, or fewer, such that steps are whole.
 constexpr int32_t step_pairs(int32_t head_size) {
   int32_t pairs = kTilePairs;
@@ -62,26 +66,73 @@ void tiled_attend_scores(const AttendArgs& args, int32_t first_block, int32_t la
                                 .weights = keys + pair * kPairStride,
                                 .weights_stride = kPairStride});
       }
-      float* scores = args.scores + int64_t{b} * kCacheRows;
-      store_sums<two, true>(scores + first * args.scores_stride, scores + second * args.scores_stride, args.scores_stride);
+      store_sums<two, true>(scores_of(args, b, first), scores_of(args, b, second), kCacheRows);
     });
   }
 }
 
-// Weights of a query: bf16, where its scores stood, with zeros behind up to a whole block.
-SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int64_t query) {
-  return reinterpret_cast<uint16_t*>(args.scores + query * args.scores_stride);
+// Weights of a query at a block's keys: bf16, where its scores stood.
+SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int32_t block, int64_t query) {
+  return reinterpret_cast<uint16_t*>(scores_of(args, block, query));
 }
 
+// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the number of keys.
+SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t query) {
+  const int32_t row = query / args.heads, visible = args.visible[row];
+  const auto score = [&](int32_t position) __attribute__((always_inline)) -> float& {
+    return scores_of(args, position / kCacheRows, query)[position % kCacheRows];
+  };
+  int32_t key = visible;
+  for (uint64_t bits = args.ancestors[row]; bits != 0; bits &= bits - 1) score(key++) = score(visible + __builtin_ctzll(bits));
+  return key;
+}
+
+// The first `keys` lanes.
+SLIPSTREAM_INLINE __mmask16 until(int32_t keys) {
+  return static_cast<__mmask16>(keys >= kLanes ? 0xFFFF : keys <= 0 ? 0 : (1u << keys) - 1);
+}
+
+// Weights become e^(score - highest), zero behind the last key; totals their sums before they are rounded, by the position's
+// place in a vector first.
 void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
-  for (int32_t query = first_query; query < last_query; ++query) {
-    float* scores = args.scores + query * args.scores_stride;
-    const int32_t keys = gather_path(args, query / args.heads, scores);
-    args.totals[query] = exponentials(scores, keys);
-    uint16_t* weights = weights_of(args, query);
-    for (int32_t at = 0; at < keys; at += kLanes) to_bf16(scores + at, kLanes, weights + at);
-    const int32_t vectors = (keys + kLanes - 1) / kLanes;
-    if (vectors % 2 != 0) std::memset(weights + vectors * kLanes, 0, kLanes * sizeof(uint16_t));
+  constexpr int32_t kTogether = 32;
+  for (int32_t first = first_query; first < last_query; first += kTogether) {
+    const int32_t count = last_query - first < kTogether ? last_query - first : kTogether;
+    int32_t keys[kTogether], blocks = 0;
+    Lanes most[kTogether], total[kTogether];
+    for (int32_t i = 0; i < count; ++i) {
+      keys[i] = gather_tiled_path(args, first + i);
+      blocks = keys[i] > blocks * kCacheRows ? (keys[i] + kCacheRows - 1) / kCacheRows : blocks;
+      most[i] = all(-__builtin_inff());
+      total[i] = Lanes{};
+    }
+    for (int32_t b = 0; b < blocks; ++b) {
+      for (int32_t i = 0; i < count; ++i) {
+        const float* scores = scores_of(args, b, first + i);
+        const int32_t left = keys[i] - b * kCacheRows;
+        for (int32_t half = 0; half < 2; ++half) {
+          most[i] = greater(most[i], _mm512_mask_loadu_ps(most[i], until(left - half * kLanes), scores + half * kLanes));
+        }
+      }
+    }
+    for (int32_t i = 0; i < count; ++i) most[i] = all(highest(most[i]));
+    for (int32_t b = 0; b < blocks; ++b) {
+      for (int32_t i = 0; i < count; ++i) {
+        const float* scores = scores_of(args, b, first + i);
+        const int32_t left = keys[i] - b * kCacheRows;
+        if (left <= 0) continue;
+        __m512 weights[2];
+        for (int32_t half = 0; half < 2; ++half) {
+          const __mmask16 seen = until(left - half * kLanes);
+          const Lanes below = _mm512_mask_loadu_ps(most[i], seen, scores + half * kLanes) - most[i];
+          weights[half] = _mm512_maskz_mov_ps(seen, exp_of(below));
+          total[i] += weights[half];
+        }
+        _mm512_storeu_si512(weights_of(args, b, first + i),
+                            reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(weights[1], weights[0])));
+      }
+    }
+    for (int32_t i = 0; i < count; ++i) args.totals[first + i] = sum(total[i]);
   }
 }
 
@@ -129,14 +180,13 @@ class PathEnd {
 // sums = weights * values over the blocks that all rows see whole
 template <bool kWide>
 SLIPSTREAM_INLINE void sum_shared(const AttendArgs& args, int32_t blocks, int32_t column, int32_t rows) {
-  const int64_t stride = args.scores_stride * 4;
   for_tiles(args.rows * args.heads, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
     clear_sums();
     for (int32_t b = 0; b < blocks; ++b) {
       add_product<two, kWide>(
-          {.first = weights_of(args, first) + b * kCacheRows,
-           .second = weights_of(args, second) + b * kCacheRows,
-           .stride = stride,
+          {.first = weights_of(args, b, first),
+           .second = weights_of(args, b, second),
+           .stride = kCacheRows * 4,
            .weights = tiled_block(args, b) + (int64_t{args.head_size} * kCacheRows + int64_t{column} * 2) * 2,
            .weights_stride = int64_t{args.value_stride} * 4});
     }
@@ -154,12 +204,12 @@ SLIPSTREAM_INLINE void sum_rest(const AttendArgs& args, int32_t shared, int32_t 
   Tiles::fence();
   _tile_loadd(0, sums, int64_t{args.value_stride} * 4);
   if constexpr (kWide) _tile_loadd(1, sums + kLanes, int64_t{args.value_stride} * 4);
-  Factors factors{.first = weights_of(args, query) + shared * kCacheRows, .stride = args.scores_stride * 4};
+  int32_t path_block = shared;
   const auto add = [&](const void* values, int64_t stride) __attribute__((always_inline)) {
-    factors.weights = values;
-    factors.weights_stride = stride;
-    add_product<false, kWide>(factors);
-    factors.first = static_cast<const std::byte*>(factors.first) + kCacheRows * 2;
+    add_product<false, kWide>({.first = weights_of(args, path_block++, query),
+                               .stride = kCacheRows * 4,
+                               .weights = values,
+                               .weights_stride = stride});
   };
   for (int32_t b = shared; b < args.visible[row] / kCacheRows; ++b) {
     add(tiled_block(args, b) + (int64_t{args.head_size} * kCacheRows + int64_t{column} * 2) * 2,
