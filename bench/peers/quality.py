@@ -20,16 +20,18 @@ import numpy as np
 import rewrite_gguf
 
 HERE = pathlib.Path(__file__).parent
-OURS = [  # what it is called, --weights, --path
-    ("the file's own", "file", "auto"),
-    ("bf16", "bf16", "avx512_bf16"),
-    ("bf16", "bf16", "avx512"),
-    ("q8_0", "q8_0", "auto"),
-    ("q4_1", "q4_1", "auto"),
-    ("q4_0", "q4_0", "auto"),
+INT8 = "int8, groups of 32"
+OURS = [  # what it is called, --weights, --path, how activations are multiplied
+    ("the file's own", "file", "avx512_vnni", INT8),
+    ("the file's own", "file", "amx", f"{INT8}; cache bf16"),
+    ("bf16", "bf16", "amx", "bf16; cache bf16"),
+    ("bf16", "bf16", "avx512_bf16", "bf16"),
+    ("bf16", "bf16", "avx512", "f32"),
+    ("q8_0", "q8_0", "avx512_vnni", INT8),
+    ("q4_1", "q4_1", "avx512_vnni", INT8),
+    ("q4_0", "q4_0", "avx512_vnni", INT8),
 ]
 REWRITTEN = ["f32", "bf16", "q8_0", "q4_1", "q4_0"]
-INT8 = "int8, groups of 32"
 
 
 class Engine:
@@ -81,12 +83,11 @@ def mean(values):
 
 
 def our_engines(arguments):
-    for label, weights, path in OURS:
+    for label, weights, path, activations in OURS:
         command = [arguments.logits, "--model", arguments.model, "--weights", weights, "--path", path]
-        if path != "auto" and subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+        if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
             print(f"left out, this CPU has no {path}: {weights}")
             continue
-        activations = INT8 if weights != "bf16" else "bf16" if path == "avx512_bf16" else "f32"
         yield Engine("ours", label, activations, command)
 
 
