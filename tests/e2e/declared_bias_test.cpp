@@ -3,6 +3,7 @@
 //
 // Of three tokens the second one is drafted: the first comes with the prompt, the last is not worth a draft. Given the first,
 // each second token's variance is at most that of a draw from the mean law, so the test errs on the side of passing.
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -12,8 +13,8 @@
 
 #include "common/statistics/chi_square.h"
 #include "tests/data/noisy_model.h"
+#include "tests/e2e/draws.h"
 #include "tests/e2e/prompt_ids.h"
-#include "tests/e2e/triples.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -77,21 +78,21 @@ TEST(DeclaredBias, OfADraftedTokenIsWhatTheReplySays) {
   cluster.wait_ports("verifier");
   cluster.wait_ready();
   cluster.wait_drafter();
-  const auto prompt = prompt_ids(tiny_model(), kTripleWords);
-  const auto target = ExactLaw::of(tiny_model(), prompt, {.temperature = kTemperature});
-  const auto drafter = ExactLaw::of(draft_model, prompt, {.temperature = kTemperature});
+  const auto prompt = prompt_ids(tiny_model(), kDrawnWords);
+  const auto target = ExactLaw::of(tiny_model(), prompt, 2, {.temperature = kTemperature});
+  const auto drafter = ExactLaw::of(draft_model, prompt, 2, {.temperature = kTemperature});
   ASSERT_TRUE(target && drafter);
-  const auto vocabulary = static_cast<size_t>(target->vocabulary());
+  const size_t vocabulary = target->candidates().size();
   for (const Rule& rule : {Rule{"lenience", 0.4}, Rule{"pareto", 0.05}, Rule{"uniform", 0.05}, Rule{"typical", 0.02, 0.3}}) {
     Probabilities counts(vocabulary), biased_law(vocabulary), own_law(vocabulary);
     double declared = 0;  // mean
     size_t plain = 0;     // whose draft came too late: whether it does depends on no draw
     const auto take = [&](size_t, const std::string& body) {
       const Json reply = Json::parse(body);
-      const auto first = reply["slipstream"]["token_ids"][0].get<TokenId>();
-      const auto own = target->second(first);
+      const std::array first{reply["slipstream"]["token_ids"][0].get<TokenId>()};
+      const auto own = target->after(first);
       const bool drafted = reply["metrics"]["speculative_decoding"]["acceptance_histogram_by_draft_length"].contains("1");
-      const Probabilities law = drafted ? law_of(rule, own, drafter->second(first)) : Probabilities(own.begin(), own.end());
+      const Probabilities law = drafted ? law_of(rule, own, drafter->after(first)) : Probabilities(own.begin(), own.end());
       const Json& speculation = reply["slipstream"]["speculation"];
       EXPECT_EQ(speculation["rule"], rule.name) << body;
       EXPECT_NEAR(speculation["bias_spent"].get<double>(), variation(law, own), kQuantised) << body;

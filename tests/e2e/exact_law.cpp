@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "common/model/language_model.h"
 #include "tests/unit/common/sampling/plain_adjust.h"
@@ -12,7 +15,7 @@ namespace slipstream::e2e {
 namespace {
 
 constexpr int kBlocks = 64;
-constexpr int kChildrenAtOnce = 32;  // rows of one step besides their parent; an ancestor mask has 64 bits
+constexpr size_t kTokensAtOnce = 32;  // rows of one step besides their path; an ancestor mask has 64 bits
 
 // One step of one sequence whose cache blocks are 0, 1, 2, ...: slot = position.
 struct Rows {
@@ -42,7 +45,7 @@ struct Rows {
   }
 };
 
-void add_law(std::span<const float> logits, double temperature, double top_p, std::vector<double>& rows) {
+std::vector<double> law_of(std::span<const float> logits, double temperature, double top_p) {
   const double highest = *std::ranges::max_element(logits);
   std::vector<double> law;
   for (float logit : logits) law.push_back(std::exp((logit - highest) / temperature));
@@ -57,55 +60,108 @@ void add_law(std::span<const float> logits, double temperature, double top_p, st
     before += mass;
   }
   const double kept = std::accumulate(law.begin(), law.end(), 0.0);
-  for (const double mass : law) rows.push_back(mass / kept);
+  for (double& mass : law) mass /= kept;
+  return law;
+}
+
+// All sequences of so many candidates, the last token running fastest.
+std::vector<std::vector<TokenId>> all_paths(std::span<const TokenId> candidates, size_t length) {
+  std::vector<std::vector<TokenId>> paths(1);
+  for (; length > 0; --length) {
+    std::vector<std::vector<TokenId>> longer;
+    for (const auto& path : paths) {
+      for (const TokenId token : candidates) {
+        longer.push_back(path);
+        longer.back().push_back(token);
+      }
+    }
+    paths = std::move(longer);
+  }
+  return paths;
+}
+
+// Some tokens behind `path`, each seeing the path and itself; their laws are wanted.
+Rows fan(int32_t prompt, const std::vector<TokenId>& path, std::span<const TokenId> tokens) {
+  Rows rows;
+  const auto depth = static_cast<int32_t>(path.size());
+  uint64_t mask = 0;
+  for (int32_t i = 0; i < depth; ++i) {
+    mask |= uint64_t{1} << i;
+    rows.add(path[static_cast<size_t>(i)], prompt + i, prompt + i, prompt, mask);
+  }
+  for (int32_t row = depth; const TokenId token : tokens) {
+    rows.add(token, prompt + depth, prompt + row, prompt, mask | uint64_t{1} << row);
+    std::vector<TokenId> output = path;
+    output.push_back(token);
+    rows.want(std::move(output));
+    ++row;
+  }
+  return rows;
 }
 
 }  // namespace
 
-Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, const LawSetting& setting) {
+Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, size_t length,
+                              const LawSetting& setting) {
   TRY(LanguageModel target, LanguageModel::load(model, {.threads = 1, .path = {}, .cache_blocks = kBlocks}));
-  ExactLaw law(target.config().vocabulary);
-  const auto size = static_cast<int32_t>(prompt.size());
+  const auto vocabulary = static_cast<size_t>(target.config().vocabulary);
+  ExactLaw law;
+  law.candidates_ = setting.how.allowed;
+  if (law.candidates_.empty()) {
+    law.candidates_.resize(vocabulary);
+    std::iota(law.candidates_.begin(), law.candidates_.end(), TokenId{0});
+  }
+  std::ranges::sort(law.candidates_);
+  law.rows_.resize(length);
   const auto run = [&](Rows& rows, std::vector<double>& into) -> Result<void> {
     TRY_VOID(target.run(rows.step()));
-    const auto vocabulary = static_cast<size_t>(law.vocabulary_);
     for (size_t i = 0; i < rows.wanted.size(); ++i) {
       const auto logits = target.logits().subspan(i * vocabulary, vocabulary);
-      add_law(plain::adjusted({logits.begin(), logits.end()}, setting.how, {prompt.begin(), prompt.end()}, rows.output[i]),
-              setting.temperature, setting.top_p, into);
+      const std::vector<double> all =
+          law_of(plain::adjusted({logits.begin(), logits.end()}, setting.how, {prompt.begin(), prompt.end()}, rows.output[i]),
+                 setting.temperature, setting.top_p);
+      for (const TokenId token : law.candidates_) into.push_back(all[static_cast<size_t>(token)]);
     }
     return {};
   };
 
+  const auto size = static_cast<int32_t>(prompt.size());
   Rows begin;
   for (int32_t i = 0; i < size; ++i) begin.add(prompt[static_cast<size_t>(i)], i, i, i + 1, 0);
   begin.want({});
-  TRY_VOID(run(begin, law.first_));
-  for (TokenId a = 0; a < law.vocabulary_; ++a) {
-    for (int from = 0; from < law.vocabulary_; from += kChildrenAtOnce) {
-      Rows tree;  // a, and some tokens after it, each seeing a and itself
-      tree.add(a, size, size, size, 1);
-      if (from == 0) tree.want({a});
-      std::vector<double> rows;
-      for (int i = 0; i < std::min(kChildrenAtOnce, law.vocabulary_ - from); ++i) {
-        tree.add(from + i, size + 1, size + 1 + i, size, 1 | uint64_t{1} << (i + 1));
-        tree.want({a, from + i});
+  TRY_VOID(run(begin, law.rows_.at(0)));
+  for (size_t position = 1; position < length; ++position) {
+    const auto paths = all_paths(law.candidates_, position - 1);
+    for (const std::vector<TokenId>& path : paths) {
+      for (std::span<const TokenId> left = law.candidates_; !left.empty();) {
+        const auto tokens = left.first(std::min(left.size(), kTokensAtOnce));
+        left = left.subspan(tokens.size());
+        Rows tree = fan(size, path, tokens);
+        TRY_VOID(run(tree, law.rows_[position]));
       }
-      TRY_VOID(run(tree, rows));
-      const auto split = rows.begin() + (from == 0 ? law.vocabulary_ : 0);
-      law.second_.insert(law.second_.end(), rows.begin(), split);
-      law.third_.insert(law.third_.end(), split, rows.end());
     }
   }
   return law;
 }
 
-void ExactLaw::bias(int position, double mass) {
-  std::vector<double>& rows = position == 0 ? first_ : position == 1 ? second_ : third_;
-  const auto vocabulary = static_cast<size_t>(vocabulary_);
-  for (size_t at = 0; at < rows.size(); at += vocabulary) {
-    const std::span law = std::span(rows).subspan(at, vocabulary);
-    std::vector<size_t> order(vocabulary);
+size_t ExactLaw::index(TokenId candidate) const {
+  const auto at = std::ranges::lower_bound(candidates_, candidate);
+  if (at == candidates_.end() || *at != candidate)
+    throw std::runtime_error(fmt::format("token {} is none of these", candidate));
+  return static_cast<size_t>(at - candidates_.begin());
+}
+
+std::span<const double> ExactLaw::after(std::span<const TokenId> before) const {
+  size_t row = 0;
+  for (const TokenId token : before) row = row * candidates_.size() + index(token);
+  return std::span(rows_.at(before.size())).subspan(row * candidates_.size(), candidates_.size());
+}
+
+void ExactLaw::bias(size_t position, double mass) {
+  std::vector<double>& rows = rows_.at(position);
+  for (size_t at = 0; at < rows.size(); at += candidates_.size()) {
+    const std::span law = std::span(rows).subspan(at, candidates_.size());
+    std::vector<size_t> order(law.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::partial_sort(order, order.begin() + 2, [&](size_t a, size_t b) { return law[a] > law[b]; });
     const double moved = std::min(mass, law[order[0]]);

@@ -1,5 +1,5 @@
-// The law of three consecutive tokens after a prompt, computed from the model itself: p(a), p(b | a), p(c | a, b) for every a,
-// b, c of a small vocabulary, adjusted, at any temperature and top-p, by the test's own arithmetic.
+// The law of the first few tokens after a prompt, computed from the model itself: of each token after any tokens before it, for
+// a small vocabulary or for few allowed tokens, adjusted, at any temperature and top-p, by the test's own arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,23 @@ struct LawSetting {
 
 class ExactLaw {
  public:
-  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt,
+  // Of so many tokens. The candidates are those that setting.how allows.
+  static Result<ExactLaw> of(const std::filesystem::path& model, std::span<const TokenId> prompt, size_t length,
                              const LawSetting& setting = {});
 
-  int vocabulary() const { return vocabulary_; }
-  std::span<const double> first() const { return row(first_, 0); }
-  std::span<const double> second(TokenId a) const { return row(second_, a); }
-  std::span<const double> third(TokenId a, TokenId b) const { return row(third_, a * vocabulary_ + b); }
+  size_t length() const { return rows_.size(); }
+  std::span<const TokenId> candidates() const { return candidates_; }  // ascending
+  size_t index(TokenId candidate) const;                               // among them; throws where it is none
+  // Of the token behind these (fewer than length()): [candidates].
+  std::span<const double> after(std::span<const TokenId> before) const;
 
-  // Moves `mass` of every conditional law of that position (0, 1, 2) from its likeliest token to its second: an error of total
-  // variation `mass`.
-  void bias(int position, double mass);
+  // Moves `mass` of every conditional law of that position (0, 1, ...) from its likeliest token to its second: an error of
+  // total variation `mass`.
+  void bias(size_t position, double mass);
 
  private:
-  explicit ExactLaw(int vocabulary) : vocabulary_(vocabulary) {}
-  std::span<const double> row(const std::vector<double>& rows, int at) const {
-    return std::span(rows).subspan(static_cast<size_t>(at) * static_cast<size_t>(vocabulary_),
-                                   static_cast<size_t>(vocabulary_));
-  }
-  int vocabulary_;
-  std::vector<double> first_, second_, third_;  // [vocabulary], [vocabulary^2], [vocabulary^3]
+  std::vector<TokenId> candidates_;
+  std::vector<std::vector<double>> rows_;  // [position]: [candidates^position] laws, [candidates] each
 };
 
 }  // namespace slipstream::e2e

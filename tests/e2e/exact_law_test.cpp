@@ -1,5 +1,7 @@
 #include "tests/e2e/exact_law.h"
 
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -16,36 +18,53 @@ class ExactLawTest : public testing::Test {
 };
 
 TEST_F(ExactLawTest, SumsToOneOnEveryRow) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_);
+  const auto law = ExactLaw::of(tiny_model(), prompt_, 3);
   ASSERT_TRUE(law) << law.error().message;
-  for (TokenId a = 0; a < law->vocabulary(); ++a) {
-    const auto row = law->third(a, law->vocabulary() - 1 - a);
+  for (const TokenId a : law->candidates()) {
+    const auto row = law->after(std::array{a, law->candidates().back() - a});
     EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-9);
   }
 }
 
 // A token's law in a tree is its law at the end of a prompt, to the bit: what the same words rest on.
 TEST_F(ExactLawTest, IsTheSameFromATreeAsFromAPrompt) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_);
+  const auto law = ExactLaw::of(tiny_model(), prompt_, 3);
   ASSERT_TRUE(law) << law.error().message;
-  for (const auto& [a, b] : {std::pair{5, 9}, {63, 40}, {31, 32}}) {
+  for (const std::array path : {std::array{5, 9}, {63, 40}, {31, 32}}) {
     std::vector<TokenId> longer = prompt_;
-    longer.insert(longer.end(), {a, b});
-    const auto alone = ExactLaw::of(tiny_model(), longer);
+    longer.insert(longer.end(), path.begin(), path.end());
+    const auto alone = ExactLaw::of(tiny_model(), longer, 1);
     ASSERT_TRUE(alone);
-    const auto expected = alone->first();
-    const auto found = law->third(a, b);
+    const auto expected = alone->after({});
+    const auto found = law->after(path);
     for (size_t v = 0; v < expected.size(); ++v) EXPECT_EQ(found[v], expected[v]);
   }
 }
 
+TEST_F(ExactLawTest, OfFewAllowedTokensIsTheSameFromATreeAsFromAPrompt) {
+  const LawSetting setting{.temperature = 0.7, .how = {.allowed = {5, 40, 63}}};
+  const auto law = ExactLaw::of(tiny_model(), prompt_, 6, setting);
+  ASSERT_TRUE(law) << law.error().message;
+  for (const std::array path : {std::array{5, 63, 40, 40, 5}, {63, 63, 63, 63, 63}}) {
+    std::vector<TokenId> longer = prompt_;
+    longer.insert(longer.end(), path.begin(), path.end());
+    const auto alone = ExactLaw::of(tiny_model(), longer, 1, setting);
+    ASSERT_TRUE(alone);
+    const auto found = law->after(path);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_NEAR(std::accumulate(found.begin(), found.end(), 0.0), 1, 1e-12);
+    for (size_t v = 0; v < found.size(); ++v) EXPECT_EQ(found[v], alone->after({})[v]);
+  }
+}
+
 TEST_F(ExactLawTest, IsBiasedByExactlyTheMassThatIsPlanted) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_);
+  const auto law = ExactLaw::of(tiny_model(), prompt_, 3);
   ASSERT_TRUE(law);
   ExactLaw biased = *law;
   biased.bias(2, 0.01);
+  const std::array path{4, 5};
   double variation = 0;
-  for (size_t v = 0; v < law->third(4, 5).size(); ++v) variation += std::abs(law->third(4, 5)[v] - biased.third(4, 5)[v]) / 2;
+  for (size_t v = 0; v < law->after(path).size(); ++v) variation += std::abs(law->after(path)[v] - biased.after(path)[v]) / 2;
   EXPECT_NEAR(variation, 0.01, 1e-12);
 }
 

@@ -45,10 +45,10 @@ void start_drafting(Cluster& cluster) {
 void expect_of(const ExactLaw& law, const json& reply) {
   const auto ids = reply["slipstream"]["token_ids"].get<std::vector<TokenId>>();
   const json& content = reply["choices"][0]["logprobs"]["content"];
-  const std::span<const double> laws[] = {law.first(), law.second(ids[0]), law.third(ids[0], ids[1])};
-  for (size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(content[i]["logprob"], std::log(laws[i][static_cast<size_t>(ids[i])]), 1e-5);
-    std::vector<double> falling(laws[i].begin(), laws[i].end());
+  for (size_t i = 0; i < law.length(); ++i) {
+    const auto expected = law.after(std::span(ids).first(i));
+    EXPECT_NEAR(content[i]["logprob"], std::log(expected[static_cast<size_t>(ids[i])]), 1e-5);
+    std::vector<double> falling(expected.begin(), expected.end());
     std::ranges::sort(falling, std::greater{});
     for (size_t place = 0; place < 20; ++place) {
       EXPECT_NEAR(content[i]["top_logprobs"][place]["logprob"], std::log(falling[place]), 1e-5);
@@ -76,7 +76,7 @@ TEST(Logprobs, AreTheSameToTheBitWithAndWithoutDrafts) {
 
 // Before temperature, penalties and bias.
 TEST(Logprobs, AreThoseOfTheModelItself) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"));
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"), 3);
   ASSERT_TRUE(law) << law.error().message;
   Cluster cluster(tiny_model());
   cluster.start_all("none");
@@ -85,7 +85,7 @@ TEST(Logprobs, AreThoseOfTheModelItself) {
 
 // Of accepted tokens, of those drawn in place of a refused one, and of those behind the last.
 TEST(Logprobs, FollowTheWalkOfAJudgedTree) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"));
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"), 3);
   ASSERT_TRUE(law) << law.error().message;
   Cluster cluster(tiny_model());
   start_drafting(cluster);

@@ -1,41 +1,51 @@
-// Every unbiased rule through the real processes: the joint law of three consecutive tokens is the model's own, drafted for by
-// a model of other weights, 32 streams at once. Seeds are fixed, but which of them meet in a step is not: alpha is what a
-// failure is worth.
+// Every unbiased rule through the real processes: the law of an answer's first tokens is the model's own, drafted for by a
+// model of other weights, 32 streams at once. Seeds are fixed, but which of them meet in a step is not: alpha is what a failure
+// is worth.
+//
+// Three tokens of the whole vocabulary; and eight of three allowed ones: a new sequence's trees have three nodes, which with
+// siblings are one level, and grow as they are accepted (speculation/guard.h). With siblings the first that is two levels deep
+// guesses tokens 4 and 5, the next one tokens 7 and 8.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/data/noisy_model.h"
+#include "tests/e2e/draws.h"
 #include "tests/e2e/node_fates.h"
 #include "tests/e2e/prompt_ids.h"
-#include "tests/e2e/triples.h"
 
 namespace slipstream::e2e {
 namespace {
 
-constexpr double kTwoDeepLeast = 0.02;  // of the answers
-
-const Adjustments kPenalties{.repetition_penalty = 1.5F, .frequency_penalty = 1.25F};
-
-// Adjusted by what the output holds, a node of a tree by its own path.
-nlohmann::json adjusting(const Adjustments& how) {
-  return {{"repetition_penalty", how.repetition_penalty}, {"frequency_penalty", how.frequency_penalty}};
-}
-
-struct Case {
+struct Rule {
   const char* speculation;
-  bool chain = false;  // else a new sequence's three nodes (speculation/guard.h) are all of one level
+  bool chain = false;
 };
-constexpr Case kRules[] = {{R"({"rule":"coupled"})"},
+constexpr Rule kRules[] = {{R"({"rule":"coupled"})"},
                            {R"({"rule":"ratio"})", true},
                            {R"({"rule":"ratio","siblings":2})"},
                            {R"({"rule":"batch","siblings":3})"},
                            {R"({"rule":"block"})", true},
                            {R"({"rule":"traversal","siblings":2})"}};
 
+// What of an answer is judged.
+struct Judged {
+  size_t length = 0;                  // tokens
+  size_t together = 0;                // of the last of them
+  int asked = 0;                      // for more tokens: an answer's last one is not worth a draft
+  float noise = 0;                    // of the drafter's weights
+  std::vector<TokenId> allowed = {};  // none: all
+  bool grown = false;                 // trees with siblings go two deep, too
+  double two_deep_least = 0;          // of the answers
+};
+const Judged kFirstTokens{.length = 3, .together = 3, .asked = 6, .noise = 0.06F, .two_deep_least = 0.02};
+// Of these tokens none is all but certain after any others, and the drafter is right about seven in ten.
+const Judged kLaterTokens{
+    .length = 8, .together = 5, .asked = 10, .noise = 0.15F, .allowed = {39, 49, 50}, .grown = true, .two_deep_least = 0.3};
+
 // The target drafted for by itself with noise on its weights.
-void start(Cluster& cluster) {
-  const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", 0.06F);
+void start(Cluster& cluster, float noise) {
+  const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", noise);
   cluster.start_router({"--deadline-us", "1000000", "--trust", "local"});
   cluster.start_verifier({"--wait-percent", "100000"});
   cluster.start_drafter({"--method", "small-lm", "--draft-model", draft_model.string()});
@@ -44,43 +54,55 @@ void start(Cluster& cluster) {
   cluster.wait_drafter();
 }
 
-void expect_law(size_t count, double planted, const std::vector<LawSetting>& settings) {
+nlohmann::json request_of(const LawSetting& setting, const Judged& judged, const Rule& rule) {
+  nlohmann::json request{{"max_tokens", judged.asked},
+                         {"temperature", setting.temperature},
+                         {"top_p", setting.top_p},
+                         {"repetition_penalty", setting.how.repetition_penalty},
+                         {"frequency_penalty", setting.how.frequency_penalty},
+                         {"speculation", nlohmann::json::parse(rule.speculation)}};
+  if (!judged.allowed.empty()) request["allowed_token_ids"] = judged.allowed;
+  return request;
+}
+
+void expect_law(const Judged& judged, size_t count, double planted, const std::vector<LawSetting>& settings) {
   Cluster cluster(tiny_model());
-  start(cluster);
+  start(cluster, judged.noise);
   NodeFates before(cluster.metrics("verifier"));
-  for (const auto& [temperature, top_p, how] : settings) {
-    const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kTripleWords), {temperature, top_p, how});
+  for (LawSetting setting : settings) {
+    setting.how.allowed = judged.allowed;
+    const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kDrawnWords), judged.length, setting);
     ASSERT_TRUE(law) << law.error().message;
-    for (const int position : {1, 2}) {  // those that drafts may bend
+    std::vector<ExactLaw> errors;  // one for each position that drafts may bend
+    for (size_t position = 1; position < judged.length; ++position) {
       const double power = power_of_judge(*law, position, planted, count);
       fmt::print("alpha {} a test; power against TV {} at position {}: {:.4f}\n", kAlpha, planted, position + 1, power);
       EXPECT_GE(power, 0.99);
+      errors.push_back(*law);
+      errors.back().bias(position, planted);
     }
-    ExactLaw biased = *law;
-    biased.bias(2, planted);
-    for (const auto& [rule, chain] : kRules) {
-      nlohmann::json request{{"temperature", temperature}, {"top_p", top_p}, {"speculation", nlohmann::json::parse(rule)}};
-      request.update(adjusting(how));
-      std::vector<Triple> triples(count);
+    for (const Rule& rule : kRules) {
+      std::vector<Draw> draws(count);
       size_t two_deep = 0;
-      ask_seeds(cluster, count, request, [&](size_t seed, const std::string& reply) {
-        triples[seed] = triple_in(reply);
-        two_deep += went_two_deep(reply);
+      ask_seeds(cluster, count, request_of(setting, judged, rule), [&](size_t seed, const std::string& reply) {
+        draws[seed] = draw_in(reply, judged.length);
+        two_deep += went_two_deep(reply, judged.length);
       });
       const NodeFates after(cluster.settled_verifier());
-      const Verdict verdict = judge(triples, *law, *law);
-      const auto& [first, second, third] = verdict.positions;
+      const Verdict verdict = judge(draws, *law, *law, judged.together);
       const double share = static_cast<double>(two_deep) / static_cast<double>(count);
       fmt::print(
-          "{:<34} temperature {}, top-p {}: p-values {:.2g}, {:.2g}, {:.2g}; joint {:.2g}; {} of {} nodes accepted, "
-          "two deep in {:.0f} % of answers\n",
-          rule, temperature, top_p, first.p_value, second.p_value, third.p_value, verdict.joint.p_value,
+          "{:<34} temperature {}, top-p {}: p-values {:.2g}; joint {:.2g}; {} of {} nodes accepted, two deep in {:.0f} % of "
+          "answers\n",
+          rule.speculation, setting.temperature, setting.top_p, fmt::join(verdict.p_values(), ", "), verdict.joint.p_value,
           after.accepted - before.accepted, after.received - before.received, 100 * share);
-      if (chain) {
-        EXPECT_GT(share, kTwoDeepLeast) << "of the third token little is proved";
+      if (rule.chain || judged.grown) {
+        EXPECT_GT(share, judged.two_deep_least) << "of what a tree holds below its first level little is proved";
       }
-      EXPECT_TRUE(verdict.exact()) << rule;
-      EXPECT_FALSE(judge(triples, biased, *law).exact()) << "an error of " << planted << " would pass";
+      EXPECT_TRUE(verdict.exact()) << rule.speculation;
+      for (const ExactLaw& error : errors) {
+        EXPECT_FALSE(judge(draws, error, *law, judged.together).exact()) << "an error of " << planted << " would pass";
+      }
       EXPECT_GT(after.accepted, before.accepted);
       EXPECT_GT(after.rejected, before.rejected);
       before = after;
@@ -88,16 +110,22 @@ void expect_law(size_t count, double planted, const std::vector<LawSetting>& set
   }
 }
 
-TEST(RulesLaw, OfThreeTokensIsTheModels) { expect_law(3'000, 0.1, {{.temperature = 0.7}}); }
+// Adjusted by what the output holds, a node of a tree by its own path.
+const Adjustments kPenalties{.repetition_penalty = 1.5F, .frequency_penalty = 1.25F};
 
-TEST(RulesLaw, OfThreeTokensUnderPenaltiesIsTheModels) { expect_law(3'000, 0.1, {{.temperature = 0.7, .how = kPenalties}}); }
+const LawSetting kWarm{.temperature = 0.7}, kHot{.temperature = 1.2}, kHotCut{.temperature = 1.2, .top_p = 0.9};
+const LawSetting kAdjusted{.temperature = 0.7, .how = kPenalties};
 
-TEST(RulesLawLong, OfThreeTokensIsTheModels) {
-  expect_law(140'000, 0.01,
-             {{.temperature = 0.7},
-              {.temperature = 1.2},
-              {.temperature = 1.2, .top_p = 0.9},
-              {.temperature = 0.7, .how = kPenalties}});
+TEST(RulesLaw, OfThreeTokensIsTheModels) { expect_law(kFirstTokens, 3'000, 0.1, {kWarm}); }
+
+TEST(RulesLaw, OfEightTokensWhoseTreesHaveGrownIsTheModels) { expect_law(kLaterTokens, 2'000, 0.08, {kWarm, kAdjusted}); }
+
+TEST(RulesLawLong, OfThreeTokensIsTheModels) { expect_law(kFirstTokens, 140'000, 0.01, {kWarm, kHot, kHotCut, kAdjusted}); }
+
+TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) { expect_law(kLaterTokens, 110'000, 0.01, {kWarm, kHot}); }
+
+TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModelsUnderAFilterAndPenalties) {
+  expect_law(kLaterTokens, 110'000, 0.01, {kHotCut, kAdjusted});
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ struct Letter {
   std::string text;
 };
 Letter rarest_letter(const ExactLaw& law) {
-  const auto letters = law.first().subspan(4, 26);
+  const auto letters = law.after({}).subspan(4, 26);
   const auto at = std::ranges::min_element(letters) - letters.begin();
   return {static_cast<TokenId>(4 + at), std::string(1, static_cast<char>('a' + at))};
 }
@@ -76,11 +76,11 @@ Letter rarest_letter(const ExactLaw& law) {
 // vocabulary has there cannot be, and no more tests than one.
 double power_of_the_test(const ExactLaw& law, TokenId instead) {
   double noncentrality = 0;
-  for (size_t id = 0; id < law.first().size(); ++id) {
-    const double p = law.first()[id], q = (1 - kPlanted) * p + (id == static_cast<size_t>(instead) ? kPlanted : 0);
+  for (size_t id = 0; id < law.after({}).size(); ++id) {
+    const double p = law.after({})[id], q = (1 - kPlanted) * p + (id == static_cast<size_t>(instead) ? kPlanted : 0);
     noncentrality += kSamples / 2.0 * (p - q) * (p - q) / ((p + q) / 2);
   }
-  const int degrees = law.vocabulary() - 1;
+  const int degrees = static_cast<int>(law.candidates().size()) - 1;
   return statistics::noncentral_tail(statistics::critical_value(degrees, kAlpha), degrees, noncentrality);
 }
 
@@ -110,12 +110,12 @@ TEST(VerifyLossless, FindsNothingWrongWithARealCluster) {
 TEST(VerifyLossless, FindsATokenThatOneAnswerInFiftyGetsByMistake) {
   Cluster cluster(tiny_model());
   cluster.start_all("random");
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords));
+  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords), 1);
   ASSERT_TRUE(law) << law.error().message;
   const Letter letter = rarest_letter(*law);
   const double power = power_of_the_test(*law, letter.id);
   fmt::print("alpha {}; power against TV {:.4f} with {} samples a side: {:.5f}\n", kAlpha,
-             kPlanted * (1 - law->first()[static_cast<size_t>(letter.id)]), kSamples, power);
+             kPlanted * (1 - law->after({})[static_cast<size_t>(letter.id)]), kSamples, power);
   EXPECT_GE(power, 0.99);
 
   Front front(cluster.http_port(), [&](const json& request) -> Front::Change {

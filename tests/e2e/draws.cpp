@@ -1,4 +1,4 @@
-#include "tests/e2e/triples.h"
+#include "tests/e2e/draws.h"
 
 #include <simdjson.h>
 
@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace slipstream::e2e {
@@ -16,7 +17,7 @@ constexpr int kConnections = 32;
 constexpr int kAnswerTokens = 6;  // so that drafts reach the third: an answer's last token is not worth one
 
 std::string ask(http::Client& client, uint64_t seed, const nlohmann::json& besides) {
-  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kTripleWords}}}},
+  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kDrawnWords}}}},
                          {"max_tokens", kAnswerTokens},
                          {"temperature", 1.0},
                          {"seed", seed},
@@ -30,33 +31,28 @@ std::string ask(http::Client& client, uint64_t seed, const nlohmann::json& besid
 
 }  // namespace
 
-Triple triple_in(const std::string& reply) {
+Draw draw_in(const std::string& reply, size_t length) {
   simdjson::dom::parser parser;
   const simdjson::padded_string body(reply);
-  Triple triple{};
-  size_t at = 0;
+  Draw draw;
   for (int64_t id : parser.parse(body)["slipstream"]["token_ids"].get_array()) {
-    if (at < triple.size()) triple[at++] = static_cast<TokenId>(id);
+    if (draw.size() < length) draw.push_back(static_cast<TokenId>(id));
   }
-  if (at != triple.size()) throw std::runtime_error("three tokens were asked for at least: " + reply);
-  return triple;
+  if (draw.size() != length) throw std::runtime_error(fmt::format("{} tokens were asked for at least: {}", length, reply));
+  return draw;
 }
 
-bool went_two_deep(const std::string& reply) {
+bool went_two_deep(const std::string& reply, size_t length) {
   simdjson::dom::parser parser;
   const simdjson::padded_string body(reply);
-  const auto guessed = parser.parse(body)["slipstream"]["drafted"];
-  return guessed.at(1).get_int64().value() == 1 && guessed.at(2).get_int64().value() == 1;
-}
-
-std::vector<Triple> draw_triples(Cluster& cluster, size_t count) {
-  return draw_triples(cluster, count, nlohmann::json::object());
-}
-
-std::vector<Triple> draw_triples(Cluster& cluster, size_t count, const nlohmann::json& request) {
-  std::vector<Triple> triples(count);
-  ask_seeds(cluster, count, request, [&](size_t seed, const std::string& reply) { triples[seed] = triple_in(reply); });
-  return triples;
+  size_t position = 0;
+  int64_t run = 0;  // guessed tokens, the last one at `position`
+  for (int64_t guessed : parser.parse(body)["slipstream"]["drafted"].get_array()) {
+    run = guessed == 1 ? run + 1 : 0;
+    if (run == 2) return true;
+    if (++position == length) return false;
+  }
+  return false;
 }
 
 void ask_seeds(Cluster& cluster, size_t count, const nlohmann::json& request,

@@ -1,0 +1,135 @@
+#include "tests/e2e/law_judge.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <span>
+
+namespace slipstream::e2e {
+namespace {
+
+constexpr size_t kGroupsMost = 8;
+
+size_t groups(const ExactLaw& law) { return std::min(law.candidates().size(), kGroupsMost); }
+
+// The order of one conditional law.
+struct Order {
+  std::vector<size_t> at;     // [rank] index of a candidate
+  std::vector<size_t> rank;   // [candidates]
+  std::vector<size_t> group;  // [candidates] of about equal probability; the rank, where there is a group for each
+
+  explicit Order(std::span<const double> law) : at(law.size()), rank(law.size()), group(law.size()) {
+    std::iota(at.begin(), at.end(), size_t{0});
+    std::ranges::stable_sort(at, [&](size_t a, size_t b) { return law[a] > law[b]; });
+    double before = 0;
+    for (size_t r = 0; r < at.size(); ++r) {
+      rank[at[r]] = r;
+      const auto of_mass = static_cast<size_t>((before + law[at[r]] / 2) * kGroupsMost);
+      group[at[r]] = law.size() <= kGroupsMost ? r : std::min(kGroupsMost - 1, of_mass);
+      before += law[at[r]];
+    }
+  }
+};
+
+// Both laws go on from `before`.
+struct Claim {
+  const ExactLaw &law, &model;
+
+  // [rank] adds the laws of a position, where `before` are the tokens of some positions before it: their mean, weighed by mass.
+  void add_ranks(Draw& before, size_t position, double mass, std::vector<double>& ranks) const {
+    const auto order = model.after(before);
+    if (before.size() == position) {
+      const auto told = law.after(before);
+      const Order by(order);
+      for (size_t r = 0; r < ranks.size(); ++r) ranks[r] += mass * told[by.at[r]];
+      return;
+    }
+    for (size_t i = 0; i < order.size(); ++i) {
+      before.push_back(model.candidates()[i]);
+      add_ranks(before, position, mass * order[i], ranks);
+      before.pop_back();
+    }
+  }
+
+  // Adds the joint law of all tokens behind `before`; cell: theirs so far.
+  void add_cells(Draw& before, size_t cell, double mass, std::vector<double>& cells) const {
+    const Order order(model.after(before));
+    const auto told = law.after(before);
+    for (size_t i = 0; i < told.size(); ++i) {
+      const size_t inner = cell * groups(model) + order.group[i];
+      if (before.size() + 1 == model.length()) {
+        cells[inner] += mass * told[i];
+        continue;
+      }
+      before.push_back(model.candidates()[i]);
+      add_cells(before, inner, mass * told[i], cells);
+      before.pop_back();
+    }
+  }
+};
+
+std::vector<double> mean_ranks(const ExactLaw& law, const ExactLaw& model, size_t position) {
+  std::vector<double> ranks(model.candidates().size());
+  Draw before;
+  Claim{law, model}.add_ranks(before, position, 1, ranks);
+  return ranks;
+}
+
+ChiSquare judge_jointly(const std::vector<Draw>& draws, const Claim& claim, size_t together) {
+  const size_t given = claim.model.length() - together;
+  size_t size = 1;
+  for (size_t i = 0; i < together; ++i) size *= groups(claim.model);
+  std::vector<double> observed(size), expected(size);
+  std::map<Draw, size_t> prefixes;
+  for (const Draw& draw : draws) {
+    const std::span tokens(draw);
+    size_t cell = 0;
+    for (size_t position = given; position < draw.size(); ++position) {
+      const Order order(claim.model.after(tokens.first(position)));
+      cell = cell * groups(claim.model) + order.group[claim.model.index(draw[position])];
+    }
+    observed[cell] += 1;
+    ++prefixes[Draw(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(given))];
+  }
+  for (const auto& [prefix, count] : prefixes) {
+    Draw before = prefix;
+    claim.add_cells(before, 0, static_cast<double>(count), expected);
+  }
+  return statistics::chi_square(observed, expected);
+}
+
+}  // namespace
+
+std::vector<double> Verdict::p_values() const {
+  std::vector<double> values;
+  for (const ChiSquare& test : positions) values.push_back(test.p_value);
+  return values;
+}
+
+bool Verdict::exact() const { return std::ranges::min(p_values()) > kAlpha && joint.p_value > kAlpha; }
+
+double power_of_judge(const ExactLaw& model, size_t position, double planted, size_t draws) {
+  ExactLaw error = model;
+  error.bias(position, planted);
+  return statistics::power(mean_ranks(model, model, position), mean_ranks(error, model, position), static_cast<double>(draws),
+                           kAlpha);
+}
+
+Verdict judge(const std::vector<Draw>& draws, const ExactLaw& law, const ExactLaw& model, size_t together) {
+  Verdict verdict;
+  for (size_t position = 0; position < model.length(); ++position) {
+    std::vector<double> observed(model.candidates().size()), expected(observed.size());
+    for (const Draw& draw : draws) {
+      const auto before = std::span(draw).first(position);
+      const Order order(model.after(before));
+      const auto told = law.after(before);
+      observed[order.rank[model.index(draw[position])]] += 1;
+      for (size_t r = 0; r < expected.size(); ++r) expected[r] += told[order.at[r]];
+    }
+    verdict.positions.push_back(statistics::chi_square(observed, expected));
+  }
+  verdict.joint = judge_jointly(draws, {law, model}, together);
+  return verdict;
+}
+
+}  // namespace slipstream::e2e
