@@ -331,8 +331,6 @@ BUGS = [
         "philox({{asked_++, key_.round", "philox({{asked_, key_.round", "sampling_test KeyedDice.AnswersQuestions*"),
     Bug("rounds share their luck", SAMPLING + "dice.cpp",
         "{{asked_++, key_.round, whose,", "{{asked_++, 0u, whose,", "sampling_test KeyedDice.AnswersAnew*"),
-    Bug("deeper siblings share the luck of the first two", SAMPLING + "dice.cpp",
-        "philox({{asked_++, key_.round", "philox({{asked_++ & 1, key_.round", "e2e_test RulesLaw.OfEightTokens*"),
     Bug("a replay draws with the luck of before", SAMPLING + "dice.cpp",
         "key_.epoch * kChoicesMax + key_.choice", "key_.choice", "sampling_test KeyedDice.AnswersAnew*"),
     Bug("a drawn tree that is late is dropped", VERIFIER + "steps.cpp",
