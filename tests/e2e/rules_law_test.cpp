@@ -41,7 +41,7 @@ struct Judged {
 const Judged kFirstTokens{.length = 3, .together = 3, .asked = 6, .noise = 0.06F, .two_deep_least = 0.02};
 // Of these tokens none is all but certain after any others, and the drafter is right about seven in ten.
 const Judged kLaterTokens{
-    .length = 8, .together = 5, .asked = 10, .noise = 0.15F, .allowed = {39, 49, 50}, .grown = true, .two_deep_least = 0.3};
+    .length = 8, .together = 5, .asked = 10, .noise = 0.15F, .allowed = {39, 49, 50}, .grown = true, .two_deep_least = 0.2};
 
 // The target drafted for by itself with noise on its weights.
 void start(Cluster& cluster, float noise) {
