@@ -61,6 +61,7 @@ std::filesystem::path fresh_folder() {
 }  // namespace
 
 std::filesystem::path tiny_model() { return kSource / "tests/data/tiny-llama"; }
+std::filesystem::path tiny_model_with_room() { return kSource / "tests/data/tiny-llama-long"; }
 
 std::filesystem::path chat_model() {
   const char* chosen = std::getenv("SLIPSTREAM_TEST_MODEL");

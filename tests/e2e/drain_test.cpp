@@ -12,7 +12,8 @@ namespace {
 Question long_question() {
   Question question;
   question.text = "abcabcabcabc";
-  question.tokens_max = 600;
+  question.tokens_max = kLongAnswer;
+  question.more = kNoEnd;
   return question;
 }
 
@@ -33,7 +34,7 @@ Answer stopped_midway(Cluster& cluster, const std::string& service, const std::f
 }
 
 TEST(Drain, OfTheRouterFinishesItsAnswersAndTakesNoMore) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_all("ngram");
   const Answer expected = cluster.ask(long_question());
   const Answer answer = stopped_midway(cluster, "router", [&] {
@@ -54,7 +55,7 @@ TEST(Drain, OfTheRouterFinishesItsAnswersAndTakesNoMore) {
 }
 
 TEST(Drain, OfTheRouterEndsAnswersThatTakeTooLong) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_router({"--drain-ms", "0"});
   cluster.start_verifier();
   cluster.wait_ports("verifier");
@@ -72,7 +73,7 @@ TEST(Drain, OfTheRouterEndsAnswersThatTakeTooLong) {
 }
 
 TEST(Drain, OfAVerifierHandsItsSequencesToAnother) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_all("none");
   const Answer expected = cluster.ask(long_question());
   cluster.start_verifier({}, "verifier-2");
@@ -97,7 +98,7 @@ TEST(Drain, OfAVerifierHandsItsSequencesToAnother) {
 }
 
 TEST(Drain, OfTheOnlyVerifierFinishesItsSequences) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_all("none");
   const Answer expected = cluster.ask(long_question());
   EXPECT_EQ(cluster.page("verifier", "/ready").status, 200);
@@ -113,7 +114,7 @@ TEST(Drain, OfTheOnlyVerifierFinishesItsSequences) {
 }
 
 TEST(Drain, OfADrafterIsOverAtOnce) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_all("ngram");
   const Answer expected = cluster.ask(long_question());
   EXPECT_EQ(stopped_midway(cluster, "drafter").ids, expected.ids);

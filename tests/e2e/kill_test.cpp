@@ -17,6 +17,7 @@ Question long_question(int tokens_max = 600) {
   Question question;
   question.text = "abcabcabcabc";
   question.tokens_max = tokens_max;
+  question.more = kNoEnd;
   return question;
 }
 
@@ -60,13 +61,13 @@ TEST(Kill, OfAHungDrafterIsNotNeeded) {
 }
 
 TEST(Kill, OfTheRouterFreesItsSequences) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_router({"--lease-ms", "500"});
   cluster.start_verifier();
   cluster.wait_ports("verifier");
   cluster.wait_ready();
   int pieces = 0;
-  Question question = long_question();
+  const Question question = long_question(kLongAnswer);
   http::Client client = cluster.client();
   const auto cut = command::ask(client, cluster.model_name(), question, [&](const Piece&) {
     if (++pieces == 5) cluster.kill("router", SIGKILL);
@@ -81,7 +82,7 @@ TEST(Kill, OfTheRouterFreesItsSequences) {
 }
 
 TEST(Client, ThatGoesFreesItsSequence) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_all("ngram");
   {
     http::Client client = cluster.client();

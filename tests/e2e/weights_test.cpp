@@ -39,16 +39,16 @@ INSTANTIATE_TEST_SUITE_P(Small, Weights, testing::Values("q8_0", "q4_0", "q4_1")
 
 // The words of another format would be others: the router waits for a verifier of the same, and says why it gives up.
 TEST(WeightsOfVerifiers, ThatDifferNeverReplayForEachOther) {
-  Cluster cluster(tiny_model());
+  Cluster cluster(tiny_model_with_room());
   cluster.start_router();
   cluster.start_verifier({"--weights", "bf16"}, "wide");
   cluster.wait_ports("wide");
   cluster.wait_ready();
-  Question question{.text = "abcabcabcabc", .tokens_max = 600};
+  Question question{.text = "abcabcabcabc", .tokens_max = kLongAnswer, .more = kNoEnd};
   http::Client client = cluster.client();
   int pieces = 0;
   const auto cut = command::ask(client, cluster.model_name(), question, [&](const Piece&) {
-    if (++pieces == 20) {
+    if (++pieces == 5) {
       cluster.process("wide").signal(SIGSTOP);  // or it would be done before the other is there
       cluster.start_verifier({"--weights", "q8_0"}, "narrow");
       cluster.wait_ports("narrow");
