@@ -122,10 +122,10 @@ TEST(RulesLaw, OfEightTokensWhoseTreesHaveGrownIsTheModels) { expect_law(kLaterT
 
 TEST(RulesLawLong, OfThreeTokensIsTheModels) { expect_law(kFirstTokens, 140'000, 0.01, {kWarm, kHot, kHotCut, kAdjusted}); }
 
-TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) { expect_law(kLaterTokens, 110'000, 0.01, {kWarm, kHot}); }
+TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) { expect_law(kLaterTokens, 85'000, 0.01, {kWarm, kHot}); }
 
 TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModelsUnderAFilterAndPenalties) {
-  expect_law(kLaterTokens, 110'000, 0.01, {kHotCut, kAdjusted});
+  expect_law(kLaterTokens, 85'000, 0.01, {kHotCut, kAdjusted});
 }
 
 }  // namespace
