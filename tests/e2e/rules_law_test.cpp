@@ -125,7 +125,7 @@ TEST(RulesLawLong, OfThreeTokensIsTheModels) { expect_law(kFirstTokens, 140'000,
 TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) { expect_law(kLaterTokens, 85'000, 0.01, {kWarm, kHot}); }
 
 TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModelsUnderAFilterAndPenalties) {
-  expect_law(kLaterTokens, 85'000, 0.01, {kHotCut, kAdjusted});
+  expect_law(kLaterTokens, 100'000, 0.01, {kHotCut, kAdjusted});
 }
 
 }  // namespace
