@@ -11,6 +11,16 @@ requirements="$here/requirements.txt"
 python="$folder/bin/python"
 server="$folder/llama-server"
 
+# llama.cpp's AMX path, built by GCC 12, dies of an illegal instruction: GCC 12's tile intrinsics do not say that they read memory,
+# so the tiles' configuration is never written.
+if grep -qw amx_int8 /proc/cpuinfo; then
+  if ! command -v clang++-19 >/dev/null; then
+    echo "Peers: this CPU has AMX, for which llama.cpp must be built by clang: apt-get install clang-19, and run this again" >&2
+    exit 1
+  fi
+  export CC=clang-19 CXX=clang++-19
+fi
+
 if ! cmp -s "$requirements" "$folder/installed.txt"; then
   echo "Peers: llama.cpp, OpenVINO and transformers into $1: 3 GB to download, 8 GB on disk, 20 minutes on two cores, once"
   /usr/bin/env python3 -m venv "$folder"
