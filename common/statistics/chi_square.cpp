@@ -1,5 +1,6 @@
 #include "common/statistics/chi_square.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -14,20 +15,29 @@ struct Against {
   double found = 0, expected = 0;
 };
 
-// Cells that expect fewer than kExpectedMin together, as the last one. What nobody expects and nobody found is no cell.
+// Cells that expect fewer than kExpectedMin together, with the least of the others where even together they do; those that
+// cannot be by themselves, if anything was found in them.
 std::vector<Against> pooled(std::span<const double> found, std::span<const double> expected, double draws) {
   std::vector<Against> cells;
-  Against few;
+  Against few, impossible;
   for (size_t i = 0; i < found.size(); ++i) {
     const Against cell{draws * found[i], draws * expected[i]};
     if (cell.expected >= kExpectedMin) {
       cells.push_back(cell);
     } else {
-      few.found += cell.found;
-      few.expected += cell.expected;
+      Against& to = cell.expected == 0 ? impossible : few;
+      to.found += cell.found;
+      to.expected += cell.expected;
     }
   }
-  if (few.found > 0 || few.expected > 0) cells.push_back(few);
+  if (few.expected >= kExpectedMin || (few.expected > 0 && cells.empty())) {
+    cells.push_back(few);
+  } else if (few.expected > 0) {
+    const auto least = std::ranges::min_element(cells, {}, &Against::expected);
+    least->found += few.found;
+    least->expected += few.expected;
+  }
+  if (impossible.found > 0) cells.push_back(impossible);
   return cells;
 }
 

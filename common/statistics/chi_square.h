@@ -12,7 +12,8 @@ struct ChiSquare {
 };
 
 // observed, expected: [cells] counts; the expected ones sum to the observed ones. Cells that expect fewer than five are put
-// together. What was observed though it cannot be has the p-value 0.
+// together, and with the least of the others where together they still do. What was observed though it cannot be has the
+// p-value 0.
 ChiSquare chi_square(std::span<const double> observed, std::span<const double> expected);
 
 // The chance that the test at level alpha rejects, were the truth `truth` [cells] and not `law` [cells] (probabilities), after
