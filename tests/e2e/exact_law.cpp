@@ -1,10 +1,13 @@
 #include "tests/e2e/exact_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <random>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,6 +102,12 @@ Rows fan(int32_t prompt, const std::vector<TokenId>& path, std::span<const Token
   return rows;
 }
 
+void move(std::span<double> law, size_t from, size_t to, double mass) {
+  const double moved = std::min(mass, law[from]);
+  law[from] -= moved;
+  law[to] += moved;
+}
+
 }  // namespace
 
 Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, size_t length,
@@ -157,17 +166,33 @@ std::span<const double> ExactLaw::after(std::span<const TokenId> before) const {
   return std::span(rows_.at(before.size())).subspan(row * candidates_.size(), candidates_.size());
 }
 
-void ExactLaw::bias(size_t position, double mass) {
+template <class Change>
+void ExactLaw::change(size_t position, const Change& change) {
   std::vector<double>& rows = rows_.at(position);
-  for (size_t at = 0; at < rows.size(); at += candidates_.size()) {
-    const std::span law = std::span(rows).subspan(at, candidates_.size());
-    std::vector<size_t> order(law.size());
+  std::vector<size_t> order(candidates_.size());
+  for (size_t at = 0; at < rows.size(); at += order.size()) {
+    const std::span law = std::span(rows).subspan(at, order.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::partial_sort(order, order.begin() + 2, [&](size_t a, size_t b) { return law[a] > law[b]; });
-    const double moved = std::min(mass, law[order[0]]);
-    law[order[0]] -= moved;
-    law[order[1]] += moved;
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return law[a] > law[b]; });
+    change(law, order);
   }
+}
+
+void ExactLaw::bias(size_t position, double mass) {
+  change(position, [mass](std::span<double> law, const std::vector<size_t>& order) { move(law, order[0], order[1], mass); });
+}
+
+void ExactLaw::scatter(size_t position, double mass) {
+  std::mt19937_64 luck(position);
+  change(position, [&](std::span<double> law, const std::vector<size_t>& order) {
+    constexpr std::array<std::pair<size_t, size_t>, 3> kPairs{{{0, 1}, {0, 2}, {1, 2}}};  // the likelier one first
+    const uint64_t drawn = luck();
+    const size_t able = order.size() > 2 && law[order[2]] > 0 ? kPairs.size() : 1;
+    auto [from, to] = kPairs[drawn / 2 % able];
+    if (law[order[to]] == 0) return;
+    if (drawn % 2 == 1 && law[order[to]] >= mass) std::swap(from, to);
+    move(law, order[from], order[to], mass);
+  });
 }
 
 }  // namespace slipstream::e2e

@@ -33,8 +33,15 @@ class ExactLaw {
   // Moves `mass` of every conditional law of that position (0, 1, ...) from its likeliest token to its second: an error of
   // total variation `mass`.
   void bias(size_t position, double mass);
+  // Moves it between two of the three likeliest tokens that can be; which of them and which way is drawn for each prefix (from
+  // the one that has so much, where the other has less): an error that cells of ranks do not add up.
+  void scatter(size_t position, double mass);
 
  private:
+  // change(law, its indices, likeliest first), behind each prefix of so many tokens.
+  template <class Change>
+  void change(size_t position, const Change& change);
+
   std::vector<TokenId> candidates_;
   std::vector<std::vector<double>> rows_;  // [position]: [candidates^position] laws, [candidates] each
 };

@@ -1,8 +1,10 @@
 #include "tests/e2e/exact_law.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -57,15 +59,38 @@ TEST_F(ExactLawTest, OfFewAllowedTokensIsTheSameFromATreeAsFromAPrompt) {
   }
 }
 
+double variation(const ExactLaw& law, const ExactLaw& other, std::span<const TokenId> path) {
+  double sum = 0;
+  for (size_t v = 0; v < law.after(path).size(); ++v) sum += std::abs(law.after(path)[v] - other.after(path)[v]) / 2;
+  return sum;
+}
+
 TEST_F(ExactLawTest, IsBiasedByExactlyTheMassThatIsPlanted) {
   const auto law = ExactLaw::of(tiny_model(), prompt_, 3);
   ASSERT_TRUE(law);
   ExactLaw biased = *law;
   biased.bias(2, 0.01);
-  const std::array path{4, 5};
-  double variation = 0;
-  for (size_t v = 0; v < law->after(path).size(); ++v) variation += std::abs(law->after(path)[v] - biased.after(path)[v]) / 2;
-  EXPECT_NEAR(variation, 0.01, 1e-12);
+  EXPECT_NEAR(variation(*law, biased, std::array{4, 5}), 0.01, 1e-12);
+}
+
+// The ranks' mean law hardly moves, where every prefix's law does.
+TEST_F(ExactLawTest, IsScatteredByTheMassThatIsPlantedWithoutDirection) {
+  const auto law = ExactLaw::of(tiny_model(), prompt_, 3);
+  ASSERT_TRUE(law);
+  ExactLaw scattered = *law;
+  scattered.scatter(2, 0.01);
+  double moved = 0, of_first = 0;
+  for (const TokenId a : law->candidates()) {
+    for (const TokenId b : law->candidates()) {
+      const std::array path{a, b};
+      moved += variation(*law, scattered, path);
+      const auto before = law->after(path);
+      of_first += scattered.after(path)[static_cast<size_t>(std::ranges::max_element(before) - before.begin())] -
+                  std::ranges::max(before);
+    }
+  }
+  EXPECT_NEAR(moved / 4096, 0.01, 1e-4);
+  EXPECT_LT(std::abs(of_first / 4096), 0.001);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kPlanted = 0.01;  // total variation of an error that must be caught
 constexpr size_t kJudged = 3;      // tokens
+constexpr Cells kCells{.ranks = kJudged};
 
 void print(const std::string& what, const Verdict& verdict) {
   fmt::print("{:<34} p-values: positions {:.2g}; joint {:.2g} (chi-square {:.1f}, {} degrees)\n", what,
@@ -54,16 +55,16 @@ void expect_exact(size_t count, double planted, const Asked& asked = {}) {
   const std::vector<Draw> awful = draws_with("random", count, asked, {});
   const std::vector<Draw> good = draws_with("oracle", count, asked, awful);
   EXPECT_EQ(awful, good) << "drafts changed a word";
-  const Verdict verdict = judge(good, *law, *law, kJudged);
+  const Verdict verdict = judge(good, *law, *law, kCells);
   print(fmt::format("{} draws against the model's law", count), verdict);
   EXPECT_TRUE(verdict.exact());
   for (size_t position = 0; position < kJudged; ++position) {
-    const double power = power_of_judge(*law, position, planted, count);
-    fmt::print("alpha {} a test; power against TV {} at position {}: {:.4f}\n", kAlpha, planted, position + 1, power);
-    EXPECT_GE(power, 0.99);
     ExactLaw biased = *law;
     biased.bias(position, planted);
-    const Verdict caught = judge(good, biased, *law, kJudged);
+    const double power = power_in_ranks(position, *law, biased, *law, count);
+    fmt::print("alpha {} a test; power against TV {} at position {}: {:.4f}\n", kAlpha, planted, position + 1, power);
+    EXPECT_GE(power, 0.99);
+    const Verdict caught = judge(good, biased, *law, kCells);
     print(fmt::format("TV {} planted at position {}", planted, position + 1), caught);
     EXPECT_FALSE(caught.exact()) << "an error of that size would pass";
   }

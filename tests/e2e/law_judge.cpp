@@ -98,6 +98,27 @@ ChiSquare judge_jointly(const std::vector<Draw>& draws, const Claim& claim, size
   return statistics::chi_square(observed, expected);
 }
 
+// The joint law of the first tokens, the last one running fastest.
+std::vector<double> law_of_first(const ExactLaw& law, size_t first) {
+  std::vector<double> joint{1};
+  std::vector<Draw> paths(1);
+  for (size_t position = 0; position < first; ++position) {
+    std::vector<double> longer;
+    std::vector<Draw> paths_longer;
+    for (size_t at = 0; at < joint.size(); ++at) {
+      const auto told = law.after(paths[at]);
+      for (size_t i = 0; i < told.size(); ++i) {
+        longer.push_back(joint[at] * told[i]);
+        paths_longer.push_back(paths[at]);
+        paths_longer.back().push_back(law.candidates()[i]);
+      }
+    }
+    joint = std::move(longer);
+    paths = std::move(paths_longer);
+  }
+  return joint;
+}
+
 }  // namespace
 
 std::vector<double> Verdict::p_values() const {
@@ -106,16 +127,23 @@ std::vector<double> Verdict::p_values() const {
   return values;
 }
 
-bool Verdict::exact() const { return std::ranges::min(p_values()) > kAlpha && joint.p_value > kAlpha; }
-
-double power_of_judge(const ExactLaw& model, size_t position, double planted, size_t draws) {
-  ExactLaw error = model;
-  error.bias(position, planted);
-  return statistics::power(mean_ranks(model, model, position), mean_ranks(error, model, position), static_cast<double>(draws),
-                           kAlpha);
+bool Verdict::exact() const {
+  return std::ranges::min(p_values()) > kAlpha && joint.p_value > kAlpha && tokens.p_value > kAlpha;
 }
 
-Verdict judge(const std::vector<Draw>& draws, const ExactLaw& law, const ExactLaw& model, size_t together) {
+ChiSquare judge_tokens(const std::vector<Draw>& draws, const ExactLaw& law, size_t first) {
+  std::vector<double> expected = law_of_first(law, first);
+  for (double& cell : expected) cell *= static_cast<double>(draws.size());
+  std::vector<double> observed(expected.size());
+  for (const Draw& draw : draws) {
+    size_t cell = 0;
+    for (const TokenId token : std::span(draw).first(first)) cell = cell * law.candidates().size() + law.index(token);
+    observed[cell] += 1;
+  }
+  return statistics::chi_square(observed, expected);
+}
+
+Verdict judge(const std::vector<Draw>& draws, const ExactLaw& law, const ExactLaw& model, const Cells& cells) {
   Verdict verdict;
   for (size_t position = 0; position < model.length(); ++position) {
     std::vector<double> observed(model.candidates().size()), expected(observed.size());
@@ -128,8 +156,18 @@ Verdict judge(const std::vector<Draw>& draws, const ExactLaw& law, const ExactLa
     }
     verdict.positions.push_back(statistics::chi_square(observed, expected));
   }
-  verdict.joint = judge_jointly(draws, {law, model}, together);
+  verdict.joint = judge_jointly(draws, {law, model}, cells.ranks);
+  verdict.tokens = judge_tokens(draws, law, cells.tokens);
   return verdict;
+}
+
+double power_in_ranks(size_t position, const ExactLaw& law, const ExactLaw& truth, const ExactLaw& model, size_t draws) {
+  return statistics::power(mean_ranks(law, model, position), mean_ranks(truth, model, position), static_cast<double>(draws),
+                           kAlpha);
+}
+
+double power_in_tokens(size_t first, const ExactLaw& law, const ExactLaw& truth, size_t draws) {
+  return statistics::power(law_of_first(law, first), law_of_first(truth, first), static_cast<double>(draws), kAlpha);
 }
 
 }  // namespace slipstream::e2e

@@ -1,10 +1,15 @@
 // Whether draws of several tokens follow an exact law: Pearson tests at kAlpha each. One a position, given the prefix that was
-// drawn, over the ranks of the conditional law (likeliest first); and the last few together, given the prefix before them, in
-// cells of their ranks, where the conditional law of a large vocabulary is cut into eight groups of about equal probability.
+// drawn, over the ranks of the conditional law (likeliest first); the last few together, given the prefix before them, in
+// cells of their ranks, where the conditional law of a large vocabulary is cut into eight groups of about equal probability;
+// and the first few together in cells of the tokens themselves.
 //
-// Counts are compared with the sum of the laws that each draw had, given its prefix. Given it, a count's variance is at most
-// that of as many draws from the mean law, so these tests err, if at all, on the side of passing; with no prefix they are
-// exact.
+// Cells of ranks add up what is wrong in one direction after every prefix alike (ExactLaw::bias), and so find little of it;
+// what turns with the prefix, as where a residual of p - q is wrong, cancels there. Cells of tokens add up nothing: they find
+// either, but only what is larger (ExactLaw::scatter).
+//
+// Cells of ranks are compared with the sum of the laws that each draw had, given its prefix. Given it, a count's variance is at
+// most that of as many draws from the mean law, so these tests err, if at all, on the side of passing; with no prefix they are
+// exact, as those of tokens are.
 #pragma once
 
 #include <vector>
@@ -19,19 +24,25 @@ using Draw = std::vector<TokenId>;  // the first tokens of one answer, as many a
 
 inline constexpr double kAlpha = 1e-4;
 
+struct Cells {
+  size_t ranks = 0;   // of so many of the last tokens, together
+  size_t tokens = 0;  // so many of the first, themselves; 0: none
+};
+
 struct Verdict {
   std::vector<ChiSquare> positions;
-  ChiSquare joint;
+  ChiSquare joint, tokens;
   std::vector<double> p_values() const;  // of the positions
   bool exact() const;
 };
 
-// The chance that the test of a position (0, 1, ...) finds an error of total variation `planted` there (ExactLaw::bias) after
-// so many draws.
-double power_of_judge(const ExactLaw& model, size_t position, double planted, size_t draws);
+// law: what is claimed. model: whose ranks cut the cells; the same law, but for planted errors.
+Verdict judge(const std::vector<Draw>& draws, const ExactLaw& law, const ExactLaw& model, const Cells& cells);
+ChiSquare judge_tokens(const std::vector<Draw>& draws, const ExactLaw& law, size_t first);  // its last test alone
 
-// law: what is claimed. model: whose ranks cut the cells; the same law, but for planted errors. together: how many of the last
-// tokens are judged jointly.
-Verdict judge(const std::vector<Draw>& draws, const ExactLaw& law, const ExactLaw& model, size_t together);
+// The chance that a test finds, after so many draws from `truth`, that they are not from `law`: the test of a position (0, 1,
+// ...), that of the first so many tokens.
+double power_in_ranks(size_t position, const ExactLaw& law, const ExactLaw& truth, const ExactLaw& model, size_t draws);
+double power_in_tokens(size_t first, const ExactLaw& law, const ExactLaw& truth, size_t draws);
 
 }  // namespace slipstream::e2e
