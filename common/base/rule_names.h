@@ -11,7 +11,7 @@ namespace slipstream {
 // The fields of a request's `speculation` that go with a rule; "": none.
 struct RuleFields {
   std::string_view rule;
-  std::string_view strength, delta;  // how far it may stray: must be given
+  std::string_view strength, delta;  // declare its bias: must be given
   bool siblings = false;             // may be given
 };
 

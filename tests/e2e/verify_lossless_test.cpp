@@ -259,15 +259,17 @@ TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
 TEST(VerifyLossless, AsksStrangersInStandardWordsAndComparesWhatTheySay) {
   Cluster cluster(tiny_model());
   cluster.start_all("ngram");
-  std::atomic<int> foreign_fields = 0;
+  std::atomic<int> foreign_fields = 0, as_typed = 0;
   const Front::Plot listen = [&](const json& request) -> Front::Change {
     if (request.contains("slipstream") || request.contains("speculation")) ++foreign_fields;
+    if (request.at("temperature") == 0.7) ++as_typed;
     return {};
   };
   Front one(cluster.http_port(), listen, "somebody"), other(cluster.http_port(), listen, "somebody else");
   const Outcome run = verify(cluster, {"--reference", one.url(), "--candidate", other.url(), "--samples", "1000"});
   EXPECT_EQ(run.status, 0) << run.said;
   EXPECT_EQ(foreign_fields, 0);
+  EXPECT_GT(as_typed, 0) << "0.7 is no 0.699999988079071";
   EXPECT_THAT(run.said, HasSubstr("bytes: 2 answers a side, 0 differ"));
   EXPECT_THAT(run.said, HasSubstr("tokens 1 and 2, jointly"));
 }

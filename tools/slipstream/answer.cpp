@@ -3,6 +3,9 @@
 #include <simdjson.h>
 
 #include <chrono>
+#include <string>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace slipstream::command {
@@ -12,14 +15,17 @@ using Clock = std::chrono::steady_clock;
 
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
+// 0.7F as 0.7, which is what was typed, and not as 0.699999988079071.
+double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+
 // The one place where a request is written.
 std::string request_json(const std::string& model, const Question& question) {
   nlohmann::json request{
       {"model", model},
       {"messages", {{{"role", "user"}, {"content", question.text}}}},
       {"max_tokens", question.tokens_max},
-      {"temperature", question.temperature},
-      {"top_p", question.top_p},
+      {"temperature", shortest(question.temperature)},
+      {"top_p", shortest(question.top_p)},
       {"stream", true},
       {"stream_options", {{"include_usage", true}}},
   };

@@ -128,8 +128,10 @@ void request_flags(CLI::App& app, verify::VerifyOptions& options) {
   option(speculation, "--siblings", how.siblings, "Candidates a node: ratio, batch, traversal")
       ->check(CLI::Range(1, kSiblingsMax));
   number(speculation, "--lenience", how.lenience, 0, 1, "How far the rule lenience may stray; 1: not at all");
-  number(speculation, "--epsilon", how.epsilon, 0, 1, "How far the rules pareto, uniform and typical may");
-  number(speculation, "--delta", how.delta, 0, 1, "... and the other of typical's two");
+  number(speculation, "--epsilon", how.epsilon, 0, 1,
+         "How far the rules pareto and uniform may; of typical: the probability below which drafts are refused (0: none, most "
+         "bias)");
+  number(speculation, "--delta", how.delta, 0, 1, "... and times exp(-entropy) the other of typical's two; the lesser holds");
   option(speculation, "--nodes", how.nodes, "Drafted nodes a round, at most")->check(CLI::Range(0, kTreeNodesMax));
   option(speculation, "--depth", how.depth, "... and how deep")->check(CLI::Range(0, kTreeDepthMax));
   option(speculation, "--drafter", how.drafter, "Draft method; none: any");

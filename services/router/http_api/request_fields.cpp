@@ -5,7 +5,8 @@
 namespace slipstream {
 namespace {
 
-std::string_view kind(simdjson::dom::element element) {
+// A number as it was sent.
+std::string kind(simdjson::dom::element element) {
   using simdjson::dom::element_type;
   switch (element.type()) {
     case element_type::ARRAY:
@@ -19,7 +20,7 @@ std::string_view kind(simdjson::dom::element element) {
     case element_type::NULL_VALUE:
       return "null";
     default:
-      return "a number";
+      return simdjson::minify(element);
   }
 }
 

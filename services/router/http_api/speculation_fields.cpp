@@ -47,12 +47,19 @@ ApiResult<void> check_alone(const RequestFields& fields) {
 
 constexpr double kLenienceLeast = 1e-6;  // 0 accepts whatever is drafted, and divides by itself
 
+// What a parameter says that declares a bias.
+std::string_view meaning(std::string_view key, std::string_view rule) {
+  if (key == "delta") return "times exp(-entropy), the other probability below which drafts are refused; the lesser holds";
+  return rule == "typical" ? "the probability below which drafts are refused (0 accepts all that can be: most bias)"
+                           : "how far it may stray";
+}
+
 // A parameter that must be given, since it says how much bias is wanted.
 ApiResult<float> declared(const RequestFields& fields, std::string_view key, std::string_view rule) {
   TRY(const auto value, fields.number(key, key == "lenience" ? kLenienceLeast : 0, 1));
   if (value) return static_cast<float>(*value);
   return std::unexpected(
-      bad_field(fields.name(key), fmt::format("the rule `{}` needs `{}`: how far it may stray.", rule, fields.name(key))));
+      bad_field(fields.name(key), fmt::format("the rule `{}` needs `{}`: {}.", rule, fields.name(key), meaning(key, rule))));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ Result<void> SpeculationFlags::check() const {
                                     {"delta", delta.has_value()}}) {
     const bool needed = name == has->strength || name == has->delta;
     TRY_VOID(goes(name, given, needed));
-    if (needed && !given) return fail("--rule {} needs --{}: how far it may stray, between 0 and 1", rule, name);
+    if (needed && !given) return fail("--rule {} needs --{}, between 0 and 1; --help says what it is", rule, name);
   }
   return {};
 }
