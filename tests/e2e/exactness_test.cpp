@@ -84,10 +84,10 @@ Asked adjusted() {
 
 TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted, adjusted()); }
 
-TEST(ExactnessLong, OfThreeTokensOverAHundredAndTenThousandSeeds) { expect_exact(110'000, kPlanted); }
+TEST(ExactnessLong, OfThreeTokensOverAHundredAndFortyThousandSeeds) { expect_exact(140'000, kPlanted); }
 
-TEST(ExactnessLong, OfThreeTokensUnderPenaltiesAndBiasOverAHundredAndTenThousandSeeds) {
-  expect_exact(110'000, kPlanted, adjusted());
+TEST(ExactnessLong, OfThreeTokensUnderPenaltiesAndBiasOverAHundredAndFortyThousandSeeds) {
+  expect_exact(140'000, kPlanted, adjusted());
 }
 
 }  // namespace

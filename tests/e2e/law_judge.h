@@ -22,7 +22,7 @@ namespace slipstream::e2e {
 using statistics::ChiSquare;
 using Draw = std::vector<TokenId>;  // the first tokens of one answer, as many as their law has
 
-inline constexpr double kAlpha = 1e-4;
+inline constexpr double kAlpha = 1e-5;
 
 struct Cells {
   size_t ranks = 0;   // of so many of the last tokens, together

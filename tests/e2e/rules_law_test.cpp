@@ -179,11 +179,11 @@ TEST(RulesLawLong, OfThreeTokensIsTheModels) {
 }
 
 TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) {
-  expect_law(kLaterTokens, 85'000, {0.01, 0.02}, {kWarm, kHot});
+  expect_law(kLaterTokens, 130'000, {0.01, 0.02}, {kWarm, kHot});
 }
 
 TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModelsUnderAFilterAndPenalties) {
-  expect_law(kLaterTokens, 100'000, {0.01, 0.02}, {kHotCut, kAdjusted});
+  expect_law(kLaterTokens, 130'000, {0.01, 0.02}, {kHotCut, kAdjusted});
 }
 
 }  // namespace
