@@ -34,6 +34,12 @@ SLIPSTREAM_INLINE const std::byte* tiled_block(const AttendArgs& args, int32_t l
   return args.cache + args.blocks[logical] * args.block_stride;
 }
 
+// Values of 16 columns and more of a pair of positions, the first one even, in a logical block.
+SLIPSTREAM_INLINE const std::byte* tiled_values(const AttendArgs& args, int32_t logical, int32_t position, int32_t column) {
+  const CacheLayout layout{.format = CacheFormat::bf16, .head_size = args.head_size, .value_stride = args.value_stride};
+  return tiled_block(args, logical) + layout.value(position, column) * layout.element_bytes();
+}
+
 SLIPSTREAM_INLINE float* scores_of(const AttendArgs& args, int32_t block, int64_t query) {
   return args.scores + (int64_t{block} * args.rows * args.heads + query) * kCacheRows;
 }
@@ -87,11 +93,6 @@ SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t quer
   return key;
 }
 
-// The first `keys` lanes.
-SLIPSTREAM_INLINE __mmask16 until(int32_t keys) {
-  return static_cast<__mmask16>(keys >= kLanes ? 0xFFFF : keys <= 0 ? 0 : (1u << keys) - 1);
-}
-
 // Weights become e^(score - highest), zero behind the last key; totals their sums before they are rounded, by the position's
 // place in a vector first.
 void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
@@ -111,7 +112,7 @@ void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t l
         const float* scores = scores_of(args, b, first + i);
         const int32_t left = keys[i] - b * kCacheRows;
         for (int32_t half = 0; half < 2; ++half) {
-          most[i] = greater(most[i], _mm512_mask_loadu_ps(most[i], until(left - half * kLanes), scores + half * kLanes));
+          most[i] = greater(most[i], _mm512_mask_loadu_ps(most[i], first_lanes(left - half * kLanes), scores + half * kLanes));
         }
       }
     }
@@ -123,7 +124,7 @@ void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t l
         if (left <= 0) continue;
         __m512 weights[2];
         for (int32_t half = 0; half < 2; ++half) {
-          const __mmask16 seen = until(left - half * kLanes);
+          const __mmask16 seen = first_lanes(left - half * kLanes);
           const Lanes below = _mm512_mask_loadu_ps(most[i], seen, scores + half * kLanes) - most[i];
           weights[half] = _mm512_maskz_mov_ps(seen, exp_of(below));
           total[i] += weights[half];
@@ -154,7 +155,8 @@ class PathEnd {
       const int32_t key = block * kCacheRows + 2 * pair;
       for (int32_t v = 0; v < vectors; ++v) {
         const LanesInt even = half(key, column + v * kLanes), odd = half(key + 1, column + v * kLanes) << 16;
-        std::memcpy(values_[pair] + v * kLanes, &(const LanesInt&)(even | odd), sizeof(LanesInt));
+        const LanesInt both = even | odd;
+        std::memcpy(values_[pair] + v * kLanes, &both, sizeof(both));
       }
     }
     return values_;
@@ -166,8 +168,7 @@ class PathEnd {
     LanesInt both{};
     if (key >= count_) return both;
     const int32_t position = positions_[key], inside = position % kCacheRows;
-    const std::byte* values = tiled_block(args_, position / kCacheRows) + int64_t{args_.head_size} * kCacheRows * 2;
-    std::memcpy(&both, values + (int64_t{inside / 2} * args_.value_stride + column) * 4, sizeof(both));
+    std::memcpy(&both, tiled_values(args_, position / kCacheRows, inside / 2 * 2, column), sizeof(both));
     return (inside % 2 != 0 ? both >> 16 : both) & 0xFFFF;
   }
 
@@ -183,12 +184,11 @@ SLIPSTREAM_INLINE void sum_shared(const AttendArgs& args, int32_t blocks, int32_
   for_tiles(args.rows * args.heads, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
     clear_sums();
     for (int32_t b = 0; b < blocks; ++b) {
-      add_product<two, kWide>(
-          {.first = weights_of(args, b, first),
-           .second = weights_of(args, b, second),
-           .stride = kCacheRows * 4,
-           .weights = tiled_block(args, b) + (int64_t{args.head_size} * kCacheRows + int64_t{column} * 2) * 2,
-           .weights_stride = int64_t{args.value_stride} * 4});
+      add_product<two, kWide>({.first = weights_of(args, b, first),
+                               .second = weights_of(args, b, second),
+                               .stride = kCacheRows * 4,
+                               .weights = tiled_values(args, b, 0, column),
+                               .weights_stride = int64_t{args.value_stride} * 4});
     }
     float* sums = args.sums + column;
     store_sums<two, kWide>(sums + first * args.value_stride, sums + second * args.value_stride, args.value_stride);
@@ -212,8 +212,7 @@ SLIPSTREAM_INLINE void sum_rest(const AttendArgs& args, int32_t shared, int32_t 
                                .weights_stride = stride});
   };
   for (int32_t b = shared; b < args.visible[row] / kCacheRows; ++b) {
-    add(tiled_block(args, b) + (int64_t{args.head_size} * kCacheRows + int64_t{column} * 2) * 2,
-        int64_t{args.value_stride} * 4);
+    add(tiled_values(args, b, 0, column), int64_t{args.value_stride} * 4);
   }
   for (int32_t b = 0; b < end.blocks(); ++b) {
     const void* values = end.gather(b, column, kWide ? 2 : 1);

@@ -25,13 +25,12 @@ using command::Ports;
 using command::Process;
 using command::Question;
 
-std::filesystem::path tiny_model();
+std::filesystem::path tiny_model();  // a random Llama with a vocabulary of at most 64: fast, committed
 // The same weights with room for 16,384 tokens. A step of these takes some 10 us, so an answer that is to be met on its way
 // needs thousands of tokens.
 std::filesystem::path tiny_model_with_room();
 inline constexpr int kLongAnswer = 8000;                          // tokens
-inline constexpr const char* kNoEnd = R"({"ignore_eos": true})";  // Question::more: nor does it end by itself  // a random
-                                                                  // Llama with a vocabulary of at most 64: fast, committed
+inline constexpr const char* kNoEnd = R"({"ignore_eos": true})";  // Question::more: nor does it end by itself
 std::filesystem::path chat_model();  // the 135M chat model that `make setup` fetches; throws if it is not there
 int cpus();                          // to divide among all compute threads
 
