@@ -3,6 +3,7 @@
 //
 //   build/release/bench/linear --shape 135m --threads 1,2                  every path and format
 //   build/release/bench/linear --shape 1b --path avx512_vnni --format q4_1
+//   build/release/bench/linear --shape 135m --rows 1,256 --layers          a chunk of a prompt: no head for its rows
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "bench/processor.h"
 #include "common/base/check.h"
 #include "common/model/cpu/arena.h"
+#include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
 #include "kernels/cpu/kernels.h"
 
@@ -31,12 +33,13 @@ struct Shape {
 constexpr Shape kShapes[] = {{"135m", 30, 576, 1536, 576, 192, 49152},
                              {"360m", 32, 960, 2560, 960, 320, 49152},
                              {"1b", 16, 2048, 8192, 2048, 512, 128256}};
-constexpr int32_t kRowsMax = 16;
-constexpr int32_t kSizes[] = {1, 2, 4, 8, 12, 16};
+constexpr int32_t kRowsMax = 1024;  // at a time
 
 struct Options {
   std::string shape = "135m", path, format;
   std::vector<int> threads{1, 2};
+  std::vector<int32_t> rows{1, 2, 4, 8, 12, 16};
+  bool layers = false;  // alone
   int repeats = 9;
 };
 
@@ -49,7 +52,7 @@ struct Matrix {
 // All matrices of a model in one format: every panel holds the same numbers, each in memory of its own.
 class Weights {
  public:
-  static Result<std::unique_ptr<Weights>> make(const Shape& shape, WeightFormat format) {
+  static Result<std::unique_ptr<Weights>> make(const Shape& shape, WeightFormat format, bool head) {
     auto weights = std::make_unique<Weights>();
     weights->format_ = format;
     for (int32_t layer = 0; layer < shape.layers; ++layer) {
@@ -58,7 +61,9 @@ class Weights {
       TRY_VOID(weights->add(shape.hidden, 2 * shape.intermediate, false));
       TRY_VOID(weights->add(shape.intermediate, shape.hidden, false));
     }
-    TRY_VOID(weights->add(shape.hidden, shape.vocabulary, true));
+    if (head) {
+      TRY_VOID(weights->add(shape.hidden, shape.vocabulary, true));
+    }
     return weights;
   }
   std::span<const Matrix> matrices() const { return matrices_; }
@@ -131,18 +136,19 @@ Times read_all(const Weights& weights, ThreadPool& pool, std::vector<uint64_t>& 
 
 class Pass {
  public:
-  Pass(const Kernels& kernels, const Weights& weights, ThreadPool& pool) : k_(kernels), weights_(weights), pool_(pool) {
+  Pass(const Kernels& kernels, const Weights& weights, ThreadPool& pool, int32_t rows_max)
+      : k_(kernels), weights_(weights), pool_(pool) {
     int32_t in = 0, out = 0;
     for (const Matrix& each : weights.matrices()) {
       in = std::max(in, each.in);
       out = std::max(out, each.out);
     }
-    input_.assign(static_cast<size_t>(in) * kRowsMax, 1.0F);
+    input_.assign(static_cast<size_t>(in) * static_cast<size_t>(rows_max), 1.0F);
     std::mt19937 random(2);
     std::normal_distribution<float> draw;
     for (float& each : input_) each = draw(random);
-    activations_.resize(kRowsMax * static_cast<size_t>(activation_bytes(Activations::f32, in) + 64));
-    out_.resize(static_cast<size_t>(out) * kRowsMax);
+    activations_.resize(static_cast<size_t>(lines_of(rows_max * activation_bytes(Activations::f32, in))));
+    out_.resize(static_cast<size_t>(lines_of(int64_t{4} * out * rows_max)));
   }
 
   Times run(int32_t rows) {
@@ -162,14 +168,14 @@ class Pass {
     pool_.run(rows, std::max(1, 8192 / matrix.in), [&](int32_t begin, int32_t end, int) {
       for (int32_t row = begin; row < end; ++row) {
         const float* from = input_.data() + int64_t{row} * matrix.in;
-        std::byte* to = activations_.data() + row * row_bytes;
+        std::byte* to = rounded() + row * row_bytes;
         if (kernel.in == Activations::bf16) k_.to_bf16(from, matrix.in, reinterpret_cast<uint16_t*>(to));
         if (kernel.in == Activations::int8) k_.to_int8(from, matrix.in, reinterpret_cast<ActivationGroup*>(to));
       }
     });
-    const LinearArgs args{.in = kernel.in == Activations::f32 ? static_cast<const void*>(input_.data()) : activations_.data(),
+    const LinearArgs args{.in = kernel.in == Activations::f32 ? static_cast<const void*>(input_.data()) : rounded(),
                           .panels = matrix.panels,
-                          .out = out_.data(),
+                          .out = reinterpret_cast<float*>(out_.data()),
                           .out_stride = matrix.out,
                           .rows = rows,
                           .in_cols = matrix.in,
@@ -178,33 +184,44 @@ class Pass {
               [&](int32_t begin, int32_t end, int) { kernel.run(args, begin, end); });
   }
 
+  std::byte* rounded() { return reinterpret_cast<std::byte*>(activations_.data()); }
+
   const Kernels& k_;
   const Weights& weights_;
   ThreadPool& pool_;
-  std::vector<float> input_, out_;
-  std::vector<std::byte> activations_;
+  std::vector<float> input_;
+  std::vector<CacheLine> activations_, out_;
 };
 
 void least(Times& of, const Times& next, bool first) {
   of = first ? next : Times{std::min(of.layers, next.layers), std::min(of.head, next.head)};
 }
 
-void print_row(CpuPath path, const Weights& weights, int threads, int repeats) {
+double giga_flops(const Weights& weights, int32_t rows) {
+  double each = 0;
+  for (const Matrix& matrix : weights.matrices()) each += 2.0 * matrix.in * matrix.out;
+  return each * rows / 1e9;
+}
+
+void print_row(CpuPath path, const Weights& weights, int threads, const Options& options) {
   ThreadPool pool(threads);
-  Pass pass(kernels(path), weights, pool);
+  Pass pass(kernels(path), weights, pool, std::ranges::max(options.rows));
   std::vector<uint64_t> sums(static_cast<size_t>(threads));
-  Times read, times[std::size(kSizes)];
-  for (int repeat = 0; repeat < repeats; ++repeat) {  // sizes take turns, so that a neighbour's load meets them all
+  std::vector<Times> times(options.rows.size());
+  Times read;
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {  // sizes take turns, so that a neighbour's load meets them all
     least(read, read_all(weights, pool, sums), repeat == 0);
-    for (size_t i = 0; i < std::size(kSizes); ++i) least(times[i], pass.run(kSizes[i]), repeat == 0);
+    for (size_t i = 0; i < times.size(); ++i) least(times[i], pass.run(options.rows[i]), repeat == 0);
   }
   double bytes = 0;
   for (const Matrix& each : weights.matrices()) bytes += static_cast<double>(weights.bytes(each));
   fmt::print("{:<12} {:<5} {:>7} {:>7.2f} {:>6.1f}", name(path), name(weights.format()), threads, read.all(),
              bytes / read.all() / 1e6);
   for (const Times& each : times) fmt::print(" {:>7.2f}", each.all());
-  for (size_t i = 1; i < std::size(kSizes); ++i) fmt::print(" {:>5.2f}", times[i].all() / times[0].all());
-  fmt::print(" {:>6.2f} {:>6.2f}\n", read.layers / times[0].layers, read.head / times[0].head);
+  for (size_t i = 1; i < times.size(); ++i) fmt::print(" {:>5.2f}", times[i].all() / times[0].all());
+  fmt::print(" {:>6.2f}", read.layers / times[0].layers);
+  if (!options.layers) fmt::print(" {:>6.2f}", read.head / times[0].head);
+  fmt::print(" {:>8.0f}\n", giga_flops(weights, options.rows.back()) / times.back().all() * 1e3);
   CHECK(sums.size() == static_cast<size_t>(threads), "the read's sums are used, or the compiler may leave it out");
   std::fflush(stdout);
 }
@@ -216,14 +233,15 @@ Result<void> run(const Options& options) {
       "{}, matrices of the {} shape; least ms of {}; read: a plain read of the same bytes; share: of that read's speed\n",
       processor(), shape->name, options.repeats);
   fmt::print("{:<12} {:<5} {:>7} {:>7} {:>6}", "path", "", "threads", "read ms", "GB/s");
-  for (const int32_t size : kSizes) fmt::print(" {:>5}={:<1}", "n", size);
-  fmt::print("  t(n)/t(1) for n = 2, 4, 8, 12, 16; share at n = 1 of layers, head\n");
+  for (const int32_t rows : options.rows) fmt::print(" {:>7}", fmt::format("n={}", rows));
+  fmt::print("  t(n)/t(first) of the others; share at the first n of layers{}; Gflop/s at the last\n",
+             options.layers ? "" : ", head");
   for (const auto format : {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
     if (!options.format.empty() && options.format != name(format)) continue;
-    TRY(const auto weights, Weights::make(*shape, format));
+    TRY(const auto weights, Weights::make(*shape, format, !options.layers));
     for (const CpuPath path : available_cpu_paths()) {
       if (options.path.empty() ? path == CpuPath::portable : options.path != name(path)) continue;
-      for (const int threads : options.threads) print_row(path, *weights, threads, options.repeats);
+      for (const int threads : options.threads) print_row(path, *weights, threads, options);
     }
   }
   return {};
@@ -237,6 +255,11 @@ int main(int argc, char** argv) {
   CLI::App app("Times the matrices of a forward pass on this CPU");
   app.add_option("--shape", options.shape, "135m, 360m or 1b")->capture_default_str();
   app.add_option("--threads", options.threads, "compute threads")->delimiter(',')->capture_default_str();
+  app.add_option("--rows", options.rows, "numbers of rows at a time")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::Range(1, slipstream::kRowsMax));
+  app.add_flag("--layers", options.layers, "without the head, which a prompt's rows have no need of");
   app.add_option("--path", options.path, "one path; default: all but portable, which is slow");
   app.add_option("--format", options.format, "one format; default: all");
   app.add_option("--repeats", options.repeats, "runs of each size")->capture_default_str()->check(CLI::Range(1, 1000));

@@ -31,7 +31,7 @@ struct alignas(64) LastStep {
 };
 
 // Rows `first` and on, and `second` and on, each a tile of them, times one panel.
-template <bool kTwo>
+template <bool kTwo, bool kStream>
 void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_t second, int32_t rows) {
   const std::byte* weights = args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols);
   const int64_t stride = int64_t{args.in_cols} * 2;
@@ -44,7 +44,7 @@ void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_
   const int32_t left = args.in_cols % kStepColumns;
   for (int32_t k = left; k < args.in_cols; k += kStepColumns) {
     for (int32_t line = 0; line < kStepBytes; line += kTileBytes) {
-      if (!kTwo) __builtin_prefetch(weights + kStreamAhead + line);
+      if (kStream) __builtin_prefetch(weights + kStreamAhead + line);
     }
     add_product<kTwo, true>(factors());
     weights += kStepBytes;
@@ -72,7 +72,11 @@ void tiled_linear(const LinearArgs& args, int32_t begin, int32_t end) {
   const Tiles tiles(rows, kTilePairs);
   for (int32_t panel = begin; panel < end; ++panel) {
     for_tiles(args.rows, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
-      multiply_panel<two>(args, panel, first, second, rows);
+      if (first == 0) {
+        multiply_panel<two, true>(args, panel, first, second, rows);
+      } else {
+        multiply_panel<two, false>(args, panel, first, second, rows);
+      }
     });
   }
 }

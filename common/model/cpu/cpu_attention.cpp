@@ -63,7 +63,7 @@ AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tens
   const auto first = static_cast<size_t>(rows.first);
   const int64_t queries = int64_t{rows.count} * heads, column = int64_t{i % kv_heads} * heads * size;
   const int64_t stride = scores_stride(blocks_of(deepest(*step_, first, static_cast<size_t>(rows.count))));
-  float* sums = scratch_[scratch].data()->values;
+  float* sums = reinterpret_cast<float*>(scratch_[scratch].data());
   float* scores = sums + queries * cache.layout.value_stride;
   float* own = scores + queries * stride;
   const AttendArgs args{.cache = cache.head(layer, 0, i % kv_heads),

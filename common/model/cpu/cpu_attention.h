@@ -27,20 +27,17 @@ class CpuAttention {
   struct Rows {
     int32_t first = 0, count = 0;
   };
-  struct alignas(64) Line {
-    float values[kLanes];
-  };
   AttendArgs call(Tensor qkv, const CpuCache& cache, int layer, Tensor out, int32_t i, size_t scratch);
   void run_parts(int32_t head_size);
 
   const Kernels& kernels_;
   ThreadPool& pool_;
   const Step* step_ = nullptr;
-  int32_t deepest_ = 0;                     // positions of the row that sees most
-  int32_t rows_each_;                       // of a call, at most
-  std::vector<Rows> rows_;                  // the step's rows, a call's worth each
-  std::vector<std::vector<Line>> scratch_;  // one a thread, or one a call where their parts are split
-  std::vector<AttendArgs> calls_;           // whose parts are split
+  int32_t deepest_ = 0;                          // positions of the row that sees most
+  int32_t rows_each_;                            // of a call, at most
+  std::vector<Rows> rows_;                       // the step's rows, a call's worth each
+  std::vector<std::vector<CacheLine>> scratch_;  // one a thread, or one a call where their parts are split
+  std::vector<AttendArgs> calls_;                // whose parts are split
 };
 
 }  // namespace slipstream

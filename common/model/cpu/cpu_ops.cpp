@@ -61,7 +61,7 @@ void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
   attention_.reserve_rows(rows_max_);
   const int64_t row = std::max(activation_bytes(Activations::bf16, cols_max_), activation_bytes(Activations::int8, cols_max_));
-  activations_.resize(static_cast<size_t>(rows_max_ * row));
+  activations_.resize(static_cast<size_t>(lines_of(rows_max_ * row)));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {
@@ -117,9 +117,10 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
 const void* CpuOps::activations(Tensor in, Activations kind) {
   if (kind == Activations::f32) return in.data;
   const int64_t row_bytes = activation_bytes(kind, in.cols);
+  auto* rows = reinterpret_cast<std::byte*>(activations_.data());
   pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
-      std::byte* out = activations_.data() + row * row_bytes;
+      std::byte* out = rows + row * row_bytes;
       if (kind == Activations::bf16) {
         kernels_.to_bf16(row_of(in, row), in.cols, reinterpret_cast<uint16_t*>(out));
       } else {
@@ -127,7 +128,7 @@ const void* CpuOps::activations(Tensor in, Activations kind) {
       }
     }
   });
-  return activations_.data();
+  return rows;
 }
 
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {

@@ -51,7 +51,7 @@ class CpuOps final : public Ops {
   CpuAttention attention_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
-  std::vector<std::byte> activations_;  // [rows_max, cols_max] bf16 or int8, where the weight's kernel wants it
+  std::vector<CacheLine> activations_;  // [rows_max, cols_max] bf16 or int8, where the weight's kernel wants it
   std::vector<Scratch> scratch_;        // [threads]
 };
 

@@ -13,6 +13,12 @@ inline float* row_of(const Tensor& tensor, int32_t row) {
   return static_cast<float*>(tensor.data) + int64_t{row} * tensor.cols;
 }
 
+// Scratch is made of these: a tile's row, or a vector, that two lines share takes two loads.
+struct alignas(64) CacheLine {
+  std::byte bytes[64];
+};
+constexpr int32_t lines_of(int64_t bytes) { return static_cast<int32_t>((bytes + 63) / 64); }
+
 constexpr int32_t value_stride(int32_t head_size) { return (head_size + kLanes - 1) / kLanes * kLanes; }
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
 
