@@ -30,7 +30,13 @@ struct alignas(64) LastStep {
   }
 };
 
-// Rows `first` and on, and `second` and on, each a tile of them, times one panel.
+SLIPSTREAM_INLINE void prefetch_to_write(const float* panel_columns) {
+  __builtin_prefetch(panel_columns, 1);
+  __builtin_prefetch(panel_columns + kPanelRows - 1, 1);
+}
+
+// Rows `first` and on, and `second` and on, each a tile of them, times one panel. The first of a panel streams: its weights
+// come from memory, and where no other rows follow that is what bounds it; for the others what they will write is far away.
 template <bool kTwo, bool kStream>
 void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_t second, int32_t rows) {
   const std::byte* weights = args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols);
@@ -41,6 +47,12 @@ void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_
     return Factors{.first = in, .second = more, .stride = stride, .weights = weights, .weights_stride = kPairBytes};
   };
   clear_sums();
+  const int32_t col = panel * kPanelRows, cols = args.out_cols - col < kPanelRows ? args.out_cols - col : kPanelRows;
+  float *out = args.out + first * args.out_stride + col, *more_out = args.out + second * args.out_stride + col;
+  for (int32_t row = 0; !kStream && row < rows; ++row) {
+    prefetch_to_write(out + row * args.out_stride);
+    if (kTwo) prefetch_to_write(more_out + row * args.out_stride);
+  }
   const int32_t left = args.in_cols % kStepColumns;
   for (int32_t k = left; k < args.in_cols; k += kStepColumns) {
     for (int32_t line = 0; line < kStepBytes; line += kTileBytes) {
@@ -56,8 +68,6 @@ void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_
     Tiles::fence();
     add_product<kTwo, true>(last.factors());
   }
-  const int32_t col = panel * kPanelRows, cols = args.out_cols - col < kPanelRows ? args.out_cols - col : kPanelRows;
-  float *out = args.out + first * args.out_stride + col, *more_out = args.out + second * args.out_stride + col;
   if (cols == kPanelRows) return store_sums<kTwo, true>(out, more_out, args.out_stride);
   alignas(64) float part[2 * kTileRows][kPanelRows];
   store_sums<kTwo, true>(part[0], part[kTileRows], kPanelRows);
