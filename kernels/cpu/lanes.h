@@ -92,22 +92,22 @@ SLIPSTREAM_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
 }
 #endif
 
-// Always the same tree: halves onto halves.
-SLIPSTREAM_INLINE float sum(Lanes value) {
-  float parts[kLanes];
-  std::memcpy(parts, &value, sizeof(parts));
-  for (int32_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int32_t i = 0; i < half; ++i) parts[i] += parts[i + half];
-  }
-  return parts[0];
+// Joins the upper half's lanes to the lower half's until one is left: always the same tree.
+template <class Sixteen, class Join>
+[[gnu::always_inline]] inline auto folded(Sixteen lanes, const Join& join) {
+  const auto eight = join(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15));
+  const auto four = join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+  const auto two = join(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
+  return join(two, __builtin_shufflevector(two, two, 1, 0, 3, 2))[0];
 }
-
-SLIPSTREAM_INLINE float highest(Lanes value) {
-  float parts[kLanes];
-  std::memcpy(parts, &value, sizeof(parts));
-  float most = parts[0];
-  for (int32_t i = 1; i < kLanes; ++i) most = most < parts[i] ? parts[i] : most;
-  return most;
+template <class Sixteen>
+[[gnu::always_inline]] inline auto sum(Sixteen lanes) {
+  return folded(lanes, [](auto a, auto b) { return a + b; });
+}
+template <class Sixteen>
+[[gnu::always_inline]] inline auto highest(Sixteen lanes) {
+  return folded(lanes, [](auto a, auto b) { return a < b ? b : a; });
 }
 
 // e^x within about 2 ulp on [-87, 88], held at the ends; NaN stays. x = n ln 2 + r, |r| <= ln 2 / 2, Taylor to the seventh

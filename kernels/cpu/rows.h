@@ -50,8 +50,7 @@ namespace {
       const Bytes bytes = __builtin_convertvector(bits, Bytes);
       std::memcpy(out->values + half * kLanes, &bytes, sizeof(bytes));
     }
-    int32_t total = 0;
-    for (int32_t i = 0; i < kLanes; ++i) total += sums[i];
+    const int32_t total = sum(sums);
     out->scale = most / 127.0F + sum(finite);
     out->total = out->scale * static_cast<float>(total);
     out->bias[0] = -8 * total;
