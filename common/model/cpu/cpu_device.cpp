@@ -16,7 +16,7 @@
 namespace slipstream {
 namespace {
 
-constexpr int kKernelVersion = 1;             // part of the numerics id: grows when a kernel's bits change
+constexpr int kKernelVersion = 2;             // part of the numerics id: grows when a kernel's bits change
 constexpr int64_t kPackRangeBytes = 1 << 18;  // that a thread packs at a time
 constexpr int32_t kRopeRangePositions = 128;  // likewise
 
