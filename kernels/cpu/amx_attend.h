@@ -5,6 +5,7 @@
 // zeros behind.
 #pragma once
 
+#include "kernels/cpu/amx_softmax.h"
 #include "kernels/cpu/amx_tiles.h"
 #include "kernels/cpu/attend.h"
 #include "kernels/cpu/to_bf16.h"
@@ -40,10 +41,6 @@ SLIPSTREAM_INLINE const std::byte* tiled_values(const AttendArgs& args, int32_t 
   return tiled_block(args, logical) + layout.value(position, column) * layout.element_bytes();
 }
 
-SLIPSTREAM_INLINE float* scores_of(const AttendArgs& args, int32_t block, int64_t query) {
-  return args.scores + (int64_t{block} * args.rows * args.heads + query) * kCacheRows;
-}
-
 // Pairs of a step: as many as a tile has, or fewer, such that steps are whole.
 constexpr int32_t step_pairs(int32_t head_size) {
   int32_t pairs = kTilePairs;
@@ -74,111 +71,6 @@ void tiled_attend_scores(const AttendArgs& args, int32_t first_block, int32_t la
       }
       store_sums<two, true>(scores_of(args, b, first), scores_of(args, b, second), kCacheRows);
     });
-  }
-}
-
-// Weights of a query at a block's keys: bf16, where its scores stood.
-SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int32_t block, int64_t query) {
-  return reinterpret_cast<uint16_t*>(scores_of(args, block, query));
-}
-
-// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the number of keys.
-SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t query) {
-  const int32_t row = query / args.heads, visible = args.visible[row];
-  const auto score = [&](int32_t position) __attribute__((always_inline)) -> float& {
-    return scores_of(args, position / kCacheRows, query)[position % kCacheRows];
-  };
-  int32_t key = visible;
-  for (uint64_t bits = args.ancestors[row]; bits != 0; bits &= bits - 1) score(key++) = score(visible + __builtin_ctzll(bits));
-  return key;
-}
-
-// e^x, 0 of minus infinity: 2^n times a fourth degree over the rest of x log2 e, fitted; off by 3e-6 of it at most, a
-// thousandth of what rounding to bf16 takes away. exp_of is twice as long.
-SLIPSTREAM_INLINE __m512 weight_of(__m512 below) {
-  constexpr int kDown = 1;  // n is the next integer below
-  const __m512 power = below * _mm512_set1_ps(1.44269504F), rest = _mm512_reduce_ps(power, kDown);
-  __m512 mantissa = _mm512_set1_ps(0.0134266848F);
-  for (const float term : {0.0522424731F, 0.241280206F, 0.693044845F, 1.0F}) {
-    mantissa = _mm512_fmadd_ps(mantissa, rest, _mm512_set1_ps(term));
-  }
-  return _mm512_scalef_ps(mantissa, power);
-}
-
-// Some queries' scores on their way to weights.
-class Softmax {
- public:
-  static constexpr int32_t kTogether = 32;  // at most: what is kept of each stays in the first cache
-
-  Softmax(const AttendArgs& args, int32_t first, int32_t count) : args_(args), first_(first), count_(count) {
-    int32_t least = 0;
-    for (int32_t i = 0; i < count; ++i) {
-      keys_[i] = gather_tiled_path(args, first + i);
-      least = i == 0 || keys_[i] < least ? keys_[i] : least;
-      blocks_ = keys_[i] > blocks_ * kCacheRows ? (keys_[i] + kCacheRows - 1) / kCacheRows : blocks_;
-      most_[i] = _mm512_set1_ps(-__builtin_inff());
-      total_[i] = _mm512_setzero_ps();
-    }
-    whole_ = least / kCacheRows;
-  }
-
-  // Weights become e^(score - highest), zero behind the last key; totals their sums before they are rounded, by the position's
-  // place in a vector first.
-  void run() {
-    for (int32_t b = 0; b < whole_; ++b) find_most<true>(b);
-    for (int32_t b = whole_; b < blocks_; ++b) find_most<false>(b);
-    for (int32_t i = 0; i < count_; ++i) most_[i] = _mm512_set1_ps(highest(reinterpret_cast<Lanes>(most_[i])));
-    for (int32_t b = 0; b < whole_; ++b) weigh<true>(b);
-    for (int32_t b = whole_; b < blocks_; ++b) weigh<false>(b);
-    for (int32_t i = 0; i < count_; ++i) args_.totals[first_ + i] = sum(reinterpret_cast<Lanes>(total_[i]));
-  }
-
- private:
-  // Of a block's half: which of its keys the query sees.
-  template <bool kWhole>
-  __mmask16 seen(int32_t i, int32_t block, int32_t half) const {
-    return kWhole ? __mmask16{0xFFFF} : first_lanes(keys_[i] - block * kCacheRows - half * kLanes);
-  }
-
-  template <bool kWhole>
-  void find_most(int32_t block) {
-    for (int32_t i = 0; i < count_; ++i) {
-      const float* scores = scores_of(args_, block, first_ + i);
-      for (int32_t half = 0; half < 2; ++half) {
-        const __m512 score = _mm512_mask_loadu_ps(most_[i], seen<kWhole>(i, block, half), scores + half * kLanes);
-        most_[i] = _mm512_max_ps(score, most_[i]);
-      }
-    }
-  }
-
-  template <bool kWhole>
-  void weigh(int32_t block) {
-    for (int32_t i = 0; i < count_; ++i) {
-      const float* scores = scores_of(args_, block, first_ + i);
-      if (!kWhole && keys_[i] <= block * kCacheRows) continue;
-      __m512 weights[2];
-      for (int32_t half = 0; half < 2; ++half) {
-        const __mmask16 mask = seen<kWhole>(i, block, half);
-        const __m512 score = _mm512_mask_loadu_ps(most_[i], mask, scores + half * kLanes);
-        weights[half] = _mm512_maskz_mov_ps(mask, weight_of(score - most_[i]));
-        total_[i] += weights[half];
-      }
-      _mm512_storeu_si512(weights_of(args_, block, first_ + i),
-                          reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(weights[1], weights[0])));
-    }
-  }
-
-  const AttendArgs& args_;
-  int32_t first_, count_;
-  int32_t blocks_ = 0, whole_ = 0;  // that any of them sees, and that all see whole
-  int32_t keys_[kTogether];
-  __m512 most_[kTogether], total_[kTogether];
-};
-
-void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
-  for (int32_t first = first_query; first < last_query; first += Softmax::kTogether) {
-    const int32_t left = last_query - first;
-    Softmax(args, first, left < Softmax::kTogether ? left : Softmax::kTogether).run();
   }
 }
 
