@@ -172,7 +172,9 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
       ->check(CLI::Range(1, verify::kSeedMax));
   option("--law-prompts", options.law_prompts, "Law: the first so many prompts")->check(CLI::Range(1, 1'000'000));
   option("--positions", options.positions, "Law: tokens of each answer that are compared")->check(CLI::Range(1, 64));
-  option("--alpha", options.alpha, "Law: chance of even one false alarm")->check(CLI::Range(1e-15, 0.5));
+  option("--alpha", options.alpha, "Law: chance of even one false alarm")
+      ->check(CLI::Range(1e-15, 0.5))
+      ->check(CLI::Validator(finite, ""));
   option("--allow-differences", options.allow_differences,
          "Two servers: so many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
       ->check(CLI::Range(0, 1'000'000));

@@ -1,5 +1,8 @@
 // The ratio family by enumeration: every drawn tree, every coin, every token after it. What is emitted has the target's law, to
 // 1e-12, whatever the draft model, with everything in the loop that decides what is drawn and what stays.
+#include <set>
+#include <tuple>
+
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -15,33 +18,49 @@ struct Rule {
 };
 const Rule kRules[] = {{"ratio", accept_ratio}, {"traversal", accept_traversal}};
 
-void expect_unbiased(int vocabulary, int nodes) {
-  uint64_t seed = 0;
-  for (const auto& shape : shapes(nodes, 3)) {
-    for (const Rule& rule : kRules) {
-      for (const Replacement replacement : {Replacement::with, Replacement::without}) {
-        const Temper temper = kTempers[++seed % std::size(kTempers)];
-        const ToyLaws laws(vocabulary, seed, temper);
-        const Outcome outcome = every_round(laws, of_shape(shape, replacement), rule.accept);
-        EXPECT_LT(bias(laws, outcome, 4), kExact)
-            << fmt::format("{}, shape {}, {} tokens, replacement {}, temper {}, seed {}", rule.name, shape, vocabulary,
-                           replacement == Replacement::with, static_cast<int>(temper), seed);
+// Every shape under each rule, with and without replacement; from shape to shape they meet the next temper.
+class EveryShape {
+ public:
+  void expect_unbiased(int vocabulary, int nodes) {
+    for (const auto& shape : shapes(nodes, 3)) {
+      const Temper temper = kTempers[++seed_ % std::size(kTempers)];
+      const ToyLaws laws(vocabulary, seed_, temper);
+      for (const Rule& rule : kRules) {
+        for (const Replacement replacement : {Replacement::with, Replacement::without}) {
+          const Outcome outcome = every_round(laws, of_shape(shape, replacement), rule.accept);
+          EXPECT_LT(bias(laws, outcome, 4), kExact)
+              << fmt::format("{}, shape {}, {} tokens, replacement {}, temper {}, seed {}", rule.name, shape, vocabulary,
+                             replacement == Replacement::with, static_cast<int>(temper), seed_);
+          met_.emplace(rule.name, replacement, temper);
+        }
       }
     }
   }
-}
+  size_t met() const { return met_.size(); }
+  static constexpr size_t kAll = std::size(kRules) * 2 * std::size(kTempers);
+
+ private:
+  uint64_t seed_ = 0;
+  std::set<std::tuple<const char*, Replacement, Temper>> met_;
+};
 
 TEST(RatioFamily, KeepsTheTargetsLawOnEveryShape) {
   EXPECT_EQ(shapes(3, 3).size(), 5u);
+  EveryShape every;
   for (int vocabulary = 2; vocabulary <= 5; ++vocabulary) {
-    for (int nodes = 0; nodes <= (vocabulary == 2 ? 6 : vocabulary == 3 ? 5 : 4); ++nodes) expect_unbiased(vocabulary, nodes);
+    for (int nodes = 0; nodes <= (vocabulary == 2 ? 6 : vocabulary == 3 ? 5 : 4); ++nodes) {
+      every.expect_unbiased(vocabulary, nodes);
+    }
   }
+  EXPECT_EQ(every.met(), every.kAll) << "each rule meets each temper, with replacement and without";
 }
 
 TEST(RatioFamilyLong, KeepsTheTargetsLawOnEveryShapeOfSixNodesAndFiveTokens) {
+  EveryShape every;
   for (int vocabulary = 3; vocabulary <= 5; ++vocabulary) {
-    for (int nodes = 5; nodes <= 6; ++nodes) expect_unbiased(vocabulary, nodes);
+    for (int nodes = 5; nodes <= 6; ++nodes) every.expect_unbiased(vocabulary, nodes);
   }
+  EXPECT_EQ(every.met(), every.kAll);
 }
 
 // --- How much is accepted, by formulas of their own.
@@ -154,12 +173,17 @@ Draw grown(DrawShape shape, int kept) {
 
 class Pipeline : public testing::TestWithParam<Temper> {
  protected:
+  static constexpr std::pair<int, uint64_t> kLaws[] = {{2, 40}, {3, 41}, {3, 42}, {4, 43}};  // vocabulary, seed
+
   void expect_unbiased(const Draw& draw, const char* what) {
-    for (const Rule& rule : kRules) {
-      EXPECT_LT(bias(laws, every_round(laws, draw, rule.accept), 4), kExact) << rule.name << ", " << what;
+    for (const auto& [vocabulary, seed] : kLaws) {
+      const ToyLaws laws(vocabulary, seed, GetParam());
+      for (const Rule& rule : kRules) {
+        EXPECT_LT(bias(laws, every_round(laws, draw, rule.accept), 4), kExact)
+            << rule.name << ", " << what << ", " << vocabulary << " tokens";
+      }
     }
   }
-  const ToyLaws laws{3, 41, GetParam()};
 };
 
 TEST_P(Pipeline, KeepsTheLawWithAStopRuleABudgetAndTrimming) {
@@ -168,6 +192,7 @@ TEST_P(Pipeline, KeepsTheLawWithAStopRuleABudgetAndTrimming) {
       const StopRule stop{.nodes_max = 5, .depth_max = 3, .threshold = threshold};
       expect_unbiased(grown({.stop = stop}, kept), "chain");
       expect_unbiased(grown({.stop = stop, .root_children = 2, .children = 2}, kept), "tree");
+      expect_unbiased(grown({.stop = stop, .root_children = 1, .children = 2}, kept), "tree three levels deep");
       expect_unbiased(grown({.stop = stop, .root_children = 2, .children = 2, .replacement = Replacement::with}, kept),
                       "tree of repeats");
       expect_unbiased(grown({.stop = stop, .root_children = 3, .children = 1, .replacement = Replacement::with}, kept),
