@@ -21,7 +21,7 @@ constexpr size_t kHelpColumn = 34;
 
 ExitCode explain(const std::string& service, const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) std::cerr << service << ": " << problem << '\n';
-  std::cerr << "Run with --help for every option and its default, or --check-config to see what was understood.\n";
+  std::cerr << kHelpHint << " for every option and its default, or --check-config to see what was understood.\n";
   return {kExitUsage};
 }
 

@@ -6,11 +6,13 @@
 //   const auto& options = std::get<RouterOptions>(parsed);
 #pragma once
 
+#include <string_view>
 #include <variant>
 
 namespace slipstream {
 
-inline constexpr int kExitUsage = 2;  // the command line, the environment or the file is wrong
+inline constexpr int kExitUsage = 2;                              // the command line, the environment or the file is wrong
+inline constexpr std::string_view kHelpHint = "Run with --help";  // how the line behind the sentences on that begins
 
 struct ExitCode {
   int value = 0;

@@ -24,6 +24,7 @@ std::vector<std::string> VerifierOptions::validate() const {
   problems.range("--cache-tokens", cache_tokens, kCacheTokensRange);
   problems.range("--context-max", context_max, kContextTokensRange);
   problems.range("--wait-percent", wait_percent, kWaitPercentRange);
+  problems.range("--drawn-wait-us", drawn_wait_us, kDrawnWaitUsRange);
   problems.bind("--metrics", metrics);
   problems.range("--drain-ms", drain_ms, kDrainMsRange);
   problems.keys(key, peers);
@@ -46,6 +47,8 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
+  line.option("--drawn-wait-us", options.drawn_wait_us, kDrawnWaitUsRange,
+              "Microseconds that a request of the ratio family waits for its tree, before it goes on without");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");

@@ -216,7 +216,7 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.draft.asked = true;
   sequence.draft.learns = static_cast<int32_t>(sequence.tokens.size()) - sequence.drafter_holds >= kLearnTokens;
   const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
-  sequence.draft.deadline = now + (sequence.drawn()        ? kDrawnWaitMost
+  sequence.draft.deadline = now + (sequence.drawn()        ? config_.drawn_wait
                                    : sequence.draft.learns ? std::min(patience, kLearnWait)
                                                            : patience);
   sequence.asked_round = sequence.draft.learns ? 0 : sequence.round;
@@ -261,6 +261,7 @@ bool Drafting::waits(const VerifierSequence& sequence, Time now) const {
 
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && (!sequence.draft.answered || sequence.draft.late);
+  counters_.drawn_given_up += sequence.drawn() && sequence.draft.asked && !sequence.draft.answered ? 1 : 0;
   if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);

@@ -17,6 +17,10 @@
 
 namespace slipstream {
 
+// A tree of the ratio family, once asked for, is waited for, by its own sequence alone: to drop one for being late would bend
+// the law if what was drawn were why (DESIGN, 5; adr/0008). Late trees make the guard ask less often.
+inline constexpr Time kDrawnWait = std::chrono::seconds(1);
+
 struct VerifierConfig {
   Incarnation incarnation = 0;
   Fingerprint fingerprint;
@@ -29,6 +33,7 @@ struct VerifierConfig {
   int32_t cache_blocks = 0;          // of kBlockTokens rows
   int32_t step_rows_max = kStepRowsMax;
   double wait_share = kWaitShare;  // of the time computed (speculation/wait_budget.h)
+  Time drawn_wait = kDrawnWait;    // for a tree of the ratio family
 };
 
 using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,

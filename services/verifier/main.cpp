@@ -103,7 +103,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .cost = cost,
                               .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
                               .cache_blocks = wanted.cache_blocks,
-                              .wait_share = options.wait_percent / 100.0};
+                              .wait_share = options.wait_percent / 100.0,
+                              .drawn_wait = std::chrono::microseconds(options.drawn_wait_us)};
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}, .keys = keys}));
   Verifier verifier(config);
   VerifierNode loop(verifier, *transport,

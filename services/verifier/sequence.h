@@ -41,10 +41,6 @@ struct DraftRound {
   DraftTree tree;         // empty until it comes
 };
 
-// A tree of the ratio family, once asked for, is waited for: to drop one for being late would bend the law, as what was drawn
-// may be why (DESIGN, 5). Its sequence alone waits, so long at most; late trees make the guard ask less often.
-inline constexpr Time kDrawnWaitMost = std::chrono::seconds(1);
-
 // A drafter that is of no use makes way for another, which begins with the whole prompt: after so many useless rounds, twice as
 // many the next time, until a guess is accepted.
 inline constexpr int kPatienceFirst = 2;

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "common/base/write_whole.h"
+#include "common/config/parsed.h"
 
 namespace slipstream::command {
 namespace {
@@ -37,7 +38,7 @@ std::string last_sentence(const std::filesystem::path& log, uintmax_t begin) {
   file.seekg(static_cast<std::streamoff>(std::max(begin, end - std::min(end, kLastBytes))));
   std::string last;
   for (std::string line; std::getline(file, line);) {
-    if (!line.empty()) last = std::move(line);
+    if (!line.empty() && !line.starts_with(kHelpHint)) last = std::move(line);
   }
   return sentence_of(last);
 }

@@ -20,6 +20,13 @@ const char* type_of(int status) {
   }
 }
 
+// What a client sent is said back, but not all of a long one.
+std::string within(const std::string& text) {
+  if (text.size() <= kErrorTextMost) return text;
+  constexpr size_t kHalf = kErrorTextMost / 2;
+  return text.substr(0, kHalf) + " [...] " + text.substr(text.size() - kHalf);
+}
+
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 }  // namespace
@@ -34,9 +41,9 @@ ApiError api_error(const Failure& failure) {
 
 std::string error_json(const ApiError& error) {
   const Json body{{"error",
-                   {{"message", error.message},
+                   {{"message", within(error.message)},
                     {"type", type_of(error.status)},
-                    {"param", or_null(error.param)},
+                    {"param", or_null(within(error.param))},
                     {"code", or_null(error.code)}}}};
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -11,6 +11,7 @@
 namespace slipstream {
 
 inline constexpr std::string_view kDetokenizeFailed = "detokenize_failed";
+inline constexpr size_t kErrorTextMost = 2000;  // bytes of a message, of a field's name: of longer ones the two ends
 
 struct ApiError {
   int status = 400;

@@ -181,7 +181,8 @@ Checked read_sampling(const RequestFields& fields, ChatRequest& request) {
   TRY(const auto top_p, fields.number("top_p", 0, 1));
   sampling.top_p = static_cast<float>(top_p.value_or(1.0));
   if (sampling.top_p <= 0)
-    return std::unexpected(bad_field("top_p", "`top_p` must be above 0, at most 1: 0 would keep no token."));
+    return std::unexpected(
+        bad_field("top_p", "`top_p` must be above 0, at most 1: 0 (and what is as good as 0) would keep no token."));
   TRY(const auto min_p, fields.number("min_p", 0, 1));
   sampling.min_p = static_cast<float>(min_p.value_or(0.0));
   if (sampling.min_p >= 1) return std::unexpected(bad_field("min_p", "`min_p` must be below 1."));

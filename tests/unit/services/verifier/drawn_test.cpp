@@ -95,11 +95,14 @@ TEST_F(DrawnTest, GoesOnPlainlyWhenItsDrafterIsGone) {
 TEST_F(DrawnTest, GoesOnPlainlyWhenItsDrafterIsSilentForLong) {
   meet_drafter();
   begin();
-  stage.waits(kDrawnWaitMost - 1ms);
+  stage.waits(kDrawnWait - 1ms);
   stage.hears(kRouter, RouterHeartbeat{.router = 3});
   EXPECT_TRUE(stage.rests());
+  EXPECT_EQ(verifier.counters().drawn_given_up, 0U);
   stage.waits(1ms);
-  EXPECT_FALSE(stage.rests());
+  EXPECT_EQ(stage.runs().judgements[0].tree.size(), 0);
+  finish({{.walk = {.accepted = {0}, .emitted = {14}}}});
+  EXPECT_EQ(verifier.counters().drawn_given_up, 1U);
 }
 
 TEST_F(DrawnTest, NodesWithoutTheirLawsAreRefusedAndTheRoundIsPlain) {

@@ -27,6 +27,11 @@ TEST_F(ServiceLog, TakesOtherLinesWhole) {
   EXPECT_EQ(last_sentence(log_, 0), "terminate called: for some reason");
 }
 
+TEST_F(ServiceLog, PassesOverTheHintBehindBadSettings) {
+  write("slipstream-router: --rules has \"best\", which is no rule\nRun with --help for every option\n");
+  EXPECT_EQ(last_sentence(log_, 0), "slipstream-router: --rules has \"best\", which is no rule");
+}
+
 TEST_F(ServiceLog, LooksAtNothingBeforeItsBegin) {
   write("before\n");
   const uintmax_t begin = log_size(log_);

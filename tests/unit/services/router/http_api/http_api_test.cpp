@@ -215,6 +215,18 @@ TEST_F(HttpApiTest, ShapesEveryErrorAsOpenAiDoes) {
   EXPECT_EQ(get("/v1/chat/completions").status, 405);
 }
 
+TEST_F(HttpApiTest, SaysBackTheTwoEndsOfWhatIsLong) {
+  const std::string name(100'000, 'x');
+  for (const std::string& speculation : {R"({"rule":")" + name + R"("})", R"({")" + name + R"(":1})"}) {
+    const auto reply = post(ask(R"("speculation":)" + speculation)).get();
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_LT(reply.body.size(), 3 * kErrorTextMost);
+    const auto message = json::parse(reply.body)["error"]["message"].get<std::string>();
+    EXPECT_TRUE(message.contains("xxx [...] xxx") || message.contains("xxx [...] ")) << message;
+    EXPECT_TRUE(message.contains("unknown")) << message;
+  }
+}
+
 TEST_F(HttpApiTest, CountsWhatItAnsweredWithAnErrorByCode) {
   const auto count = [&](std::string_view code) {
     return api.errors().at(static_cast<size_t>(std::ranges::find(kErrorCodes, code) - kErrorCodes.begin()));
