@@ -171,43 +171,59 @@ Draw grown(DrawShape shape, int kept) {
   };
 }
 
+struct Size {
+  int vocabulary;
+  uint64_t seed;
+  int nodes;
+};
+
 class Pipeline : public testing::TestWithParam<Temper> {
  protected:
-  static constexpr std::pair<int, uint64_t> kLaws[] = {{2, 40}, {3, 41}, {3, 42}, {4, 43}};  // vocabulary, seed
+  static constexpr Size kSizes[] = {{2, 40, 5}, {3, 41, 5}, {3, 42, 5}, {4, 43, 5}};
 
-  void expect_unbiased(const Draw& draw, const char* what) {
-    for (const auto& [vocabulary, seed] : kLaws) {
-      const ToyLaws laws(vocabulary, seed, GetParam());
-      for (const Rule& rule : kRules) {
-        EXPECT_LT(bias(laws, every_round(laws, draw, rule.accept), 4), kExact)
-            << rule.name << ", " << what << ", " << vocabulary << " tokens";
+  void expect_unbiased(const Size& size, const Draw& draw, const std::string& what) {
+    const ToyLaws laws(size.vocabulary, size.seed, GetParam());
+    for (const Rule& rule : kRules) {
+      EXPECT_LT(bias(laws, every_round(laws, draw, rule.accept), 4), kExact)
+          << fmt::format("{}, {}, {} tokens", rule.name, what, size.vocabulary);
+    }
+  }
+
+  void expect_every_shape_unbiased(const Size& size) {
+    constexpr auto kRepeats = Replacement::with;
+    for (const float threshold : {1.0F, 0.7F, 0.4F}) {
+      for (int kept = 0; kept <= size.nodes; ++kept) {
+        const StopRule stop{.nodes_max = size.nodes, .depth_max = 3, .threshold = threshold};
+        const auto expect = [&](const char* what, const DrawShape& shape) {
+          expect_unbiased(size, grown(shape, kept), fmt::format("{}, threshold {}, {} kept", what, threshold, kept));
+        };
+        expect("chain", {.stop = stop});
+        expect("tree", {.stop = stop, .root_children = 2, .children = 2});
+        expect("tree three levels deep", {.stop = stop, .root_children = 1, .children = 2});
+        expect("tree of repeats", {.stop = stop, .root_children = 2, .children = 2, .replacement = kRepeats});
+        expect("batch", {.stop = stop, .root_children = 3, .children = 1, .replacement = kRepeats});
       }
     }
   }
 };
 
 TEST_P(Pipeline, KeepsTheLawWithAStopRuleABudgetAndTrimming) {
-  for (const float threshold : {1.0F, 0.7F, 0.4F}) {
-    for (int kept = 0; kept <= 5; ++kept) {
-      const StopRule stop{.nodes_max = 5, .depth_max = 3, .threshold = threshold};
-      expect_unbiased(grown({.stop = stop}, kept), "chain");
-      expect_unbiased(grown({.stop = stop, .root_children = 2, .children = 2}, kept), "tree");
-      expect_unbiased(grown({.stop = stop, .root_children = 1, .children = 2}, kept), "tree three levels deep");
-      expect_unbiased(grown({.stop = stop, .root_children = 2, .children = 2, .replacement = Replacement::with}, kept),
-                      "tree of repeats");
-      expect_unbiased(grown({.stop = stop, .root_children = 3, .children = 1, .replacement = Replacement::with}, kept),
-                      "batch");
-    }
-  }
+  for (const Size& size : kSizes) expect_every_shape_unbiased(size);
 }
+
+using PipelineLong = Pipeline;
+TEST_P(PipelineLong, KeepsTheLawOfFiveTokensWithSixNodes) { expect_every_shape_unbiased({5, 44, 6}); }
 
 TEST_P(Pipeline, KeepsTheLawWhenARoundIsDeclaredPlainBeforeItIsDrawn) {
   const Draw tree = grown({.stop = {.nodes_max = 4, .depth_max = 2}, .root_children = 2}, 4);
-  expect_unbiased([&](const ToyLaws& of, Dice& dice) { return dice.accept(0.3) ? DraftTree() : tree(of, dice); },
-                  "a plain round");
+  for (const Size& size : kSizes) {
+    expect_unbiased(
+        size, [&](const ToyLaws& of, Dice& dice) { return dice.accept(0.3) ? DraftTree() : tree(of, dice); }, "a plain round");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Tempers, Pipeline, testing::ValuesIn(kTempers));
+INSTANTIATE_TEST_SUITE_P(Tempers, PipelineLong, testing::ValuesIn(kTempers));
 
 // DESIGN, 5: p = (.6, .4), q = (.8, .2); the round is dropped when the unlikely token was drawn.
 class Example {
