@@ -5,6 +5,12 @@
 // Three tokens of the whole vocabulary; and eight of three allowed ones: a new sequence's trees have three nodes, which with
 // siblings are one level, and grow as they are accepted (speculation/guard.h). With siblings the first that is two levels deep
 // guesses tokens 4 and 5, the next one tokens 7 and 8.
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <optional>
+#include <thread>
+
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -127,7 +133,7 @@ std::vector<Error> planted_errors(const ExactLaw& law, const Judged& judged, con
   return errors;
 }
 
-// A wait at which some of the trees come in time on this machine, and some do not.
+// A wait at which some of the trees come in time on this machine as it is now, and many do not.
 uint32_t wait_for_some(const Judged& judged) {
   constexpr size_t kAnswers = 320;
   for (uint32_t wait_us = 250; wait_us < kPatient; wait_us *= 2) {
@@ -140,10 +146,43 @@ uint32_t wait_for_some(const Judged& judged) {
   throw std::runtime_error("trees come too late however long they are waited for");
 }
 
+// Stops a process for a while, again and again, by the clock alone.
+class Stutter {
+ public:
+  explicit Stutter(Process& process) : process_(process), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+ private:
+  static constexpr auto kGoes = 500ms, kStands = 250ms;
+
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const auto rest = [&](auto time) { ended_.wait_for(lock, stop, time, [] { return false; }); };
+    while (!stop.stop_requested()) {
+      rest(kGoes);
+      process_.signal(SIGSTOP);
+      rest(kStands);
+      process_.signal(SIGCONT);
+    }
+  }
+
+  Process& process_;
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;
+};
+
+enum class Trees : uint8_t { in_time, late_as_they_are, late_as_the_drafter_stutters };
+constexpr uint32_t kStutterWait = 100'000;  // microseconds, less than it stands still
+
 void expect_law(const Judged& judged, size_t count, const Planted& planted, const std::vector<LawSetting>& settings,
-                uint32_t wait_us = kPatient) {
+                Trees trees = Trees::in_time) {
+  const uint32_t wait_us = trees == Trees::in_time            ? kPatient
+                           : trees == Trees::late_as_they_are ? wait_for_some(judged)
+                                                              : kStutterWait;
   Cluster cluster(tiny_model());
   start(cluster, judged.noise, wait_us);
+  std::optional<Stutter> stutter;
+  if (trees == Trees::late_as_the_drafter_stutters) stutter.emplace(cluster.process("drafter"));
   NodeFates before(cluster.metrics("verifier"));
   double missed = 0;
   for (LawSetting setting : settings) {
@@ -170,7 +209,7 @@ void expect_law(const Judged& judged, size_t count, const Planted& planted, cons
           rule.speculation, setting.temperature, setting.top_p, fmt::join(verdict.p_values(), ", "), verdict.joint.p_value,
           verdict.tokens.p_value, after.accepted - before.accepted, after.received - before.received, after.late - before.late,
           100 * share);
-      if (wait_us < kPatient) {
+      if (trees != Trees::in_time) {
         EXPECT_GT(after.late, before.late) << "all trees came in time";
       } else if (rule.chain || judged.grown) {
         EXPECT_GT(share, judged.two_deep_least) << "of what a tree holds below its first level little is proved";
@@ -192,7 +231,7 @@ TEST(RulesLaw, OfThreeTokensIsTheModels) { expect_law(kFirstTokens, 3'000, {0.1,
 
 // What was drawn is dropped, for its time alone.
 TEST(RulesLaw, OfThreeTokensWhoseTreesComeTooLateIsTheModels) {
-  expect_law(kFirstTokens, 3'000, {0.1, 0.1}, {kWarm}, wait_for_some(kFirstTokens));
+  expect_law(kFirstTokens, 3'000, {0.1, 0.1}, {kWarm}, Trees::late_as_the_drafter_stutters);
 }
 
 TEST(RulesLaw, OfEightTokensWhoseTreesHaveGrownIsTheModels) {
@@ -204,7 +243,7 @@ TEST(RulesLawLong, OfThreeTokensIsTheModels) {
 }
 
 TEST(RulesLawLong, OfThreeTokensWhoseTreesComeTooLateIsTheModels) {
-  expect_law(kFirstTokens, 140'000, {0.01, 0.02}, {kWarm}, wait_for_some(kFirstTokens));
+  expect_law(kFirstTokens, 140'000, {0.01, 0.02}, {kWarm}, Trees::late_as_they_are);
 }
 
 TEST(RulesLawLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) {
