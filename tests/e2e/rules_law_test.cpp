@@ -5,6 +5,7 @@
 // Three tokens of the whole vocabulary; and eight of three allowed ones: a new sequence's trees have three nodes, which with
 // siblings are one level, and grow as they are accepted (speculation/guard.h). With siblings the first that is two levels deep
 // guesses tokens 4 and 5, the next one tokens 7 and 8.
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
@@ -152,7 +153,7 @@ class Stutter {
   explicit Stutter(Process& process) : process_(process), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
  private:
-  static constexpr auto kGoes = 500ms, kStands = 250ms;
+  static constexpr std::chrono::milliseconds kGoes{500}, kStands{250};
 
   void run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
