@@ -11,11 +11,13 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "common/metrics/names.h"
 #include "tests/data/noisy_model.h"
 #include "tests/e2e/draws.h"
 #include "tests/e2e/node_fates.h"
