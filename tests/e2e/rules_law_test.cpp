@@ -208,9 +208,8 @@ void expect_law(const Judged& judged, size_t count, const Planted& planted, cons
       const Verdict verdict = judge(draws, *law, *law, judged.cells);
       const double share = static_cast<double>(two_deep) / static_cast<double>(count);
       fmt::print(
-          "{:<34} temperature {}, top-p {}: p-values {:.2g}; joint {:.2g}; tokens {:.2g}; {} of {} nodes accepted, {} rounds "
-          "late; "
-          "two deep in {:.0f} % of answers\n",
+          "{:<34} temperature {}, top-p {}: p-values {:.2g}; joint {:.2g}; tokens {:.2g}; {} of {} nodes accepted, "
+          "{} rounds late; two deep in {:.0f} % of answers\n",
           rule.speculation, setting.temperature, setting.top_p, fmt::join(verdict.p_values(), ", "), verdict.joint.p_value,
           verdict.tokens.p_value, after.accepted - before.accepted, after.received - before.received, late, 100 * share);
       if (trees != Trees::in_time) {
