@@ -50,11 +50,11 @@ namespace {
       const Bytes bytes = __builtin_convertvector(bits, Bytes);
       std::memcpy(out->values + half * kLanes, &bytes, sizeof(bytes));
     }
-    const int32_t total = sum(sums);
+    const int32_t total = sum(sums);  // of a column that is NaN, any number: it may wrap
     out->scale = most / 127.0F + sum(finite);
     out->total = out->scale * static_cast<float>(total);
-    out->bias[0] = -8 * total;
-    out->bias[1] = -128 * total;
+    out->bias[0] = static_cast<int32_t>(0U - 8U * static_cast<uint32_t>(total));
+    out->bias[1] = static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(total));
   }
 }
 
