@@ -147,8 +147,8 @@ class Pass {
     std::mt19937 random(2);
     std::normal_distribution<float> draw;
     for (float& each : input_) each = draw(random);
-    activations_.resize(static_cast<size_t>(lines_of(rows_max * activation_bytes(Activations::f32, in))));
-    out_.resize(static_cast<size_t>(lines_of(int64_t{4} * out * rows_max)));
+    activations_.resize(lines_of(rows_max * activation_bytes(Activations::f32, in)));
+    out_.resize(lines_of(int64_t{4} * out * rows_max));
   }
 
   Times run(int32_t rows) {

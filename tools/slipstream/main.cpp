@@ -113,6 +113,10 @@ std::string finite(const std::string& given) {
   return std::isnan(std::strtod(given.c_str(), nullptr)) ? fmt::format("{} is no number", given) : std::string();
 }
 
+void check_number(CLI::Option* option, double least, double most) {
+  option->check(CLI::Range(least, most))->check(CLI::Validator(finite, ""));
+}
+
 // By the names of the request's fields.
 void request_flags(CLI::App& app, verify::VerifyOptions& options) {
   const std::string speculation = "How the candidate speculates (with --server)", request = "What both are asked with";
@@ -120,9 +124,7 @@ void request_flags(CLI::App& app, verify::VerifyOptions& options) {
     return app.add_option(flag, value, help)->group(group);
   };
   const auto number = [&option](const std::string& group, const char* flag, auto& value, double least, double most,
-                                const char* help) {
-    option(group, flag, value, help)->check(CLI::Range(least, most))->check(CLI::Validator(finite, ""));
-  };
+                                const char* help) { check_number(option(group, flag, value, help), least, most); };
   verify::SpeculationFlags& how = options.speculation;
   option(speculation, "--rule", how.rule, "Acceptance rule; none: the server's own");
   option(speculation, "--siblings", how.siblings, "Candidates a node: ratio, batch, traversal")
@@ -159,10 +161,7 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--model", options.model, "Which model to ask for; none: the first of /v1/models");
   option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
   option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
-  option("--temperatures", options.temperatures, "0: always the likeliest word")
-      ->check(CLI::Range(0.0, 2.0))
-      ->check(CLI::Validator(finite, ""))
-      ->delimiter(',');
+  check_number(option("--temperatures", options.temperatures, "0: always the likeliest word")->delimiter(','), 0, 2);
   option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "law"}));
   option("--seeds", options.seeds, "Bytes: answers for each prompt and temperature")->check(CLI::Range(1, 1'000'000));
   option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
@@ -172,9 +171,7 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
       ->check(CLI::Range(1, verify::kSeedMax));
   option("--law-prompts", options.law_prompts, "Law: the first so many prompts")->check(CLI::Range(1, 1'000'000));
   option("--positions", options.positions, "Law: tokens of each answer that are compared")->check(CLI::Range(1, 64));
-  option("--alpha", options.alpha, "Law: chance of even one false alarm")
-      ->check(CLI::Range(1e-15, 0.5))
-      ->check(CLI::Validator(finite, ""));
+  check_number(option("--alpha", options.alpha, "Law: chance of even one false alarm"), 1e-15, 0.5);
   option("--allow-differences", options.allow_differences,
          "Two servers: so many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
       ->check(CLI::Range(0, 1'000'000));

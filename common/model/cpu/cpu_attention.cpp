@@ -40,7 +40,7 @@ void CpuAttention::reserve(int32_t positions, const AttentionShape& shape) {
   rows_each_ = std::min(rows_each_, std::max(1, kernels_.attend_queries_best / heads));
   const int64_t each =
       scores_stride(blocks_of(positions + kAncestorsMax)) + int64_t{2} * value_stride(shape.head_size) + kLanes;
-  const auto lines = static_cast<size_t>(std::max(kernels_.attend_queries_best, heads) * each / kLanes);
+  const size_t lines = lines_of(std::max(kernels_.attend_queries_best, heads) * each * int64_t{sizeof(float)});
   for (auto& scratch : scratch_) scratch.resize(std::max(scratch.size(), lines));
 }
 

@@ -61,7 +61,7 @@ void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
   attention_.reserve_rows(rows_max_);
   const int64_t row = std::max(activation_bytes(Activations::bf16, cols_max_), activation_bytes(Activations::int8, cols_max_));
-  activations_.resize(static_cast<size_t>(lines_of(rows_max_ * row)));
+  activations_.resize(lines_of(rows_max_ * row));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {

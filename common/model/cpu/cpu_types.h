@@ -17,7 +17,10 @@ inline float* row_of(const Tensor& tensor, int32_t row) {
 struct alignas(64) CacheLine {
   std::byte bytes[64];
 };
-constexpr int32_t lines_of(int64_t bytes) { return static_cast<int32_t>((bytes + 63) / 64); }
+constexpr size_t lines_of(int64_t bytes) {
+  constexpr auto kLine = static_cast<int64_t>(sizeof(CacheLine));
+  return static_cast<size_t>((bytes + kLine - 1) / kLine);
+}
 
 constexpr int32_t value_stride(int32_t head_size) { return (head_size + kLanes - 1) / kLanes * kLanes; }
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }

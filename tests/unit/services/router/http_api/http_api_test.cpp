@@ -222,7 +222,7 @@ TEST_F(HttpApiTest, SaysBackTheTwoEndsOfWhatIsLong) {
     EXPECT_EQ(reply.status, 400);
     EXPECT_LT(reply.body.size(), 3 * kErrorTextMost);
     const auto message = json::parse(reply.body)["error"]["message"].get<std::string>();
-    EXPECT_TRUE(message.contains("xxx [...] xxx") || message.contains("xxx [...] ")) << message;
+    EXPECT_TRUE(message.contains("xxx [...] ")) << message;
     EXPECT_TRUE(message.contains("unknown")) << message;
   }
 }
