@@ -12,14 +12,19 @@ namespace slipstream {
 namespace {
 
 #if defined(__AVX512VNNI__)
-constexpr int32_t kSmallTileRows = 8;  // their integer sums, and the two halves' sums in f32, stay in registers
+constexpr int32_t kSmallTileRows = 8;  // their integer sums stay in registers, of those in f32 a part
 #elif defined(__AVX2__)
 constexpr int32_t kSmallTileRows = 4;
 #else
 constexpr int32_t kSmallTileRows = 2;
 #endif
 constexpr int32_t kWordBytes = 64, kHalfRows = 16;
-constexpr int32_t kParts = kHalfRows / kVectorLanes;  // vectors of a half's rows
+constexpr int32_t kParts = kPanelRows / kVectorLanes;  // vectors of a panel's rows
+#if defined(__AVX512VNNI__)
+constexpr int32_t kPartsAtOnce = kParts;  // each activation that is loaded meets 32 weights: loads are what bounds VPDPBUSD
+#else
+constexpr int32_t kPartsAtOnce = kHalfRows / kVectorLanes;
+#endif
 
 // A vector of f16 widened. Those of weights are finite.
 SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
@@ -44,38 +49,49 @@ SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  //
   return bytes;
 }
 
-// dots[t] = sum over the group's columns of row t's activations times (q - bias) of the half's output row r
+// Of a group, how far the second half's words are behind the first's.
+constexpr int32_t half_bytes(WeightFormat format) { return (format == WeightFormat::q8_0 ? 8 : 4) * kWordBytes; }
+
+// dots[t] = sums over the group's columns of row t's activations times (q - bias), of kPartsAtOnce vectors of output rows whose
+// words begin at `words`
 #if defined(__AVX512VNNI__)
 
 template <WeightFormat kFormat, int kRows>
-SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* in, int64_t stride,
-                                VectorInt (&dots)[kRows][kParts]) {
-  __m512i sums[kRows];
+SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
+                           VectorInt (&dots)[kRows][kPartsAtOnce]) {
+  __m512i sums[kRows][2];
 #pragma GCC unroll 8
   for (int t = 0; t < kRows; ++t) {
     const int32_t start = kFormat == WeightFormat::q4_1 ? 0 : in[t * stride].bias[kFormat == WeightFormat::q8_0];
-    sums[t] = _mm512_set1_epi32(start);
+    sums[t][0] = sums[t][1] = _mm512_set1_epi32(start);
   }
-  const auto add = [&](__m512i q, int32_t word) __attribute__((always_inline)) {
+  const auto add = [&](__m512i first, __m512i second, int32_t word) __attribute__((always_inline)) {
 #pragma GCC unroll 8
     for (int t = 0; t < kRows; ++t) {
-      sums[t] = _mm512_dpbusd_epi32(sums[t], q, _mm512_set1_epi32(four(in[t * stride], word)));
+      const __m512i x = _mm512_set1_epi32(four(in[t * stride], word));
+      sums[t][0] = _mm512_dpbusd_epi32(sums[t][0], first, x);
+      sums[t][1] = _mm512_dpbusd_epi32(sums[t][1], second, x);
     }
   };
+  constexpr int32_t kWords = half_bytes(kFormat) / kWordBytes;
 #pragma GCC unroll 8
-  for (int32_t word = 0; word < (kFormat == WeightFormat::q8_0 ? 8 : 4); ++word) {
-    const __m512i q = _mm512_loadu_si512(words + word * kWordBytes);
-    fetch_ahead<kRows>(words + word * kWordBytes);
+  for (int32_t word = 0; word < kWords; ++word, words += kWordBytes) {
+    const __m512i first = _mm512_loadu_si512(words), second = _mm512_loadu_si512(words + half_bytes(kFormat));
+    fetch_ahead<kRows>(words);
+    fetch_ahead<kRows>(words + half_bytes(kFormat));
     if constexpr (kFormat == WeightFormat::q8_0) {
-      add(q, word);
+      add(first, second, word);
     } else {
-      const __m512i nibble = _mm512_set1_epi8(15);
-      add(_mm512_and_si512(q, nibble), word);
-      add(_mm512_and_si512(_mm512_srli_epi16(q, 4), nibble), word + 4);
+      const auto low = [](__m512i q) { return _mm512_and_si512(q, _mm512_set1_epi8(15)); };
+      add(low(first), low(second), word);
+      add(low(_mm512_srli_epi16(first, 4)), low(_mm512_srli_epi16(second, 4)), word + 4);
     }
   }
 #pragma GCC unroll 8
-  for (int t = 0; t < kRows; ++t) dots[t][0] = reinterpret_cast<VectorInt>(sums[t]);
+  for (int t = 0; t < kRows; ++t) {
+    dots[t][0] = reinterpret_cast<VectorInt>(sums[t][0]);
+    dots[t][1] = reinterpret_cast<VectorInt>(sums[t][1]);
+  }
 }
 
 #elif defined(__AVX2__)
@@ -112,18 +128,19 @@ SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm256_add_epi16(a, b)
 // VPMADDUBSW adds two products in 16 bits. In four bits eight such sums fit (8 * 2 * 15 * 127 < 2^15); in eight, one of |q| <=
 // 128 does (2 * 128 * 127 < 2^15), so the sign goes over to the activation.
 template <WeightFormat kFormat, int kRows>
-SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* in, int64_t stride,
-                                VectorInt (&dots)[kRows][kParts]) {
-  Bytes sums[kRows][kParts];
+SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
+                           VectorInt (&dots)[kRows][kPartsAtOnce]) {
+  Bytes sums[kRows][kPartsAtOnce];
 #pragma GCC unroll 4
   for (int t = 0; t < kRows; ++t) {
     for (Bytes& each : sums[t]) each = every_four(0);
   }
+  constexpr int32_t kWords = half_bytes(kFormat) / kWordBytes;
 #pragma GCC unroll 8
-  for (int32_t word = 0; word < (kFormat == WeightFormat::q8_0 ? 8 : 4); ++word) {
+  for (int32_t word = 0; word < kWords; ++word) {
     fetch_ahead<kRows>(words + word * kWordBytes);
 #pragma GCC unroll 2
-    for (int part = 0; part < kParts; ++part) {
+    for (int part = 0; part < kPartsAtOnce; ++part) {
       const Bytes q = load_bytes(words + word * kWordBytes + part * 4 * kVectorLanes);
       const Bytes value = flip_top(q), size = sizes(value), low = low_nibbles(q), high = high_nibbles(q);
 #pragma GCC unroll 4
@@ -142,7 +159,7 @@ SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* i
 #pragma GCC unroll 4
   for (int t = 0; t < kRows; ++t) {
 #pragma GCC unroll 2
-    for (int part = 0; part < kParts; ++part) {
+    for (int part = 0; part < kPartsAtOnce; ++part) {
       const Bytes sum = kFormat == WeightFormat::q8_0 ? sums[t][part] : four_sums(sums[t][part]);
       dots[t][part] = reinterpret_cast<VectorInt>(sum);
       if (kFormat == WeightFormat::q4_0) dots[t][part] += in[t * stride].bias[0];
@@ -153,14 +170,14 @@ SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* i
 #else
 
 template <WeightFormat kFormat, int kRows>
-SLIPSTREAM_INLINE void dot_half(const std::byte* words, const ActivationGroup* in, int64_t stride,
-                                VectorInt (&dots)[kRows][kParts]) {
+SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
+                           VectorInt (&dots)[kRows][kPartsAtOnce]) {
   for (int t = 0; t < kRows; ++t) {
     for (VectorInt& each : dots[t]) each = VectorInt{};
   }
   for (int32_t col = 0; col < kGroupColumns; ++col) {
     const int32_t word = col / 4, byte = col % 4 * 8;
-    for (int part = 0; part < kParts; ++part) {
+    for (int part = 0; part < kPartsAtOnce; ++part) {
       VectorInt q;
       std::memcpy(&q, words + (kFormat == WeightFormat::q8_0 ? word : word % 4) * kWordBytes + part * 4 * kVectorLanes,
                   sizeof(q));
@@ -178,50 +195,45 @@ template <WeightFormat kFormat, int kRows>
 void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
   constexpr int64_t kScalesBytes = kPanelRows * 2;
   constexpr int64_t kHeader = kFormat == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes;
-  constexpr int64_t kHalfBytes = (group_bytes(kFormat) - kHeader) / 2;
   const int64_t groups = groups_of(args.in_cols);
   const auto* in = static_cast<const ActivationGroup*>(args.in) + row * groups;
   const std::byte* at = args.panels + panel * panel_bytes(kFormat, args.in_cols);
-  Vector sums[2][kRows][kParts];
+  Vector sums[kParts][kRows];
 #pragma GCC unroll 8
-  for (int t = 0; t < kRows; ++t) {
-    for (int part = 0; part < kParts; ++part) sums[0][t][part] = sums[1][t][part] = Vector{};
+  for (int part = 0; part < kParts; ++part) {
+    for (int t = 0; t < kRows; ++t) sums[part][t] = Vector{};
   }
   for (int64_t g = 0; g < groups; ++g, ++in, at += group_bytes(kFormat)) {
     for (int64_t line = 0; line < kHeader; line += kWordBytes) fetch_ahead<kRows>(at + line);
 #pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      VectorInt dots[kRows][kParts];
+    for (int first = 0; first < kParts; first += kPartsAtOnce) {
+      VectorInt dots[kRows][kPartsAtOnce];
       asm volatile("" ::
                        : "memory");  // or the compiler keeps one half's activations for the other, in more registers than exist
-      dot_half<kFormat>(at + kHeader + half * kHalfBytes, in, groups, dots);
-      const std::byte* scales = at + half * kHalfRows * 2;
+      dot<kFormat>(at + kHeader + first * kVectorLanes / kHalfRows * half_bytes(kFormat), in, groups, dots);
 #pragma GCC unroll 4
-      for (int part = 0; part < kParts; ++part) {
-        const Vector scale = load_halves(scales + part * kVectorLanes * 2);
+      for (int i = 0; i < kPartsAtOnce; ++i) {
+        const std::byte* scales = at + (first + i) * kVectorLanes * 2;
+        auto& sum = sums[first + i];
+        const Vector scale = load_halves(scales);
 #pragma GCC unroll 8
         for (int t = 0; t < kRows; ++t) {
-          const Vector dot = __builtin_convertvector(dots[t][part], Vector);
-          sums[half][t][part] = multiply_add(dot, scale * every(in[t * groups].scale), sums[half][t][part]);
+          sum[t] = multiply_add(__builtin_convertvector(dots[t][i], Vector), scale * every(in[t * groups].scale), sum[t]);
         }
         if constexpr (kFormat == WeightFormat::q4_1) {
-          const Vector minimum = load_halves(scales + kScalesBytes + part * kVectorLanes * 2);
+          const Vector minimum = load_halves(scales + kScalesBytes);
 #pragma GCC unroll 8
-          for (int t = 0; t < kRows; ++t) {
-            sums[half][t][part] = multiply_add(minimum, every(in[t * groups].total), sums[half][t][part]);
-          }
+          for (int t = 0; t < kRows; ++t) sum[t] = multiply_add(minimum, every(in[t * groups].total), sum[t]);
         }
       }
     }
   }
 #pragma GCC unroll 8
-  for (int32_t i = 0; i < 2 * kParts; ++i) {
-    const int32_t col = panel * kPanelRows + i * kVectorLanes, left = args.out_cols - col;
+  for (int32_t part = 0; part < kParts; ++part) {
+    const int32_t col = panel * kPanelRows + part * kVectorLanes, left = args.out_cols - col;
     if (left <= 0) return;
 #pragma GCC unroll 8
-    for (int t = 0; t < kRows; ++t) {
-      store_vector_part(args.out + (row + t) * args.out_stride + col, sums[i / kParts][t][i % kParts], left);
-    }
+    for (int t = 0; t < kRows; ++t) store_vector_part(args.out + (row + t) * args.out_stride + col, sums[part][t], left);
   }
 }
 
