@@ -14,6 +14,9 @@ namespace slipstream {
 inline constexpr int kExitUsage = 2;                              // the command line, the environment or the file is wrong
 inline constexpr std::string_view kHelpHint = "Run with --help";  // how the line behind the sentences on that begins
 
+// What runs where no --model is given: fetched by the set-up, relative to the repository.
+inline constexpr const char* kDefaultModel = "models/smollm2-135m-instruct.gguf";
+
 struct ExitCode {
   int value = 0;
 };

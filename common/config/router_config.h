@@ -10,13 +10,13 @@
 namespace slipstream {
 
 struct RouterOptions {
-  std::string http = "127.0.0.1:8080";                 // clients; port 0: any free one
-  std::string bind = "tcp://127.0.0.1:7300";           // workers; port 0 or *: any free one
-  std::string model = "models/smollm2-135m-instruct";  // folder or GGUF file: tokenizer, chat template, config
-  std::string model_name;                              // as clients name it; empty: the folder's or file's name
-  uint32_t deadline_us = 3000;                         // how long a verifier waits for a tree
-  uint32_t nodes_max = 8;                              // drafted nodes a round
-  uint32_t lease_ms = 10000;            // a verifier frees the sequences of a router it has not heard for so long
+  std::string http = "127.0.0.1:8080";        // clients; port 0: any free one
+  std::string bind = "tcp://127.0.0.1:7300";  // workers; port 0 or *: any free one
+  std::string model = kDefaultModel;          // folder or GGUF file: tokenizer, chat template, config
+  std::string model_name;                     // as clients name it; empty: the folder's or file's name
+  uint32_t deadline_us = 3000;                // how long a verifier waits for a tree
+  uint32_t nodes_max = 8;                     // drafted nodes a round
+  uint32_t lease_ms = 10000;                  // a verifier frees the sequences of a router it has not heard for so long
   uint32_t rebalance_ms = 1000;         // a verifier with much less to do for so long gets others' live requests; 0: never
   uint32_t verifier_stuck_ms = 20'000;  // one that has work and ends no step for so long is given up
   uint32_t drain_ms = 25'000;           // when told to stop, for the answers under way

@@ -10,7 +10,7 @@
 namespace slipstream {
 
 struct VerifierOptions {
-  std::string model = "models/smollm2-135m-instruct";       // folder or GGUF file: weights, config, tokenizer
+  std::string model = kDefaultModel;                        // folder or GGUF file: weights, config, tokenizer
   std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // every router to offer itself to
   uint32_t threads = 0;                                     // of the model; 0: what the CPU quota allows (cpu_quota.h)
   std::string path = "auto";                                // instruction path (path_choices())

