@@ -16,7 +16,7 @@ namespace {
 CostModel even_cost() {  // rules differ, their budget must not
   StepTimes times;
   times.fill(1);
-  return {times, 0};
+  return {times, {}};
 }
 
 DraftKey key_of(size_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }

@@ -91,6 +91,8 @@ inline constexpr MetricName kVerifierStepOverheadSeconds{"slipstream_verifier_st
                                                          "What a step takes beside its forward pass, of late."};
 inline constexpr MetricName kVerifierPairCostSeconds{"slipstream_verifier_pair_cost_seconds",
                                                      "What it adds for each pair of a row and a position that it sees."};
+inline constexpr MetricName kVerifierReadCostSeconds{
+    "slipstream_verifier_read_cost_seconds", "What it adds for each position that a sequence sees, once for all of its rows."};
 inline constexpr MetricName kVerifierCostError{"slipstream_verifier_step_cost_error_ratio",
                                                "How far off the cost model was, relative to what it expected."};
 inline constexpr MetricName kVerifierAffordableNodes{"slipstream_verifier_affordable_nodes",

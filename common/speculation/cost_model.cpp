@@ -28,12 +28,14 @@ void level(StepTimes& times) {
 
 StepLoad StepLoad::with(int32_t more, int32_t position) const {
   const int64_t count = more;
-  return {rows + more, pairs + count * position + count * (count + 1) / 2};
+  return {rows + more, pairs + count * position + count * (count + 1) / 2, reads + position + count};
 }
 
-CostModel::CostModel(const StepTimes& times, double pair_seconds) : times_(times), pair_seconds_(pair_seconds) {
+CostModel::CostModel(const StepTimes& times, const AttentionPrices& attention) : times_(times), attention_(attention) {
   for (const double seconds : times) CHECK(std::isfinite(seconds) && seconds > 0, "a step of {} s", seconds);
-  CHECK(std::isfinite(pair_seconds) && pair_seconds >= 0, "a pair of {} s", pair_seconds);
+  for (const double seconds : {attention.pair, attention.read}) {
+    CHECK(std::isfinite(seconds) && seconds >= 0, "a pair or a read of {} s", seconds);
+  }
   level(times_);
 }
 
@@ -42,7 +44,8 @@ double CostModel::seconds(StepLoad step) const { return step.rows < 1 ? 0 : forw
 double CostModel::forward_seconds(StepLoad step) const {
   const auto [below, part] = find(step.rows);
   const double rows = times_[below] + part * (times_[below + 1] - times_[below]);
-  return speed_ * (rows + pair_seconds_ * static_cast<double>(step.pairs));
+  return speed_ *
+         (rows + attention_.pair * static_cast<double>(step.pairs) + attention_.read * static_cast<double>(step.reads));
 }
 
 void CostModel::ran(StepLoad step, double forward_seconds, double overhead_seconds) {
@@ -51,13 +54,15 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   const double expected = this->forward_seconds(step);
   const double surprise = std::clamp(forward_seconds / expected, 1 / kCostSurpriseMost, kCostSurpriseMost) - 1;
   const auto [below, part] = find(step.rows);
-  const double attention = pair_seconds() * static_cast<double>(step.pairs) / expected;
+  const double pairs = attention().pair * static_cast<double>(step.pairs) / expected;
+  const double reads = attention().read * static_cast<double>(step.reads) / expected;
   const double nearer = std::clamp(part, 0.0, 1.0);
   // Each part of the table takes the blame by its share of what was expected; what the new speed explains is not theirs.
   const double blame = kCostShapeWeight * surprise;
-  times_[below] *= 1 + blame * (1 - attention) * (1 - nearer);
-  times_[below + 1] *= 1 + blame * (1 - attention) * nearer;
-  pair_seconds_ *= 1 + blame * attention;
+  times_[below] *= 1 + blame * (1 - pairs - reads) * (1 - nearer);
+  times_[below + 1] *= 1 + blame * (1 - pairs - reads) * nearer;
+  attention_.pair *= 1 + blame * pairs;
+  attention_.read *= 1 + blame * reads;
   // Others are pulled along where they would say that more rows take less.
   for (size_t i = below; i-- > 0;) times_[i] = std::min(times_[i], times_[i + 1]);
   level(times_);

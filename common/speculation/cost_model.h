@@ -1,5 +1,7 @@
-// What a step of the target takes: T(rows, pairs). A table over the rows, since their cost has steps (DESIGN 5), a price for
-// each pair of a row and a position that it sees, which is what attention reads, and what a step takes beside its forward pass.
+// What a step of the target takes: T(rows, pairs, reads). A table over the rows, since their cost has steps (DESIGN 5); what
+// attention adds, a price for each pair of a row and a position that it sees, and one for each position that a sequence reads,
+// once for all of its rows (a stream behind a long context pays the latter, a prompt's chunk the former); and what a step takes
+// beside its forward pass.
 // Measured once at start, corrected by every step that runs: all of it at once, as a busy neighbour makes everything slower,
 // and, more slowly, what this step had most of. Pure.
 #pragma once
@@ -20,15 +22,20 @@ inline constexpr double kCostSurpriseMost = 2;        // a step that took longer
 struct StepLoad {
   int32_t rows = 0;
   int64_t pairs = 0;  // of a row and a position that it sees
+  int64_t reads = 0;  // positions that any row of a sequence sees, of all sequences
 
   StepLoad with(int32_t more, int32_t position) const;  // so many rows more of one sequence, from that position on
+};
+
+struct AttentionPrices {
+  double pair = 0, read = 0;  // seconds
 };
 
 class CostModel {
  public:
   // times: positive, of rows that see nobody but themselves. More rows take no less time: where they seem to, they are
   // levelled.
-  CostModel(const StepTimes& times, double pair_seconds);
+  CostModel(const StepTimes& times, const AttentionPrices& attention);
 
   double seconds(StepLoad step) const;  // 0 of no rows; beyond the table as its last two say
   void ran(StepLoad step, double forward_seconds, double overhead_seconds);
@@ -38,11 +45,11 @@ class CostModel {
   double forward_seconds(StepLoad step) const;
   double overhead_seconds() const { return overhead_; }
   StepTimes times() const;  // of forward passes, as corrected
-  double pair_seconds() const { return speed_ * pair_seconds_; }
+  AttentionPrices attention() const { return {speed_ * attention_.pair, speed_ * attention_.read}; }
 
  private:
   StepTimes times_;
-  double pair_seconds_;
+  AttentionPrices attention_;
   double speed_ = 1;  // times all of these
   double overhead_ = 0;
 };

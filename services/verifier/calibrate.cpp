@@ -14,8 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array<int32_t, kCostRows.size()> kTellingFirst{1, 16, 64, 8, 256, 4, 32, 2, 128, 12, 24, 192};
-constexpr int32_t kWarmRows = 16;  // whose first run only brings weights and pages in
-constexpr int32_t kProbeRows = 8;  // behind kCalibrateContext positions
+constexpr int32_t kWarmRows = 16;   // whose first run only brings weights and pages in
+constexpr int32_t kProbeRows = 32;  // of a chunk behind kCalibrateContext positions, beside one row there
+constexpr int kProbes = 2;          // of each, of which the least time counts
 
 // Where a size stands in the table.
 size_t at(int32_t rows) { return static_cast<size_t>(std::ranges::find(kCostRows, rows) - kCostRows.begin()); }
@@ -81,6 +82,21 @@ StepTimes fill(const Measured& measured) {
   return times;
 }
 
+// What one row and kProbeRows rows take more behind a context than without: both read it once, and have pairs by their number.
+Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
+  const int32_t context = std::min(kCalibrateContext, trials.room() - kProbeRows);
+  if (context <= 0) return AttentionPrices{};
+  double one = std::numeric_limits<double>::max(), all = one;
+  for (int i = 0; i < kProbes; ++i) {
+    TRY(const double alone, trials.run(1, context));
+    TRY(const double beside, trials.run(kProbeRows, context));
+    one = std::min(one, alone - times[at(1)]);
+    all = std::min(all, beside - times[at(kProbeRows)]);
+  }
+  const double pair = std::clamp((all - one) / (kProbeRows - 1), 0.0, std::max(0.0, all / kProbeRows)) / context;
+  return AttentionPrices{.pair = pair, .read = std::max(0.0, one / context - pair)};
+}
+
 }  // namespace
 
 Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::chrono::milliseconds time) {
@@ -98,17 +114,13 @@ Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::ch
   } while (Clock::now() < until);
 
   StepTimes times = fill(measured);
-  const int32_t context = std::min(kCalibrateContext, trials.room() - kProbeRows);
-  double pair_seconds = 0;
-  if (context > 0) {
-    TRY(const double seconds, trials.run(kProbeRows, context));
-    pair_seconds = std::max(0.0, seconds - times[at(kProbeRows)]) / (double{kProbeRows} * context);
-  }
+  TRY(const AttentionPrices attention, probe(trials, times));
   for (size_t i = 0; i < times.size(); ++i) {  // each row of a trial saw those before it
     const StepLoad load = StepLoad{}.with(kCostRows[i], 0);
-    times[i] = std::max(times[i] / 2, times[i] - pair_seconds * static_cast<double>(load.pairs));
+    const double seen = attention.pair * static_cast<double>(load.pairs) + attention.read * static_cast<double>(load.reads);
+    times[i] = std::max(times[i] / 2, times[i] - seen);
   }
-  return CostModel(times, pair_seconds);
+  return CostModel(times, attention);
 }
 
 }  // namespace slipstream

@@ -37,7 +37,7 @@ struct VerifierCounters {
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
   StepTimes step_cost{};                                   // gauge: as the cost model has it now
   double step_overhead = 0;                                // gauge: seconds
-  double pair_cost = 0;                                    // gauge: seconds
+  AttentionPrices attention_cost;                          // gauge
   Histogram<6> cost_error{{.02, .05, .1, .2, .5, 1}};      // of what a step took, relative to what was expected
   Histogram<7> affordable_nodes{{0, 1, 2, 4, 8, 16, 32}};  // of a tree, that pay for themselves
   Histogram<10> overhead_seconds{

@@ -1,7 +1,8 @@
 #include "services/verifier/gather.h"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <utility>
 
 #include "common/speculation/tree_mask.h"
 
@@ -142,7 +143,15 @@ class Gathering {
 }  // namespace
 
 StepLoad load_of(const StepPlan& plan) {
-  return {plan.rows(), std::accumulate(plan.visible.begin(), plan.visible.end(), int64_t{0})};
+  StepLoad load{.rows = plan.rows()};
+  int32_t seen = 0;  // by the rows so far of this sequence, which stand side by side
+  for (size_t row = 0; row < plan.visible.size(); ++row) {
+    load.pairs += plan.visible[row];
+    seen = std::max(seen, plan.visible[row] + static_cast<int32_t>(std::bit_width(plan.ancestors[row])));
+    const bool last = row + 1 == plan.visible.size() || plan.sequence[row + 1] != plan.sequence[row];
+    if (last) load.reads += std::exchange(seen, 0);
+  }
+  return load;
 }
 
 std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const CacheRoom& room,

@@ -41,8 +41,12 @@ void tell(const VerifierConfig& config, const ModelOptions& wanted, const LlamaC
       config.incarnation, config.pid, config.numerics_id, wanted.threads, config.context_max, model.context_max,
       config.cache_blocks * kBlockTokens, LanguageModel::cache_bytes(model, config.cache_blocks, wanted.path) / 1'000'000,
       fmt::join(config.routers, " "), config.metrics_endpoint);
-  const auto ms = [&](int32_t rows) { return 1e3 * config.cost.seconds({rows, 0}); };
-  log_info("a step of 1, 8, 64 or 256 rows takes {:.3}, {:.3}, {:.3} or {:.3} ms", ms(1), ms(8), ms(64), ms(256));
+  const auto ms = [&](int32_t behind) {
+    const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };
+    return fmt::format("{:.3}, {:.3}, {:.3} or {:.3} ms", of(1), of(8), of(64), of(256));
+  };
+  log_info("a step of 1, 8, 64 or 256 rows of one sequence takes {}, behind {} tokens {}", ms(0), kCalibrateContext,
+           ms(kCalibrateContext));
 }
 
 ModelOptions model_options(const VerifierOptions& options) {

@@ -40,7 +40,8 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
     page.gauge(kVerifierStepCostSeconds, c.step_cost[i], {{"rows", std::to_string(kCostRows[i])}});
   }
   page.gauge(kVerifierStepOverheadSeconds, c.step_overhead);
-  page.gauge(kVerifierPairCostSeconds, c.pair_cost);
+  page.gauge(kVerifierPairCostSeconds, c.attention_cost.pair);
+  page.gauge(kVerifierReadCostSeconds, c.attention_cost.read);
   page.histogram(kVerifierCostError, c.cost_error);
   page.histogram(kVerifierAffordableNodes, c.affordable_nodes);
   page.counter(kVerifierStepFaults, d(c.failed_steps), {{"kind", "failed"}});

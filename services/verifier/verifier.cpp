@@ -153,7 +153,7 @@ void Verifier::State::count() {
   counters.attaches_waiting = drafting.unanswered();
   counters.step_cost = cost.times();
   counters.step_overhead = cost.overhead_seconds();
-  counters.pair_cost = cost.pair_seconds();
+  counters.attention_cost = cost.attention();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}

@@ -504,6 +504,12 @@ BUGS = [
         "speculation_test DraftGuard.ProbesWithOneNode*"),
     Bug("a hiccup is believed", SPECULATION + "cost_model.cpp", "std::clamp(forward_seconds / expected, 1 / kCostSurpriseMost, kCostSurpriseMost) - 1",
         "forward_seconds / expected - 1", "speculation_test CostModel.IsNotThrown*"),
+    Bug("a sequence reads what the one before it read", VERIFIER + "gather.cpp", "load.reads += std::exchange(seen, 0);", "load.reads += seen;",
+        "verifier_test GatherTest.SaysWhatAttentionHasToRead"),
+    Bug("a chunk of a prompt pays for its context row by row", SPECULATION + "cost_model.cpp", "reads + position + count}", "reads + count * (position + count)}",
+        "speculation_test CostModel.CountsWhatRowsSee*"),
+    Bug("what attention reads is never corrected", SPECULATION + "cost_model.cpp", "  attention_.read *= 1 + blame * reads;\n", "",
+        "speculation_test CostModel.CorrectsATableThatWasWrong"),
     # The drafters' prefix cache.
     Bug("a drafter takes its root from the cache", DRAFTER + "methods/small_lm.cpp",
         "before_root = std::span(sequence.tokens).first(static_cast<size_t>(sequence.root()));", "before_root = std::span(sequence.tokens);",

@@ -26,7 +26,7 @@ Fingerprint fingerprint(uint64_t weights) {
 CostModel belief(bool true_one) {
   StepTimes times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? 0.004 + 30e-6 * kCostRows[i] : 0.004 * kCostRows[i];
-  return {times, 0};
+  return {times, {}};
 }
 
 std::string name(const Machine& machine) {

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 CostModel cost(double step, double row) {
   StepTimes times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = step + row * kCostRows[i];
-  return {times, 0};
+  return {times, {}};
 }
 
 TEST(NodeShares, GivesAllThatIsWantedWhereRowsAreFree) {

@@ -8,7 +8,7 @@ namespace slipstream {
 inline CostModel cost_of(double step, double row) {
   StepTimes times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = step + row * kCostRows[i];
-  return {times, 0};
+  return {times, {}};
 }
 
 // Every step takes as long, whatever it has: rows are free.
