@@ -64,6 +64,8 @@ theory: setup
 bench: build
 	build/release/bench/choose_bench
 	-build/release/bench/judge
+	build/release/bench/linear --shape 135m --threads 1,2 --repeats 5
+	build/release/bench/attention
 	build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/rules --model models/smollm2-135m-instruct --threads 2

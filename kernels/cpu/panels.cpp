@@ -170,6 +170,28 @@ void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, 
   }
 }
 
+bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols) {
+  // Bits that are set where a number's exponent is all ones: adding its lowest bit carries into the place of the sign.
+  if (format == WeightFormat::bf16) {
+    constexpr uint64_t kExponents = 0x7F807F807F807F80, kLowest = 0x0080008000800080, kSigns = 0x8000800080008000;
+    const int64_t bytes = int64_t{in_cols} * 2;
+    uint64_t seen = 0;
+    for (int64_t at = 0; at < bytes; at += 8) {
+      uint64_t four = 0;
+      std::memcpy(&four, row + at, static_cast<size_t>(std::min<int64_t>(8, bytes - at)));
+      seen |= (four & kExponents) + kLowest;
+    }
+    return (seen & kSigns) == 0;
+  }
+  bool finite = true;
+  for (int32_t i = 0; i < groups_of(in_cols); ++i, row += block_bytes(format)) {
+    constexpr uint16_t kExponent = 0x7C00;
+    finite = finite && (load_half(row) & kExponent) != kExponent;
+    if (format == WeightFormat::q4_1) finite = finite && (load_half(row + kScaleBytes) & kExponent) != kExponent;
+  }
+  return finite;
+}
+
 void quantize(WeightFormat format, const float* source, int32_t in_cols, std::byte* blocks) {
   for (int32_t col = 0; col < in_cols; col += kGroupColumns, blocks += block_bytes(format)) {
     float values[kGroupColumns] = {};

@@ -53,6 +53,9 @@ void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, 
 // Makes such blocks of [in_cols] floats, as llama.cpp's reference quantisation does; columns behind the last are 0.
 void quantize(WeightFormat format, const float* source, int32_t in_cols, std::byte* blocks);
 
+// Whether a row as pack_row ([in_cols] bf16) or pack_blocks takes it holds finite numbers only.
+bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols);
+
 // The row's weights back, [in_cols].
 void unpack_row(WeightFormat format, const std::byte* panels, int32_t in_cols, int32_t row, float* out);
 

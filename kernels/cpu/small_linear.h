@@ -26,7 +26,7 @@ constexpr int32_t kPartsAtOnce = kParts;  // each activation that is loaded meet
 constexpr int32_t kPartsAtOnce = kHalfRows / kVectorLanes;
 #endif
 
-// A vector of f16 widened. Those of weights are finite.
+// A vector of f16 widened. Those of weights are finite (finite_row).
 SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
 #if defined(__AVX512F__)
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));

@@ -71,7 +71,7 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
       ->check(CLI::IsMember(weights_choices()))
       ->capture_default_str();
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(kThreadsRange.low, kThreadsRange.high))
       ->capture_default_str();
   app.add_option("--run-folder", options.run_folder, "Where logs go")->capture_default_str();
 }

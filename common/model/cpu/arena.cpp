@@ -1,6 +1,7 @@
 #include "common/model/cpu/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +15,8 @@ constexpr size_t kChunkBytes = size_t{64} << 20;  // address space; memory comes
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
+size_t machine_bytes() { return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
 }  // namespace
 
 Arena::~Arena() {
@@ -22,6 +25,11 @@ Arena::~Arena() {
 
 Result<void*> Arena::take(size_t bytes) {
   bytes = round_up(bytes, kAlignBytes);
+  // Address space is had at once, and what is behind it only with the first touch: too late to say no.
+  if (const size_t most = machine_bytes(); taken_ + bytes > most) {
+    return fail("{} MB of memory cannot be had (this machine has {}): use a smaller model or a smaller cache",
+                (taken_ + bytes) >> 20, most >> 20);
+  }
   if (chunks_.empty() || chunks_.back().bytes - used_ < bytes) {
     const size_t size = std::max(kChunkBytes, bytes);
     void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -35,6 +43,7 @@ Result<void*> Arena::take(size_t bytes) {
   }
   void* start = chunks_.back().start + used_;
   used_ += bytes;
+  taken_ += bytes;
   return start;
 }
 

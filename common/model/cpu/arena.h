@@ -29,7 +29,8 @@ class Arena {
     size_t bytes;
   };
   std::vector<Chunk> chunks_;
-  size_t used_ = 0;  // of the last chunk
+  size_t used_ = 0;   // of the last chunk
+  size_t taken_ = 0;  // of all
 };
 
 }  // namespace slipstream

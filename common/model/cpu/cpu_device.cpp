@@ -1,6 +1,7 @@
 #include "common/model/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -75,24 +76,31 @@ class RowPacker {
       : format_(format), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
     if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
   }
-  void pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
+  // False, and nothing done, if not all of its numbers are finite in this format.
+  bool pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
     if (as_stored(matrix.dtype)) return put(matrix.row(from).data(), row, panels);
     read_row(matrix, from, f32_);
     if (format_ == WeightFormat::bf16) {
       std::ranges::transform(f32_, bf16_.begin(), f32_to_bf16);
       return put(std::as_bytes(std::span(bf16_)).data(), row, panels);
     }
+    if (!std::ranges::all_of(f32_, [](float each) { return std::isfinite(each); })) return false;
     quantize(format_, f32_.data(), cols_, blocks_.data());
-    put(blocks_.data(), row, panels);
+    return put(blocks_.data(), row, panels);
   }
 
  private:
   bool as_stored(Dtype dtype) const {
     return format_ == WeightFormat::bf16 ? dtype == Dtype::bf16 : format_of(dtype) == format_;
   }
-  void put(const std::byte* stored, int32_t row, std::byte* panels) const {
-    if (format_ == WeightFormat::bf16) return pack_row(stored, cols_, row, panels);
-    pack_blocks(format_, stored, cols_, row, panels);
+  bool put(const std::byte* stored, int32_t row, std::byte* panels) const {
+    if (!finite_row(format_, stored, cols_)) return false;
+    if (format_ == WeightFormat::bf16) {
+      pack_row(stored, cols_, row, panels);
+    } else {
+      pack_blocks(format_, stored, cols_, row, panels);
+    }
+    return true;
   }
 
   WeightFormat format_;
@@ -102,14 +110,25 @@ class RowPacker {
   std::vector<std::byte> blocks_;
 };
 
-// Rows [begin, end) of a stack.
-void pack_rows(std::span<const HostMatrix> stacked, int32_t begin, int32_t end, RowPacker& packer, std::byte* panels) {
+// Rows [begin, end) of a stack. The first matrix with a row that is not finite, or null.
+const HostMatrix* pack_rows(std::span<const HostMatrix> stacked, int32_t begin, int32_t end, RowPacker& packer,
+                            std::byte* panels) {
   int32_t first = 0;  // of the matrix, among the stack's rows
   for (const HostMatrix& matrix : stacked) {
     const int32_t behind = std::min(end, first + matrix.rows);
-    for (int32_t row = std::max(begin, first); row < behind; ++row) packer.pack(matrix, row - first, row, panels);
+    for (int32_t row = std::max(begin, first); row < behind; ++row) {
+      if (!packer.pack(matrix, row - first, row, panels)) return &matrix;
+    }
     first += matrix.rows;
   }
+  return nullptr;
+}
+
+std::unexpected<Error> not_finite(std::string_view tensor) {
+  return fail(
+      "tensor {} holds numbers that are not finite, or too large for the format asked for: the model is damaged; fetch "
+      "it anew, or try another --weights",
+      tensor);
 }
 
 // Adds to a hash the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id
@@ -119,9 +138,10 @@ uint32_t probe(const Kernels& kernels, WeightFormat format, uint32_t hash) {
   std::vector<float> in(kCols), out(kPanelRows), row(kCols);
   std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
   uint32_t state = 1;
-  const auto next = [&state] {  // numbers of many sizes and both signs, the same everywhere
+  const auto next = [&state] {  // numbers of many sizes below 1 and both signs, the same everywhere
     state = state * 1664525 + 1013904223;
-    return static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) * std::ldexp(1.0F, -static_cast<int>(state >> 28));
+    return static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) *
+           std::ldexp(1.0F, -23 - static_cast<int>(state >> 28));
   };
   for (float& each : in) each = next();
   RowPacker packer(format, kCols);
@@ -129,7 +149,7 @@ uint32_t probe(const Kernels& kernels, WeightFormat format, uint32_t hash) {
       .name = "probe", .dtype = Dtype::f32, .rows = 1, .cols = kCols, .bytes = std::as_bytes(std::span(row))};
   for (int32_t r = 0; r < kPanelRows; ++r) {
     for (float& each : row) each = next();
-    packer.pack(matrix, 0, r, panels.data());
+    CHECK(packer.pack(matrix, 0, r, panels.data()), "the probe's numbers are finite");
   }
   const LinearKernel& kernel = linear_kernel(kernels, format);
   std::vector<std::byte> rounded(static_cast<size_t>(activation_bytes(kernel.in, kCols)));
@@ -236,7 +256,10 @@ class CpuDevice final : public Device {
     weight.gain = at;
     for (const HostMatrix& matrix : stacked) {
       const auto cols = static_cast<size_t>(matrix.cols);
-      for (int32_t i = 0; i < matrix.rows; ++i, at += cols) read_row(matrix, i, {at, cols});
+      for (int32_t i = 0; i < matrix.rows; ++i, at += cols) {
+        read_row(matrix, i, {at, cols});
+        if (!std::all_of(at, at + cols, [](float each) { return std::isfinite(each); })) return not_finite(matrix.name);
+      }
     }
     return {};
   }
@@ -249,10 +272,13 @@ class CpuDevice final : public Device {
     TRY(std::byte * panels,
         arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
     const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kPackRangeBytes / panel_bytes(weight.format, weight.in)));
+    std::atomic<const HostMatrix*> damaged = nullptr;
     ops_.pool().run(panels_of(weight.out), grain, [&](int32_t begin, int32_t end, int) {
       RowPacker packer(weight.format, weight.in);
-      pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);
+      const HostMatrix* matrix = pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);
+      if (matrix != nullptr) damaged = matrix;
     });
+    if (damaged != nullptr) return not_finite(damaged.load()->name);
     weight.panels = panels;
     ops_.reserve_columns(weight.in);
     return {};

@@ -1,7 +1,9 @@
 // Which format a matrix is kept in, and what the numerics id says of it.
 #include "common/model/cpu/cpu_device.h"
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <random>
 #include <set>
@@ -24,6 +26,11 @@ constexpr int32_t kRows = 3, kCols = 64;
 class Stored {
  public:
   explicit Stored(Dtype dtype) : dtype_(dtype), bytes_(static_cast<size_t>(kRows) * matrix().row_bytes()) {}
+  // Bits of one number, or of a block's scale, in the second row.
+  Stored& with(uint32_t bits, size_t bytes, size_t at) {
+    std::memcpy(bytes_.data() + matrix().row_bytes() + at, &bits, bytes);
+    return *this;
+  }
   HostMatrix matrix() const { return {.name = "m", .dtype = dtype_, .rows = kRows, .cols = kCols, .bytes = bytes_}; }
 
  private:
@@ -133,6 +140,40 @@ TEST(CpuDevice, PacksEachRowOfAStackInItsPlace) {
       ASSERT_EQ(found, expected) << "row " << at;
     }
   }
+}
+
+TEST(CpuDevice, RefusesNumbersThatAreNotFinite) {
+  constexpr uint32_t kNan32 = 0x7FC00000, kInfinity32 = 0xFF800000, kNan16 = 0x7E00, kInfinity16 = 0xFC00, kNanBf16 = 0x7FC0;
+  const std::vector<Stored> damaged{
+      Stored(Dtype::f32).with(kNan32, 4, 0),        Stored(Dtype::f32).with(kInfinity32, 4, 4 * (kCols - 1)),
+      Stored(Dtype::bf16).with(kNanBf16, 2, 2),     Stored(Dtype::bf16).with(0xFF80, 2, 2 * (kCols - 1)),
+      Stored(Dtype::f16).with(kNan16, 2, 0),        Stored(Dtype::q8_0).with(kNan16, 2, 34),
+      Stored(Dtype::q8_0).with(kInfinity16, 2, 0),  Stored(Dtype::q4_0).with(kInfinity16, 2, 18),
+      Stored(Dtype::q4_1).with(kInfinity16, 2, 20), Stored(Dtype::q4_1).with(kNan16, 2, 2)};
+  for (const Stored& each : damaged) {
+    for (const std::optional<WeightFormat> weights :
+         {std::optional<WeightFormat>(), {WeightFormat::bf16}, {WeightFormat::q8_0}}) {
+      const HostMatrix matrix = each.matrix();
+      const auto device = make_cpu_device({.path = CpuPath::portable, .weights = weights}).value();
+      const auto packed = device->pack({&matrix, 1}, Format::matrix);
+      ASSERT_FALSE(packed.has_value()) << static_cast<int>(matrix.dtype);
+      EXPECT_THAT(packed.error().message, StartsWith("tensor m holds numbers that are not finite"));
+      EXPECT_FALSE(device->pack({&matrix, 1}, Format::f32).has_value()) << static_cast<int>(matrix.dtype);
+    }
+  }
+  const Stored large = Stored(Dtype::f32).with(std::bit_cast<uint32_t>(1e38F), 4, 0);
+  const HostMatrix matrix = large.matrix();
+  for (const WeightFormat weights : kAllWeightFormats) {
+    const auto device = make_cpu_device({.path = CpuPath::portable, .weights = weights}).value();
+    EXPECT_EQ(device->pack({&matrix, 1}, Format::matrix).has_value(), weights == WeightFormat::bf16) << name(weights);
+  }
+}
+
+TEST(CpuDevice, RefusesACacheThatTheMachineHasNoMemoryFor) {
+  const auto device = make_cpu_device({.path = CpuPath::portable}).value();
+  const auto cache = device->cache(100, {.heads = 32, .kv_heads = 32, .head_size = 128}, 1 << 20);
+  ASSERT_FALSE(cache.has_value());
+  EXPECT_THAT(cache.error().message, testing::HasSubstr("use a smaller model or a smaller cache"));
 }
 
 TEST(CpuDevice, TurnsAsFarOnAnyNumberOfThreads) {
