@@ -66,7 +66,7 @@ bench: build
 	-build/release/bench/judge
 	build/release/bench/linear --shape 135m --threads 1,2 --repeats 5
 	build/release/bench/attention
-	build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
+	python3 bench/forward_shapes.py build/release/bench/forward models/smollm2-135m-instruct
 	build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/rules --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/round_trip

@@ -9,14 +9,10 @@ written for the run) with the first model's tokenizer. Exits 1 where a median is
 """
 
 import argparse
-import array
 import json
 import os
 import pathlib
-import random
 import re
-import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,48 +20,11 @@ import time
 import urllib.error
 import urllib.request
 
-HIDDEN, INTERMEDIATE, LAYERS, KEY_VALUE, VOCABULARY = 2048, 8192, 16, 512, 128256
+import shapes
+
 BAR_SECONDS, BAR_SECONDS_1B = 1.0, 10.0
 GIVEN_UP_AFTER = 300  # seconds
 LOOK_EVERY = 0.005
-
-
-def shapes_1b():
-    yield "model.embed_tokens.weight", [VOCABULARY, HIDDEN]
-    yield "model.norm.weight", [HIDDEN]
-    for layer in range(LAYERS):
-        at = f"model.layers.{layer}."
-        yield at + "input_layernorm.weight", [HIDDEN]
-        yield at + "post_attention_layernorm.weight", [HIDDEN]
-        for name, rows in (("q", HIDDEN), ("k", KEY_VALUE), ("v", KEY_VALUE), ("o", HIDDEN)):
-            yield at + f"self_attn.{name}_proj.weight", [rows, HIDDEN]
-        for name in ("gate", "up"):
-            yield at + f"mlp.{name}_proj.weight", [INTERMEDIATE, HIDDEN]
-        yield at + "mlp.down_proj.weight", [HIDDEN, INTERMEDIATE]
-
-
-def write_1b(folder, like):
-    """Small numbers of both signs; what is in a weight changes no time, so one megabyte of them is written again and again."""
-    header, size = {}, 0
-    for name, shape in shapes_1b():
-        numbers = shape[0] * (shape[1] if len(shape) > 1 else 1)
-        header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [size, size + 2 * numbers]}
-        size += 2 * numbers
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)  # so that numbers stand at even bytes
-    draw = random.Random(1)
-    some = array.array("H", (draw.getrandbits(1) << 15 | 0x3C00 | draw.getrandbits(8) for _ in range(1 << 19))).tobytes()
-    with open(folder / "model.safetensors", "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for at in range(0, size, len(some)):
-            file.write(some[: size - at])
-    config = json.loads((like / "config.json").read_text())
-    config.update(hidden_size=HIDDEN, intermediate_size=INTERMEDIATE, num_hidden_layers=LAYERS, num_attention_heads=HIDDEN // 64,
-                  num_key_value_heads=KEY_VALUE // 64, head_dim=64, vocab_size=VOCABULARY)
-    (folder / "config.json").write_text(json.dumps(config))
-    for path in like.iterdir():
-        if path.name.startswith("tokenizer") or path.suffix == ".jinja":
-            shutil.copy(path, folder)
 
 
 def wait_for(look, process):
@@ -150,7 +109,7 @@ def main():
         if options.shape_1b:
             shape = folder / "1b-shape"
             shape.mkdir()
-            write_1b(shape, options.models[0])
+            shapes.write("1b", shape, options.models[0])
             met.append(rows_of(options.build, shape, BAR_SECONDS_1B, options, folder))
     return 0 if all(met) else 1
 
