@@ -58,13 +58,13 @@ TEST_F(GatherTest, GivesEveryDecodingSequenceItsRoot) {
 }
 
 TEST_F(GatherTest, SaysWhatAttentionHasToRead) {
-  sequence(10, 9, chain(2));
   sequence(20, 19);
+  sequence(10, 9, chain(2));
   gathered();
   const StepLoad load = load_of(plan);
   EXPECT_EQ(load.rows, 4);
-  EXPECT_EQ(load.pairs, 9 + 9 + 9 + 19) << "without what rows of one tree see of each other";
-  EXPECT_EQ(load.reads, (9 + 3) + (19 + 1)) << "each sequence's positions once, with its tree";
+  EXPECT_EQ(load.pairs, 19 + 9 + 9 + 9) << "without what rows of one tree see of each other";
+  EXPECT_EQ(load.reads, (19 + 1) + (9 + 3)) << "each sequence's positions once, with its tree";
 }
 
 TEST_F(GatherTest, KeepsRowsForAWaitingPrompt) {
