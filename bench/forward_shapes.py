@@ -15,15 +15,17 @@ import tempfile
 import shapes
 
 ROWS = (1, 2, 4, 8, 12, 16)
-ROW = re.compile(r"^ +(\d+) +([0-9.]+) +[0-9.]+ +([0-9.]+) +[0-9.]+$", re.MULTILINE)
+ROW = re.compile(r"^ +(\d+) +[0-9.]+ +[0-9.]+ +([0-9.]+) +[0-9.]+$", re.MULTILINE)  # rows, median, ratio, least, ratio
+NUMERICS = re.compile(r"cpu/[^ ,]+")
 
 
-def least_ms(command):
+def measured(command):
+    """The numerics id, and the least ms by rows."""
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = {int(rows): float(least) for rows, _, least in ROW.findall(said)}
+    found = {int(rows): float(least) for rows, least in ROW.findall(said)}
     if set(found) != set(ROWS):
         raise SystemExit(f"{' '.join(command)} said something else than expected:\n{said}")
-    return said.split(",")[0:2], found
+    return NUMERICS.search(said)[0], found
 
 
 def main():
@@ -47,10 +49,10 @@ def main():
         for name, folder in models:
             for weights in options.weights:
                 for threads in options.threads:
-                    (_, numerics), least = least_ms([options.forward, "--model", str(folder), "--weights", weights, "--threads", threads,
-                                                     "--repeats", options.repeats])
+                    numerics, least = measured([options.forward, "--model", str(folder), "--weights", weights, "--threads", threads,
+                                                "--repeats", options.repeats])
                     times = " | ".join(f"{least[n]:.1f}" for n in ROWS)
-                    print(f"| {name} | {numerics.strip()} | {threads} | {times} | {least[8] / least[1]:.2f} | {least[16] / least[1]:.2f} |", flush=True)
+                    print(f"| {name} | {numerics} | {threads} | {times} | {least[8] / least[1]:.2f} | {least[16] / least[1]:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

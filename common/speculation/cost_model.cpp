@@ -44,8 +44,7 @@ double CostModel::seconds(StepLoad step) const { return step.rows < 1 ? 0 : forw
 double CostModel::forward_seconds(StepLoad step) const {
   const auto [below, part] = find(step.rows);
   const double rows = times_[below] + part * (times_[below + 1] - times_[below]);
-  return speed_ *
-         (rows + attention_.pair * static_cast<double>(step.pairs) + attention_.read * static_cast<double>(step.reads));
+  return speed_ * (rows + attention_.seconds(step));
 }
 
 void CostModel::ran(StepLoad step, double forward_seconds, double overhead_seconds) {

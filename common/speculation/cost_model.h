@@ -29,6 +29,10 @@ struct StepLoad {
 
 struct AttentionPrices {
   double pair = 0, read = 0;  // seconds
+
+  double seconds(const StepLoad& step) const {
+    return pair * static_cast<double>(step.pairs) + read * static_cast<double>(step.reads);
+  }
 };
 
 class CostModel {

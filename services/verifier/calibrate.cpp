@@ -117,8 +117,7 @@ Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::ch
   TRY(const AttentionPrices attention, probe(trials, times));
   for (size_t i = 0; i < times.size(); ++i) {  // each row of a trial saw those before it
     const StepLoad load = StepLoad{}.with(kCostRows[i], 0);
-    const double seen = attention.pair * static_cast<double>(load.pairs) + attention.read * static_cast<double>(load.reads);
-    times[i] = std::max(times[i] / 2, times[i] - seen);
+    times[i] = std::max(times[i] / 2, times[i] - attention.seconds(load));
   }
   return CostModel(times, attention);
 }

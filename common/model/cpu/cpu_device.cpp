@@ -69,6 +69,10 @@ WeightFormat format_of(std::span<const HostMatrix> stacked) {
   return alike ? first : WeightFormat::bf16;
 }
 
+bool all_finite(std::span<const float> numbers) {
+  return std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); });
+}
+
 // Rows of a matrix into its panels: what a file stores in this format as it stands, all else rounded to it.
 class RowPacker {
  public:
@@ -84,7 +88,7 @@ class RowPacker {
       std::ranges::transform(f32_, bf16_.begin(), f32_to_bf16);
       return put(std::as_bytes(std::span(bf16_)).data(), row, panels);
     }
-    if (!std::ranges::all_of(f32_, [](float each) { return std::isfinite(each); })) return false;
+    if (!all_finite(f32_)) return false;
     quantize(format_, f32_.data(), cols_, blocks_.data());
     return put(blocks_.data(), row, panels);
   }
@@ -258,7 +262,7 @@ class CpuDevice final : public Device {
       const auto cols = static_cast<size_t>(matrix.cols);
       for (int32_t i = 0; i < matrix.rows; ++i, at += cols) {
         read_row(matrix, i, {at, cols});
-        if (!std::all_of(at, at + cols, [](float each) { return std::isfinite(each); })) return not_finite(matrix.name);
+        if (!all_finite({at, cols})) return not_finite(matrix.name);
       }
     }
     return {};
