@@ -3,7 +3,7 @@
 
     mutants.py                 every bug: builds it, runs its catcher, prints bug, seed or test, and what was said
     mutants.py --only WORD     those whose name has the word
-    mutants.py --check         only that every bug can still be planted (quick; part of make test)
+    mutants.py --check         only that every bug can still be planted and its test exists (quick; part of make test)
 
 The copy and its build are in build/mutants; the sources here are never touched.
 """
@@ -16,21 +16,13 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import planting  # noqa: E402
 from bugs import BUGS  # noqa: E402
+from planting import ROOT  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 COPY, BUILD = ROOT / "build/mutants/src", ROOT / "build/mutants/build"
 SEEDS = 500  # a bug in the protocol must be found within so many
 JOBS = 2
-
-
-def planted(bug):
-    """The file's text with the bug in it. The old text must be there exactly once."""
-    text = (ROOT / bug.file).read_text()
-    if text.count(bug.old) != 1:
-        there = text.count(bug.old)
-        raise ValueError(f"'{bug.name}' cannot be planted: its text is {there} times in {bug.file}; edit tests/mutants/bugs.py")
-    return text.replace(bug.old, bug.new)
 
 
 def run(*command, **options):
@@ -74,18 +66,29 @@ def caught_by(bug):
     return (failed[0] if failed else test, "fails")
 
 
+def plant_all(bugs):
+    """{name: (file, its text with the bug in it)}. Ends the program with a line for each bug that cannot be planted or caught."""
+    texts, problems = {}, []
+    for bug in bugs:
+        try:
+            if bug.name in texts:
+                raise ValueError(f"tests/mutants/bugs.py: two bugs are called '{bug.name}'")
+            texts[bug.name] = planting.planted(bug)
+            planting.check_catcher(bug)
+        except ValueError as error:
+            problems.append(str(error))
+    if problems:
+        sys.exit("\n".join(problems))
+    return texts
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     bugs = [bug for bug in BUGS if options.only in bug.name]
-    try:
-        texts = {bug.name: planted(bug) for bug in bugs}
-    except ValueError as error:
-        sys.exit(str(error))
-    if len(texts) < len(bugs):
-        sys.exit("two bugs have the same name")
+    texts = plant_all(bugs)
     if options.check:
         print(f"{len(bugs)} bugs can be planted")
         return
@@ -101,11 +104,12 @@ def main():
             built = target_of(bug)
             print(f"\nbuilding {built} without bugs ...\n{'bug':<44} {'caught by':<44} how", flush=True)
             build(built)
-        file = COPY / bug.file
+        path, text = texts[bug.name]
+        file = COPY / path
         sound = file.read_text()
         began = time.monotonic()
         try:
-            file.write_text(texts[bug.name])
+            file.write_text(text)
             build(bug.catcher.split(" ")[0])
             caught = caught_by(bug)
         except subprocess.TimeoutExpired:

@@ -1,0 +1,107 @@
+"""Finds the place in the sources that a bug names, so that neither clang-format nor a move hides it.
+
+Pattern and source are compared token by token: white space, line breaks and comments do not count,
+and neither does it matter into how many pieces a long string is broken. In a pattern, `$name` stands
+for any one name together with the objects that it is reached through (`length`, `draft.length`,
+`sequence->draft.length`). The same `$name` stands for the same tokens each time.
+"""
+
+import re
+
+# `>>` is two tokens, because it may close two lists of template arguments.
+TOKEN = re.compile(
+    r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)"
+    r'|(?P<raw>R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)")'
+    r'|(?P<string>"(?:\\.|[^"\\\n])*")'
+    r"|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)"
+    r"|(?P<character>'(?:\\.|[^'\\\n])+')"
+    r"|(?P<name>\$?[A-Za-z_]\w*)"
+    r"|(?P<sign><=>|<<=|\.\.\.|::|->|\+\+|--|<<|[-<>=!+*/%&|^]=|&&|\|\||.)", re.DOTALL)
+REACHES = (".", "->", "::")
+OPENS, CLOSES = ("(", "{", "["), (")", "}", "]")
+
+
+class Token:
+    """`text` stands at the characters [begin, end) of its source."""
+
+    def __init__(self, kind, text, begin, end):
+        self.kind, self.text, self.begin, self.end = kind, text, begin, end
+
+
+def tokens_of(text):
+    tokens = []
+    for found in TOKEN.finditer(text):
+        token = Token(found.lastgroup, found[0], found.start(), found.end())
+        if token.kind == "string" and tokens and tokens[-1].kind == "string":  # "a" "b" is the same as "ab"
+            tokens[-1] = Token("string", tokens[-1].text[:-1] + token.text[1:], tokens[-1].begin, token.end)
+        elif token.kind != "space":
+            tokens.append(token)
+    return tokens
+
+
+def stops(source, at):
+    """Where a name that begins at `at` may end. The name `a.b->c` may end behind `a`, behind `b` and behind `c`."""
+    while at < len(source) and source[at].kind == "name":
+        yield at + 1
+        if at + 1 == len(source) or source[at + 1].text not in REACHES:
+            return
+        at += 2
+
+
+def match(pattern, source, at, names):
+    """(where `pattern` ends if it begins at `at`, what each of its `$name` stands for), or None."""
+    while pattern and not pattern[0].text.startswith("$"):
+        if at == len(source) or source[at].text != pattern[0].text:
+            return None
+        pattern, at = pattern[1:], at + 1
+    if not pattern:
+        return at, names
+    name, rest = pattern[0].text, pattern[1:]
+    for stop in stops(source, at):
+        spelt = "".join(token.text for token in source[at:stop])
+        cut_short = not rest and stop < len(source) and source[stop].text in REACHES
+        if names.get(name, spelt) == spelt and not cut_short:
+            if found := match(rest, source, stop, {**names, name: spelt}):
+                return found
+    return None
+
+
+def behind_bracket(source, at):
+    """Behind the bracket that closes the one at `at`."""
+    depth = 0
+    for index in range(at, len(source)):
+        depth += (source[index].text in OPENS) - (source[index].text in CLOSES)
+        if depth == 0:
+            return index + 1
+    return len(source)
+
+
+def bodies(source, function):
+    """[first, end) of the tokens of each body of a function with this name (`name` or `Class::name`)."""
+    name = [token.text for token in tokens_of(function)]
+    for first in range(len(source) - len(name)):
+        at = first + len(name)
+        if [token.text for token in source[first:at]] != name or source[at].text != "(":
+            continue
+        at = behind_bracket(source, at)
+        while at < len(source) and source[at].text not in (";", "=", "{", *CLOSES):  # const, -> Type, : member_(value)
+            at = behind_bracket(source, at) if source[at].text in OPENS else at + 1
+        if at < len(source) and source[at].text == "{":
+            yield at, behind_bracket(source, at)
+
+
+def places(pattern, source, function=""):
+    """Each place of `pattern` in `source`, both as tokens.
+
+    A place is (its first character, the one behind its last, what each `$name` stands for there).
+    """
+    for first, end in bodies(source, function) if function else [(0, len(source))]:
+        for at in range(first, end):
+            inside_a_name = pattern[0].text.startswith("$") and at > 0 and source[at - 1].text in REACHES
+            if not inside_a_name and (found := match(pattern, source, at, {})) and found[0] <= end:
+                yield source[at].begin, source[found[0] - 1].end, found[1]
+
+
+def with_names(text, names):
+    """`text`, with each `$name` replaced by what it stands for."""
+    return re.sub(r"\$\w+", lambda name: names[name[0]], text)
