@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "common/actor/job_of.h"
 #include "common/base/check.h"
 #include "tests/sim/network.h"
-#include "tests/stage/stage.h"
 
 namespace slipstream::sim {
 

@@ -20,23 +20,10 @@
 #include <gtest/gtest.h>
 
 #include "common/actor/actor.h"
+#include "common/actor/job_of.h"
 #include "common/messages/boundary.h"
 
 namespace slipstream {
-
-// The job and result of an event variant's Ran<J, R>; void where it has none.
-template <class Event>
-struct JobOf {
-  using Job = std::monostate;
-  using Outcome = std::monostate;
-};
-template <class J, class R, class... Es>
-struct JobOf<std::variant<Ran<J, R>, Es...>> {
-  using Job = J;
-  using Outcome = R;
-};
-template <class E, class... Es>
-struct JobOf<std::variant<E, Es...>> : JobOf<std::variant<Es...>> {};
 
 template <Actor A>
 class Stage {
