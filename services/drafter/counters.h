@@ -33,7 +33,8 @@ struct DrafterCounters {
   uint64_t passes = 0, rows = 0, prefix_tokens = 0, evictions = 0;  // of the method's model, if it has one
   uint64_t attached = 0, attach_refused = 0, router_refusals = 0;
   uint64_t malformed = 0, quarantined = 0, unattached = 0, unknown_tags = 0, misplaced = 0;
-  Histogram<10> draft_seconds{{.00001, .00003, .0001, .0003, .001, .002, .003, .005, .02, .1}};  // one job, all its asks
+  // Of one job with all its asks. A model that prefills a long prompt takes seconds.
+  Histogram<14> draft_seconds{{.00001, .00003, .0001, .0003, .001, .002, .003, .005, .02, .1, .25, .5, 1, 2}};
 };
 
 }  // namespace slipstream

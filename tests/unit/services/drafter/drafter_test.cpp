@@ -25,6 +25,15 @@ TEST_F(DrafterActor, AnswersAnAdvanceWithATreeOfTheSameFence) {
   EXPECT_EQ(tree.message.nodes[0].token, 40);
 }
 
+TEST_F(DrafterActor, DraftSecondsHasABucketForAJobOfSeconds) {
+  stage.hears(kVerifier, first_advance({10}));
+  stage.runs<DraftPlan>();
+  stage.finishes(Drafts{.trees = {TokenTree()}, .draft_us = 1'900'000});
+  const auto& seconds = counters().draft_seconds;
+  EXPECT_EQ(seconds.count(), 1u);
+  EXPECT_EQ(seconds.counts().back(), 0u);  // above the last bound
+}
+
 TEST_F(DrafterActor, TeachesTheMethodBeforeItAsks) {
   stage.hears(kVerifier, first_advance({10, 20}));
   const DraftPlan& plan = stage.runs<DraftPlan>();
