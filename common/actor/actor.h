@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/base/result.h"
 
 namespace slipstream {
@@ -20,6 +21,12 @@ struct Peer {
   uint64_t id = 0;
   auto operator<=>(const Peer&) const = default;
 };
+
+// The peer that connected to us in this life of its process, and back. Incarnations have the highest bit clear
+// (runtime/incarnation.h).
+inline constexpr uint64_t kIncomingPeer = 1ull << 63;
+inline constexpr Peer incoming_peer(Incarnation incarnation) { return Peer{incarnation | kIncomingPeer}; }
+inline constexpr Incarnation incarnation_of(Peer incoming) { return incoming.id & ~kIncomingPeer; }
 
 // Events.
 template <class M>

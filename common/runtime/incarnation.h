@@ -7,7 +7,7 @@
 
 namespace slipstream {
 
-// In [1, 2^63): the highest bit marks peers that connected to us (transport.h).
+// In [1, 2^63): the highest bit marks peers that connected to us (actor/actor.h).
 inline Incarnation random_incarnation() {
   std::random_device device;
   std::uniform_int_distribution<Incarnation> distribution(1, (Incarnation{1} << 63) - 1);

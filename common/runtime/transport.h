@@ -42,11 +42,6 @@ inline constexpr size_t frame_bytes_max(Boundary boundary) {
   return boundary == Boundary::draft ? kDraftFrameBytesMax : kControlFrameBytesMax;
 }
 
-// Peers that connected to us: their incarnation with this bit set. Incarnations have it clear (incarnation.h).
-inline constexpr uint64_t kIncomingPeer = 1ull << 63;
-inline constexpr Peer incoming_peer(Incarnation incarnation) { return Peer{incarnation | kIncomingPeer}; }
-inline constexpr Incarnation incarnation_of(Peer incoming) { return incoming.id & ~kIncomingPeer; }
-
 class Transport {
  public:
   virtual ~Transport() = default;

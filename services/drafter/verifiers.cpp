@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "common/runtime/transport.h"
 #include "services/drafter/drafter_state.h"
 
 namespace slipstream {

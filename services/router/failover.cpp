@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "common/base/key_name.h"
-#include "common/runtime/transport.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 

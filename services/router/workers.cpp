@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/runtime/transport.h"
-
 namespace slipstream {
 
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
