@@ -4,9 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/sampling/list_tokens.h"
-#include "common/sampling/noise.h"
-#include "common/sampling/weigh.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream {
 namespace {
@@ -37,12 +35,18 @@ struct Row {
 
 // Lists the tokens that are not masked and whose scaled logit is at least `floor`.
 void list(const Row& row, float floor, ChainScratch& scratch) {
-  if (const size_t room = row.logits.size() + kListRoom; scratch.ids.size() < room) {
+  if (const size_t room = row.logits.size() + static_cast<size_t>(kListRoom); scratch.ids.size() < room) {
     scratch.ids.resize(room);
     scratch.scaled.resize(room);
     scratch.weights.resize(room);
   }
-  scratch.listed = list_tokens(row.logits, row.scale, floor, scratch.block_max, scratch.ids.data(), scratch.scaled.data());
+  scratch.listed = static_cast<size_t>(scratch.kernels->list({.logits = row.logits.data(),
+                                                              .vocabulary = std::ssize(row.logits),
+                                                              .scale = row.scale,
+                                                              .floor = floor,
+                                                              .block_max = scratch.block_max.data(),
+                                                              .ids = scratch.ids.data(),
+                                                              .scaled = scratch.scaled.data()}));
 }
 
 // Those of the listed that pass stay.
@@ -117,7 +121,8 @@ uint64_t share_of(float p, uint64_t total) {
 }
 
 uint64_t weigh_listed(const Row& row, ChainScratch& scratch) {
-  const uint64_t total = weigh(std::span(scratch.scaled).first(scratch.listed), row.max, scratch.weights.data());
+  const uint64_t total =
+      scratch.kernels->exp_each(scratch.scaled.data(), static_cast<int64_t>(scratch.listed), row.max, scratch.weights.data());
   sum_buckets(row, scratch);
   return total;
 }
@@ -130,7 +135,9 @@ constexpr size_t kFewShare = 8;
 
 // What the row weighs is bounded first, and mostly p ends at the same token for all that it may be. Else all of it is weighed.
 Cut top_p(const Row& row, float p, ChainScratch& scratch) {
-  const WeightBounds all = bound_weight(row.logits, row.scale, row.max);
+  const float* logits = row.logits.data();
+  const auto vocabulary = std::ssize(row.logits);
+  const ExpSumBounds all = scratch.kernels->exp_sum_bounds(logits, vocabulary, row.scale, row.max);
   const uint64_t most = share_of(p, all.most);
   const auto reach = std::ranges::find_if(kReaches, [&](float nats) {
     list(row, row.max - nats, scratch);
@@ -144,33 +151,10 @@ Cut top_p(const Row& row, float p, ChainScratch& scratch) {
     const End end = end_at(share_of(p, all.least), row, scratch);
     if (end.weight >= most) return end.cut;
   }
-  return end_at(share_of(p, weigh_row(row.logits, row.scale, row.max)), row, scratch).cut;
+  return end_at(share_of(p, scratch.kernels->exp_sum(logits, vocabulary, row.scale, row.max)), row, scratch).cut;
 }
 
-}  // namespace
-
-Result<void> validate(const SamplingParams& params) {
-  const float t = params.temperature;
-  if (t != 0 && !(t >= kTemperatureMin && t <= kTemperatureMax)) {
-    return fail("temperature is {}: give 0 (greedy) or a number from {} to {}", t, kTemperatureMin, kTemperatureMax);
-  }
-  if (params.top_k < 0) return fail("top_k is {}: give 0 (off) or a positive number of tokens", params.top_k);
-  if (!(params.top_p > 0 && params.top_p <= 1)) {
-    return fail("top_p is {}: give a number above 0 and at most 1 (off)", params.top_p);
-  }
-  if (!(params.min_p >= 0 && params.min_p < 1)) {
-    return fail("min_p is {}: give a number from 0 (off) to below 1", params.min_p);
-  }
-  return {};
-}
-
-TokenId argmax(std::span<const float> logits, ChainScratch& scratch) {
-  const RowScan scan = scan_row(logits, 1.0F, nullptr, scratch.block_max);
-  if (!scan.finite) return -1;
-  const auto block = std::ranges::find(scratch.block_max, scan.highest) - scratch.block_max.begin();
-  return static_cast<TokenId>(std::find(logits.begin() + block * kScanBlock, logits.end(), scan.highest) - logits.begin());
-}
-
+// Of a row that scan_row() has scanned without levels into scratch.block_max; params filter.
 Kept filter(std::span<const float> logits, const SamplingParams& params, const RowScan& scan, ChainScratch& scratch) {
   const Row row{logits, scale_of(params.temperature), scan.highest};
   Cut cut;
@@ -193,6 +177,36 @@ Kept filter(std::span<const float> logits, const SamplingParams& params, const R
   return {std::span(scratch.ids).first(scratch.listed), std::span(scratch.scaled).first(scratch.listed), row.max};
 }
 
+}  // namespace
+
+Result<void> validate(const SamplingParams& params) {
+  const float t = params.temperature;
+  if (t != 0 && !(t >= kTemperatureMin && t <= kTemperatureMax)) {
+    return fail("temperature is {}: give 0 (greedy) or a number from {} to {}", t, kTemperatureMin, kTemperatureMax);
+  }
+  if (params.top_k < 0) return fail("top_k is {}: give 0 (off) or a positive number of tokens", params.top_k);
+  if (!(params.top_p > 0 && params.top_p <= 1)) {
+    return fail("top_p is {}: give a number above 0 and at most 1 (off)", params.top_p);
+  }
+  if (!(params.min_p >= 0 && params.min_p < 1)) {
+    return fail("min_p is {}: give a number from 0 (off) to below 1", params.min_p);
+  }
+  return {};
+}
+
+RowScan scan_row(const VocabularyKernels& kernels, std::span<const float> logits, float scale, const uint8_t* levels,
+                 std::vector<float>& bounds) {
+  bounds.resize(static_cast<size_t>(scan_blocks(std::ssize(logits))));
+  return kernels.scan(logits.data(), std::ssize(logits), scale, levels, bounds.data());
+}
+
+TokenId argmax(std::span<const float> logits, ChainScratch& scratch) {
+  const RowScan scan = scan_row(*scratch.kernels, logits, 1.0F, nullptr, scratch.block_max);
+  if (!scan.finite) return -1;
+  const auto block = std::ranges::find(scratch.block_max, scan.highest) - scratch.block_max.begin();
+  return static_cast<TokenId>(std::find(logits.begin() + block * kScanBlock, logits.end(), scan.highest) - logits.begin());
+}
+
 std::optional<Kept> process(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch) {
   if (params.temperature == 0) {
     const TokenId best = argmax(logits, scratch);
@@ -200,7 +214,7 @@ std::optional<Kept> process(std::span<const float> logits, const SamplingParams&
     list({logits, 1.0F, logits[best]}, logits[best], scratch);
     return Kept{std::span(scratch.ids).first(1), std::span(scratch.scaled).first(1), logits[best]};
   }
-  const RowScan scan = scan_row(logits, scale_of(params.temperature), nullptr, scratch.block_max);
+  const RowScan scan = scan_row(*scratch.kernels, logits, scale_of(params.temperature), nullptr, scratch.block_max);
   if (!scan.finite) return std::nullopt;
   return filter(logits, params, scan, scratch);
 }

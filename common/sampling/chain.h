@@ -4,7 +4,7 @@
 //   top-p        the smallest set whose share of what top-k left is at least p
 //   min-p        those with probability at least min_p times the highest
 // Tokens are ordered by s_v, then lowest id first. A logit of -inf is masked: never kept. Probabilities are compared as
-// integers, round(exp(s_v - s_max) * 2^44) by arithmetic of our own (fixed_weight.h), so that no sum depends on its order.
+// integers, round(exp(s_v - s_max) * 2^44) by arithmetic of our own (exp_fixed.h), so that no sum depends on its order.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/sampling/params.h"
-#include "common/sampling/row_scan.h"
+#include "kernels/cpu/vocabulary.h"
 
 namespace slipstream {
 
@@ -34,6 +34,7 @@ struct Kept {
 
 // Reused from row to row: nothing is allocated once it has grown. Not thread-safe.
 struct ChainScratch {
+  const VocabularyKernels* kernels = &best_vocabulary_kernels();  // any give the same answers
   struct Candidate {
     float scaled;
     TokenId id;
@@ -50,12 +51,16 @@ struct ChainScratch {
   std::vector<uint64_t> weights;  // what a filter counts
 };
 
+// What a temperature makes of a logit: logit * scale_of(temperature), rounded to float once.
+inline float scale_of(float temperature) { return 1.0F / temperature; }
+
+// kernels.scan() of a row that is not empty, after making room for its bounds.
+RowScan scan_row(const VocabularyKernels& kernels, std::span<const float> logits, float scale, const uint8_t* levels,
+                 std::vector<float>& bounds);
+
 // logits: [vocabulary]. Params must have passed validate(). Nothing when a logit is NaN or +inf, before or after scaling, or
 // when every token is masked. The spans live in the scratch.
 std::optional<Kept> process(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch);
-
-// The same after the caller has scanned the row (row_scan.h, without levels, into scratch.block_max); params filter.
-Kept filter(std::span<const float> logits, const SamplingParams& params, const RowScan& scan, ChainScratch& scratch);
 
 // The highest logit, lowest id on ties; -1 where process() gives nothing.
 TokenId argmax(std::span<const float> logits, ChainScratch& scratch);

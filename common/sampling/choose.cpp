@@ -1,17 +1,17 @@
 #include "common/sampling/choose.h"
 
-#include "common/sampling/race.h"
+#include "common/sampling/gumbel_top_k.h"
 
 namespace slipstream {
 
 TokenId choose(std::span<const float> logits, const RowSampling& row, ChooseScratch& scratch) {
   if (row.params.temperature == 0) return argmax(logits, scratch.chain);
-  Race<1> race(coupled_key(row));
-  return run_row(logits, row, scratch, race) ? race.places().front().token : -1;
+  GumbelTopK<1> top(coupled_key(row));
+  return add_row(logits, row, scratch, top) ? top.candidates().front().token : -1;
 }
 
 void prepare(const RowSampling& row, int vocabulary, ChooseScratch& scratch) {
-  if (row.params.temperature != 0) scratch.noise.make(coupled_key(row), vocabulary);
+  if (row.params.temperature != 0) scratch.noise.make(*scratch.chain.kernels, coupled_key(row), vocabulary);
 }
 
 }  // namespace slipstream

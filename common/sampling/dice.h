@@ -6,7 +6,7 @@
 #include <span>
 
 #include "common/sampling/law.h"
-#include "common/sampling/noise.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream {
 

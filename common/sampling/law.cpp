@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "common/base/check.h"
-#include "common/sampling/weigh.h"
 
 namespace slipstream {
 
@@ -32,7 +31,7 @@ bool target_law(std::span<const float> logits, const SamplingParams& params, Cha
   if (!kept) return false;
   law.ids.assign(kept->ids.begin(), kept->ids.end());
   law.weights.resize(kept->ids.size());
-  law.total = weigh(kept->scaled, kept->highest, law.weights.data());
+  law.total = scratch.kernels->exp_each(kept->scaled.data(), std::ssize(kept->scaled), kept->highest, law.weights.data());
   return true;
 }
 

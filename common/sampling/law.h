@@ -1,5 +1,5 @@
 // A law over tokens, as integer weights, so that its sums are exact and depend on no order. The target's is what the processing
-// chain keeps of a row (chain.h): weight round(exp(s_v - s_max) * 2^44) (fixed_weight.h), which is the definition of p for
+// chain keeps of a row (chain.h): weight round(exp(s_v - s_max) * 2^44) (exp_fixed.h), which is the definition of p for
 // every rule of the ratio family. A drafter's is cut and quantised first, then drawn from, then shipped (quantise.h).
 #pragma once
 

@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "common/base/check.h"
-#include "common/sampling/fixed_weight.h"
-#include "common/sampling/noise.h"
-#include "common/sampling/race.h"
-#include "common/sampling/vector_path.h"
+#include "common/sampling/gumbel_top_k.h"
+#include "kernels/exact/exp_fixed.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream {
 namespace {
@@ -19,27 +18,18 @@ float logprob(double logit, double normaliser) {
 
 }  // namespace
 
-uint64_t total_weight(std::span<const float> logits, float highest) {
-  constexpr auto loop = [](const float* row, size_t size, double most) __attribute__((always_inline)) {
-    uint64_t total = 0;
-    for (size_t i = 0; i < size; ++i) total += fixed_weight(static_cast<double>(row[i]) - most);
-    return total;
-  };
-  return on_vectors<loop>(logits.data(), logits.size(), static_cast<double>(highest));
-}
-
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch) {
   CHECK(top >= 0 && top <= kTopLogprobsMax, "{} alternatives were asked for; {} are the most", top, kTopLogprobsMax);
-  const RowScan scan = scan_row(logits, 1.0F, nullptr, scratch.block_max);
+  const RowScan scan = scan_row(*scratch.kernels, logits, 1.0F, nullptr, scratch.block_max);
   if (token < 0 || !scan.finite) return {};
-  const double total = static_cast<double>(total_weight(logits, scan.highest)) / kWeightOne;
-  const double normaliser = static_cast<double>(scan.highest) + natural_log(total);
+  const uint64_t total = scratch.kernels->exp_sum(logits.data(), std::ssize(logits), 1.0F, scan.highest);
+  const double normaliser = static_cast<double>(scan.highest) + natural_log(static_cast<double>(total) / kExpFixedOne);
   TokenLogprob found{.logprob = logprob(logits[static_cast<size_t>(token)], normaliser), .top = {}};
   if (top == 0) return found;
-  Podium<kTopLogprobsMax> podium;
-  enter_logits(logits, scratch.block_max, podium);
-  const auto places = podium.places();
-  for (const Entrant& each : places.first(std::min(places.size(), static_cast<size_t>(top)))) {
+  TopK<kTopLogprobsMax> highest;
+  add_logits(logits, scratch.block_max, highest);
+  const auto candidates = highest.candidates();
+  for (const Candidate& each : candidates.first(std::min(candidates.size(), static_cast<size_t>(top)))) {
     found.top.push_back({each.token, logprob(each.key, normaliser)});
   }
   return found;

@@ -30,7 +30,4 @@ struct TokenLogprob {
 // Within 1e-6 + 1e-7 |logprob| of the exact value.
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch);
 
-// sum over the row of exp(logit - highest), in units of 1 / kWeightOne (fixed_weight.h). highest: of the row, finite.
-uint64_t total_weight(std::span<const float> logits, float highest);
-
 }  // namespace slipstream

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "common/sampling/vector_path.h"
-
 namespace slipstream {
 
 const uint8_t* NoiseCache::find(const NoiseKey& key, int vocabulary) {
@@ -16,16 +14,12 @@ const uint8_t* NoiseCache::find(const NoiseKey& key, int vocabulary) {
   return nullptr;
 }
 
-const uint8_t* NoiseCache::make(const NoiseKey& key, int vocabulary) {
+const uint8_t* NoiseCache::make(const VocabularyKernels& kernels, const NoiseKey& key, int vocabulary) {
   if (const uint8_t* known = find(key, vocabulary)) return known;
   Row& row = *std::ranges::min_element(rows_, {}, &Row::used);
-  row.levels.resize((static_cast<size_t>(vocabulary) + kNoiseBlock - 1) / kNoiseBlock * kNoiseBlock);
-  constexpr auto loop = [](NoiseKey of, size_t size, uint8_t* levels) __attribute__((always_inline)) {
-    for (size_t token = 0; token < size; token += kNoiseBlock) {
-      noise_levels(of, static_cast<uint32_t>(token), levels + token);
-    }
-  };
-  on_vectors<loop>(key, row.levels.size(), row.levels.data());
+  const int64_t blocks = scan_blocks(vocabulary);
+  row.levels.resize(static_cast<size_t>(blocks * kScanBlock));
+  kernels.noise_levels(key, blocks, row.levels.data());
   row.key = key;
   row.vocabulary = vocabulary;
   row.used = ++clock_;

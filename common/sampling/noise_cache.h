@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/sampling/noise.h"
+#include "kernels/cpu/vocabulary.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream {
 
@@ -18,7 +19,7 @@ class NoiseCache {
   // [vocabulary, rounded up to 64] levels, or null when they were not made before. Valid until the next make().
   const uint8_t* find(const NoiseKey& key, int vocabulary);
   // The same, made now if need be in place of those unused for longest.
-  const uint8_t* make(const NoiseKey& key, int vocabulary);
+  const uint8_t* make(const VocabularyKernels& kernels, const NoiseKey& key, int vocabulary);
 
  private:
   struct Row {

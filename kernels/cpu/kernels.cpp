@@ -1,5 +1,7 @@
 #include "kernels/cpu/kernels.h"
 
+#include "kernels/cpu/vocabulary.h"
+
 namespace slipstream {
 
 const Kernels& kernels(CpuPath path) {
@@ -18,6 +20,16 @@ const Kernels& kernels(CpuPath path) {
       return kAmxKernels;
   }
   return kPortableKernels;
+}
+
+const VocabularyKernels& vocabulary_kernels(CpuPath path) {
+  if (path >= CpuPath::avx512) return kAvx512Vocabulary;
+  return path == CpuPath::avx2 ? kAvx2Vocabulary : kPortableVocabulary;
+}
+
+const VocabularyKernels& best_vocabulary_kernels() {
+  static const VocabularyKernels& best = vocabulary_kernels(best_cpu_path());
+  return best;
 }
 
 }  // namespace slipstream

@@ -3,7 +3,7 @@
 # layer: the folder it lives in, and the layers it may stand on directly; what those stand on it may include too.
 LAYERS = {
     "base": ("common/base", []),
-    "sampling": ("common/sampling", ["base"]),
+    "sampling": ("common/sampling", ["base", "kernels_cpu", "kernels_exact"]),
     "speculation": ("common/speculation", ["base", "sampling"]),
     "messages": ("common/messages", ["base", "sampling"]),
     "wire": ("common/wire", ["messages"]),
@@ -17,7 +17,8 @@ LAYERS = {
     "statistics": ("common/statistics", []),
     "http": ("common/http", ["base"]),
     "metrics": ("common/metrics", ["base", "http"]),
-    "kernels_cpu": ("kernels/cpu", []),
+    "kernels_exact": ("kernels/exact", []),
+    "kernels_cpu": ("kernels/cpu", ["kernels_exact"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
     "router": ("services/router", ["runtime", "text", "config", "http", "metrics", "checkpoint", "speculation"]),
     "verifier": ("services/verifier", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
@@ -28,7 +29,6 @@ LAYERS = {
 
 # Single headers that a layer may include although no arrow leads there.
 SINGLE_HEADERS = {
-    "kernels_cpu": {"common/sampling/noise.h", "common/sampling/params.h"},
 }
 
 # Third-party headers and the only folders that see them, so that a library can be replaced in one place.
@@ -77,6 +77,6 @@ def why_not(layer, other):
     if layer == "command":
         return "the slipstream command speaks HTTP only: it stands on http, config, statistics and base"
     if layer == "kernels_cpu":
-        return "kernels take raw pointers; of ours they see only common/sampling/noise.h and params.h"
+        return "kernels take raw pointers; of ours they see only kernels/exact"
     below = ", ".join(LAYERS[layer][1]) or "nothing"
     return f"{layer} stands on {below} (and on what those stand on); turn the dependency round, or move what is needed down"

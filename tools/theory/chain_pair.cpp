@@ -1,7 +1,7 @@
 #include "tools/theory/chain_pair.h"
 
 #include "common/base/check.h"
-#include "common/sampling/noise.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream::theory {
 namespace {

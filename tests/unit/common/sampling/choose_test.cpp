@@ -8,28 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "common/sampling/vector_path.h"
-#include "common/sampling/weigh.h"
 #include "tests/unit/common/sampling/allocations.h"
 #include "tests/unit/common/sampling/plain_choose.h"
+#include "tests/unit/kernels/cpu/random_row.h"
 
 namespace slipstream {
 namespace {
-
-// Rows of all the shapes that bounds could get wrong: flat, peaked, tied, masked, huge, tiny, and lengths off the block size.
-std::vector<float> random_row(std::mt19937_64& random) {
-  constexpr int kSizes[] = {1, 2, 3, 17, 63, 64, 65, 200, 1000, 4097};
-  std::vector<float> row(kSizes[random() % std::size(kSizes)]);
-  constexpr float kSpreads[] = {0.0F, 1e-3F, 1.0F, 3.0F, 10.0F, 100.0F, 1e6F, 1e30F};
-  std::normal_distribution<float> normal(0, 1);
-  const float spread = kSpreads[random() % std::size(kSpreads)], offset = random() % 4 == 0 ? normal(random) * 1e4F : 0;
-  const bool tied = random() % 3 == 0, masked = random() % 3 == 0;
-  for (float& logit : row) {
-    const float drawn = tied ? static_cast<float>(random() % 4) : normal(random);
-    logit = masked && random() % 2 == 0 ? -INFINITY : offset + spread * drawn;
-  }
-  return row;
-}
 
 SamplingParams random_params(std::mt19937_64& random) {
   constexpr float kTemperatures[] = {0.01F, 0.3F, 0.7F, 1.0F, 1.0F, 1.3F, 2.0F};
@@ -47,23 +31,18 @@ std::string described(const SamplingParams& params, size_t size) {
                      params.top_p, params.min_p);
 }
 
-// Every instruction set that this machine has.
-class OnEachPath : public testing::TestWithParam<VectorPath> {
+// With the kernels of each path that this machine has.
+class OnEachPath : public testing::TestWithParam<CpuPath> {
  protected:
-  void SetUp() override {
-    if (GetParam() > best_) GTEST_SKIP() << "this processor has no such instructions";
-    vector_path() = GetParam();
-  }
-  void TearDown() override { vector_path() = best_; }
-
- private:
-  VectorPath best_ = vector_path();
+  ChainScratch chain_scratch() const { return {.kernels = &vocabulary_kernels(GetParam())}; }
+  ChooseScratch choose_scratch() const { return {.chain = chain_scratch()}; }
 };
-INSTANTIATE_TEST_SUITE_P(, OnEachPath, testing::Values(VectorPath::portable, VectorPath::v3, VectorPath::v4));
+INSTANTIATE_TEST_SUITE_P(, OnEachPath, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
+                         [](const auto& path) { return name(path.param); });
 
 TEST_P(OnEachPath, ChooseEqualsThePlainLoopOnThousandsOfRandomRows) {
   std::mt19937_64 random(1);
-  ChooseScratch scratch;
+  ChooseScratch scratch = choose_scratch();
   for (int i = 0; i < 6000; ++i) {
     const std::vector<float> logits = random_row(random);
     const RowSampling row{random() % 3, static_cast<uint32_t>(random() % 2), static_cast<uint32_t>(random() % 8),
@@ -75,7 +54,7 @@ TEST_P(OnEachPath, ChooseEqualsThePlainLoopOnThousandsOfRandomRows) {
 
 TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
   std::mt19937_64 random(2);
-  ChainScratch scratch;
+  ChainScratch scratch = chain_scratch();
   for (int i = 0; i < 6000; ++i) {
     const std::vector<float> logits = random_row(random);
     const SamplingParams params = random_params(random);
@@ -91,7 +70,7 @@ TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
 // p at the very share of the first tokens, and next to it: what the row weighs must be known to the last bit, or nearly.
 TEST_P(OnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
   std::mt19937_64 random(4);
-  ChainScratch scratch;
+  ChainScratch scratch = chain_scratch();
   for (int i = 0; i < 60; ++i) {
     std::vector<float> logits(4000);
     std::normal_distribution<float> normal(0, 1.5F);
@@ -100,36 +79,15 @@ TEST_P(OnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
     std::vector<float> order(logits);
     std::ranges::sort(order, std::greater{});
     uint64_t total = 0, sum = 0;
-    for (const float logit : order) total += fixed_weight(static_cast<double>(logit) - static_cast<double>(order[0]));
+    for (const float logit : order) total += exp_fixed(static_cast<double>(logit) - static_cast<double>(order[0]));
     for (size_t first = 0; first < 30; ++first) {
-      sum += fixed_weight(static_cast<double>(order[first]) - static_cast<double>(order[0]));
+      sum += exp_fixed(static_cast<double>(order[first]) - static_cast<double>(order[0]));
       const auto share = static_cast<float>(static_cast<double>(sum) / static_cast<double>(total));
       for (const float p : {std::nextafter(share, 0.0F), share, std::nextafter(share, 1.0F)}) {
         const auto kept = process(logits, {.top_p = p}, scratch);
         ASSERT_TRUE(kept && std::ranges::equal(kept->ids, plain::kept(logits, {.top_p = p}))) << "top_p " << p;
       }
     }
-  }
-}
-
-TEST_P(OnEachPath, BoundsHoldWhatARowWeighs) {
-  std::mt19937_64 random(5);
-  for (int i = 0; i < 3000; ++i) {
-    const std::vector<float> logits = random_row(random);
-    const float scale = scale_of(random_params(random).temperature);
-    std::vector<float> scaled;
-    for (const float logit : logits) scaled.push_back(logit * scale);
-    const float highest = std::ranges::max(scaled);
-    if (!std::isfinite(highest)) continue;
-    std::vector<uint64_t> weights(scaled.size());
-    uint64_t total = 0;
-    for (const float value : scaled) total += fixed_weight(static_cast<double>(value) - static_cast<double>(highest));
-    ASSERT_EQ(weigh(scaled, highest, weights.data()), total);
-    ASSERT_EQ(weigh_row(logits, scale, highest), total);
-    const WeightBounds bounds = bound_weight(logits, scale, highest);
-    ASSERT_LE(bounds.least, total) << scaled.size() << " logits";
-    ASSERT_GE(bounds.most, total) << scaled.size() << " logits";
-    ASSERT_LE(bounds.most - bounds.least, total / 100'000 + 8 * scaled.size() + 1) << scaled.size() << " logits";
   }
 }
 

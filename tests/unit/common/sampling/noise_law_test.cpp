@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/sampling/noise.h"
+#include "kernels/exact/noise.h"
 #include "tests/unit/common/sampling/chi_square.h"
 
 namespace slipstream {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "common/sampling/fixed_weight.h"
-#include "common/sampling/noise.h"
 #include "common/sampling/params.h"
+#include "kernels/exact/exp_fixed.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream::plain {
 
@@ -30,10 +30,10 @@ inline std::vector<int32_t> kept(std::span<const float> logits, const SamplingPa
   const double max = scaled[order[0]];
   if (params.top_p < 1) {
     uint64_t total = 0, sum = 0;
-    for (int id : order) total += fixed_weight(scaled[id] - max);
+    for (int id : order) total += exp_fixed(scaled[id] - max);
     size_t size = 0;
     while (static_cast<double>(sum) < static_cast<double>(params.top_p) * static_cast<double>(total)) {
-      sum += fixed_weight(scaled[order[size++]] - max);
+      sum += exp_fixed(scaled[order[size++]] - max);
     }
     order.resize(std::max<size_t>(size, 1));
   }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/sampling/noise.h"
+#include "kernels/exact/noise.h"
 #include "tests/unit/tools/theory/every_answer.h"
 
 namespace slipstream::theory {

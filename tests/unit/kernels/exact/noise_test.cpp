@@ -1,4 +1,4 @@
-#include "common/sampling/noise.h"
+#include "kernels/exact/noise.h"
 
 #include <cmath>
 #include <fstream>
@@ -8,8 +8,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "common/sampling/noise_cache.h"
 
 namespace slipstream {
 namespace {
@@ -117,34 +115,6 @@ TEST(NoiseCeiling, IsNeverMuchTooHigh) {
     EXPECT_LT(noise_ceiling(hi) - gumbel_of(hi, ~0u), 0.7);
   }
   EXPECT_EQ(noise_level(0xFFFFFF00u), kNoiseLevelMax);
-}
-
-TEST(NoiseCache, MakesTheLevelsOfTheScalarWords) {
-  NoiseCache cache;
-  const NoiseKey key{0x0123456789ABCDEFull, 3, 77, NoisePurpose::coupled};
-  for (int vocabulary : {1, 63, 64, 65, 5000}) {
-    const uint8_t* levels = cache.make(key, vocabulary);
-    for (int token = 0; token < vocabulary; ++token) {
-      ASSERT_EQ(levels[token], noise_level(noise_word(key, static_cast<uint32_t>(token), 0)));
-    }
-  }
-}
-
-TEST(NoiseCache, KeepsTheRowsUsedLast) {
-  NoiseCache cache;
-  const auto key = [](uint32_t position) { return NoiseKey{1, 0, position, NoisePurpose::coupled}; };
-  for (uint32_t position = 0; position < kNoiseRowsKept; ++position) cache.make(key(position), 100);
-  EXPECT_NE(cache.find(key(0), 100), nullptr);
-  cache.make(key(kNoiseRowsKept), 100);
-  EXPECT_NE(cache.find(key(0), 100), nullptr);
-  EXPECT_EQ(cache.find(key(1), 100), nullptr);
-}
-
-TEST(NoiseCache, ServesNoLargerVocabularyThanItMade) {
-  NoiseCache cache;
-  cache.make({}, 100);
-  EXPECT_NE(cache.find({}, 50), nullptr);
-  EXPECT_EQ(cache.find({}, 101), nullptr);
 }
 
 }  // namespace

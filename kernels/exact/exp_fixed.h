@@ -1,5 +1,5 @@
-// exp(x) for x <= 0 as an integer: probabilities that may be added in any order. IEEE + - * only, so that bits are equal in
-// scalar, vector and GPU code (docs/NOISE.md).
+// The fixed-point exponential: exp(x) for x <= 0 as an integer, so that probabilities may be added in any order. It uses
+// IEEE + - * only, so its bits are equal in scalar, vector and GPU code (docs/NOISE.md).
 #pragma once
 
 #include <bit>
@@ -7,10 +7,10 @@
 
 namespace slipstream {
 
-inline constexpr double kWeightOne = 0x1p44;  // the weight of the highest logit; 2^18 of them still fit 62 bits
+inline constexpr double kExpFixedOne = 0x1p44;  // exp(0); 2^18 of them still fit 62 bits
 
 // round(exp(x) * 2^44), within 2 of the exact value; 0 below about -31.2. Any x <= 0, -inf included.
-constexpr uint64_t fixed_weight(double x) {
+[[gnu::always_inline]] constexpr uint64_t exp_fixed(double x) {
   constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which the low bits then hold
   x = x > -40.0 ? x : -40.0;
   const double shifted = x * 0x1.71547652B82FEp+0 + kRound;  // x / ln 2
@@ -29,8 +29,8 @@ constexpr uint64_t fixed_weight(double x) {
   sum = sum * r + 0.5;
   sum = sum * r + 1.0;
   sum = sum * r + 1.0;
-  const double weight = std::bit_cast<double>(std::bit_cast<uint64_t>(sum) + (std::bit_cast<uint64_t>(shifted) << 52));
-  return std::bit_cast<uint64_t>(weight * kWeightOne + 0x1p52) - std::bit_cast<uint64_t>(0x1p52);
+  const double power = std::bit_cast<double>(std::bit_cast<uint64_t>(sum) + (std::bit_cast<uint64_t>(shifted) << 52));
+  return std::bit_cast<uint64_t>(power * kExpFixedOne + 0x1p52) - std::bit_cast<uint64_t>(0x1p52);
 }
 
 }  // namespace slipstream

@@ -1,7 +1,7 @@
 // The noise of every random choice: a pure function of (seed, choice, position, token, purpose), the same bits on every
 // machine. docs/NOISE.md specifies it; this file is that page in C++20, header only and free of our own headers, because
-// kernels share it. Only integer operations and IEEE + - * / on doubles: no libm, no fused multiply-add (build with
-// -ffp-contract=off, nvcc with -fmad=false).
+// sampling and the kernels of every device share it. Only integer operations and IEEE + - * / on doubles: no libm, no fused
+// multiply-add (build with -ffp-contract=off, nvcc with -fmad=false).
 #pragma once
 
 #include <bit>
@@ -12,6 +12,8 @@
 #else
 #define SLIPSTREAM_NOISE constexpr
 #endif
+// What cpu kernels call is always inlined: a copy made with one path's instructions must not serve the whole program.
+#define SLIPSTREAM_NOISE_INLINED [[gnu::always_inline]] SLIPSTREAM_NOISE
 
 namespace slipstream {
 
@@ -55,7 +57,7 @@ SLIPSTREAM_NOISE PhiloxWords philox(PhiloxWords counter, uint64_t key) {
 
 // Half 0 of a token's noise is the high word, which decides nearly always whether the token can still win; half 1 the low one,
 // paid for by survivors only.
-SLIPSTREAM_NOISE PhiloxWords noise_counter(const NoiseKey& key, uint32_t group, uint32_t half) {
+SLIPSTREAM_NOISE_INLINED PhiloxWords noise_counter(const NoiseKey& key, uint32_t group, uint32_t half) {
   return {{group, key.position, key.choice, static_cast<uint32_t>(key.purpose) << 1 | half}};
 }
 SLIPSTREAM_NOISE uint32_t noise_word(const NoiseKey& key, uint32_t token, uint32_t half) {
@@ -109,7 +111,7 @@ SLIPSTREAM_NOISE double gumbel(const NoiseKey& key, uint32_t token) {
 // and 1 - u >= 2^-n. 1..24 counts the leading ones of hi; beyond 24 of them the level is that of the largest u.
 inline constexpr double kNoiseLevelNats = 0x1.62E43p-1;  // ln 2, rounded up
 inline constexpr uint32_t kNoiseLevelMax = 53;
-SLIPSTREAM_NOISE uint8_t noise_level(uint32_t hi) {
+SLIPSTREAM_NOISE_INLINED uint8_t noise_level(uint32_t hi) {
   const auto rest = static_cast<int32_t>(~hi >> 8);  // 24 bits: exact as a float, whose exponent is floor(log2)
   const uint32_t exponent = std::bit_cast<uint32_t>(static_cast<float>(rest)) >> 23;  // 0 when rest is 0
   const uint32_t level = 127 + 24 - exponent;

@@ -1,0 +1,8 @@
+// AVX2.
+#include "kernels/cpu/vocabulary_loops.h"
+
+namespace slipstream {
+
+const VocabularyKernels kAvx2Vocabulary = kVocabularyLoops;
+
+}  // namespace slipstream

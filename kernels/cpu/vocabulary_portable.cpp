@@ -1,0 +1,8 @@
+// Plain C++.
+#include "kernels/cpu/vocabulary_loops.h"
+
+namespace slipstream {
+
+const VocabularyKernels kPortableVocabulary = kVocabularyLoops;
+
+}  // namespace slipstream
