@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <thread>
 
+#include "common/base/stop_signal.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/port_file.h"
 #include "common/kv/block_pool.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/memory_transport.h"
 #include "common/runtime/node.h"
-#include "common/runtime/stop_signal.h"
 #include "common/runtime/task_thread.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/methods/ngram.h"

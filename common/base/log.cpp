@@ -1,22 +1,14 @@
 #include "common/base/log.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-
-#include "common/base/takes_a_line.h"
 
 namespace slipstream {
 namespace {
@@ -41,32 +33,13 @@ struct Log {
   std::atomic<LogLevel> level{LogLevel::info};
   std::mutex mutex;  // guards logger: log_start may come while other threads log
   std::shared_ptr<spdlog::logger> logger = make_logger("slipstream");
-  uint64_t unsaid = 0;  // lines lost since the last one that was written
-  int why_lost = 0;     // errno of the last one lost
-  std::atomic<uint64_t> lost{0};
-
-  // False: it could not be written.
-  bool write(LogLevel as, const std::string& text) {
-    if (!takes_a_line(STDERR_FILENO)) {
-      why_lost = EAGAIN;
-      return false;
-    }
-    errno = 0;
-    logger->log(native(as), text);
-    const bool written = std::ferror(stderr) == 0;
-    if (!written) why_lost = errno;
-    std::clearerr(stderr);
-    return written;
-  }
 };
 Log& process_log() {
   static Log* log = new Log;
   return *log;
 }
 
-constexpr size_t kMessageBytesMax = kLineBytesMax - 128;  // beside time, level and service
-
-std::string_view words(int why_lost) { return why_lost == EAGAIN ? "nobody read them" : std::strerror(why_lost); }
+constexpr size_t kMessageBytesMax = 4096 - 128;  // without time, level and service
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
@@ -106,16 +79,7 @@ void log_line(LogLevel level, std::string_view message) {
   std::string clean = std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
   if (clean.size() > kMessageBytesMax) clean.replace(kMessageBytesMax - 3, std::string::npos, "...");
   const std::lock_guard lock(log.mutex);
-  if (!log.write(level, clean)) {
-    ++log.unsaid;
-    ++log.lost;
-  } else if (log.unsaid > 0) {
-    const bool said = log.write(
-        LogLevel::warning, fmt::format("{} lines before this one could not be written ({})", log.unsaid, words(log.why_lost)));
-    if (said) log.unsaid = 0;
-  }
+  log.logger->log(native(level), clean);
 }
-
-uint64_t log_lines_lost() { return process_log().lost.load(std::memory_order_relaxed); }
 
 }  // namespace slipstream

@@ -21,6 +21,7 @@ std::optional<LogLevel> log_level_from(std::string_view name);
 void log_start(std::string_view service, LogLevel level);
 bool log_wants(LogLevel level);
 // Control characters are written as \xNN, so that no peer's text can forge a line. What is beyond 4 KB is left out.
+// A line that cannot be written (a full disk, a reader that has gone) is lost, and the process goes on.
 void log_line(LogLevel level, std::string_view message);
 
 template <class... Args>
@@ -43,10 +44,5 @@ template <class... Args>
 void log_error(fmt::format_string<Args...> format, Args&&... args) {
   log_at(LogLevel::error, format, std::forward<Args>(args)...);
 }
-
-// Lines that could not be written since the process began: the disk of the log is full, the log has reached the limit on a
-// file's size, its reader is gone, or does not read (no thread ever waits for it). The process goes on without them, and says
-// how many there were once it can. Thread-safe.
-uint64_t log_lines_lost();
 
 }  // namespace slipstream

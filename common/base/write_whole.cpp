@@ -23,23 +23,4 @@ int write_whole(const std::string& path, int flags, std::string_view text) {
   return error;
 }
 
-std::string_view way_out(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return "make its folder, or name another file";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "let this user write in its folder, or name another file";
-    case ENOSPC:
-    case EDQUOT:
-      return "make room on that disk, or name a file on another";
-    case EFBIG:
-      return "raise the limit on a file's size (ulimit -f)";
-    default:
-      return "name another file";
-  }
-}
-
 }  // namespace slipstream

@@ -10,7 +10,4 @@ namespace slipstream {
 // with a part written perhaps.
 int write_whole(const std::string& path, int flags, std::string_view text);
 
-// What somebody can do about such an errno: "make room on that disk, or name a file on another".
-std::string_view way_out(int error);
-
 }  // namespace slipstream

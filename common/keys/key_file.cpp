@@ -82,7 +82,7 @@ Result<void> write_new(const std::filesystem::path& file, mode_t mode, const std
     if (taken == EEXIST) return exists_already(file);
     if (error == 0) error = taken;
   }
-  return fail("cannot write {} ({}): {}", file.string(), std::strerror(error), way_out(error));
+  return fail("cannot write {}: {}", file.string(), std::strerror(error));
 }
 
 }  // namespace

@@ -159,8 +159,6 @@ inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_t
                                                "Messages dropped, refusals, and verifiers quarantined."};
 // Every process: the loop and its sockets.
 inline constexpr MetricName kNodeEvents{"slipstream_node_events_total", "Events given to the actor."};
-inline constexpr MetricName kNodeLogLinesLost{"slipstream_node_log_lines_lost_total",
-                                              "Lines of the log that could not be written."};
 inline constexpr MetricName kNodeFrames{"slipstream_node_frames_total", "Frames, by direction: sent, received."};
 inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Bytes of frames, by direction: sent, received."};
 inline constexpr MetricName kNodeDropped{

@@ -1,7 +1,5 @@
 #include "common/runtime/node_metrics.h"
 
-#include "common/base/log.h"
-
 namespace slipstream {
 
 void add_node_metrics(const NodeCounters& counters, Exposition& page) {
@@ -9,7 +7,6 @@ void add_node_metrics(const NodeCounters& counters, Exposition& page) {
   const auto d = [](uint64_t count) { return static_cast<double>(count); };
   const TransportCounters& transport = counters.transport;
   page.counter(kNodeEvents, d(counters.events));
-  page.counter(kNodeLogLinesLost, d(log_lines_lost()));
   page.counter(kNodeFrames, d(transport.sent), {{"direction", "sent"}});
   page.counter(kNodeFrames, d(transport.received), {{"direction", "received"}});
   page.counter(kNodeBytes, d(transport.sent_bytes), {{"direction", "sent"}});

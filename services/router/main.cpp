@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "common/base/log.h"
+#include "common/base/stop_signal.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/keys/keys.h"
@@ -14,7 +15,6 @@
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
 #include "common/runtime/open_files.h"
-#include "common/runtime/stop_signal.h"
 #include "common/runtime/task_thread.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/router/farewell.h"

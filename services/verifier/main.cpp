@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "common/base/log.h"
+#include "common/base/stop_signal.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
@@ -21,7 +22,6 @@
 #include "common/runtime/node.h"
 #include "common/runtime/node_metrics.h"
 #include "common/runtime/open_files.h"
-#include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/verifier/admission.h"
 #include "services/verifier/calibrate.h"

@@ -12,12 +12,12 @@
 
 #include "common/base/method_names.h"
 #include "common/base/result.h"
+#include "common/base/stop_signal.h"
 #include "common/config/parsed.h"
 #include "tools/slipstream/division.h"
 #include "tools/slipstream/hang_watch.h"
 #include "tools/slipstream/ports.h"
 #include "tools/slipstream/service_programs.h"
-#include "tools/slipstream/stop_signal.h"
 #include "tools/slipstream/supervisor.h"
 
 namespace slipstream::command {

@@ -4,6 +4,7 @@
 #include <CLI/Formatter.hpp>
 
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -245,7 +246,7 @@ int run(int argc, char** argv) {
     const auto verdict = verify::verify_lossless(verifying);
     return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);
   }
-  StopSignal stop;  // before any thread: each inherits its mask
+  StopSignal stop{SIGHUP};  // before any thread: each inherits its mask
   if (serve_app->parsed()) {
     const auto served = serve(serving, stop);
     return served ? 0 : failed(served.error());

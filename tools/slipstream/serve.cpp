@@ -7,16 +7,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <system_error>
-
-#include "tools/slipstream/disk_watch.h"
-#include "tools/slipstream/voice.h"
 
 namespace slipstream::command {
 namespace {
 
-constexpr std::chrono::seconds kLook{1};  // between two looks at the disk, and at who answers
+constexpr std::chrono::seconds kLook{1};  // between two looks at who answers
 
 // Asked before anything starts, so that the answer is one sentence and not the end of a log.
 Result<void> check_port(uint16_t port) {
@@ -32,6 +30,13 @@ Result<void> check_port(uint16_t port) {
   if (error == EADDRINUSE) return fail("port {} is in use; choose another with --port N, or any free one with --port 0", port);
   if (error == EACCES) return fail("port {} needs more rights than this user has; choose one from 1024 up with --port N", port);
   return {};
+}
+
+// The supervisor's thread calls this, too. A line that cannot be written is lost.
+void say(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -58,20 +63,14 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
 Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY(options.model, find_model(options.model));
   TRY_VOID(check_port(options.port));
-  Voice voice;
-  const auto say = [&voice](std::string_view line) { voice.say(line); };
   say(fmt::format("model {}, logs in {}\n{}", options.model.string(), (options.run_folder / "logs").string(),
                   drafting_words(options)));
-  DiskWatch disk(options.run_folder);
   TRY(auto fleet, Fleet::launch(std::move(options), stop, say));
   say(fmt::format(
       "{}\nready: {}\n\n  curl {}/v1/chat/completions -H 'content-type: application/json' -d '{}'\n\nCtrl-C stops all.",
       fleet->division().words(), fleet->url(), fleet->url(),
       R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})"));
-  while (!stop.arrived(kLook)) {
-    if (const std::string news = disk.look(); !news.empty()) say(news);
-    fleet->end_who_hangs(say);
-  }
+  while (!stop.arrived(kLook)) fleet->end_who_hangs(say);
   say("stopping");
   return {};
 }

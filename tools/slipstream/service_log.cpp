@@ -1,13 +1,9 @@
 #include "tools/slipstream/service_log.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 
-#include "common/base/write_whole.h"
 #include "common/config/parsed.h"
 
 namespace slipstream::command {
@@ -43,10 +39,6 @@ std::string last_sentence(const std::filesystem::path& log, uintmax_t begin) {
   return sentence_of(last);
 }
 
-Result<void> note_in_log(const std::filesystem::path& log, std::string_view line) {
-  const int error = write_whole(log, O_CREAT | O_APPEND, std::string(line) + '\n');
-  if (error != 0) return fail("{}", std::strerror(error));
-  return {};
-}
+void note_in_log(const std::filesystem::path& log, std::string_view line) { std::ofstream(log, std::ios::app) << line << '\n'; }
 
 }  // namespace slipstream::command

@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/result.h"
-
 namespace slipstream::command {
 
 // Bytes of it; 0: it is not there.
@@ -18,7 +16,7 @@ uintmax_t log_size(const std::filesystem::path& log);
 // read.
 std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
 
-// Adds a line. Error: why it cannot be written.
-Result<void> note_in_log(const std::filesystem::path& log, std::string_view line);
+// Adds a line, if it can be written.
+void note_in_log(const std::filesystem::path& log, std::string_view line);
 
 }  // namespace slipstream::command

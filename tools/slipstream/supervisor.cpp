@@ -17,13 +17,10 @@ constexpr std::chrono::milliseconds kLookAgain{500};  // where the kernel gives 
 
 double seconds(std::chrono::milliseconds pause) { return static_cast<double>(pause.count()) / 1000.0; }
 
-// What the log tells of a life's end. The line that is added to it shows whether it can be written at all: where its disk is
-// full, the service's own last words are lost.
-std::string why_ended(const std::string& name, const Exit& exit, const std::filesystem::path& log, uintmax_t begin) {
+// What the service wrote last, if it ended by itself.
+std::string why_ended(const Exit& exit, const std::filesystem::path& log, uintmax_t begin) {
   const bool speaks = exit.signal == 0 ? exit.status > 0 : exit.signal == SIGABRT;
-  std::string last = speaks ? last_sentence(log, begin) : "";
-  const auto noted = note_in_log(log, fmt::format("slipstream: the {} {}", name, exit.words()));
-  return noted ? last : fmt::format("its log cannot be written ({})", noted.error().message);
+  return speaks ? last_sentence(log, begin) : "";
 }
 
 }  // namespace
@@ -163,7 +160,8 @@ std::string Supervisor::bury(Service& service, Exit exit) {
   service.pause = long_life || !service.last ? kRestartPauseMin : std::min(service.pause * 2, kRestartPauseMax);
   service.restart_at = Clock::now() + service.pause;
   service.last = exit;
-  service.why = why_ended(service.name, exit, service.command.log, service.log_begin);
+  service.why = why_ended(exit, service.command.log, service.log_begin);
+  note_in_log(service.command.log, fmt::format("slipstream: the {} {}", service.name, exit.words()));
   service.process.reset();
   std::string line = fmt::format("{} {}", service.name, exit.words());
   if (!service.why.empty()) line += ": " + service.why;

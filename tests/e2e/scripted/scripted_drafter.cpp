@@ -15,11 +15,11 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/stop_signal.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
-#include "common/runtime/stop_signal.h"
 #include "common/runtime/zmq_transport.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/model_folder.h"

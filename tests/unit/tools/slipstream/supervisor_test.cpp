@@ -104,15 +104,6 @@ TEST_F(SupervisorTest, SaysNothingOldOfALifeThatSaidNothing) {
   EXPECT_NE(said().find("exited with status 4; it starts again"), std::string::npos) << said();
 }
 
-TEST_F(SupervisorTest, SaysThatAFullDiskKeepsItsReasons) {
-  Supervisor supervisor(say_);
-  ASSERT_TRUE(supervisor.start("failing", {"/bin/sh", {"-c", "echo lost; exit 1"}, {}, "/dev/full"}));
-  ASSERT_TRUE(eventually([&] { return said().find("failing exited") != std::string::npos; }));
-  EXPECT_NE(said().find("failing exited with status 1: its log cannot be written (No space left on device); it starts again"),
-            std::string::npos)
-      << said();
-}
-
 TEST_F(SupervisorTest, NotesInTheLogHowEachLifeEnded) {
   Supervisor supervisor(say_);
   ASSERT_TRUE(supervisor.start("sleeper", shell("exec sleep 100")));

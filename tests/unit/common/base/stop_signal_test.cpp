@@ -1,4 +1,4 @@
-#include "common/runtime/stop_signal.h"
+#include "common/base/stop_signal.h"
 
 #include <condition_variable>
 #include <csignal>
@@ -24,6 +24,14 @@ TEST(StopSignal, TurnsSigtermIntoAStopRequest) {
   ::kill(::getpid(), SIGTERM);
   std::unique_lock lock(mutex);
   EXPECT_TRUE(heard.wait_for(lock, std::chrono::seconds(20), [&] { return stopped; }));
+}
+
+TEST(StopSignal, ArrivedWaitsForTheSignal) {
+  StopSignal stop{SIGHUP};
+  EXPECT_FALSE(stop.arrived(std::chrono::milliseconds(1)));
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(stop.arrived(std::chrono::seconds(20)));
+  EXPECT_TRUE(stop.arrived(std::chrono::milliseconds(0))) << "once and for ever";
 }
 
 TEST(StopSignal, LetsFailedWritesSpeakForThemselves) {

@@ -1,14 +1,18 @@
-#include "common/runtime/stop_signal.h"
+#include "common/base/stop_signal.h"
 
 #include <pthread.h>
 
+#include <condition_variable>
+#include <mutex>
+
 namespace slipstream {
 
-StopSignal::StopSignal() {
-  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);  // they are met as failed writes (base/log.h)
+StopSignal::StopSignal(std::initializer_list<int> also) {
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);  // they show as failed writes
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);
+  for (int number : also) sigaddset(&signals_, number);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   waiter_ = std::jthread([this](std::stop_token ending) { wait(ending); });
 }
@@ -17,6 +21,14 @@ StopSignal::StopSignal() {
 StopSignal::~StopSignal() {
   waiter_.request_stop();
   pthread_kill(waiter_.native_handle(), SIGTERM);
+}
+
+bool StopSignal::arrived(std::chrono::milliseconds at_most) const {
+  std::mutex mutex;
+  std::condition_variable_any never_notified;
+  std::unique_lock lock(mutex);
+  never_notified.wait_for(lock, token(), at_most, [] { return false; });
+  return stop_.stop_requested();
 }
 
 void StopSignal::wait(std::stop_token ending) {
