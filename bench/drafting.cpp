@@ -12,7 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/processor.h"
-#include "services/drafter/methods/small_lm.h"
+#include "common/drafting/small_lm.h"
 
 namespace slipstream {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "services/drafter/methods/small_lm.h"
+#include "common/drafting/small_lm.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/gather.h"
 #include "services/verifier/verify_job.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "services/drafter/method.h"
+#include "common/drafting/method.h"
 
 namespace slipstream {
 

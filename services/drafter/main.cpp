@@ -8,6 +8,7 @@
 #include "common/base/stop_signal.h"
 #include "common/config/endpoint.h"
 #include "common/config/port_file.h"
+#include "common/drafting/make_method.h"
 #include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
 #include "common/metrics/worker_page.h"
@@ -18,7 +19,6 @@
 #include "common/runtime/zmq_transport.h"
 #include "services/drafter/farewell.h"
 #include "services/drafter/inline_drafter.h"
-#include "services/drafter/methods/make_method.h"
 #include "services/drafter/metrics_page.h"
 #include "services/drafter/model_folder.h"
 

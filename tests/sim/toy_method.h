@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "services/drafter/method.h"
+#include "common/drafting/method.h"
 #include "tests/sim/dice.h"
 #include "tests/sim/toy_model.h"
 

@@ -20,9 +20,10 @@ LAYERS = {
     "kernels_exact": ("kernels/exact", []),
     "kernels_cpu": ("kernels/cpu", ["kernels_exact"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
+    "drafting": ("common/drafting", ["model", "messages", "actor", "config"]),
     "router": ("services/router", ["runtime", "text", "config", "http", "metrics", "checkpoint", "speculation"]),
     "verifier": ("services/verifier", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
-    "drafter": ("services/drafter", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
+    "drafter": ("services/drafter", ["runtime", "drafting", "config", "http", "metrics", "checkpoint"]),
     "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
     "theory": ("tools/theory", ["speculation"]),
 }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "services/drafter/method.h"
+#include "common/drafting/method.h"
 
 namespace slipstream {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "services/drafter/method.h"
+#include "common/drafting/method.h"
 
 namespace slipstream {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "services/drafter/methods/ngram.h"
+#include "common/drafting/ngram.h"
 #include "tests/unit/services/drafter/drafter_stage.h"
 
 namespace slipstream {

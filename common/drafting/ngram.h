@@ -5,8 +5,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "common/drafting/method.h"
 #include "common/speculation/ngram_index.h"
-#include "services/drafter/method.h"
 
 namespace slipstream {
 

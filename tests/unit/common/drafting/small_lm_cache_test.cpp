@@ -1,5 +1,5 @@
 // What a SmallLm keeps, and computes once.
-#include "tests/unit/services/drafter/methods/small_lm_trial.h"
+#include "tests/unit/common/drafting/small_lm_trial.h"
 
 namespace slipstream {
 namespace {

@@ -1,10 +1,10 @@
-#include "services/drafter/methods/make_method.h"
+#include "common/drafting/make_method.h"
 
 #include "common/base/log.h"
 #include "common/base/method_names.h"
 #include "common/checkpoint/fingerprint.h"
-#include "services/drafter/methods/ngram.h"
-#include "services/drafter/methods/small_lm.h"
+#include "common/drafting/ngram.h"
+#include "common/drafting/small_lm.h"
 
 namespace slipstream {
 namespace {

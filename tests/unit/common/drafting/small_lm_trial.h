@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "services/drafter/methods/small_lm.h"
+#include "common/drafting/small_lm.h"
 
 namespace slipstream {
 

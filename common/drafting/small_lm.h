@@ -17,13 +17,13 @@
 #include <variant>
 #include <vector>
 
+#include "common/drafting/method.h"
 #include "common/kv/block_table.h"
 #include "common/kv/prefix_cache.h"
 #include "common/model/language_model.h"
 #include "common/model/step_plan.h"
 #include "common/speculation/drawn_growth.h"
 #include "common/speculation/tree_growth.h"
-#include "services/drafter/method.h"
 
 namespace slipstream {
 

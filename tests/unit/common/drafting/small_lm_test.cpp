@@ -1,4 +1,4 @@
-#include "services/drafter/methods/small_lm.h"
+#include "common/drafting/small_lm.h"
 
 #include <array>
 #include <numeric>
@@ -9,7 +9,7 @@
 
 #include "common/speculation/walk.h"
 #include "tests/data/noisy_model.h"
-#include "tests/unit/services/drafter/methods/small_lm_trial.h"
+#include "tests/unit/common/drafting/small_lm_trial.h"
 
 namespace slipstream {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "common/config/drafter_config.h"
-#include "services/drafter/method.h"
+#include "common/drafting/method.h"
 
 namespace slipstream {
 

@@ -1,4 +1,4 @@
-#include "services/drafter/methods/small_lm.h"
+#include "common/drafting/small_lm.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "services/drafter/methods/ngram.h"
+#include "common/drafting/ngram.h"
 
 #include <algorithm>
 
