@@ -19,6 +19,7 @@ inline constexpr Range kThreadsRange{0, 256};
 inline constexpr Range kCacheTokensRange{256, 16 * 1024 * 1024};
 inline constexpr Range kContextTokensRange{16, kContextTokensMax, true};
 inline constexpr Range kDrawnWaitUsRange{1, 60'000'000};
+inline constexpr Range kStepCostUsRange{1, 10'000'000, true};
 inline constexpr Range kWaitPercentRange{0, 100'000};  // at its end practically: always wait
 
 }  // namespace slipstream

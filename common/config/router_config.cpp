@@ -1,7 +1,6 @@
 #include "common/config/router_config.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/ranges.h>
 
@@ -9,6 +8,7 @@
 #include "common/base/rule_names.h"
 #include "common/config/command_line.h"
 #include "common/config/limits.h"
+#include "common/config/model_name.h"
 #include "common/config/problems.h"
 
 namespace slipstream {
@@ -27,12 +27,7 @@ std::vector<std::string> split(const std::string& list) {
 
 }  // namespace
 
-std::string RouterOptions::served_name() const {
-  if (!model_name.empty()) return model_name;
-  const std::filesystem::path path = std::filesystem::path(model).lexically_normal();
-  const std::filesystem::path name = path.has_filename() ? path.filename() : path.parent_path().filename();
-  return (name.extension() == ".gguf" ? name.stem() : name).string();
-}
+std::string RouterOptions::served_name() const { return model_name.empty() ? slipstream::model_name(model) : model_name; }
 
 std::vector<std::string> RouterOptions::rule_list() const { return split(rules); }
 std::vector<std::string> RouterOptions::trust_list() const { return split(trust); }

@@ -25,6 +25,7 @@ std::vector<std::string> VerifierOptions::validate() const {
   problems.range("--context-max", context_max, kContextTokensRange);
   problems.range("--wait-percent", wait_percent, kWaitPercentRange);
   problems.range("--drawn-wait-us", drawn_wait_us, kDrawnWaitUsRange);
+  problems.range("--step-cost-us", step_cost_us, kStepCostUsRange);
   problems.bind("--metrics", metrics);
   problems.range("--drain-ms", drain_ms, kDrainMsRange);
   problems.keys(key, peers);
@@ -49,6 +50,9 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
   line.option("--drawn-wait-us", options.drawn_wait_us, kDrawnWaitUsRange,
               "Microseconds that a request of the ratio family waits for its tree, before it goes on without");
+  line.option("--step-cost-us", options.step_cost_us, kStepCostUsRange,
+              "Microseconds that every step is taken to cost, whatever its rows, so that every draft is worth verifying; 0: "
+              "steps are timed at start and as they run");
   line.option("--metrics", options.metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");

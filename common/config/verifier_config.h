@@ -19,6 +19,7 @@ struct VerifierOptions {
   uint32_t context_max = 0;             // tokens of one sequence, prompt and output together; 0: the model's own
   uint32_t wait_percent = 5;            // of the time computed, that steps may wait for drafts beside what drafts saved
   uint32_t drawn_wait_us = 1'000'000;   // that a sequence of the ratio family waits for its tree
+  uint32_t step_cost_us = 0;            // that every step is taken to cost; 0: measured
   std::string metrics = "127.0.0.1:0";  // /metrics, /health, /ready
   uint32_t drain_ms = 25'000;           // when told to stop, for sequences that no other verifier takes over
   std::string key;                      // file of this process's key pair; empty: no keys, loopback only

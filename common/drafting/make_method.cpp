@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/base/method_names.h"
 #include "common/checkpoint/fingerprint.h"
+#include "common/config/model_name.h"
 #include "common/drafting/ngram.h"
 #include "common/drafting/small_lm.h"
 
@@ -19,6 +20,7 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
         folder, options.model);
   }
   const SmallLmOptions wanted{.folder = folder,
+                              .name = model_name(folder),
                               .threads = static_cast<int>(options.threads_or_quota()),
                               .path = cpu_path(options.path),             // "auto" names none
                               .weights = weight_format(options.weights),  // nor does "file"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,13 @@ struct MethodWork {
   bool operator==(const MethodWork&) const = default;
 };
 
+// The model that a method drafts with, for people. A method without a model has no name and weights 0.
+struct DraftModel {
+  std::string name;
+  uint64_t weights = 0;  // checkpoint/fingerprint.h
+  bool operator==(const DraftModel&) const = default;
+};
+
 class Method {
  public:
   virtual ~Method() = default;
@@ -57,6 +65,7 @@ class Method {
   virtual Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) = 0;
   virtual void end(const DraftKey& key) = 0;
   virtual MethodWork work() const { return {}; }
+  virtual DraftModel draft_model() const { return {}; }
 };
 
 }  // namespace slipstream

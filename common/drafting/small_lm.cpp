@@ -43,6 +43,7 @@ void SmallLm::Sequence::forget() {
 
 SmallLm::SmallLm(LanguageModel model, const SmallLmOptions& options)
     : model_(std::move(model)),
+      name_(options.name),
       vocabulary_(options.vocabulary),
       siblings_max_(options.siblings_max),
       pool_(options.cache_tokens / kBlockTokens) {

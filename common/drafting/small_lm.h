@@ -32,6 +32,7 @@ inline constexpr int kLearnRowsBeside = 32;  // the same in a pass that drafts f
 
 struct SmallLmOptions {
   std::filesystem::path folder;
+  std::string name = {};  // of the model, for people
   int threads = 1;
   std::optional<CpuPath> path;
   std::optional<WeightFormat> weights;  // as ModelOptions'
@@ -52,6 +53,7 @@ class SmallLm final : public Method {
   void end(const DraftKey& key) override { sequences_.erase(key); }
 
   MethodWork work() const override { return work_; }
+  DraftModel draft_model() const override { return {name_, model_.weights_hash()}; }
   const LanguageModel& model() const { return model_; }
 
  private:
@@ -106,6 +108,7 @@ class SmallLm final : public Method {
   void draw_children(DrawnGrowth& growth, const Lane& lane, Dice& dice);
 
   LanguageModel model_;
+  std::string name_;
   int32_t vocabulary_, siblings_max_;
   BlockPool pool_;
   PrefixCache prefixes_{pool_};

@@ -107,7 +107,8 @@ Result<void> valid(const Hello& hello) {
   TRY_VOID(count("Hello.contextMax", hello.context_max));
   TRY_VOID(within("Hello.sequencesMax", hello.sequences_max, 0, INT32_MAX));
   TRY_VOID(bytes("Hello.draftEndpoint", hello.draft_endpoint));
-  return bytes("Hello.metricsEndpoint", hello.metrics_endpoint);
+  TRY_VOID(bytes("Hello.metricsEndpoint", hello.metrics_endpoint));
+  return bytes("Hello.draftModel", hello.draft_model);
 }
 Result<void> valid(const WorkerHeartbeat& heartbeat) { return within("WorkerHeartbeat.busy", heartbeat.busy, 0.0F, 1.0F); }
 

@@ -23,6 +23,7 @@ struct Hello {
   std::string draft_endpoint;    // drafter: where verifiers connect
   std::string metrics_endpoint;  // http://host:port/metrics
   uint32_t pid = 0;              // on its machine, for people; 0: not told
+  std::string draft_model = {};  // drafter: the name of its model (fingerprint.weights), for people; empty: it has none
   bool operator==(const Hello&) const = default;
 };
 struct WorkerHeartbeat {

@@ -20,6 +20,7 @@ struct WorkerPage {
   std::string name;                      // "slipstream-verifier"
   std::function<std::string()> metrics;  // one scrape; thread-safe
   std::function<WorkerState()> state;    // thread-safe
+  std::string work = {};                 // what it works with, for people; empty: the page does not say
 };
 
 // port 0: any free one. Errors are Server::listen's.

@@ -39,6 +39,14 @@ CostModel::CostModel(const StepTimes& times, const AttentionPrices& attention) :
   level(times_);
 }
 
+CostModel CostModel::fixed(double seconds) {
+  StepTimes times;
+  times.fill(seconds);
+  CostModel model(times, {});
+  model.fixed_ = true;
+  return model;
+}
+
 double CostModel::seconds(StepLoad step) const { return step.rows < 1 ? 0 : forward_seconds(step) + overhead_; }
 
 double CostModel::forward_seconds(StepLoad step) const {
@@ -48,7 +56,7 @@ double CostModel::forward_seconds(StepLoad step) const {
 }
 
 void CostModel::ran(StepLoad step, double forward_seconds, double overhead_seconds) {
-  if (step.rows < 1 || !(forward_seconds > 0)) return;
+  if (fixed_ || step.rows < 1 || !(forward_seconds > 0)) return;
   overhead_ += kCostSpeedWeight * (std::clamp(overhead_seconds, 0.0, kCostOverheadMost) - overhead_);
   const double expected = this->forward_seconds(step);
   const double surprise = std::clamp(forward_seconds / expected, 1 / kCostSurpriseMost, kCostSurpriseMost) - 1;

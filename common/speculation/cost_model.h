@@ -40,6 +40,9 @@ class CostModel {
   // times: positive, of rows that see nobody but themselves. More rows take no less time: where they seem to, they are
   // levelled.
   CostModel(const StepTimes& times, const AttentionPrices& attention);
+  // Every step costs so long, whatever its rows, and no step that runs corrects it: draft nodes are free.
+  // REQUIRES: seconds > 0.
+  static CostModel fixed(double seconds);
 
   double seconds(StepLoad step) const;  // 0 of no rows; beyond the table as its last two say
   void ran(StepLoad step, double forward_seconds, double overhead_seconds);
@@ -56,6 +59,7 @@ class CostModel {
   AttentionPrices attention_;
   double speed_ = 1;  // times all of these
   double overhead_ = 0;
+  bool fixed_ = false;
 };
 
 }  // namespace slipstream

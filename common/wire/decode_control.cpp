@@ -21,6 +21,7 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
   TRY(hello.draft_endpoint, read("Hello.draftEndpoint", from.getDraftEndpoint()));
   TRY(hello.metrics_endpoint, read("Hello.metricsEndpoint", from.getMetricsEndpoint()));
   hello.pid = from.getPid();
+  TRY(hello.draft_model, read("Hello.draftModel", from.getDraftModel()));
   return hello;
 }
 

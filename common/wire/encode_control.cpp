@@ -24,6 +24,7 @@ void write(Top top, const Hello& hello) {
   to.setDraftEndpoint(hello.draft_endpoint);
   to.setMetricsEndpoint(hello.metrics_endpoint);
   to.setPid(hello.pid);
+  to.setDraftModel(fit(hello.draft_model));  // a folder may have any bytes for its name
 }
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {

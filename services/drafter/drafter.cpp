@@ -19,7 +19,8 @@ Hello self(const DrafterConfig& config) {
           .sequences_max = kSequencesPerDrafterMax,
           .draft_endpoint = config.draft_endpoint,
           .metrics_endpoint = config.metrics_endpoint,
-          .pid = config.pid};
+          .pid = config.pid,
+          .draft_model = config.draft_model};
 }
 
 }  // namespace

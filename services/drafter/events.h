@@ -18,6 +18,7 @@ struct DrafterConfig {
   Incarnation incarnation = 0;
   Fingerprint fingerprint;
   std::string method;
+  std::string draft_model = {};  // its name, told to routers; empty: the method has no model
   Needs needs;
   std::string draft_endpoint;  // as bound or advertised: verifiers learn it from the router
   std::string metrics_endpoint;

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "common/config/endpoint.h"
@@ -29,6 +31,11 @@ namespace {
 using ThreadedNode = Node<Drafter, DraftPlan, Drafts>;
 using InlineNode = Node<InlineDrafter>;
 
+std::string drafts_with(const DrafterConfig& config) {
+  if (config.draft_model.empty()) return config.method;
+  return fmt::format("{} with {}, weights {:016x}", config.method, config.draft_model, config.fingerprint.weights);
+}
+
 template <class DrafterNode, class MakeActor, class... Work>
 Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal& stop, MakeActor make_actor, Work... work) {
   TRY(const Endpoint bind, parse_endpoint(options.bind));
@@ -50,7 +57,8 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
     const auto counters = node.load()->counters();
     return worker_state(counters.welcome, counters.stopping);
   };
-  TRY(http::Server server, serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state}));
+  TRY(http::Server server,
+      serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state, drafts_with(config)}));
   const std::string address = Endpoint{metrics.host, server.port()}.address();
   config.metrics_endpoint = "http://" + address + "/metrics";
   config.pid = static_cast<uint32_t>(getpid());
@@ -65,8 +73,8 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
-  log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", config.incarnation, getpid(), config.method,
-           bound, config.draft_endpoint, config.metrics_endpoint);
+  log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", config.incarnation, getpid(),
+           drafts_with(config), bound, config.draft_endpoint, config.metrics_endpoint);
   const auto told = [](const auto& d) { log_info("{}", told_to_stop(d.counters())); };
   loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}, .told = told});
   log_info("{}", stopped(drafter.counters()));
@@ -76,9 +84,12 @@ Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal
 Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
   TRY(const auto method, make_method(options, fingerprint));
+  DraftModel model = method->draft_model();
+  fingerprint.weights = model.weights;
   const DrafterConfig config{.incarnation = random_incarnation(),
                              .fingerprint = std::move(fingerprint),
                              .method = std::string(method->name()),
+                             .draft_model = std::move(model.name),
                              .needs = method->needs(),
                              .routers = options.router};
   if (method->quick()) {

@@ -18,7 +18,7 @@ struct WorkerFacts {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
   uint32_t pid = 0;            // on its machine; 0: it does not say
-  std::string what;            // a verifier's numerics id, a drafter's methods
+  std::string what;            // a verifier's numerics id, a drafter's methods and model
   std::string draft_endpoint;  // a drafter's: where verifiers connect
   std::string metrics_endpoint;
   uint32_t sequences = 0;  // its own count, at its last heartbeat

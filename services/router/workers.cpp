@@ -4,6 +4,17 @@
 #include <fmt/ranges.h>
 
 namespace slipstream {
+namespace {
+
+// What a worker computes with, for people.
+std::string work_of(const Hello& hello) {
+  if (hello.role == Role::verifier) return fmt::format("{}, weights {:016x}", hello.numerics_id, hello.fingerprint.weights);
+  const std::string methods = fmt::format("{}", fmt::join(hello.methods, ","));
+  if (hello.draft_model.empty()) return methods;
+  return fmt::format("{} with {}, weights {:016x}", methods, hello.draft_model, hello.fingerprint.weights);
+}
+
+}  // namespace
 
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   TRY_VOID(check(peer, hello));
@@ -123,9 +134,7 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
     facts.push_back({.role = hello.role,
                      .incarnation = hello.incarnation,
                      .pid = hello.pid,
-                     .what = hello.role == Role::verifier
-                                 ? fmt::format("{}, weights {:016x}", hello.numerics_id, hello.fingerprint.weights)
-                                 : fmt::format("{}", fmt::join(hello.methods, ",")),
+                     .what = work_of(hello),
                      .draft_endpoint = hello.draft_endpoint,
                      .metrics_endpoint = hello.metrics_endpoint,
                      .sequences = worker.load.sequences,

@@ -35,7 +35,8 @@ namespace {
 
 using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
-void tell(const VerifierConfig& config, const ModelOptions& wanted, const LlamaConfig& model) {
+void tell(const VerifierConfig& config, const ModelOptions& wanted, const LlamaConfig& model, const LoadReport& load) {
+  log_info("{}", load.words());
   log_info(
       "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens in {} MB, routers {}, metrics at {}",
       config.incarnation, config.pid, config.numerics_id, wanted.threads, config.context_max, model.context_max,
@@ -57,12 +58,12 @@ ModelOptions model_options(const VerifierOptions& options) {
           .on_load = log_load()};
 }
 
-// Of a model that is loaded; the log says then what all that took.
-Result<CostModel> time_steps(LanguageModel& target, int32_t cache_blocks, LoadReport& load) {
+// Times steps of the loaded model, unless the options say what they cost.
+Result<CostModel> cost_of_steps(const VerifierOptions& options, LanguageModel& target, int32_t cache_blocks, LoadReport& load) {
+  if (options.step_cost_us > 0) return CostModel::fixed(options.step_cost_us * 1e-6);
   const auto began = std::chrono::steady_clock::now();
   TRY(const CostModel cost, calibrate(target, cache_blocks));
   load.trial_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  log_info("{}", load.words());
   return cost;
 }
 
@@ -74,7 +75,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = target.load_report();
-  TRY(const CostModel cost, time_steps(target, wanted.cache_blocks, load));
+  TRY(const CostModel cost, cost_of_steps(options, target, wanted.cache_blocks, load));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
 
@@ -116,7 +117,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  tell(config, wanted, model);
+  tell(config, wanted, model, load);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;

@@ -141,6 +141,16 @@ Cluster::Flags Cluster::with_door(const std::string& drafter, Flags flags) const
   return flags;
 }
 
+Cluster::Flags free_draft_nodes(Cluster::Flags more) {
+  more.insert(more.end(), {"--step-cost-us", "1000"});
+  return more;
+}
+
+Cluster::Flags verify_every_draft(Cluster::Flags more) {
+  more.insert(more.end(), {"--wait-percent", "100000"});
+  return free_draft_nodes(std::move(more));
+}
+
 void Cluster::start_verifier(Flags flags, const std::string& as) {
   if (std::ranges::find(flags, "--threads") == flags.end()) flags.insert(flags.end(), {"--threads", std::to_string(cpus())});
   start(as, kBuild / "services/verifier/slipstream-verifier", with_routers(std::move(flags)));
@@ -159,7 +169,7 @@ void Cluster::start_all(const std::string& drafter) {
   // Those who answer at once are waited for, however slow the machine: what they drafted is to be verified.
   const bool patient = drafter == "oracle" || drafter == "random" || drafter == "small-lm";
   start_router(patient ? Flags{"--deadline-us", "1000000"} : Flags{});
-  start_verifier(patient ? Flags{"--wait-percent", "100000"} : Flags{});
+  start_verifier(patient ? verify_every_draft() : drafter == "none" ? Flags{} : free_draft_nodes());
   if (drafter == "ngram" || drafter == "small-lm")
     start_drafter({"--method", drafter});
   else if (drafter != "none")

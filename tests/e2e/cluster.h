@@ -102,4 +102,10 @@ class Cluster {
   std::map<std::string, std::string> doors_;  // of each of these: where others connect, if not there
 };
 
+// Flags of a verifier to which a draft node costs nothing. On a busy machine the steps of the tiny model, as timed at start,
+// may say that no node pays; a test that needs drafts must not hang on that.
+Cluster::Flags free_draft_nodes(Cluster::Flags more = {});
+// The same, and it waits for every tree that it has asked for.
+Cluster::Flags verify_every_draft(Cluster::Flags more = {});
+
 }  // namespace slipstream::e2e

@@ -73,7 +73,7 @@ TEST(DeclaredBias, OfADraftedTokenIsWhatTheReplySays) {
   Cluster cluster(tiny_model());
   const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", 0.06F);
   cluster.start_router({"--deadline-us", "1000000", "--trust", "local", "--rules", "coupled,lenience,pareto,uniform,typical"});
-  cluster.start_verifier({"--wait-percent", "100000"});
+  cluster.start_verifier(verify_every_draft());
   cluster.start_drafter({"--method", "small-lm", "--draft-model", draft_model.string()});
   cluster.wait_ports("verifier");
   cluster.wait_ready();

@@ -39,8 +39,7 @@ class BadNetwork {
       proxied_.push_back(before);
     }
     cluster_.start_router({"--deadline-us", "5000"});
-    for (const char* name : {"verifier", "verifier-2"})
-      cluster_.start_verifier({"--threads", "1", "--wait-percent", "100000"}, name);
+    for (const char* name : {"verifier", "verifier-2"}) cluster_.start_verifier(verify_every_draft({"--threads", "1"}), name);
     cluster_.start_scripted("oracle");  // learns from what it hears, so that most of what it says is right
     cluster_.start_drafter({}, "drafter-2");
     for (const char* name : {"verifier", "verifier-2", "drafter", "drafter-2"}) cluster_.wait_ports(name);

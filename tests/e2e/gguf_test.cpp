@@ -66,7 +66,7 @@ TEST_F(Gguf, FileServesTheWordsOfItsFolderWhoeverDrafts) {
 TEST_F(Gguf, RouterTakesWorkersThatHaveTheFolder) {
   Cluster cluster(file_);
   cluster.start_router({"--deadline-us", "1000000"});
-  cluster.start_verifier({"--model", folder_.string(), "--wait-percent", "100000"});
+  cluster.start_verifier(verify_every_draft({"--model", folder_.string()}));
   cluster.start_drafter({"--method", "small-lm", "--model", folder_.string(), "--draft-model", file_.string()});
   for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
   cluster.wait_ready();

@@ -34,7 +34,7 @@ json ask(Cluster& cluster, const json& fields) {
 // The target drafts for itself, and a tree is worth any wait.
 void start_drafting(Cluster& cluster) {
   cluster.start_router({"--deadline-us", "100000", "--trust", "local"});
-  cluster.start_verifier({"--wait-percent", "100000", "--threads", "1"});
+  cluster.start_verifier(verify_every_draft({"--threads", "1"}));
   cluster.start_drafter({"--method", "small-lm", "--siblings", "2", "--threads", "1"});
   for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
   cluster.wait_ready();

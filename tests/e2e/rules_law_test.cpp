@@ -69,7 +69,7 @@ constexpr uint32_t kPatient = 1'000'000;  // microseconds that a tree is waited 
 void start(Cluster& cluster, float noise, uint32_t wait_us) {
   const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", noise);
   cluster.start_router({"--deadline-us", std::to_string(wait_us), "--trust", "local"});
-  cluster.start_verifier({"--wait-percent", "100000", "--drawn-wait-us", std::to_string(wait_us)});
+  cluster.start_verifier(verify_every_draft({"--drawn-wait-us", std::to_string(wait_us)}));
   cluster.start_drafter({"--method", "small-lm", "--draft-model", draft_model.string()});
   cluster.wait_ports("verifier");
   cluster.wait_ready();

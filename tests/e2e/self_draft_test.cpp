@@ -13,7 +13,7 @@ namespace {
 
 const Cluster::Flags kSelf{"--method", "small-lm", "--siblings", "1", "--threads", "1"};
 const Cluster::Flags kPatientRouter{"--deadline-us", "100000"};  // a tree is worth any wait here
-const Cluster::Flags kPatientVerifier{"--wait-percent", "100000", "--threads", "1"};
+const Cluster::Flags kPatientVerifier = verify_every_draft({"--threads", "1"});
 constexpr double kEnough = 300;  // accepted nodes, for a statement about all
 
 void start(Cluster& cluster) {

@@ -156,7 +156,7 @@ void start_drawing(Cluster& cluster, float noise) {
   const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", noise);
   cluster.start_router(
       {"--deadline-us", "1000000", "--trust", "local", "--rules", fmt::format("{}", fmt::join(kRuleNames, ","))});
-  cluster.start_verifier({"--wait-percent", "100000"});
+  cluster.start_verifier(verify_every_draft());
   cluster.start_drafter({"--method", "small-lm", "--draft-model", draft_model.string()});
   cluster.wait_ports("verifier");
   cluster.wait_ready();

@@ -19,7 +19,7 @@ class Weights : public testing::TestWithParam<const char*> {};
 TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRight) {
   Cluster cluster(tiny_model());
   cluster.start_router({"--deadline-us", "100000"});
-  cluster.start_verifier({"--weights", GetParam(), "--wait-percent", "100000", "--threads", "1"});
+  cluster.start_verifier(verify_every_draft({"--weights", GetParam(), "--threads", "1"}));
   cluster.start_drafter({"--method", "small-lm", "--weights", GetParam(), "--siblings", "1", "--threads", "1"});
   for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
   cluster.wait_ready();

@@ -37,6 +37,7 @@ struct Hello {
   draftEndpoint @9 :Text;
   metricsEndpoint @10 :Text;
   pid @11 :UInt32;
+  draftModel @12 :Text;
 }
 
 struct WorkerHeartbeat {

@@ -163,6 +163,12 @@ TEST(SmallLm, StartsAnewWithABegin) {
   }
 }
 
+TEST(SmallLm, NamesItsModelAndItsWeights) {
+  const auto method = load({.name = "tiny"});
+  EXPECT_EQ(method->draft_model(), (DraftModel{"tiny", method->model().weights_hash()}));
+  EXPECT_NE(method->model().weights_hash(), 0U);
+}
+
 TEST(SmallLm, RefusesOptionsOutOfRange) {
   for (const int siblings : {0, kSiblingsMax + 1}) {
     EXPECT_FALSE(SmallLm::load({.folder = kTiny, .vocabulary = kVocabulary, .siblings_max = siblings}).has_value());

@@ -25,9 +25,11 @@ class AWorkerPage : public testing::Test {
   }
 
   std::atomic<WorkerState> state_ = WorkerState::waiting;
-  http::Server server_ = *serve_worker_page(
-      "127.0.0.1", 0,
-      {.name = "slipstream-tester", .metrics = [] { return std::string("page"); }, .state = [this] { return state_.load(); }});
+  http::Server server_ = *serve_worker_page("127.0.0.1", 0,
+                                            {.name = "slipstream-tester",
+                                             .metrics = [] { return std::string("page"); },
+                                             .state = [this] { return state_.load(); },
+                                             .work = "ngram"});
   http::Client client_{"127.0.0.1", server_.port(), std::chrono::seconds(20)};
 };
 
@@ -52,7 +54,7 @@ TEST_F(AWorkerPage, IsNotReadyAnyMoreOnceItIsToldToStop) {
 
 TEST_F(AWorkerPage, SaysWhoItIsAndWhatElseThereIs) {
   EXPECT_THAT(get("/").body,
-              AllOf(HasSubstr("slipstream-tester: waiting for a router"), HasSubstr("/metrics"), HasSubstr("/ready")));
+              AllOf(HasSubstr("slipstream-tester: waiting for a router\nngram\n"), HasSubstr("/metrics"), HasSubstr("/ready")));
   state_ = WorkerState::ready;
   EXPECT_THAT(get("/").body, HasSubstr("slipstream-tester: ready"));
   EXPECT_EQ(get("/nowhere").status, 404);

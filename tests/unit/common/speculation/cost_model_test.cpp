@@ -95,6 +95,12 @@ TEST(CostModel, LearnsNothingFromAStepThatTookNoTime) {
   EXPECT_EQ(model.seconds({8, 0}), Machine().model().seconds({8, 0}));
 }
 
+TEST(CostModel, OfAFixedCostIsCorrectedByNoStep) {
+  CostModel model = CostModel::fixed(0.002);
+  for (int step = 0; step < 100; ++step) model.ran({1, 0}, 0.5, 0.1);
+  for (const StepLoad load : {StepLoad{1, 0}, StepLoad{64, 5000, 300}, StepLoad{300, 0}}) EXPECT_EQ(model.seconds(load), 0.002);
+}
+
 TEST(CostModel, AddsWhatAStepTakesBesideItsForwardPass) {
   const Machine machine;
   CostModel model = machine.model();

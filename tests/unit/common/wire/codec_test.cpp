@@ -38,6 +38,28 @@ TEST(Codec, GivesBackEveryDraftMessage) {
   }
 }
 
+// A drafter of commit 94afa7a sent these bytes. Hello had no draftModel then.
+constexpr uint64_t kOlderHello[] = {
+    0x0000001a00000000, 0x0001000100000000, 0x0000000000000001, 0x0007000300000000, 0x0000000000000005, 0x0000000000000001,
+    0x0000000700000040, 0x0000000100000018, 0x0000000100000018, 0x0001000300000018, 0x0000000a00000029, 0x0000000e00000029,
+    0x000000420000002d, 0x0000004a0000002d, 0x0000000000010001, 0x0000000000000000, 0x000000000000000b, 0x0000000000000000,
+    0x0000000000000064, 0x0000000c00000001, 0x0000000000000002, 0x0000000000000000, 0x0000003200000001, 0x0000006d6172676e,
+    0x00642f2f3a706374, 0x6d2f2f3a70747468, 0x0000000000000000};
+
+TEST(Codec, TakesAHelloOfAReleaseThatNamedNoDraftModel) {
+  const Hello hello{.role = Role::drafter,
+                    .incarnation = 5,
+                    .fingerprint = {.tokenizer = 11, .vocabulary = 100, .special_ids = {2}},
+                    .methods = {"ngram"},
+                    .sequences_max = 64,
+                    .draft_endpoint = "tcp://d",
+                    .metrics_endpoint = "http://m",
+                    .pid = 7};
+  const auto decoded = decode_control(std::as_bytes(std::span(kOlderHello)));
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(std::get<Hello>(*decoded), hello);
+}
+
 TEST(Codec, DecodesAtAnyAlignment) {
   const DraftMessage message = Release{.sequence = {1, 2}, .epoch = 3};
   const Bytes bytes = encode(message);

@@ -139,7 +139,8 @@ class RandomMessage {
                 text(),        {},
                 needs(),       length(),
                 below(100000), text(),
-                text(),        u32()};
+                text(),        u32(),
+                text()};
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }

@@ -22,6 +22,7 @@ inline DrafterConfig drafter_config() {
   return {.incarnation = 5,
           .fingerprint = kTokens,
           .method = "ngram",
+          .draft_model = "tiny",
           .needs = {},
           .draft_endpoint = "tcp://127.0.0.1:7",
           .metrics_endpoint = "http://127.0.0.1:8/metrics",

@@ -25,6 +25,7 @@ TEST_F(DrafterLinks, IntroducesItselfToARouter) {
   EXPECT_EQ(hello.methods, std::vector<std::string>{"ngram"});
   EXPECT_EQ(hello.draft_endpoint, "tcp://127.0.0.1:7");
   EXPECT_EQ(hello.sequences_max, kSequencesPerDrafterMax);
+  EXPECT_EQ(hello.draft_model, "tiny");
 }
 
 TEST_F(DrafterLinks, HeartbeatsAsOftenAsTheRouterAsks) {

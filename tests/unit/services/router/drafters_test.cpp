@@ -1,4 +1,6 @@
 // Who drafts for a live request, while drafters come and go.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +40,20 @@ TEST_F(DraftersTest, ALiveRequestHearsOfTheFirstDrafterThatComes) {
   EXPECT_EQ(assign.message.version, 1);
   EXPECT_THAT(assign.message.drafters, ElementsAre(kFirstRef));
   EXPECT_EQ(router.counters().assigns, 1);
+}
+
+// A draft model has other weights than the target: only the tokens must be the same.
+TEST_F(DraftersTest, OneWithItsOwnModelDraftsAndIsNamedWithIt) {
+  Hello hello = drafter(kDrafter, kFirstRef.endpoint);
+  hello.methods = {"small-lm"};
+  hello.draft_model = "tiny";
+  hello.fingerprint.weights = 0xbeef;
+  stage.hears(kDrafter, hello);
+  EXPECT_THAT(started(1), ElementsAre(kFirstRef));
+  const auto& workers = *router.counters().workers;
+  const auto named = std::ranges::find(workers, Role::drafter, &WorkerFacts::role);
+  ASSERT_NE(named, workers.end());
+  EXPECT_EQ(named->what, "small-lm with tiny, weights 000000000000beef");
 }
 
 TEST_F(DraftersTest, ALiveRequestWhoseDrafterDiesGetsAnother) {

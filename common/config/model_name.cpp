@@ -1,0 +1,13 @@
+#include "common/config/model_name.h"
+
+#include <filesystem>
+
+namespace slipstream {
+
+std::string model_name(const std::string& path) {
+  const std::filesystem::path plain = std::filesystem::path(path).lexically_normal();
+  const std::filesystem::path name = plain.has_filename() ? plain.filename() : plain.parent_path().filename();
+  return (name.extension() == ".gguf" ? name.stem() : name).string();
+}
+
+}  // namespace slipstream
