@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "common/config/kernel_choices.h"
+#include "common/config/settings_checks.h"
 #include "common/model/language_model.h"
 
 namespace slipstream {

@@ -48,7 +48,7 @@ VerifierConfig verifier_config(const LanguageModel& target, const CostModel& cos
 
 Result<void> serve(const std::string& folder, int threads, const std::string& port_file, StopSignal& stop) {
   MemoryHub hub;
-  TRY(ModelFolder model, read_model_folder(RouterOptions{.model = folder}));
+  TRY(ModelFolder model, read_model_folder(RouterOptions{{.model = folder}}));
   TRY(LanguageModel target, LanguageModel::load(folder, {.threads = threads, .cache_blocks = kCacheTokens / kBlockTokens}));
   TRY(const uint64_t tokenizer, hash_tokenizer(folder));
   TRY(const Fingerprint tokens, read_token_fingerprint(folder));

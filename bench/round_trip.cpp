@@ -16,7 +16,7 @@
 
 #include "common/runtime/memory_transport.h"
 #include "common/runtime/node.h"
-#include "common/runtime/zmq_transport.h"
+#include "common/zmq/zmq_transport.h"
 
 namespace slipstream {
 namespace {

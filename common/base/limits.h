@@ -62,7 +62,7 @@ inline constexpr size_t kContentPartsMax = 1024;  // of a message
 
 // Hostile peers.
 inline constexpr int kStrikesMax = 3;  // malformed messages before a peer is quarantined
-// What one connection may make libzmq hold (runtime/connection_watch.h), in bytes as they came. Beyond, it is cut. Frames of no
+// What one connection may make libzmq hold (zmq/connection_watch.h), in bytes as they came. Beyond, it is cut. Frames of no
 // bytes take 32 times as much memory as they took of the wire.
 inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024;  // of a message that has not ended
 inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // when whole messages come faster than read

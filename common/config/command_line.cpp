@@ -170,7 +170,7 @@ Result<void> CommandLine::read_number(const Setting& setting) {
   if (setting.from != "flag")
     name = setting.from == environment_name(setting.name) ? setting.from : setting.name + " in " + setting.from;
   uint32_t number = 0;
-  if (CLI::detail::lexical_cast(text, number)) {
+  if (CLI::detail::lexical_cast(text, number) && range.has(number)) {
     *value = number;
     return {};
   }

@@ -11,8 +11,7 @@
 #include <CLI/App.hpp>
 
 #include "common/base/result.h"
-#include "common/config/parsed.h"
-#include "common/config/range.h"
+#include "common/config/settings.h"
 
 namespace slipstream {
 
@@ -25,7 +24,7 @@ class CommandLine {
   void option(const std::string& flag, T& value, const std::string& help) {
     add(app_.add_option(flag, value, help)->capture_default_str());
   }
-  // What is no number, or none in `range`, is refused with the range.
+  // A value that is no number, or is not in `range`, is refused with the range. Nothing else checks it.
   void option(const std::string& flag, uint32_t& value, Range range, const std::string& help);
   // Given once or more; the environment separates with commas, the file has ["a", "b"].
   void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);

@@ -5,11 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "common/base/limits.h"
-#include "common/base/rule_names.h"
+#include "common/base/names.h"
 #include "common/config/command_line.h"
-#include "common/config/limits.h"
 #include "common/config/model_name.h"
-#include "common/config/problems.h"
+#include "common/config/settings_checks.h"
 
 namespace slipstream {
 
@@ -34,6 +33,7 @@ std::vector<std::string> RouterOptions::trust_list() const { return split(trust)
 
 std::vector<std::string> RouterOptions::validate() const {
   Problems problems;
+  check(problems);
   const std::vector<std::string> allowed = rule_list(), believed = trust_list();
   for (const std::string& rule : allowed) {
     if (std::ranges::find(kRuleNames, rule) != kRuleNames.end()) continue;
@@ -42,27 +42,17 @@ std::vector<std::string> RouterOptions::validate() const {
   if (std::ranges::find(allowed, "coupled") == allowed.end())
     problems.add("--rules must have coupled, which needs nobody's trust");
   for (const std::string& name : believed) {
-    if (name == "local" ? key.empty() : !key.empty() && name.starts_with("drafter")) continue;
+    if (name == "local" ? !keyed() : keyed() && name.starts_with("drafter")) continue;
     problems.add(
-        key.empty()
-            ? fmt::format("--trust has \"{}\": without --key, drafters have no names; `local` trusts those on this machine",
-                          name)
-            : fmt::format("--trust has \"{}\": with --key, give names of drafters' keys, such as drafter-2", name));
+        keyed() ? fmt::format("--trust has \"{}\": with --key, give names of drafters' keys, such as drafter-2", name)
+                : fmt::format("--trust has \"{}\": without --key, drafters have no names; `local` trusts those on this machine",
+                              name));
   }
   problems.bind("--http", http);
-  problems.tcp_bind("--bind", bind, !key.empty());
-  problems.model("--model", model);
+  problems.tcp_bind("--bind", bind, keyed());
   if (served_name().empty() || served_name().size() > kTextBytesMax) {
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
   }
-  problems.range("--deadline-us", deadline_us, kDeadlineUsRange);
-  problems.range("--nodes-max", nodes_max, kNodesRange);
-  problems.range("--lease-ms", lease_ms, kLeaseMsRange);
-  problems.range("--rebalance-ms", rebalance_ms, kRebalanceMsRange);
-  problems.range("--verifier-stuck-ms", verifier_stuck_ms, kVerifierStuckMsRange);
-  problems.range("--drain-ms", drain_ms, kDrainMsRange);
-  problems.keys(key, peers);
-  problems.log_level(log_level);
   return problems.take();
 }
 
@@ -73,22 +63,20 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--bind", options.bind, "Where verifiers and drafters connect; port 0 or *: any free one");
   line.option("--model", options.model, "Hugging Face folder or GGUF file: tokenizer, chat template and config are read");
   line.option("--model-name", options.model_name, "As clients name the model; default: the folder's name, or the file's");
-  line.option("--deadline-us", options.deadline_us, kDeadlineUsRange, "Microseconds that a verifier waits for a draft tree");
-  line.option("--nodes-max", options.nodes_max, kNodesRange, "Drafted nodes a round; 0: plain decoding");
-  line.option("--lease-ms", options.lease_ms, kLeaseMsRange, "Verifiers free the sequences of a router not heard for so long");
-  line.option("--rebalance-ms", options.rebalance_ms, kRebalanceMsRange,
+  line.option("--deadline-us", options.deadline_us, {0, kDeadlineUsMax}, "Microseconds that a verifier waits for a draft tree");
+  line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; 0: plain decoding");
+  line.option("--lease-ms", options.lease_ms, {kLeaseMsMin, kLeaseMsMax},
+              "Verifiers free the sequences of a router not heard for so long");
+  line.option("--rebalance-ms", options.rebalance_ms, {0, 3'600'000},
               "Live requests move to a verifier that had much less to do for so long; 0: never");
-  line.option("--verifier-stuck-ms", options.verifier_stuck_ms, kVerifierStuckMsRange,
+  line.option("--verifier-stuck-ms", options.verifier_stuck_ms, {1000, 3'600'000},
               "A verifier that has work and ends no step for so long is given up; raise it if your steps are slow");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange, "When told to stop, answers under way may go on for so long");
   line.option("--rules", options.rules,
               "Acceptance rules that clients may choose, by commas; those that declare a bias are not in by default");
   line.option("--trust", options.trust,
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
-  line.option("--key", options.key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
-  line.option("--peers", options.peers, "Folder of the public keys of those it may speak with");
-  line.option("--log-level", options.log_level, "debug, info, warning, error or off");
-  line.option("--port-file", options.port_file, "Write the bound addresses there as JSON once ready");
+  options.declare(line);
   if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;
   return options;
 }

@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "common/config/parsed.h"
+#include "common/config/service_options.h"
 
 namespace slipstream {
 
-struct RouterOptions {
+struct RouterOptions : ServiceOptions {       // model: tokenizer, chat template and config are read
   std::string http = "127.0.0.1:8080";        // clients; port 0: any free one
   std::string bind = "tcp://127.0.0.1:7300";  // workers; port 0 or *: any free one
-  std::string model = kDefaultModel;          // folder or GGUF file: tokenizer, chat template, config
   std::string model_name;                     // as clients name it; empty: the folder's or file's name
   uint32_t deadline_us = 3000;                // how long a verifier waits for a tree
   uint32_t nodes_max = 8;                     // drafted nodes a round
@@ -22,15 +21,12 @@ struct RouterOptions {
   uint32_t drain_ms = 25'000;           // when told to stop, for the answers under way
   std::string rules = "coupled,ratio,batch,block,traversal";  // acceptance rules that clients may choose
   std::string trust;  // drafters whose probabilities are believed: names of keys, or "local"
-  std::string key;    // file of this process's key pair; empty: no keys, loopback only
-  std::string peers;  // folder of the public keys that are enrolled
-  std::string log_level = "info";
-  std::string port_file;  // JSON with the bound ports, once ready; empty: none
 
   std::string served_name() const;  // model_name, or the folder's or file's name
   std::vector<std::string> rule_list() const;
   std::vector<std::string> trust_list() const;
-  std::vector<std::string> validate() const;  // every problem, a sentence each; empty: fine
+  // Every problem but those of numbers (CommandLine), a sentence each; empty: fine.
+  std::vector<std::string> validate() const;
 };
 
 Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv);

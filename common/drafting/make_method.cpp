@@ -1,7 +1,7 @@
 #include "common/drafting/make_method.h"
 
 #include "common/base/log.h"
-#include "common/base/method_names.h"
+#include "common/base/names.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/model_name.h"
 #include "common/drafting/ngram.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/key_name.h"
+#include "common/base/names.h"
 #include "common/base/result.h"
 
 namespace slipstream {

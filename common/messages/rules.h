@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/base/rule_names.h"
+#include "common/base/names.h"
 #include "common/messages/common.h"
 
 namespace slipstream {

@@ -1,5 +1,5 @@
-// Links between actors of one process, for tests and for measuring what the sockets cost. Same semantics as zmq_transport.h:
-// up, down, reconnect, bounded queues, counted drops. Endpoints are "memory://NAME".
+// Links between actors of one process, for tests and for measuring what the sockets cost. Same semantics as
+// zmq/zmq_transport.h: up, down, reconnect, bounded queues, counted drops. Endpoints are "memory://NAME".
 #pragma once
 
 #include <condition_variable>

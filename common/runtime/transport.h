@@ -1,5 +1,5 @@
-// Frames between processes, whatever carries them: ZeroMQ (zmq_transport.h) or memory (memory_transport.h, the same actors in
-// one process). Owned and called by the loop's thread, except wake().
+// Frames between processes, whatever carries them: ZeroMQ (zmq/zmq_transport.h) or memory (memory_transport.h, the same actors
+// in one process). Owned and called by the loop's thread, except wake().
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct TransportCounters {
   uint64_t dropped_gone = 0;  // nobody there
   uint64_t malformed = 0;     // envelope: boundary, version or size
   uint64_t cut_held = 0, cut_speechless = 0, cut_too_many = 0, cut_frames = 0,
-           cut_revoked = 0;                                                 // connections: connection_watch.h
+           cut_revoked = 0;                                                 // connections: zmq/connection_watch.h
   uint64_t refused_keys = 0, refused_protocol = 0, refused_unfinished = 0;  // handshakes, of both directions
   uint64_t connections = 0;                                                 // open now, of those that connected to us
 };

@@ -5,20 +5,19 @@
 #include <utility>
 
 #include <fmt/format.h>
-
+#include "common/base/endpoint.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
-#include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/drafting/make_method.h"
 #include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
-#include "common/metrics/worker_page.h"
+#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/worker_page.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
-#include "common/runtime/node_metrics.h"
-#include "common/runtime/open_files.h"
-#include "common/runtime/zmq_transport.h"
+#include "common/zmq/open_files.h"
+#include "common/zmq/zmq_transport.h"
 #include "services/drafter/farewell.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/metrics_page.h"

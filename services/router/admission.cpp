@@ -7,9 +7,6 @@
 namespace slipstream {
 namespace {
 
-constexpr int kRetryFullSeconds = 1;
-constexpr int kRetryNoVerifierSeconds = 5;
-
 int32_t context_of(const Workers& workers, int32_t model_context_max) {
   int32_t context = 0;
   for (const auto& [peer, worker] : workers.all()) {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/key_name.h"
+#include "common/base/names.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 

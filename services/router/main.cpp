@@ -4,19 +4,20 @@
 #include <algorithm>
 #include <atomic>
 
+#include "common/base/endpoint.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
-#include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
-#include "common/metrics/server_metrics.h"
+#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/server_metrics.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
-#include "common/runtime/node_metrics.h"
-#include "common/runtime/open_files.h"
+
 #include "common/runtime/task_thread.h"
-#include "common/runtime/zmq_transport.h"
+#include "common/zmq/open_files.h"
+#include "common/zmq/zmq_transport.h"
 #include "services/router/farewell.h"
 #include "services/router/metrics_page.h"
 #include "services/router/model_folder.h"

@@ -59,6 +59,9 @@ struct Delivery {
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
   AcceptanceHistogram histogram = {};       // of the report
 };
+// What Retry-After tells a client whose request was not taken, in seconds.
+inline constexpr int kRetryFullSeconds = 1;        // a queue is full, or this router leaves
+inline constexpr int kRetryNoVerifierSeconds = 5;  // no verifier is there: one has to start
 struct Failure {
   RequestId request = 0;
   int status = 500;  // before the first token; after it, an error event ends the stream
@@ -74,7 +77,7 @@ inline Failure shutting_down(RequestId request = 0) {
           .status = 503,
           .code = "shutting_down",
           .message = "This router is shutting down. Try again: another, or the next one here, will take it.",
-          .retry_after_s = 1};
+          .retry_after_s = kRetryFullSeconds};
 }
 
 }  // namespace slipstream

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/base/prefix_hash.h"
 #include "services/router/assign.h"
 #include "services/router/router_state.h"
 
@@ -13,11 +14,10 @@ namespace {
 double seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
 
 uint64_t hash(const Backend& backend, uint64_t tokenizer) {
-  uint64_t value = 0xCBF29CE484222325ull;  // FNV-1a: only for telling backends apart
-  const auto add = [&value](uint64_t byte) { value = (value ^ byte) * 0x100000001B3ull; };
-  for (char c : backend.numerics_id) add(static_cast<unsigned char>(c));
+  uint64_t value = kFnv1aOfNothing;  // only for telling backends apart
+  for (char c : backend.numerics_id) value = fnv1a(value, static_cast<uint8_t>(c));
   for (uint64_t word : {backend.weights, tokenizer}) {
-    for (int byte = 0; byte < 8; ++byte) add((word >> (8 * byte)) & 0xFF);
+    for (int byte = 0; byte < 8; ++byte) value = fnv1a(value, (word >> (8 * byte)) & 0xFF);
   }
   return value;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/base/rule_names.h"
+#include "common/base/names.h"
 #include "common/messages/common.h"
 
 namespace slipstream {

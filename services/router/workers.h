@@ -10,7 +10,7 @@
 
 #include "common/actor/actor.h"
 #include "common/base/limits.h"
-#include "common/base/method_names.h"
+#include "common/base/names.h"
 #include "common/messages/control.h"
 #include "services/router/counters.h"
 #include "services/router/router_config.h"

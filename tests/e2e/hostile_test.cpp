@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "common/base/limits.h"
-#include "common/runtime/envelope.h"
 #include "common/runtime/incarnation.h"
-#include "common/runtime/open_files.h"
 #include "common/wire/codec.h"
+#include "common/zmq/envelope.h"
+#include "common/zmq/open_files.h"
 #include "tests/e2e/load.h"
 #include "tests/e2e/memory.h"
 #include "tests/zmtp/zmtp_peer.h"

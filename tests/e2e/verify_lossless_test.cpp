@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "common/base/rule_names.h"
+#include "common/base/names.h"
 #include "common/statistics/chi_square_law.h"
 #include "tests/data/noisy_model.h"
 #include "tests/e2e/cluster.h"

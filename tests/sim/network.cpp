@@ -3,7 +3,7 @@
 namespace slipstream::sim {
 namespace {
 
-// As libzmq is set in runtime/zmq_transport.cpp.
+// As libzmq is set in zmq/zmq_transport.cpp.
 constexpr Time kSilentLeast = std::chrono::milliseconds(4000), kSilentMost = std::chrono::milliseconds(6000);
 constexpr Time kDialLeast = std::chrono::milliseconds(1), kDialMost = std::chrono::milliseconds(120);
 constexpr Time kEndSeen = std::chrono::microseconds(100);  // the end of a connection, after its last byte
@@ -48,7 +48,7 @@ void Network::connect(Incarnation self, Peer peer, const std::string& endpoint) 
   dial({self, peer});
 }
 
-// An incoming connection stays, but nothing of it is heard until it connects anew (runtime/incoming_peers.h).
+// An incoming connection stays, but nothing of it is heard until it connects anew (zmq/incoming_peers.h).
 void Network::disconnect(Incarnation self, Peer peer) {
   const auto at = way(self, peer);
   if (!at) {

@@ -1,6 +1,7 @@
 """The arrows between layers (docs/ARCHITECTURE.md) as one table. A layer is a folder and a CMake target of the same name."""
 
 # layer: the folder it lives in, and the layers it may stand on directly; what those stand on it may include too.
+# A service has two or three layers: X is the actor, and PARTS names the files of its folder that belong to another one.
 LAYERS = {
     "base": ("common/base", []),
     "sampling": ("common/sampling", ["base", "kernels_cpu", "kernels_exact"]),
@@ -9,34 +10,43 @@ LAYERS = {
     "wire": ("common/wire", ["messages"]),
     "actor": ("common/actor", ["messages"]),
     "keys": ("common/keys", ["base"]),
-    "runtime": ("common/runtime", ["wire", "actor", "metrics", "keys"]),
+    "runtime": ("common/runtime", ["wire", "actor"]),
+    "zmq": ("common/zmq", ["runtime", "keys"]),
     "checkpoint": ("common/checkpoint", ["base"]),
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
     "config": ("common/config", ["base", "kernels_cpu"]),
     "statistics": ("common/statistics", []),
     "http": ("common/http", ["base"]),
-    "metrics": ("common/metrics", ["base", "http"]),
+    "metrics": ("common/metrics", ["base"]),
+    "ops_page": ("common/ops_page", ["http", "metrics", "runtime"]),
     "kernels_exact": ("kernels/exact", []),
     "kernels_cpu": ("kernels/cpu", ["kernels_exact"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
     "drafting": ("common/drafting", ["model", "messages", "actor", "config"]),
-    "router": ("services/router", ["runtime", "text", "config", "http", "metrics", "checkpoint", "speculation"]),
-    "verifier": ("services/verifier", ["runtime", "model", "config", "http", "metrics", "checkpoint"]),
-    "drafter": ("services/drafter", ["runtime", "drafting", "config", "http", "metrics", "checkpoint"]),
+    "router": ("services/router", ["actor"]),
+    "router_http_api": ("services/router/http_api", ["router", "http", "text"]),
+    "router_main": ("services/router", ["router_http_api", "checkpoint", "config", "ops_page", "zmq"]),
+    "verifier": ("services/verifier", ["actor", "model"]),
+    "verifier_main": ("services/verifier", ["verifier", "config", "ops_page", "zmq"]),
+    "drafter": ("services/drafter", ["actor", "drafting"]),
+    "drafter_main": ("services/drafter", ["drafter", "config", "ops_page", "zmq"]),
     "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
     "theory": ("tools/theory", ["speculation"]),
 }
 
-# Single headers that a layer may include although no arrow leads there.
-SINGLE_HEADERS = {
+# The files of a service that are not its actor: what reads files, speaks to the network or shows a page. Names without ending.
+PARTS = {
+    "router_main": ["main", "metrics_page", "model_folder"],
+    "verifier_main": ["main", "metrics_page"],
+    "drafter_main": ["main", "metrics_page", "model_folder"],
 }
 
 # Third-party headers and the only folders that see them, so that a library can be replaced in one place.
 ZONES = {
     "capnp": ["common/wire"],
     "kj": ["common/wire"],
-    "zmq": ["common/runtime", "common/keys", "tests/e2e/scripted"],
+    "zmq": ["common/zmq", "common/keys", "tests/e2e/scripted"],
     "boost": ["common/http"],
     "spdlog": ["common/base"],
     "prometheus": ["common/metrics"],
@@ -53,10 +63,18 @@ TOP_LEVEL = {
 
 def layer_of(path):
     """The layer whose folder holds this file, or None (tests and benchmarks may include anything)."""
-    for name, (folder, _) in LAYERS.items():
-        if path.startswith(folder + "/"):
+    for name, files in PARTS.items():
+        folder = LAYERS[name][0]
+        if any(path.startswith(f"{folder}/{file}.") for file in files):
             return name
-    return None
+    homes = {folder: name for name, (folder, _) in LAYERS.items() if name not in PARTS}
+    inside = [folder for folder in homes if path.startswith(folder + "/")]
+    return homes[max(inside, key=len)] if inside else None
+
+
+def layers_in(folder):
+    """The layers whose CMakeLists.txt is that of `folder`."""
+    return [name for name, (home, _) in LAYERS.items() if home == folder or home.startswith(folder + "/")]
 
 
 def reachable(layer, arrows=None):
@@ -73,11 +91,16 @@ def reachable(layer, arrows=None):
 
 def why_not(layer, other):
     services = {"router", "verifier", "drafter"}
-    if layer in services and other in services:
+    if {layer.split("_")[0], other.split("_")[0]} <= services:
+        if layer in services and other.split("_")[0] == layer:
+            return f"{layer} is the actor: it knows nothing of {other}, which drives and shows it"
         return "services never include one another: what two of them need goes to common/"
     if layer == "command":
         return "the slipstream command speaks HTTP only: it stands on http, config, statistics and base"
     if layer == "kernels_cpu":
         return "kernels take raw pointers; of ours they see only kernels/exact"
+    if layer in services and other in ("runtime", "zmq", "http", "metrics", "ops_page", "config"):
+        return (f"{layer} is the actor: events in, effects out, and no I/O. Put what needs {other} into a file of {layer}_main "
+                "(PARTS in tests/tidy/layers.py)")
     below = ", ".join(LAYERS[layer][1]) or "nothing"
     return f"{layer} stands on {below} (and on what those stand on); turn the dependency round, or move what is needed down"

@@ -27,7 +27,7 @@ def includes_follow_the_arrows(sources):
             other = layers.layer_of(name) if quoted else None
             if quoted and name not in sources and not name.endswith((".capnp.h", ".pb.h")):
                 yield source.path, line, f'"{name}" is not there: include from the repository root, generated files excepted'
-            if other is None or other in allowed or name in layers.SINGLE_HEADERS.get(layer, ()):
+            if other is None or other in allowed:
                 if quoted and name.startswith(("tests/", "bench/")):
                     yield source.path, line, f"includes {name}: what ships never depends on tests"
                 continue
@@ -64,21 +64,20 @@ def cmake_says_what_the_sources_say(sources):
         if name != layer and not name.startswith(layer + "_"):
             yield path, 1, f"target {name} is not the layer of {folder}: folder = target = layer (tests/tidy/layers.py)"
             continue
-        singles = layers.SINGLE_HEADERS.get(layer, set())
+        part = name if name in layers.LAYERS else layer  # a target of some of a layer's files stands where the layer does
         for other in below:
-            if other.startswith(layer + "_"):  # a part of its own
-                continue
-            if other not in layers.reachable(layer) | {layers.layer_of(header) for header in singles}:
-                yield path, 1, f"{name} links {other}: {layers.why_not(layer, other)}"
+            if layers.LAYERS.get(other) and other not in layers.reachable(part):
+                yield path, 1, f"{name} links {other}: {layers.why_not(part, other)}"
         if name != layer:
             continue
         targets = re.findall(r"\bslipstream_(\w+)", sources[path].text)  # the layer's program may link more than the layer
         also = [part for part, (where, _) in declared.items() if where == path]
         linked = set().union(*(layers.reachable(target, arrows) for target in [name, *targets, *also]))
         used = {layers.layer_of(include) for source in cpp(sources) if source.path.startswith(folder + "/")
-                for _, include, quoted in source.includes() if quoted and include not in singles}
+                for _, include, quoted in source.includes() if quoted}
+        may = set().union(*map(layers.reachable, layers.layers_in(folder)))
         for other in sorted(used - {None} - linked):
-            if other in layers.reachable(layer):
+            if other in may:
                 yield path, 1, f"{name} includes headers of {other} but does not link it: add it to DEPS"
 
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import layers
 import rules
 import sources
 
@@ -36,19 +37,43 @@ class Tidy(unittest.TestCase):
             self.assertIn("services/router/router.cpp:1: includes services/verifier/verifier.h: services never include one another",
                           run.stdout)
 
-    def test_names_a_kernel_that_knows_more_of_us_than_its_noise(self):
-        found = messages(rules.includes_follow_the_arrows, "kernels/cpu/planted.cpp", '#include "common/sampling/chain.h"\n')
-        self.assertTrue(any("raw pointers" in message for message in found), found)
+    def test_names_a_kernel_that_includes_anything_of_common(self):
+        for header in ("common/sampling/chain.h", "common/sampling/noise.h"):
+            found = messages(rules.includes_follow_the_arrows, "kernels/cpu/planted.cpp", f'#include "{header}"\n')
+            self.assertTrue(any("raw pointers" in message for message in found), found)
+
+    def test_names_an_actor_that_includes_what_drives_or_shows_it(self):
+        for header in ("common/runtime/transport.h", "common/zmq/zmq_transport.h", "common/http/server.h",
+                       "common/ops_page/worker_page.h", "common/config/router_config.h"):
+            line = f'#include "{header}"\n'
+            for path in ("services/router/failover.cpp", "services/verifier/steps.cpp", "services/drafter/verifiers.cpp"):
+                found = messages(rules.includes_follow_the_arrows, path, line)
+                self.assertTrue(any("is the actor" in message for message in found), (path, header, found))
+            self.assertFalse(messages(rules.includes_follow_the_arrows, "services/router/main.cpp", line), header)
+        found = messages(rules.includes_follow_the_arrows, "services/router/router.cpp", '#include "services/router/metrics_page.h"\n')
+        self.assertEqual(found, ["includes services/router/metrics_page.h: router is the actor: it knows nothing of router_main, "
+                                 "which drives and shows it"])
+
+    def test_knows_every_part_of_a_service_by_a_file_that_is_there(self):
+        for layer, files in layers.PARTS.items():
+            for file in files:
+                self.assertIn(f"{layers.LAYERS[layer][0]}/{file}.cpp", TREE)
+
+    def test_names_a_driver_of_sockets_that_knows_of_pages(self):
+        for path in ("common/runtime/planted.cpp", "common/zmq/planted.cpp"):
+            found = messages(rules.includes_follow_the_arrows, path, '#include "common/metrics/names.h"\n')
+            self.assertTrue(any("stands on" in message for message in found), (path, found))
 
     def test_names_a_library_outside_its_zone(self):
         for include in ("zmq.hpp", "capnp/serialize.h", "boost/beast.hpp", "prometheus/counter.h", "torch/torch.h"):
             self.assertTrue(messages(rules.libraries_stay_in_their_zone, "services/router/planted.cpp", f"#include <{include}>\n"), include)
-        self.assertFalse(messages(rules.libraries_stay_in_their_zone, "common/runtime/planted.cpp", "#include <zmq.hpp>\n"))
+        self.assertFalse(messages(rules.libraries_stay_in_their_zone, "common/zmq/planted.cpp", "#include <zmq.hpp>\n"))
 
     def test_names_a_target_that_links_against_the_arrows(self):
-        text = "slipstream_layer(router SOURCES router.cpp DEPS runtime model)\n"
+        text = "slipstream_layer(router SOURCES router.cpp DEPS actor runtime model)\n"
         found = messages(rules.cmake_says_what_the_sources_say, "services/router/CMakeLists.txt", text)
-        self.assertTrue(any("router links model" in message for message in found), found)
+        for other in ("runtime", "model"):
+            self.assertTrue(any(f"router links {other}" in message for message in found), found)
 
     def test_names_dead_files(self):
         self.assertTrue(messages(rules.every_file_is_used, "common/kv/planted.cpp", "int x;\n"))

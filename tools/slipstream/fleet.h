@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/method_names.h"
+#include "common/base/names.h"
 #include "common/base/result.h"
 #include "common/base/stop_signal.h"
-#include "common/config/parsed.h"
+#include "common/config/settings.h"
 #include "tools/slipstream/division.h"
 #include "tools/slipstream/hang_watch.h"
 #include "tools/slipstream/ports.h"

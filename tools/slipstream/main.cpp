@@ -13,9 +13,9 @@
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
-#include "common/config/kernel_choices.h"
-#include "common/config/limits.h"
 #include "common/config/misspelling.h"
+#include "common/config/settings.h"
+#include "common/config/settings_checks.h"
 #include "tools/slipstream/ask_command.h"
 #include "tools/slipstream/demo.h"
 #include "tools/slipstream/keys_command.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "common/config/parsed.h"
+#include "common/config/settings.h"
 
 namespace slipstream::command {
 namespace {

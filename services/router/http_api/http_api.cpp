@@ -23,8 +23,6 @@ constexpr std::string_view kChatPath = "/v1/chat/completions";
 constexpr std::string_view kModelsPath = "/v1/models";
 constexpr std::string_view kReadyPath = "/ready";
 constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", kReadyPath, "/metrics", kModelsPath};
-constexpr int kRetryFullSeconds = 1;
-constexpr int kRetryNoVerifierSeconds = 5;
 // Drawn seeds stay exact in a client that reads numbers as doubles.
 constexpr int kDrawnSeedBits = 53;
 

@@ -5,7 +5,7 @@
 
 #include <fmt/ranges.h>
 
-#include "common/base/rule_names.h"
+#include "common/base/names.h"
 #include "common/messages/rules.h"
 
 namespace slipstream {

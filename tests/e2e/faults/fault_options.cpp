@@ -1,7 +1,7 @@
 #include "tests/e2e/faults/fault_options.h"
 
 #include "common/config/command_line.h"
-#include "common/config/problems.h"
+#include "common/config/settings_checks.h"
 
 namespace slipstream::faults {
 namespace {
@@ -24,8 +24,6 @@ std::vector<std::string> FaultOptions::validate() const {
   share("--duplicate", duplicate);
   share("--reorder", reorder);
   share("--spike", spike);
-  problems.range("--reorder-ms", reorder_ms, {0, kHoldMsMax});
-  problems.range("--spike-ms", spike_ms, {0, kHoldMsMax});
   if (!(cut_every_s >= 0 && cut_every_s <= kCutEverySMax)) problems.add("--cut-every-s is out of range; choose 0 to 86400");
   problems.log_level(log_level);
   return problems.take();
@@ -52,9 +50,10 @@ Parsed<FaultOptions> parse_fault_options(int argc, const char* const* argv) {
   line.option("--loss", options.loss, "Share of messages that never arrive");
   line.option("--duplicate", options.duplicate, "Share of messages that arrive twice");
   line.option("--reorder", options.reorder, "Share of messages that those behind them may overtake");
-  line.option("--reorder-ms", options.reorder_ms, "How long such a message, or a second copy, is held back at most");
+  line.option("--reorder-ms", options.reorder_ms, {0, kHoldMsMax},
+              "How long such a message, or a second copy, is held back at most");
   line.option("--spike", options.spike, "Share of messages at which their direction stands still");
-  line.option("--spike-ms", options.spike_ms, "For how long");
+  line.option("--spike-ms", options.spike_ms, {0, kHoldMsMax}, "For how long");
   line.option("--cut-every-s", options.cut_every_s, "Cut some connection so often on average; 0: never");
   line.option("--seed", options.seed, "Of all dice");
   line.option("--log-level", options.log_level, "debug, info, warning, error or off");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/config/parsed.h"
+#include "common/config/settings.h"
 #include "tests/e2e/faults/proxy.h"
 
 namespace slipstream::faults {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/runtime/envelope.h"
+#include "common/zmq/envelope.h"
 #include "tests/e2e/faults/proxy.h"
 
 namespace slipstream::faults {

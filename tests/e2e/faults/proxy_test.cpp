@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/runtime/zmq_transport.h"
+#include "common/zmq/zmq_transport.h"
 
 namespace slipstream::faults {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/endpoint.h"
 #include "common/base/result.h"
-#include "common/config/endpoint.h"
 
 namespace slipstream::faults {
 

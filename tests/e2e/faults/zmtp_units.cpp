@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/runtime/envelope.h"
+#include "common/zmq/envelope.h"
 
 namespace slipstream::faults {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "common/runtime/envelope.h"
 #include "common/wire/codec.h"
+#include "common/zmq/envelope.h"
 
 namespace slipstream {
 namespace {

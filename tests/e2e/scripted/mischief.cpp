@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/runtime/envelope.h"
+#include "common/zmq/envelope.h"
 
 namespace slipstream {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/runtime/envelope.h"
+#include "common/zmq/envelope.h"
 
 namespace slipstream {
 namespace {

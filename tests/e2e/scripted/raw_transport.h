@@ -1,5 +1,5 @@
 // A transport that can also send what the product's own never would: any frames at all, envelope included. For hostile peers
-// only. Links to routers are DEALER sockets, as in runtime/zmq_transport.h, but nobody watches them: a Hello is repeated until
+// only. Links to routers are DEALER sockets, as in zmq/zmq_transport.h, but nobody watches them: a Hello is repeated until
 // it arrives.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/runtime/transport.h"
-#include "common/runtime/zmq_socket.h"
 #include "common/wire/codec.h"
+#include "common/zmq/zmq_socket.h"
 
 namespace slipstream {
 

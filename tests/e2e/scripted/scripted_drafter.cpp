@@ -14,13 +14,13 @@
 #include <stop_token>
 #include <utility>
 
+#include "common/base/endpoint.h"
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
-#include "common/config/endpoint.h"
 #include "common/config/port_file.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/node.h"
-#include "common/runtime/zmq_transport.h"
+#include "common/zmq/zmq_transport.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/model_folder.h"
 #include "tests/e2e/scripted/delayed_drafter.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/config/command_line.h"
-#include "common/config/problems.h"
+#include "common/config/settings_checks.h"
 #include "tests/e2e/scripted/mischief.h"
 
 namespace slipstream {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/runtime/envelope.h"
 #include "common/wire/codec.h"
+#include "common/zmq/envelope.h"
 #include "tests/e2e/scripted/delayed_drafter.h"
 #include "tests/e2e/scripted/mischief.h"
 #include "tests/e2e/scripted/oracle_method.h"

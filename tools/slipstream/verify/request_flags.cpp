@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "common/base/rule_names.h"
+#include "common/base/names.h"
 
 namespace slipstream::command::verify {
 namespace {

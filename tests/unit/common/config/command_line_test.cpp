@@ -172,6 +172,16 @@ TEST_F(ACommandLine, TellsThatZeroIsFineWhereItStandsForSomethingElse) {
   EXPECT_TRUE(std::holds_alternative<VerifierOptions>(parse(parse_verifier_options, {"--context-max", "0"}))) << err_;
 }
 
+TEST_F(ACommandLine, TellsOfEachNumberThatIsOutOfRange) {
+  parse(parse_verifier_options, {"--threads", "257", "--cache-tokens", "1", "--context-max", "1048576"});
+  EXPECT_THAT(err_, AllOf(HasSubstr("--threads 257 is out of range; choose 0 to 256\n"),
+                          HasSubstr("--cache-tokens 1 is out of range; choose 256 to 16777216\n"),
+                          HasSubstr("--context-max 1048576 is out of range; choose 0, or 16 to 32768\n")));
+  const ScopedVariable variable("SLIPSTREAM_THREADS", "257");
+  parse(parse_drafter_options, {});
+  EXPECT_THAT(err_, HasSubstr("SLIPSTREAM_THREADS 257 is out of range; choose 0 to 256\n"));
+}
+
 TEST_F(ACommandLine, NamesTheVariableThatIsNoNumber) {
   const ScopedVariable variable("SLIPSTREAM_LEASE_MS", "abc");
   EXPECT_EQ(exit_code({}), kExitUsage);

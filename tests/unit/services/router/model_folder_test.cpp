@@ -31,7 +31,7 @@ GgufWriter small_model(const std::string& pre, const std::filesystem::path& word
 class ModelFolderTest : public testing::Test {
  protected:
   Result<ModelFolder> read(const GgufWriter& writer) {
-    return read_model_folder(RouterOptions{.model = folder_.write("small.gguf", writer.bytes()).string()});
+    return read_model_folder(RouterOptions{{.model = folder_.write("small.gguf", writer.bytes()).string()}});
   }
   // The small tokenizer's folder with the tokens of several digits that make_data.py adds for these golden ids.
   std::filesystem::path words_with_digits() const {
@@ -126,8 +126,8 @@ TEST(RealGgufWords, AreTheFolders) {
   if (!std::filesystem::exists(folder / "SHA256SUMS") || !std::filesystem::exists(file)) {
     GTEST_SKIP() << "make setup fetches " << file.string();
   }
-  const auto ours = read_model_folder(RouterOptions{.model = file.string()}),
-             folders = read_model_folder(RouterOptions{.model = folder.string()});
+  const auto ours = read_model_folder(RouterOptions{{.model = file.string()}}),
+             folders = read_model_folder(RouterOptions{{.model = folder.string()}});
   ASSERT_TRUE(ours.has_value()) << ours.error().message;
   EXPECT_EQ(ours->config.fingerprint, folders->config.fingerprint);
   expect_ids(ours->served.tokenizer, golden("texts", "smollm2_golden.json"));

@@ -1,0 +1,49 @@
+#include "common/config/service_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/config/command_line.h"
+#include "common/config/cpu_quota.h"
+#include "common/config/settings_checks.h"
+
+namespace slipstream {
+
+void ServiceOptions::declare(CommandLine& line) {
+  line.option("--key", key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
+  line.option("--peers", peers, "Folder of the public keys of those it may speak with");
+  line.option("--log-level", log_level, "debug, info, warning, error or off");
+  line.option("--port-file", port_file, "Write the bound addresses there as JSON once ready");
+}
+
+void ServiceOptions::check(Problems& problems) const {
+  problems.model("--model", model);
+  problems.keys(key, peers);
+  problems.log_level(log_level);
+}
+
+uint32_t WorkerOptions::threads_or_quota() const { return threads > 0 ? threads : static_cast<uint32_t>(cpu_quota()); }
+
+void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
+  line.option("--router", router, "A router's worker endpoint; repeat it for several");
+  line.option("--threads", threads, kThreadsRange,
+              fmt::format("{}threads of the model; 0: the CPU quota, here {}", scope, cpu_quota()));
+  line.option("--path", path, fmt::format("{}instruction path: {}", scope, fmt::join(path_choices(), ", ")));
+  line.option(
+      "--weights", weights,
+      fmt::format("{}format of its matrices: {}; file: as the file has them", scope, fmt::join(weights_choices(), ", ")));
+  line.option("--cache-tokens", cache_tokens, {256, 16 * 1024 * 1024},
+              fmt::format("{}rows of the KV cache, shared by all sequences", scope));
+  line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
+  ServiceOptions::declare(line);
+}
+
+void WorkerOptions::check(Problems& problems) const {
+  ServiceOptions::check(problems);
+  problems.connect("--router", router, keyed());
+  problems.path(path);
+  problems.weights(weights);
+  problems.bind("--metrics", metrics);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,156 @@
+#include "common/config/settings_checks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/base/endpoint.h"
+#include "common/base/log.h"
+#include "kernels/cpu/panels.h"
+
+namespace slipstream {
+namespace {
+
+// One spelling of each: "localhost" is 127.0.0.1. Without the name of its key.
+std::string address_of(const std::string& router) {
+  const auto endpoint = parse_endpoint(split_key(router).endpoint);
+  return endpoint ? endpoint->tcp() : router;
+}
+std::string key_of(const std::string& router) { return router.substr(std::min(router.find('#'), router.size())); }
+
+}  // namespace
+
+std::vector<std::string> path_choices() {
+  std::vector<std::string> choices{"auto"};
+  for (const CpuPath path : all_cpu_paths()) choices.emplace_back(name(path));
+  return choices;
+}
+
+std::vector<std::string> weights_choices() {
+  std::vector<std::string> choices{"file"};
+  for (const WeightFormat format : kAllWeightFormats) choices.emplace_back(name(format));
+  return choices;
+}
+
+std::optional<std::string> path_problem(std::string_view flag, std::string_view wanted, const CpuFeatures& cpu) {
+  const auto path = cpu_path(wanted);
+  const char* missing = path ? missing_for(*path, cpu) : nullptr;
+  if (missing == nullptr) return std::nullopt;
+  std::vector<std::string_view> possible{"auto"};
+  for (const CpuPath each : all_cpu_paths()) {
+    if (missing_for(each, cpu) == nullptr) possible.push_back(name(each));
+  }
+  return fmt::format("{} {} needs {}, which this CPU lacks; choose one of: {}", flag, wanted, missing,
+                     fmt::join(possible, ", "));
+}
+
+std::vector<std::string> drop_repeats(std::vector<std::string>& routers) {
+  std::vector<std::string> sentences, kept, addresses;
+  for (std::string& router : routers) {
+    std::string address = address_of(router);
+    if (const auto at = std::ranges::find(addresses, address); at != addresses.end()) {
+      const std::string& first = kept[static_cast<size_t>(at - addresses.begin())];
+      sentences.push_back(router == first ? fmt::format("--router names {} twice; it counts once", router)
+                                          : fmt::format("--router names {}, which is {} again; it counts once", router, first));
+      continue;
+    }
+    kept.push_back(address + key_of(router));
+    addresses.push_back(std::move(address));
+  }
+  routers = std::move(kept);
+  return sentences;
+}
+
+void Problems::bind(std::string_view flag, const std::string& address) {
+  const auto endpoint = parse_endpoint(address);
+  if (!endpoint) {
+    add(fmt::format("{}: {}", flag, endpoint.error().message));
+  } else if (!endpoint->loopback()) {
+    add(
+        fmt::format("{} {} would be reachable from other machines, and speaks HTTP in clear to everybody; bind 127.0.0.1 and "
+                    "put a proxy or a "
+                    "tunnel in front",
+                    flag, address));
+  }
+}
+
+void Problems::tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed) {
+  if (!endpoint.starts_with("tcp://")) {
+    return add(fmt::format("{} {} has no tcp:// before it; write tcp://127.0.0.1:PORT", flag, endpoint));
+  }
+  const auto parsed = parse_endpoint(endpoint);
+  if (!parsed) {
+    add(fmt::format("{}: {}", flag, parsed.error().message));
+  } else if (!parsed->loopback() && !keyed) {
+    add(fmt::format(
+        "{} {} would be reachable from other machines, and without keys nobody can tell friend from stranger; make keys with "
+        "`slipstream keys new` and give --key and --peers, or bind tcp://127.0.0.1:PORT",
+        flag, endpoint));
+  }
+}
+
+void Problems::keys(const std::string& key, const std::string& peers) {
+  if (key.empty() == peers.empty()) return;
+  add(fmt::format("{} is given without {}: a process needs its own key and the folder of those it may speak with",
+                  key.empty() ? "--peers" : "--key", key.empty() ? "--key" : "--peers"));
+}
+
+void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
+  if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
+  for (const std::string& text : endpoints) {
+    if (const size_t scheme = text.find("://"); scheme != text.npos && !text.starts_with("tcp://")) {
+      add(
+          fmt::format("{} {} is no endpoint between processes; write tcp://HOST:PORT, as the log of the one it names has it "
+                      "(a router's: \"workers connect to tcp://...\", another port than that of its HTTP API)",
+                      flag, text));
+      continue;
+    }
+    const KeyedEndpoint named = split_key(text);
+    const auto endpoint = parse_endpoint(named.endpoint, Use::connect);
+    if (!endpoint) {
+      add(fmt::format("{}: {}", flag, endpoint.error().message));
+    } else if (!text.starts_with("tcp://")) {
+      add(fmt::format("{} {} has no tcp:// before it; write tcp://host:port with the port it listens on", flag, text));
+    } else if (!endpoint->loopback() && !keyed) {
+      add(
+          fmt::format("{} {} is beyond this machine, and without keys messages would travel in clear; make keys with "
+                      "`slipstream keys new` and "
+                      "give --key and --peers, or use a tunnel to tcp://127.0.0.1:PORT",
+                      flag, text));
+    } else if (!named.key.empty() && !keyed) {
+      add(fmt::format("{} {} names a key, and this process has none: give it --key and --peers", flag, text));
+    }
+  }
+}
+
+void Problems::one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), value) == known.end()) {
+    add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));
+  }
+}
+
+void Problems::path(const std::string& path, const CpuFeatures& cpu) {
+  one_of("--path", path, path_choices());
+  if (auto sentence = path_problem("--path", path, cpu)) add(*std::move(sentence));
+}
+
+void Problems::weights(const std::string& weights) { one_of("--weights", weights, weights_choices()); }
+
+void Problems::model(std::string_view flag, const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    add(fmt::format(
+        "{} {} is neither a folder nor a file that can be read; `make setup` brings the demo model, or name a Hugging "
+        "Face model folder or a GGUF file",
+        flag, path));
+  }
+}
+
+void Problems::log_level(const std::string& name) {
+  if (!log_level_from(name)) add(fmt::format("--log-level \"{}\" is not known; choose {}", name, kLogLevelNames));
+}
+
+}  // namespace slipstream

@@ -1,0 +1,75 @@
+// Every page of every process, as promtool and names.h see it.
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/metrics/build_info.h"
+#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/server_metrics.h"
+#include "services/drafter/metrics_page.h"
+#include "services/router/metrics_page.h"
+#include "services/verifier/metrics_page.h"
+#include "tests/unit/common/metrics/promtool.h"
+
+namespace slipstream {
+namespace {
+
+using testing::IsEmpty;
+
+RouterCounters busy_router() {
+  RouterCounters counters;
+  counters.workers = std::make_shared<const std::vector<WorkerFacts>>(
+      std::vector<WorkerFacts>{{.role = Role::verifier, .incarnation = 1}, {.role = Role::drafter, .incarnation = 2}});
+  return counters;
+}
+
+template <class Counters>
+std::string page_of(std::string_view role, const Counters& counters, void (*add)(const Counters&, Exposition&)) {
+  Exposition page;
+  add_build_info(role, "", page);
+  add(counters, page);
+  add_node_metrics({}, page);
+  add_server_metrics({}, page);
+  return page.text();
+}
+
+void add_router(const RouterCounters& counters, Exposition& page) {
+  add_router_metrics(counters, page);
+  add_error_metrics({}, page);
+}
+
+void add_verifier(const VerifierCounters& counters, Exposition& page) {
+  add_verifier_metrics(counters, page);
+  add_load_metrics({}, page);
+}
+
+std::vector<std::string> all_pages() {
+  return {page_of("router", busy_router(), add_router), page_of("verifier", VerifierCounters(), add_verifier),
+          page_of("drafter", DrafterCounters(), add_drafter_metrics)};
+}
+
+std::set<std::string> matches(const std::string& text, const std::string& pattern) {
+  std::set<std::string> found;
+  const std::regex regex(pattern);
+  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it) found.insert((*it)[1]);
+  return found;
+}
+
+TEST(MetricsPages, AreCleanForPromtool) {
+  for (const std::string& page : all_pages()) EXPECT_THAT(promtool_complaints(page), IsEmpty());
+}
+
+TEST(MetricsPages, HaveEveryNameOfTheHeaderAndNoOther) {
+  std::ifstream file(SLIPSTREAM_METRIC_NAMES);
+  const std::string header((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string pages;
+  for (const std::string& page : all_pages()) pages += page;
+  EXPECT_EQ(matches(pages, "# TYPE (\\S+) "), matches(header, "\"(slipstream_[a-z_]+)\""));
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,75 @@
+#include "common/ops_page/worker_page.h"
+
+#include <atomic>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/http/client.h"
+#include "common/ops_page/server_metrics.h"
+#include "tests/unit/common/metrics/promtool.h"
+
+namespace slipstream {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class AWorkerPage : public testing::Test {
+ protected:
+  http::Reply get(std::string_view path) {
+    const auto reply = client_.get(path);
+    EXPECT_TRUE(reply) << reply.error().message;
+    return reply ? *reply : http::Reply{};
+  }
+
+  std::atomic<WorkerState> state_ = WorkerState::waiting;
+  http::Server server_ = *serve_worker_page("127.0.0.1", 0,
+                                            {.name = "slipstream-tester",
+                                             .metrics = [] { return std::string("page"); },
+                                             .state = [this] { return state_.load(); },
+                                             .work = "ngram"});
+  http::Client client_{"127.0.0.1", server_.port(), std::chrono::seconds(20)};
+};
+
+TEST_F(AWorkerPage, HasTheMetrics) {
+  EXPECT_EQ(get("/metrics").status, 200);
+  EXPECT_EQ(get("/metrics").body, "page");
+}
+
+TEST_F(AWorkerPage, IsHealthyBeforeItIsReady) {
+  EXPECT_EQ(get("/health").status, 200);
+  EXPECT_EQ(get("/ready").status, 503);
+  state_ = WorkerState::ready;
+  EXPECT_EQ(get("/ready").status, 200);
+}
+
+TEST_F(AWorkerPage, IsNotReadyAnyMoreOnceItIsToldToStop) {
+  state_ = worker_state(true, true);
+  EXPECT_EQ(get("/ready").status, 503);
+  EXPECT_THAT(get("/ready").body, HasSubstr("told to stop"));
+  EXPECT_EQ(get("/health").status, 200);
+}
+
+TEST_F(AWorkerPage, SaysWhoItIsAndWhatElseThereIs) {
+  EXPECT_THAT(get("/").body,
+              AllOf(HasSubstr("slipstream-tester: waiting for a router\nngram\n"), HasSubstr("/metrics"), HasSubstr("/ready")));
+  state_ = WorkerState::ready;
+  EXPECT_THAT(get("/").body, HasSubstr("slipstream-tester: ready"));
+  EXPECT_EQ(get("/nowhere").status, 404);
+}
+
+TEST_F(AWorkerPage, IsOnlyRead) { EXPECT_EQ(client_.post("/metrics", "{}")->status, 405); }
+
+TEST_F(AWorkerPage, CountsItsOwnConnections) {
+  get("/");
+  Exposition page;
+  add_server_metrics(server_.counters(), page);
+  EXPECT_THAT(page.text(),
+              AllOf(HasSubstr("slipstream_http_connections 1\n"), HasSubstr("slipstream_http_requests_total 1\n")));
+  EXPECT_THAT(promtool_complaints(page.text()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace slipstream
