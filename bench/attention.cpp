@@ -37,13 +37,13 @@ constexpr Case kCases[] = {{"one token", 1, 256, true},      {"one token", 1, 10
 // Attention over what a first layer's other parts left, run as a network of one op.
 class Layer final : public Network {
  public:
-  Layer(Tensor qkv, Tensor out, const RopeTable& rope, KvCache& cache) : qkv_(qkv), out_(out), rope_(rope), cache_(cache) {}
+  Layer(Tensor qkv, Tensor out, const RopeTable& rope, KvCache* cache) : qkv_(qkv), out_(out), rope_(rope), cache_(cache) {}
   void forward(Ops& ops, Shape shape) const override {
     Tensor qkv = qkv_, out = out_;
     qkv.rows = out.rows = shape.rows;
-    if (fill) return ops.rope_store(qkv, rope_, cache_, 0);
+    if (fill) return ops.rope_store(qkv, rope_, *cache_, 0);
     const auto start = Clock::now();
-    ops.attend(qkv, cache_, 0, out);
+    ops.attend(qkv, *cache_, 0, out);
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   uint32_t hash(int32_t rows) const {
@@ -52,6 +52,7 @@ class Layer final : public Network {
       hash = (hash ^ std::bit_cast<uint32_t>(static_cast<const float*>(out_.data)[i])) * 0x01000193;
     return hash;
   }
+  std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
   void draw() {
     std::mt19937 random(1);
     std::normal_distribution<float> draw;
@@ -63,7 +64,7 @@ class Layer final : public Network {
  private:
   Tensor qkv_, out_;
   const RopeTable& rope_;
-  KvCache& cache_;
+  KvCache* cache_;
 };
 
 // The cache's blocks in another order than the positions.
@@ -88,10 +89,10 @@ StepPlan rows_of(const Case& each) {
 Result<void> run(const CpuOptions& options, int repeats) {
   TRY(const auto device, make_cpu_device(options));
   TRY(RopeTable * rope, device->rope({}, kContextMax));
-  TRY(KvCache * cache, device->cache(1, kShape, kContextMax / 32));
+  TRY(KvCache * cache, device->cache(1, kShape, kContextMax / 32, kContextMax));
   TRY(const Tensor qkv, device->scratch(256, (kShape.heads + 2 * kShape.kv_heads) * kShape.head_size, Type::f32));
   TRY(const Tensor out, device->scratch(256, kShape.heads * kShape.head_size, Type::f32));
-  Layer layer(qkv, out, *rope, *cache);
+  Layer layer(qkv, out, *rope, cache);
   layer.fill = true;
   for (int32_t at = 0; at < kContextMax; at += 256) {
     layer.draw();
@@ -100,7 +101,7 @@ Result<void> run(const CpuOptions& options, int repeats) {
   layer.fill = false;
   layer.draw();
   fmt::print("{}, {}, {} threads; one layer of {} heads over {} of {}; least and median of {}\n", processor(),
-             device->numerics_id(), options.threads, kShape.heads, kShape.kv_heads, kShape.head_size, repeats);
+             device->numerics_id({}), options.threads, kShape.heads, kShape.kv_heads, kShape.head_size, repeats);
   fmt::print("{:<14} {:>7} {:>9} {:>9} {:>7}  bits\n", "", "behind", "least us", "median us", "GFMA/s");
   for (const Case& each : kCases) {
     const StepPlan rows = rows_of(each);

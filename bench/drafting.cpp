@@ -13,6 +13,7 @@
 
 #include "bench/processor.h"
 #include "common/drafting/small_lm.h"
+#include "common/model/cpu/cpu_device.h"
 
 namespace slipstream {
 namespace {
@@ -102,9 +103,9 @@ Result<void> print_table(SmallLm& method, const Options& options, const std::str
 
 Result<void> run(const Options& options) {
   for (const int siblings : {1, 4}) {
+    TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = options.threads}));
     TRY(const auto method, SmallLm::load({.folder = options.model,
-                                          .threads = options.threads,
-                                          .path = {},
+                                          .device = device,
                                           .cache_tokens = static_cast<int32_t>(kSequences) * (options.context + 2048),
                                           .vocabulary = 1 << 20,
                                           .siblings_max = siblings}));

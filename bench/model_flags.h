@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/settings_checks.h"
+#include "common/model/cpu/cpu_device.h"
 #include "common/model/language_model.h"
 
 namespace slipstream {
@@ -25,8 +26,9 @@ struct ModelFlags {
         ->capture_default_str();
   }
   Result<LanguageModel> load(int32_t cache_blocks) const {
-    return LanguageModel::load(
-        model, {.threads = threads, .path = cpu_path(path), .weights = weight_format(weights), .cache_blocks = cache_blocks});
+    TRY(std::shared_ptr<Device> device,
+        make_cpu_device({.threads = threads, .path = cpu_path(path), .weights = weight_format(weights)}));
+    return LanguageModel::load(model, device, {.cache_blocks = cache_blocks});
   }
 };
 

@@ -11,6 +11,7 @@
 #include "common/config/port_file.h"
 #include "common/drafting/ngram.h"
 #include "common/kv/block_pool.h"
+#include "common/model/cpu/cpu_device.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/memory_transport.h"
 #include "common/runtime/node.h"
@@ -49,7 +50,8 @@ VerifierConfig verifier_config(const LanguageModel& target, const CostModel& cos
 Result<void> serve(const std::string& folder, int threads, const std::string& port_file, StopSignal& stop) {
   MemoryHub hub;
   TRY(ModelFolder model, read_model_folder(RouterOptions{{.model = folder}}));
-  TRY(LanguageModel target, LanguageModel::load(folder, {.threads = threads, .cache_blocks = kCacheTokens / kBlockTokens}));
+  TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = threads}));
+  TRY(LanguageModel target, LanguageModel::load(folder, device, {.cache_blocks = kCacheTokens / kBlockTokens}));
   TRY(const uint64_t tokenizer, hash_tokenizer(folder));
   TRY(const Fingerprint tokens, read_token_fingerprint(folder));
 

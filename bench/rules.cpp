@@ -20,6 +20,7 @@
 #include "bench/processor.h"
 #include "bench/rule_trial.h"
 #include "common/messages/rules.h"
+#include "common/model/cpu/cpu_device.h"
 #include "common/text/chat_prompt.h"
 #include "tests/data/noisy_model.h"
 
@@ -107,12 +108,10 @@ class Progress {
 Result<void> measure(const Options& options, float noise, RuleTrial& trial, Progress& progress, Tables& tables) {
   const NoisyCopy copy(options, noise);
   for (const int siblings : {1, 2, 4}) {
-    TRY(const auto drafter, SmallLm::load({.folder = copy.folder,
-                                           .threads = options.threads,
-                                           .path = {},
-                                           .cache_tokens = 16384,
-                                           .vocabulary = 1 << 20,
-                                           .siblings_max = siblings}));
+    TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = options.threads}));
+    TRY(const auto drafter,
+        SmallLm::load(
+            {.folder = copy.folder, .device = device, .cache_tokens = 16384, .vocabulary = 1 << 20, .siblings_max = siblings}));
     for (const float temperature : options.temperatures) {
       for (const Shape& shape : shapes()) {
         if (shape.siblings != siblings) continue;
@@ -190,9 +189,8 @@ void print_tables(const Options& options, const Tables& tables) {
 
 Result<void> run(const Options& options) {
   TRY(auto prompts, read_prompts(options));
-  TRY(LanguageModel target,
-      LanguageModel::load(options.model,
-                          {.threads = options.threads, .path = {}, .cache_blocks = RuleTrial::cache_blocks(prompts)}));
+  TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = options.threads}));
+  TRY(LanguageModel target, LanguageModel::load(options.model, device, {.cache_blocks = RuleTrial::cache_blocks(prompts)}));
   fmt::print("{}, {}, trees of {} nodes at most, {} steps or a few more of {} answers at a time; ± one standard error\n",
              processor(), target.numerics_id(), options.nodes, options.steps, options.sequences);
   RuleTrial trial(target, std::move(prompts));

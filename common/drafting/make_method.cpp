@@ -6,6 +6,7 @@
 #include "common/config/model_name.h"
 #include "common/drafting/ngram.h"
 #include "common/drafting/small_lm.h"
+#include "common/model/cpu/cpu_device.h"
 
 namespace slipstream {
 namespace {
@@ -19,18 +20,20 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
         "family, with the same tokenizer",
         folder, options.model);
   }
+  const CpuOptions computes{.threads = static_cast<int>(options.threads_or_quota()),
+                            .path = cpu_path(options.path),              // "auto" names none
+                            .weights = weight_format(options.weights)};  // nor does "file"
+  TRY(std::shared_ptr<Device> device, make_cpu_device(computes));
   const SmallLmOptions wanted{.folder = folder,
                               .name = model_name(folder),
-                              .threads = static_cast<int>(options.threads_or_quota()),
-                              .path = cpu_path(options.path),             // "auto" names none
-                              .weights = weight_format(options.weights),  // nor does "file"
+                              .device = std::move(device),
                               .cache_tokens = static_cast<int32_t>(options.cache_tokens),
                               .vocabulary = target.vocabulary,
                               .siblings_max = static_cast<int>(options.siblings)};
   log_info("loading {}", folder);
   TRY(std::unique_ptr<SmallLm> method, SmallLm::load(wanted));
   log_info("{}", method->model().load_report().words());
-  log_info("{} on {} threads, context {}, cache {} tokens", method->model().numerics_id(), wanted.threads,
+  log_info("{} on {} threads, context {}, cache {} tokens", method->model().numerics_id(), computes.threads,
            method->model().config().context_max, wanted.cache_tokens);
   return method;
 }

@@ -55,12 +55,10 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
   if (options.siblings_max < 1 || options.siblings_max > kSiblingsMax) {
     return fail("{} siblings a node were asked for; 1 to {} are possible", options.siblings_max, kSiblingsMax);
   }
-  TRY(LanguageModel model, LanguageModel::load(options.folder, {.threads = options.threads,
-                                                                .path = options.path,
-                                                                .weights = options.weights,
-                                                                .cache_blocks = options.cache_tokens / kBlockTokens,
-                                                                .ranked = options.siblings_max,
-                                                                .on_load = log_load()}));
+  TRY(LanguageModel model,
+      LanguageModel::load(
+          options.folder, options.device,
+          {.cache_blocks = options.cache_tokens / kBlockTokens, .ranked = options.siblings_max, .on_load = log_load()}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
 }
 

@@ -33,9 +33,7 @@ inline constexpr int kLearnRowsBeside = 32;  // the same in a pass that drafts f
 struct SmallLmOptions {
   std::filesystem::path folder;
   std::string name = {};  // of the model, for people
-  int threads = 1;
-  std::optional<CpuPath> path;
-  std::optional<WeightFormat> weights;  // as ModelOptions'
+  std::shared_ptr<Device> device;  // that the model runs on, maybe beside others
   int32_t cache_tokens = 16384;
   int32_t vocabulary = 0;  // of the target: no id from there on is drafted
   int siblings_max = 4;    // candidates a node, at most kSiblingsMax; 1: chains

@@ -1,4 +1,15 @@
-// Owns what it returns; pack..prepare run at load, may allocate and may fail. One thread calls a device.
+// Where networks run. A device packs weights, owns caches and buffers, and runs a network over one
+// Step (ops.h).
+//
+// Several networks may share a device, so that a head lives beside its target: they share its
+// threads and the scratch of its ops, and each has weights, caches and tensors of its own. What a
+// network computes does not depend on the others, to the bit.
+//
+// The device owns all that pack() to output() return, until it ends itself. These calls are made at
+// load: they may allocate and may fail. run() allocates nothing.
+//
+// Threads: one thread at a time calls a device. So two steps of one device never run at once,
+// whatever their networks; run() checks that.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +44,16 @@ class Device {  // the cpu one is built in (cpu/cpu_device.h); torch comes from 
   // Stacks matrices of equal `cols` by rows into one weight [sum of rows, cols].
   virtual Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) = 0;
   virtual Result<RopeTable*> rope(const RopeRules& rules, int32_t positions) = 0;
-  virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks) = 0;
+  // positions: the most that one sequence has.
+  virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;
   virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // host-readable after run
-  virtual Result<void> run(const Network& network, const Step& step) = 0;        // copy Step, moves, forward, wait once
-  virtual bool row_invariant() const = 0;                                        // same bits alone or among sixteen
-  virtual std::string numerics_id() const = 0;  // device, instruction path, format, kernel version
+  // Copies the step, does its moves in the network's own caches, runs forward(), and waits once.
+  virtual Result<void> run(const Network& network, const Step& step) = 0;
+  virtual bool row_invariant() const = 0;  // same bits alone or among sixteen
+  // Equal ids promise equal bits: device, instruction path, formats of these weights (a network's),
+  // kernel version.
+  virtual std::string numerics_id(std::span<const Weight* const> weights) const = 0;
 };
 
 }  // namespace slipstream

@@ -9,7 +9,6 @@
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/kv/block_pool.h"
-#include "common/model/cpu/cpu_device.h"
 #include "common/model/llama.h"
 #include "common/model/step_check.h"
 
@@ -47,7 +46,7 @@ struct LanguageModel::State {
   StepLimits limits;
   uint64_t weights_hash = 0;
   LoadReport report;
-  std::unique_ptr<Device> device;  // outlives the model, which points into it
+  std::shared_ptr<Device> device;  // outlives the model, which points into it
   Llama model;
   size_t wanted = 0;  // rows of the last run
 };
@@ -57,24 +56,25 @@ LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
 LanguageModel& LanguageModel::operator=(LanguageModel&&) noexcept = default;
 LanguageModel::~LanguageModel() = default;
 
-Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, const ModelOptions& options) {
+Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, std::shared_ptr<Device> device,
+                                          const ModelOptions& options) {
   if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
     return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, kStepRowsMax);
   }
   if (options.cache_blocks < 1 || options.cache_blocks > kCacheBlocksMax) {
     return fail("{} cache blocks were asked for; 1 to {} are possible", options.cache_blocks, kCacheBlocksMax);
   }
+  if (options.ranked < 0 || options.ranked > kRankedMax) {
+    return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
+  }
   auto state = std::make_unique<State>();
+  state->device = std::move(device);
   TRY(state->config, read_llama_config(model));
   TRY(const Checkpoint checkpoint, Checkpoint::open(model));
   state->report.bytes = checkpoint.bytes();
   LoadWatch watch(state->report.bytes, options.on_load);
   TRY(state->weights_hash, hash_weights(model, state->config, watch.counts(LoadPart::read)));
   state->report.read_seconds = watch.lap();
-  TRY(state->device, make_cpu_device({.threads = options.threads, .path = options.path, .weights = options.weights}));
-  if (options.ranked < 0 || options.ranked > kRankedMax) {
-    return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
-  }
   TRY(state->model, Llama::load(checkpoint, state->config, *state->device,
                                 {.rows_max = options.rows_max,
                                  .cache_blocks = options.cache_blocks,
@@ -112,12 +112,13 @@ std::span<const float> LanguageModel::logits() const {
 const LlamaConfig& LanguageModel::config() const { return state_->config; }
 uint64_t LanguageModel::weights_hash() const { return state_->weights_hash; }
 const LoadReport& LanguageModel::load_report() const { return state_->report; }
-std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(); }
+std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(state_->model.weights()); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
-size_t LanguageModel::cache_bytes(const LlamaConfig& config, int32_t blocks, std::optional<CpuPath> path) {
-  const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
-  return cpu_cache_bytes(path.value_or(best_cpu_path()), config.layers, shape, blocks);
+size_t LanguageModel::cache_bytes() const {
+  size_t bytes = 0;
+  for (const KvCache* cache : state_->model.caches()) bytes += cache->bytes;
+  return bytes;
 }
 
 }  // namespace slipstream

@@ -1,20 +1,25 @@
-// A model loaded from a Hugging Face folder or a GGUF file onto one device, for a verifier or for a drafter: give it a Step,
-// get one token for each wanted row, or the candidates that a target near it would likely choose.
+// A model loaded from a Hugging Face folder or a GGUF file onto a device, for a verifier or for a
+// drafter: give it a Step, get one token for each wanted row, or the candidates that a target near
+// it would likely choose.
 //
-//   TRY(LanguageModel target, LanguageModel::load(folder, {.threads = 2, .cache_blocks = 256}));
+//   TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = 2}));
+//   TRY(LanguageModel target, LanguageModel::load(folder, device, {.cache_blocks = 256}));
 //   TRY(auto chosen, target.run(step));
 //
-//   TRY(LanguageModel small, LanguageModel::load(folder, {.cache_blocks = 256, .ranked = 4}));
+//   TRY(LanguageModel small, LanguageModel::load(other, device, {.cache_blocks = 256, .ranked = 4}));
 //   TRY_VOID(small.run(step));
 //   std::span<const Ranked> candidates = small.ranked(0);
 //
-// One thread calls it. Everything is allocated by load(); run() allocates nothing.
+// Each model has a cache of its own on its device: cache blocks and slots of its steps name rows of
+// that one alone. Models keep their device alive.
+//
+// Threads: one thread at a time calls the models of one device (device.h). load() allocates
+// everything; run() allocates nothing.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -22,29 +27,27 @@
 #include "common/base/limits.h"
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
+#include "common/model/device.h"
 #include "common/model/load_report.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
-#include "kernels/cpu/panels.h"
-#include "kernels/cpu/path.h"
 
 namespace slipstream {
 
 inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more than memory holds
 
 struct ModelOptions {
-  int threads = 1;                      // compute threads, the caller's own included
-  std::optional<CpuPath> path;          // unset: the fastest that this machine has
-  std::optional<WeightFormat> weights;  // of matrices (kernels/cpu/panels.h); unset: small formats as stored, others bf16
-  int32_t cache_blocks = 0;             // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
-  int32_t rows_max = kStepRowsMax;      // rows of one step
-  int32_t ranked = 0;                   // candidates a wanted row, at most kRankedMax; 0: its one token
-  OnLoad on_load;                       // told how far loading is; may be empty
+  int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
+  int32_t rows_max = kStepRowsMax;  // rows of one step
+  int32_t ranked = 0;               // candidates a wanted row, at most kRankedMax; 0: its one token
+  OnLoad on_load;                   // told how far loading is; may be empty
 };
 
 class LanguageModel {
  public:
-  static Result<LanguageModel> load(const std::filesystem::path& model, const ModelOptions& options);
+  // The device keeps what a load that fails had packed by then.
+  static Result<LanguageModel> load(const std::filesystem::path& model, std::shared_ptr<Device> device,
+                                    const ModelOptions& options);
   LanguageModel(LanguageModel&&) noexcept;
   LanguageModel& operator=(LanguageModel&&) noexcept;
   ~LanguageModel();
@@ -62,8 +65,7 @@ class LanguageModel {
   const LoadReport& load_report() const;
   std::string numerics_id() const;
   bool row_invariant() const;
-  // What that many cache blocks take; path: of ModelOptions.
-  static size_t cache_bytes(const LlamaConfig& config, int32_t blocks, std::optional<CpuPath> path);
+  size_t cache_bytes() const;
 
  private:
   struct State;

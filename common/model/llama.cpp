@@ -24,10 +24,16 @@ struct Llama::Loader {
   const Checkpoint& checkpoint;
   Device& device;
   const std::function<void(uint64_t)>& packed;
+  std::vector<const Weight*>& weights;  // all that were packed
 
+  Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) const {
+    TRY(Weight * weight, device.pack(stacked, format));
+    weights.push_back(weight);
+    return weight;
+  }
   Result<Weight*> gain(const std::string& name, int32_t cols) const {
     TRY(const HostMatrix matrix, checkpoint.matrix(name, 1, cols));
-    return device.pack({&matrix, 1}, Format::f32);
+    return pack({&matrix, 1}, Format::f32);
   }
   struct Part {
     std::string name;
@@ -39,7 +45,7 @@ struct Llama::Loader {
       TRY(const HostMatrix matrix, checkpoint.matrix(part.name, part.rows, cols));
       matrices.push_back(matrix);
     }
-    TRY(Weight * weight, device.pack(matrices, Format::matrix));
+    TRY(Weight * weight, pack(matrices, Format::matrix));
     for (const HostMatrix& matrix : matrices) packed(matrix.bytes.size());
     return weight;
   }
@@ -50,7 +56,7 @@ struct Llama::Loader {
       TRY(const HostMatrix vector, checkpoint.matrix(part.name, part.rows, 1));
       matrices.push_back(vector);
     }
-    return device.pack(matrices, Format::f32);
+    return pack(matrices, Format::f32);
   }
 };
 
@@ -107,8 +113,8 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
 
 Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                           const LlamaOptions& options) {
-  const Loader load{checkpoint, device, options.packed};
   Llama model;
+  const Loader load{checkpoint, device, options.packed, model.weights_};
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;
@@ -124,7 +130,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   }
   TRY(model.rope_, device.rope(rope_rules(config), config.context_max));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
-  TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks));
+  TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks, config.context_max));
   TRY(model.buffers_, make_buffers(config, device, options));
   return model;
 }

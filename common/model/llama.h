@@ -25,6 +25,8 @@ class Llama final : public Network {
                             const LlamaOptions& options);
 
   void forward(Ops& ops, Shape shape) const override;
+  std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
+  std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
 
   Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
   Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise; no data where candidates are ranked
@@ -53,6 +55,7 @@ class Llama final : public Network {
   int32_t heads_ = 0, kv_heads_ = 0;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
+  std::vector<const Weight*> weights_;
   RopeTable* rope_ = nullptr;
   KvCache* cache_ = nullptr;
   Buffers buffers_;

@@ -31,6 +31,7 @@ struct Weight {  // opaque: panels, AMX tiles or an at::Tensor
 };
 struct KvCache {
   int32_t blocks = 0, block_tokens = 0;
+  size_t bytes = 0;
   virtual ~KvCache() = default;
 };
 
@@ -55,7 +56,7 @@ struct Step {
   int32_t blocks_max = 0;
   std::span<const RowSampling> sampling;  // [wanted]
   std::span<const int32_t> wanted;        // rows whose logits anyone needs, ascending
-  std::span<const KvMove> moves;          // done first: the commit of the step before
+  std::span<const KvMove> moves;          // done first, in the network's own caches: the commit of the step before
   std::span<const AdjustedRow> adjusted;  // ascending by wanted row, each once; most steps have none
   std::span<const std::shared_ptr<const Adjuster>> adjusters;
   std::span<const TokenId> path;
@@ -99,6 +100,8 @@ class Ops {
 struct Network {  // Llama, later a draft head
   virtual ~Network() = default;
   virtual void forward(Ops& ops, Shape shape) const = 0;
+  // Those whose rows its steps write, and move. No two networks of a device name the same one.
+  virtual std::span<KvCache* const> caches() const = 0;
 };
 
 }  // namespace slipstream

@@ -1,10 +1,12 @@
-// The processing chain: a row of logits becomes the tokens that may be drawn and their scaled logits. In this order:
+// The processing chain: a row of logits becomes the tokens that may be drawn and their scaled
+// logits. In this order:
 //   temperature  s_v = logit_v * (1 / temperature), in float; 0 keeps the argmax alone (lowest id on ties), unscaled
 //   top-k        the k highest
 //   top-p        the smallest set whose share of what top-k left is at least p
 //   min-p        those with probability at least min_p times the highest
-// Tokens are ordered by s_v, then lowest id first. A logit of -inf is masked: never kept. Probabilities are compared as
-// integers, round(exp(s_v - s_max) * 2^44) by arithmetic of our own (exp_fixed.h), so that no sum depends on its order.
+// Tokens are ordered by s_v, then lowest id first. A logit of -inf is masked: never kept.
+// Probabilities are compared as integers, round(exp(s_v - s_max) * 2^44) by arithmetic of our own
+// (exp_fixed.h), so that no sum depends on its order.
 #pragma once
 
 #include <array>

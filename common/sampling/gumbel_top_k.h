@@ -1,6 +1,6 @@
-// Gumbel top-k of a row: the k tokens with the highest key (double)s_v + gumbel(seed, choice, position, v), lowest id first on
-// ties (choose.h). Proven bounds leave out tokens that cannot be among them, so the result is that of a plain loop over all
-// tokens. Private to common/sampling.
+// Gumbel top-k of a row: the k tokens with the highest key (double)s_v + gumbel(seed, choice,
+// position, v), lowest id first on ties (choose.h). Proven bounds leave out tokens that cannot be
+// among them, so the result is that of a plain loop over all tokens. Private to common/sampling.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,8 @@ void each_token(std::span<const float> logits, size_t block, const Visit& visit)
   for (size_t token = block * kBlock; token < end; ++token) visit(token);
 }
 
-// Adds all tokens, with their logits as keys. block_max: [blocks] the bounds of scan_row() without levels (chain.h).
+// Adds all tokens, with their logits as keys. block_max: [blocks] the bounds of scan_row() without
+// levels (chain.h).
 template <int k>
 void add_logits(std::span<const float> logits, std::span<const float> block_max, TopK<k>& top) {
   for (size_t block = 0; block < block_max.size(); ++block) {
@@ -68,8 +69,8 @@ class GumbelTopK {
  public:
   explicit GumbelTopK(const NoiseKey& key) : key_(key) {}
 
-  // level: the token's noise level (noise.h). The bound rounds like the key and is monotone, so a token whose bound is below
-  // the threshold cannot reach it.
+  // level: the token's noise level (noise.h). The bound rounds like the key and is monotone, so a
+  // token whose bound is below the threshold cannot reach it.
   void add(TokenId token, float scaled, uint8_t level) {
     if (static_cast<double>(scaled) + level * kNoiseLevelNats < threshold()) return;
     add_key(token, scaled, noise_word(key_, static_cast<uint32_t>(token), 0));
@@ -107,8 +108,8 @@ bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, Ch
   };
   const auto first = static_cast<size_t>(std::ranges::max_element(scratch.bounds) - scratch.bounds.begin());
   add_block(first);
-  // Bounds are floats with two roundings. The bound of a token among the top k lies between the threshold and the highest
-  // bound, where it errs by less than 2^-22 (|bound| + 128).
+  // Bounds are floats with two roundings. The bound of a token among the top k lies between the
+  // threshold and the highest bound, where it errs by less than 2^-22 (|bound| + 128).
   const double highest = std::abs(static_cast<double>(scratch.bounds[first]));
   for (size_t block = 0; block < scratch.bounds.size(); ++block) {
     const double slack = (std::max(std::abs(top.threshold()), highest) + 128.0) * 0x1p-22;
@@ -117,7 +118,8 @@ bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, Ch
   return true;
 }
 
-// Below this share of the vocabulary the noise of the kept tokens alone is cheaper than that of all tokens.
+// Below this share of the vocabulary the noise of the kept tokens alone is cheaper than that of all
+// tokens.
 inline constexpr int kSparseShare = 16;
 
 // Adds the tokens that the chain kept.
@@ -140,7 +142,8 @@ void add_kept(const Kept& kept, const NoiseKey& key, int vocabulary, ChooseScrat
 
 inline NoiseKey coupled_key(const RowSampling& row) { return {row.seed, row.choice, row.position, NoisePurpose::coupled}; }
 
-// Adds the tokens of a row above temperature 0 that its chain keeps. False: its logits are not usable.
+// Adds the tokens of a row above temperature 0 that its chain keeps. False: its logits are not
+// usable.
 template <int k>
 bool add_row(std::span<const float> logits, const RowSampling& row, ChooseScratch& scratch, GumbelTopK<k>& top) {
   const NoiseKey key = coupled_key(row);

@@ -1,11 +1,12 @@
-// The cpu kernels over one row of a vocabulary, which sampling is made of: bounds of a row of logits, the list of its high
-// tokens, sums of its fixed-point exponentials, and the noise levels of a position. A table of plain functions over raw
-// pointers for each path, as in kernels.h. Nothing here allocates or knows threads.
+// The cpu kernels over one row of a vocabulary, which sampling is made of: bounds of a row of
+// logits, the list of its high tokens, sums of its fixed-point exponentials, and the noise levels
+// of a position. A table of plain functions over raw pointers for each path, as in kernels.h.
+// Nothing here allocates or knows threads.
 //
-// All paths give the same bits: sums of integers are exact, sums of floats run in one order, and nothing is contracted. So it
-// does not matter which path a row takes.
+// All paths give the same bits: sums of integers are exact, sums of floats run in one order, and
+// nothing is contracted. So it does not matter which path a row takes.
 //
-// A block is 64 consecutive tokens; the last one of a row may be shorter. A logit of -inf is masked.
+// A block is 64 consecutive tokens; the last one of a row may be shorter. -inf masks a token.
 #pragma once
 
 #include <cstdint>
@@ -40,19 +41,21 @@ struct ExpSumBounds {
 };
 
 struct VocabularyKernels {
-  // Is a row usable, how high does it go, and where could its winner be? bounds: [blocks] gets the maximum over the block of
-  // logit * scale + level * kNoiseLevelNats (noise.h); each term is within 1 float ulp. levels: [blocks * 64], or null for
-  // none. REQUIRES: vocabulary > 0.
+  // Is a row usable, how high does it go, and where could its winner be? bounds: [blocks] gets the
+  // maximum over the block of logit * scale + level * kNoiseLevelNats (noise.h); each term is
+  // within 1 float ulp. levels: [blocks * 64], or null for none. REQUIRES: vocabulary > 0.
   RowScan (*scan)(const float* logits, int64_t vocabulary, float scale, const uint8_t* levels, float* bounds) = nullptr;
 
-  // Fills ids (ascending) and scaled with the tokens that are not masked and whose logit * scale is at least `floor`. Returns
-  // how many there are.
+  // Fills ids (ascending) and scaled with the tokens that are not masked and whose logit * scale is
+  // at least `floor`. Returns how many there are.
   int64_t (*list)(const ListArgs& args) = nullptr;
 
-  // exp_fixed (exp_fixed.h) of scaled - highest for each of [count]. Returns their sum. REQUIRES: highest is not below any.
+  // exp_fixed (exp_fixed.h) of scaled - highest for each of [count]. Returns their sum. REQUIRES:
+  // highest is not below any.
   uint64_t (*exp_each)(const float* scaled, int64_t count, float highest, uint64_t* out) = nullptr;
 
-  // The sum of exp_fixed(logit * scale - highest) over a row. REQUIRES: no logit is NaN or +inf; highest is the row's, scaled.
+  // The sum of exp_fixed(logit * scale - highest) over a row. REQUIRES: no logit is NaN or +inf;
+  // highest is the row's, scaled.
   uint64_t (*exp_sum)(const float* logits, int64_t vocabulary, float scale, float highest) = nullptr;
 
   // Bounds of that sum, which cost a fraction of it. REQUIRES: also at most 2^18 logits.

@@ -1,6 +1,7 @@
-// The loops behind VocabularyKernels: one source in plain C++, compiled once for each instruction set. They have plain arrays
-// and fixed trip counts, so that the compiler makes vectors of all of it. Private to kernels/cpu/vocabulary_*.cpp. All is in an
-// unnamed namespace or always inlined, because these files compile it with different flags and must not share a copy.
+// The loops behind VocabularyKernels: one source in plain C++, compiled once for each instruction
+// set. They have plain arrays and fixed trip counts, so that the compiler makes vectors of all of
+// it. Private to kernels/cpu/vocabulary_*.cpp. All is in an unnamed namespace or always inlined,
+// because these files compile it with different flags and must not share a copy.
 #pragma once
 
 #ifdef __AVX512F__
@@ -31,8 +32,9 @@ template <class Visit>
   visit(padded, full);
 }
 
-// The highest of a block. Joins the values pair by pair, [0] with [n/2] and so on, so that each round is one vector operation.
-// Each round has a width of its own at compile time: of one loop over widths compilers make branches. Uses the values up.
+// The highest of a block. Joins the values pair by pair, [0] with [n/2] and so on, so that each
+// round is one vector operation. Each round has a width of its own at compile time: of one loop
+// over widths compilers make branches. Uses the values up.
 template <int kCount>
 [[gnu::always_inline]] inline float highest_of(float* values) {
   if constexpr (kCount == 1) {
@@ -79,8 +81,8 @@ template <bool kLevels>
 }
 
 #ifdef __AVX512F__
-// Lists the tokens [begin, end) of one block behind `listed` others; returns how many there are then. No compiler makes a
-// compress of a plain loop, and one by one costs eight times as much.
+// Lists the tokens [begin, end) of one block behind `listed` others; returns how many there are
+// then. No compiler makes a compress of a plain loop, and one by one costs eight times as much.
 SLIPSTREAM_LOOP int64_t list_block(const ListArgs& args, int64_t begin, int64_t end, int64_t listed) {
   const __m512 scale = _mm512_set1_ps(args.scale), floor = _mm512_set1_ps(args.floor), masked = _mm512_set1_ps(kMaskedLogit);
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -140,8 +142,9 @@ SLIPSTREAM_LOOP int64_t list_block(const ListArgs& args, int64_t begin, int64_t 
   return total;
 }
 
-// exp(x) for x <= 0: within 2^-22 + e of itself down to x = -40, where e is half an ulp of x (the product k ln 2 is rounded as
-// x was); below 2^-56 from there on. The polynomial goes through exp at six Chebyshev points and is within 2.3e-7 in floats.
+// exp(x) for x <= 0: within 2^-22 + e of itself down to x = -40, where e is half an ulp of x (the
+// product k ln 2 is rounded as x was); below 2^-56 from there on. The polynomial goes through exp
+// at six Chebyshev points and is within 2.3e-7 in floats.
 SLIPSTREAM_LOOP float quick_exp(float x) {
   constexpr float kRound = 0x1.8p23F;
   x = x > -40.0F ? x : -40.0F;
@@ -170,10 +173,11 @@ SLIPSTREAM_LOOP float quick_exp(float x) {
   double sum = 0;
   for (const double each : totals) sum += each;
   sum *= kExpFixedOne;
-  // Relative error: down to x = -16 quick_exp errs by less than 2^-22 + 2^-21, and ln 2 is rounded, which adds 2^-24; x itself
-  // is rounded, 2^-21; so are four additions, 2^-22: together below 2^-19. All tokens below weigh less than 2^18 exp(-16) <
-  // 1/32 of the highest, and err by three times as much. Absolute error: each exact term is rounded to within 2, and those
-  // below the range count as up to 2^-56, 2^-12 of a unit.
+  // Relative error: down to x = -16 quick_exp errs by less than 2^-22 + 2^-21, and ln 2 is rounded,
+  // which adds 2^-24; x itself is rounded, 2^-21; so are four additions, 2^-22: together below
+  // 2^-19. All tokens below weigh less than 2^18 exp(-16) < 1/32 of the highest, and err by three
+  // times as much. Absolute error: each exact term is rounded to within 2, and those below the
+  // range count as up to 2^-56, 2^-12 of a unit.
   const double slack = sum * 0x1p-18 + 4.0 * static_cast<double>(vocabulary);
   const double least = sum - slack;
   return {.least = static_cast<uint64_t>(least > 0.0 ? least : 0.0), .most = static_cast<uint64_t>(sum + slack) + 1};

@@ -1,5 +1,6 @@
-// The fixed-point exponential: exp(x) for x <= 0 as an integer, so that probabilities may be added in any order. It uses
-// IEEE + - * only, so its bits are equal in scalar, vector and GPU code (docs/NOISE.md).
+// The fixed-point exponential: exp(x) for x <= 0 as an integer, so that probabilities may be added
+// in any order. It uses IEEE + - * only, so its bits are equal in scalar, vector and GPU code
+// (docs/NOISE.md).
 #pragma once
 
 #include <bit>
@@ -9,7 +10,8 @@ namespace slipstream {
 
 inline constexpr double kExpFixedOne = 0x1p44;  // exp(0); 2^18 of them still fit 62 bits
 
-// round(exp(x) * 2^44), within 2 of the exact value; 0 below about -31.2. Any x <= 0, -inf included.
+// round(exp(x) * 2^44), within 2 of the exact value; 0 below about -31.2. Any x <= 0, -inf
+// included.
 [[gnu::always_inline]] constexpr uint64_t exp_fixed(double x) {
   constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which the low bits then hold
   x = x > -40.0 ? x : -40.0;

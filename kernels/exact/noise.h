@@ -1,7 +1,8 @@
-// The noise of every random choice: a pure function of (seed, choice, position, token, purpose), the same bits on every
-// machine. docs/NOISE.md specifies it; this file is that page in C++20, header only and free of our own headers, because
-// sampling and the kernels of every device share it. Only integer operations and IEEE + - * / on doubles: no libm, no fused
-// multiply-add (build with -ffp-contract=off, nvcc with -fmad=false).
+// The noise of every random choice: a pure function of (seed, choice, position, token, purpose),
+// the same bits on every machine. docs/NOISE.md specifies it; this file is that page in C++20,
+// header only and free of our own headers, because sampling and the kernels of every device share
+// it. Only integer operations and IEEE + - * / on doubles: no libm, no fused multiply-add (build
+// with -ffp-contract=off, nvcc with -fmad=false).
 #pragma once
 
 #include <bit>
@@ -12,7 +13,8 @@
 #else
 #define SLIPSTREAM_NOISE constexpr
 #endif
-// What cpu kernels call is always inlined: a copy made with one path's instructions must not serve the whole program.
+// What cpu kernels call is always inlined: a copy made with one path's instructions must not serve
+// the whole program.
 #define SLIPSTREAM_NOISE_INLINED [[gnu::always_inline]] SLIPSTREAM_NOISE
 
 namespace slipstream {
@@ -39,7 +41,8 @@ inline constexpr uint32_t kPhiloxMultiplier0 = 0xD2511F53u, kPhiloxMultiplier2 =
 inline constexpr uint32_t kPhiloxWeyl0 = 0x9E3779B9u, kPhiloxWeyl1 = 0xBB67AE85u;
 inline constexpr int kPhiloxRounds = 10;
 
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC
+// 2011).
 SLIPSTREAM_NOISE PhiloxWords philox(PhiloxWords counter, uint64_t key) {
   auto [c0, c1, c2, c3] = counter.word;
   auto k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
@@ -55,8 +58,8 @@ SLIPSTREAM_NOISE PhiloxWords philox(PhiloxWords counter, uint64_t key) {
   return {{c0, c1, c2, c3}};
 }
 
-// Half 0 of a token's noise is the high word, which decides nearly always whether the token can still win; half 1 the low one,
-// paid for by survivors only.
+// Half 0 of a token's noise is the high word, which decides nearly always whether the token can
+// still win; half 1 the low one, paid for by survivors only.
 SLIPSTREAM_NOISE_INLINED PhiloxWords noise_counter(const NoiseKey& key, uint32_t group, uint32_t half) {
   return {{group, key.position, key.choice, static_cast<uint32_t>(key.purpose) << 1 | half}};
 }
@@ -64,7 +67,8 @@ SLIPSTREAM_NOISE uint32_t noise_word(const NoiseKey& key, uint32_t token, uint32
   return philox(noise_counter(key, token >> 2, half), key.seed).word[token & 3];
 }
 
-// u = (2x + 1) / 2^53 of the 52 bits x = hi : top 20 bits of lo. Exact, and strictly between 0 and 1.
+// u = (2x + 1) / 2^53 of the 52 bits x = hi : top 20 bits of lo. Exact, and strictly between 0 and
+// 1.
 SLIPSTREAM_NOISE double noise_uniform(uint32_t hi, uint32_t lo) {
   const uint64_t x = uint64_t{hi} << 20 | lo >> 12;
   return static_cast<double>(2 * x + 1) * 0x1p-53;
@@ -107,8 +111,9 @@ SLIPSTREAM_NOISE double gumbel(const NoiseKey& key, uint32_t token) {
   return gumbel_of(noise_word(key, token, 0), noise_word(key, token, 1));
 }
 
-// A small integer n with gumbel_of(hi, lo) <= n * kNoiseLevelNats for every lo, from the high word alone: -log(u) >= 1 - u,
-// and 1 - u >= 2^-n. 1..24 counts the leading ones of hi; beyond 24 of them the level is that of the largest u.
+// A small integer n with gumbel_of(hi, lo) <= n * kNoiseLevelNats for every lo, from the high word
+// alone: -log(u) >= 1 - u, and 1 - u >= 2^-n. 1..24 counts the leading ones of hi; beyond 24 of
+// them the level is that of the largest u.
 inline constexpr double kNoiseLevelNats = 0x1.62E43p-1;  // ln 2, rounded up
 inline constexpr uint32_t kNoiseLevelMax = 53;
 SLIPSTREAM_NOISE_INLINED uint8_t noise_level(uint32_t hi) {
@@ -119,7 +124,8 @@ SLIPSTREAM_NOISE_INLINED uint8_t noise_level(uint32_t hi) {
 }
 SLIPSTREAM_NOISE double noise_ceiling(uint32_t hi) { return noise_level(hi) * kNoiseLevelNats; }
 
-// The levels of 64 consecutive tokens, first_token a multiple of 4. One loop over 16 counters, which compilers vectorise.
+// The levels of 64 consecutive tokens, first_token a multiple of 4. One loop over 16 counters,
+// which compilers vectorise.
 inline constexpr int kNoiseBlock = 64;
 [[gnu::always_inline]] inline void noise_levels(const NoiseKey& key, uint32_t first_token, uint8_t* levels) {
   constexpr int kGroups = kNoiseBlock / 4;

@@ -16,6 +16,7 @@
 #include "common/keys/keys.h"
 #include "common/kv/block_pool.h"
 #include "common/metrics/build_info.h"
+#include "common/model/cpu/cpu_device.h"
 #include "common/ops_page/node_metrics.h"
 #include "common/ops_page/server_metrics.h"
 #include "common/ops_page/worker_page.h"
@@ -35,13 +36,13 @@ namespace {
 
 using VerifierNode = Node<Verifier, VerifyPlan, Choices>;
 
-void tell(const VerifierConfig& config, const ModelOptions& wanted, const LlamaConfig& model, const LoadReport& load) {
+void tell(const VerifierConfig& config, int threads, const LanguageModel& target, const LoadReport& load) {
   log_info("{}", load.words());
   log_info(
       "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens in {} MB, routers {}, metrics at {}",
-      config.incarnation, config.pid, config.numerics_id, wanted.threads, config.context_max, model.context_max,
-      config.cache_blocks * kBlockTokens, LanguageModel::cache_bytes(model, config.cache_blocks, wanted.path) / 1'000'000,
-      fmt::join(config.routers, " "), config.metrics_endpoint);
+      config.incarnation, config.pid, config.numerics_id, threads, config.context_max, target.config().context_max,
+      config.cache_blocks * kBlockTokens, target.cache_bytes() / 1'000'000, fmt::join(config.routers, " "),
+      config.metrics_endpoint);
   const auto ms = [&](int32_t behind) {
     const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };
     return fmt::format("{:.3}, {:.3}, {:.3} or {:.3} ms", of(1), of(8), of(64), of(256));
@@ -50,12 +51,12 @@ void tell(const VerifierConfig& config, const ModelOptions& wanted, const LlamaC
            ms(kCalibrateContext));
 }
 
-ModelOptions model_options(const VerifierOptions& options) {
-  return {.threads = static_cast<int>(options.threads_or_quota()),
-          .path = cpu_path(options.path),             // "auto" names none
-          .weights = weight_format(options.weights),  // nor does "file"
-          .cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens,
-          .on_load = log_load()};
+// The target, on the one device of this process.
+Result<LanguageModel> load_target(const VerifierOptions& options, int32_t cache_blocks) {
+  TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = static_cast<int>(options.threads_or_quota()),
+                                                       .path = cpu_path(options.path),                // "auto" names none
+                                                       .weights = weight_format(options.weights)}));  // nor does "file"
+  return LanguageModel::load(options.model, device, {.cache_blocks = cache_blocks, .on_load = log_load()});
 }
 
 // Times steps of the loaded model, unless the options say what they cost.
@@ -68,14 +69,14 @@ Result<CostModel> cost_of_steps(const VerifierOptions& options, LanguageModel& t
 }
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
-  const ModelOptions wanted = model_options(options);
+  const int32_t cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens;
   TRY(const auto keys, open_keys(options.key, options.peers, "verifier"));
   TRY(auto routers, with_router_keys(options.router, keys));
   log_info("loading {}", options.model);
-  TRY(LanguageModel target, LanguageModel::load(options.model, wanted));
+  TRY(LanguageModel target, load_target(options, cache_blocks));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = target.load_report();
-  TRY(const CostModel cost, cost_of_steps(options, target, wanted.cache_blocks, load));
+  TRY(const CostModel cost, cost_of_steps(options, target, cache_blocks, load));
   TRY(const Endpoint metrics, parse_endpoint(options.metrics));
   const LlamaConfig& model = target.config();
 
@@ -106,8 +107,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                               .pid = static_cast<uint32_t>(getpid()),
                               .routers = std::move(routers),
                               .cost = cost,
-                              .context_max = context_that_fits(std::min(asked, model.context_max), wanted.cache_blocks),
-                              .cache_blocks = wanted.cache_blocks,
+                              .context_max = context_that_fits(std::min(asked, model.context_max), cache_blocks),
+                              .cache_blocks = cache_blocks,
                               .wait_share = options.wait_percent / 100.0,
                               .drawn_wait = std::chrono::microseconds(options.drawn_wait_us)};
   TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}, .keys = keys}));
@@ -117,7 +118,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
   node = &loop;
   TRY_VOID(write_port_file(options.port_file, {{"metrics", address}}));
-  tell(config, wanted, model, load);
+  tell(config, static_cast<int>(options.threads_or_quota()), target, load);
   const auto done = [](const Verifier& v) { return v.counters().live == 0; };
   const std::chrono::milliseconds grace(options.drain_ms);
   VerifierCounters when_told;

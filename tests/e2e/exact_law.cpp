@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "common/model/cpu/cpu_device.h"
 #include "common/model/language_model.h"
 #include "tests/unit/common/sampling/plain_adjust.h"
 
@@ -112,7 +113,8 @@ void move(std::span<double> law, size_t from, size_t to, double mass) {
 
 Result<ExactLaw> ExactLaw::of(const std::filesystem::path& model, std::span<const TokenId> prompt, size_t length,
                               const LawSetting& setting) {
-  TRY(LanguageModel target, LanguageModel::load(model, {.threads = 1, .path = {}, .cache_blocks = kBlocks}));
+  TRY(std::shared_ptr<Device> device, make_cpu_device({}));
+  TRY(LanguageModel target, LanguageModel::load(model, device, {.cache_blocks = kBlocks}));
   const auto vocabulary = static_cast<size_t>(target.config().vocabulary);
   ExactLaw law;
   law.candidates_ = setting.how.allowed;

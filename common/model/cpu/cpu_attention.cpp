@@ -26,10 +26,7 @@ int32_t deepest(const Step& step, size_t first, size_t count) {
 }  // namespace
 
 CpuAttention::CpuAttention(const Kernels& kernels, ThreadPool& pool)
-    : kernels_(kernels),
-      pool_(pool),
-      rows_each_(kernels.attend_queries_best),
-      scratch_(static_cast<size_t>(pool.threads() * kCallsPerThread)) {
+    : kernels_(kernels), pool_(pool), scratch_(static_cast<size_t>(pool.threads() * kCallsPerThread)) {
   calls_.reserve(scratch_.size());
 }
 
@@ -37,7 +34,6 @@ void CpuAttention::reserve_rows(int32_t rows_max) { rows_.reserve(static_cast<si
 
 void CpuAttention::reserve(int32_t positions, const AttentionShape& shape) {
   const int32_t heads = shape.heads / shape.kv_heads;
-  rows_each_ = std::min(rows_each_, std::max(1, kernels_.attend_queries_best / heads));
   const int64_t each =
       scores_stride(blocks_of(positions + kAncestorsMax)) + int64_t{2} * value_stride(shape.head_size) + kLanes;
   const size_t lines = lines_of(std::max(kernels_.attend_queries_best, heads) * each * int64_t{sizeof(float)});
@@ -46,14 +42,22 @@ void CpuAttention::reserve(int32_t positions, const AttentionShape& shape) {
 
 void CpuAttention::begin(const Step& step) {
   step_ = &step;
+  grouped_heads_ = 0;
+  deepest_ = deepest(step, 0, step.token.size());
+}
+
+// A call has as many rows as share a block's loading well. heads: those of one key-value head.
+void CpuAttention::group_rows(int32_t heads) {
+  if (heads == grouped_heads_) return;
+  grouped_heads_ = heads;
+  const int32_t rows_max = std::max(1, kernels_.attend_queries_best / heads);
   rows_.clear();
-  for (int32_t row = 0; row < static_cast<int32_t>(step.token.size()); ++row) {
+  for (int32_t row = 0; row < static_cast<int32_t>(step_->token.size()); ++row) {
     const auto at = static_cast<size_t>(row);
-    const bool joins = row > 0 && step.sequence[at] == step.sequence[at - 1] && rows_.back().count < rows_each_;
+    const bool joins = row > 0 && step_->sequence[at] == step_->sequence[at - 1] && rows_.back().count < rows_max;
     if (!joins) rows_.push_back({.first = row, .count = 0});
     ++rows_.back().count;
   }
-  deepest_ = deepest(step, 0, step.token.size());
 }
 
 // Number i: key-value head i % kv_heads of rows_[i / kv_heads], with its queries. Each part of the scratch begins at a line.
@@ -89,6 +93,7 @@ AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tens
 }
 
 void CpuAttention::run(Tensor qkv, const CpuCache& cache, int layer, Tensor out) {
+  group_rows(cache.shape.heads / cache.shape.kv_heads);
   const int32_t kv_heads = cache.shape.kv_heads, calls = static_cast<int32_t>(rows_.size()) * kv_heads;
   const int64_t products = int64_t{2} * qkv.rows * cache.shape.heads * cache.shape.head_size * deepest_;
   if (pool_.threads() > 1 && calls < static_cast<int32_t>(scratch_.size()) && products >= kPartedProducts) {

@@ -16,7 +16,7 @@ class CpuAttention {
  public:
   CpuAttention(const Kernels& kernels, ThreadPool& pool);
 
-  // At load, so that no step allocates.
+  // At load, for each network, so that no step allocates.
   void reserve_rows(int32_t rows_max);
   void reserve(int32_t positions, const AttentionShape& shape);  // of one sequence
 
@@ -27,6 +27,7 @@ class CpuAttention {
   struct Rows {
     int32_t first = 0, count = 0;
   };
+  void group_rows(int32_t heads);
   AttendArgs call(Tensor qkv, const CpuCache& cache, int layer, Tensor out, int32_t i, size_t scratch);
   void run_parts(int32_t head_size);
 
@@ -34,7 +35,7 @@ class CpuAttention {
   ThreadPool& pool_;
   const Step* step_ = nullptr;
   int32_t deepest_ = 0;                          // positions of the row that sees most
-  int32_t rows_each_;                            // of a call, at most
+  int32_t grouped_heads_ = 0;                    // that rows_ is made for; 0: not yet
   std::vector<Rows> rows_;                       // the step's rows, a call's worth each
   std::vector<std::vector<CacheLine>> scratch_;  // one a thread, or one a call where their parts are split
   std::vector<AttendArgs> calls_;                // whose parts are split

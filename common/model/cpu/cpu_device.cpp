@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <numbers>
 
 #include "common/base/check.h"
@@ -192,7 +191,6 @@ class CpuDevice final : public Device {
   Result<RopeTable*> rope(const RopeRules& rules, int32_t positions) override {
     auto table = std::make_unique<CpuRope>();
     table->half = rules.head_size / 2;
-    positions_ = positions;
     const auto half = static_cast<size_t>(table->half);
     std::vector<float> frequencies(half);
     for (size_t i = 0; i < half; ++i) frequencies[i] = rope_frequency(rules, i);
@@ -212,16 +210,17 @@ class CpuDevice final : public Device {
     return ropes_.back().get();
   }
 
-  Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks) override {
+  Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) override {
     auto cache = std::make_unique<CpuCache>();
     cache->blocks = blocks;
     cache->block_tokens = kCacheRows;
     cache->shape = shape;
     cache->layers = layers;
     cache->layout = layout(path_, shape.head_size);
-    TRY(cache->data, arena_.array<std::byte>(cpu_cache_bytes(path_, layers, shape, blocks)));
+    cache->bytes = cpu_cache_bytes(path_, layers, shape, blocks);
+    TRY(cache->data, arena_.array<std::byte>(cache->bytes));
     const int64_t held = int64_t{blocks} * kCacheRows;
-    ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions_)), shape);
+    ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions)), shape);
     caches_.push_back(std::move(cache));
     return caches_.back().get();
   }
@@ -235,19 +234,26 @@ class CpuDevice final : public Device {
   Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
 
   Result<void> run(const Network& network, const Step& step) override {
+    CHECK(!running_.exchange(true), "a step begins on a device that runs another");
     ops_.begin(step);
-    for (const auto& cache : caches_) ops_.move(*cache, step.moves);
+    for (const KvCache* cache : network.caches()) ops_.move(static_cast<const CpuCache&>(*cache), step.moves);
     network.forward(ops_,
                     {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())});
+    running_ = false;
     return {};
   }
 
   bool row_invariant() const override { return true; }
-  std::string numerics_id() const override {
+  std::string numerics_id(std::span<const Weight* const> weights) const override {
+    bool used[kWeightFormats] = {};
+    for (const Weight* each : weights) {
+      const auto& weight = static_cast<const CpuWeight&>(*each);
+      if (weight.panels != nullptr) used[static_cast<size_t>(weight.format)] = true;
+    }
     std::string formats;
     uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
     for (const WeightFormat format : kAllWeightFormats) {
-      if (!used_[static_cast<size_t>(format)]) continue;
+      if (!used[static_cast<size_t>(format)]) continue;
       formats += (formats.empty() ? "" : "+") + std::string(name(format));
       hash = probe(kernels(path_), format, hash);
     }
@@ -270,7 +276,6 @@ class CpuDevice final : public Device {
 
   Result<void> fill_panels(std::span<const HostMatrix> stacked, CpuWeight& weight) {
     weight.format = format_.value_or(format_of(stacked));
-    used_[static_cast<size_t>(weight.format)] = true;
     if (weight.in % 2 != 0)
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
     TRY(std::byte * panels,
@@ -289,9 +294,8 @@ class CpuDevice final : public Device {
   }
 
   CpuPath path_;
-  std::optional<WeightFormat> format_;                       // unset: as stored
-  bool used_[kWeightFormats] = {};                           // by weights that were packed
-  int32_t positions_ = std::numeric_limits<int32_t>::max();  // of one sequence, once rope() said so
+  std::optional<WeightFormat> format_;  // unset: as stored
+  std::atomic<bool> running_ = false;   // a step
   CpuOps ops_;
   Arena arena_;
   std::vector<std::unique_ptr<CpuWeight>> weights_;

@@ -1,5 +1,6 @@
-// The cpu device: weights packed for kernels/cpu, a paged cache in the format that the path reads, a thread pool. Row-invariant
-// on every path.
+// The cpu device: weights packed for kernels/cpu, paged caches in the format that the path reads,
+// one pool of threads for all networks. Row-invariant on every path. A process makes one device:
+// two pools that spin would take each other's cores.
 #pragma once
 
 #include <memory>

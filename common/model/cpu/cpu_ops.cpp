@@ -55,7 +55,9 @@ void move_row(const CpuCache& cache, int layer, const KvMove& move) {
 }  // namespace
 
 CpuOps::CpuOps(const Kernels& kernels, int threads)
-    : kernels_(kernels), pool_(threads), attention_(kernels, pool_), scratch_(static_cast<size_t>(threads)) {}
+    : kernels_(kernels), pool_(threads), attention_(kernels, pool_), scratch_(static_cast<size_t>(threads)) {
+  for (Scratch& each : scratch_) each.choose.chain.kernels = &vocabulary_kernels(kernels.path);
+}
 
 void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);

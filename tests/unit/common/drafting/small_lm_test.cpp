@@ -173,7 +173,8 @@ TEST(SmallLm, RefusesOptionsOutOfRange) {
   for (const int siblings : {0, kSiblingsMax + 1}) {
     EXPECT_FALSE(SmallLm::load({.folder = kTiny, .vocabulary = kVocabulary, .siblings_max = siblings}).has_value());
   }
-  EXPECT_FALSE(SmallLm::load({.folder = "nowhere", .vocabulary = kVocabulary}).has_value());
+  EXPECT_FALSE(
+      SmallLm::load({.folder = "nowhere", .device = make_cpu_device({}).value(), .vocabulary = kVocabulary}).has_value());
 }
 
 std::vector<double> softmax(std::span<const float> logits) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/drafting/small_lm.h"
+#include "common/model/cpu/cpu_device.h"
 
 namespace slipstream {
 
@@ -20,6 +21,7 @@ inline DraftKey key_of(uint64_t counter, uint64_t verifier = 1) { return {Peer{v
 inline std::unique_ptr<SmallLm> load(SmallLmOptions options = {}) {
   if (options.folder.empty()) options.folder = kTiny;
   if (options.vocabulary == 0) options.vocabulary = kVocabulary;
+  if (options.device == nullptr) options.device = make_cpu_device({}).value();
   auto method = SmallLm::load(options);
   EXPECT_TRUE(method.has_value()) << method.error().message;
   return *std::move(method);
@@ -40,7 +42,7 @@ inline SequenceInfo info_of(const std::vector<TokenId>& prompt, float temperatur
 class Plain {
  public:
   explicit Plain(const std::filesystem::path& folder = kTiny)
-      : model_(LanguageModel::load(folder, {.cache_blocks = kBlocks})) {}
+      : model_(LanguageModel::load(folder, make_cpu_device({}).value(), {.cache_blocks = kBlocks})) {}
 
   TokenId next(const std::vector<TokenId>& tokens, const SequenceInfo& info) {
     BlockPool pool(kBlocks);

@@ -15,7 +15,7 @@ namespace {
 
 std::vector<float> logits_of(const std::filesystem::path& model, std::span<const TokenId> tokens,
                              std::optional<WeightFormat> weights = WeightFormat::bf16) {
-  auto target = LanguageModel::load(model, {.threads = 2, .weights = weights, .cache_blocks = 4});
+  auto target = load_alone(model, {.threads = 2, .weights = weights});
   EXPECT_TRUE(target.has_value()) << target.error().message;
   if (!target) return {};
   BlockPool pool(4);

@@ -16,7 +16,7 @@ namespace slipstream {
 namespace {
 
 LanguageModel load(const std::filesystem::path& folder, CpuPath path) {
-  auto target = LanguageModel::load(folder, {.threads = 2, .path = path, .cache_blocks = 4});
+  auto target = load_alone(folder, {.threads = 2, .path = path});
   EXPECT_TRUE(target.has_value()) << target.error().message;
   return *std::move(target);
 }

@@ -36,12 +36,12 @@ class Folder {
 };
 
 std::string refusal(const std::filesystem::path& folder, ModelOptions options = {.cache_blocks = 4}) {
-  const auto target = LanguageModel::load(folder, options);
+  const auto target = load_alone(folder, {}, options);
   return target ? "loaded" : target.error().message;
 }
 
 TEST(LanguageModel, NamesWhatGivesEqualBits) {
-  const auto target = LanguageModel::load(test_data("tiny-llama"), {.path = CpuPath::portable, .cache_blocks = 4});
+  const auto target = load_alone(test_data("tiny-llama"), {.path = CpuPath::portable});
   ASSERT_TRUE(target.has_value());
   EXPECT_THAT(target->numerics_id(), HasSubstr("cpu/portable/bf16/"));
   EXPECT_TRUE(target->row_invariant());
@@ -51,8 +51,7 @@ TEST(LanguageModel, NamesWhatGivesEqualBits) {
 
 TEST(LanguageModel, NamesTheFormatOfItsWeights) {
   for (const auto format : {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
-    const auto target =
-        LanguageModel::load(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = format, .cache_blocks = 4});
+    const auto target = load_alone(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = format});
     ASSERT_TRUE(target.has_value()) << target.error().message;
     EXPECT_THAT(target->numerics_id(), testing::StartsWith(fmt::format("cpu/portable/{}/", name(format))));
   }
@@ -61,18 +60,21 @@ TEST(LanguageModel, NamesTheFormatOfItsWeights) {
 TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {
   const Folder theta("theta");
   theta.replace("config.json", "\"rope_theta\": 10000.0", "\"rope_theta\": 20000.0");
-  const auto ours = LanguageModel::load(test_data("tiny-llama"), {.cache_blocks = 4}),
-             other = LanguageModel::load(theta.path(), {.cache_blocks = 4});
+  const auto ours = load_alone(test_data("tiny-llama")), other = load_alone(theta.path());
   ASSERT_TRUE(ours.has_value() && other.has_value());
   EXPECT_NE(ours->weights_hash(), other->weights_hash());
 }
 
 // 135M: 30 layers, three heads of 64, 16,384 tokens.
 TEST(LanguageModel, KeepsAKeyAndAValueOfEachPositionLayerAndHead) {
-  const LlamaConfig config{.layers = 30, .heads = 9, .kv_heads = 3, .head_size = 64};
+  constexpr AttentionShape kShape{.heads = 9, .kv_heads = 3, .head_size = 64};
   const size_t numbers = 30u * 3 * 64 * 2 * 16'384;
-  EXPECT_EQ(LanguageModel::cache_bytes(config, 512, CpuPath::portable), numbers * sizeof(float));
-  EXPECT_EQ(LanguageModel::cache_bytes(config, 512, CpuPath::amx), numbers * sizeof(uint16_t));
+  EXPECT_EQ(cpu_cache_bytes(CpuPath::portable, 30, kShape, 512), numbers * sizeof(float));
+  EXPECT_EQ(cpu_cache_bytes(CpuPath::amx, 30, kShape, 512), numbers * sizeof(uint16_t));
+  const auto target = load_alone(test_data("tiny-llama"), {.path = CpuPath::portable}).value();
+  const LlamaConfig& tiny = target.config();
+  EXPECT_EQ(target.cache_bytes(),
+            sizeof(float) * static_cast<size_t>(2 * tiny.layers * tiny.kv_heads * tiny.head_size * 4 * kBlockTokens));
 }
 
 TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {
@@ -104,7 +106,7 @@ TEST(LanguageModel, RefusesWeightsOfAnotherModel) {
 
 TEST(LanguageModel, RefusesOptionsOutOfRange) {
   EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 0}), HasSubstr("0 cache blocks"));
-  EXPECT_THAT(refusal(test_data("tiny-llama"), {.threads = 0, .cache_blocks = 4}), HasSubstr("0 compute threads"));
+  EXPECT_THAT(load_alone(test_data("tiny-llama"), {.threads = 0}).error().message, HasSubstr("0 compute threads"));
   EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 4, .rows_max = 100000}), HasSubstr("100000 rows"));
 }
 

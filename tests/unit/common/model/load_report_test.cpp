@@ -51,7 +51,7 @@ TEST(LoadProgress, ReadsEveryByteThenPacksEveryMatrix) {
   for (const char* folder : {"tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"}) {
     std::vector<LoadProgress> told;
     const auto tell = [&](const LoadProgress& each) { told.push_back(each); };
-    const auto model = LanguageModel::load(test_data(folder), {.cache_blocks = 4, .on_load = tell});
+    const auto model = load_alone(test_data(folder), {}, {.cache_blocks = 4, .on_load = tell});
     ASSERT_TRUE(model.has_value()) << model.error().message;
     const uint64_t matrices = bytes_of_rank(folder, 2), all = matrices + bytes_of_rank(folder, 1);
     EXPECT_EQ(model->load_report().bytes, all);

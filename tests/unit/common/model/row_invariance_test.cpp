@@ -30,8 +30,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     if (real_ && !model.weights && !std::filesystem::exists(real_gguf())) GTEST_SKIP() << kNoRealGguf;
     for (const int threads : {1, 2}) {
       const auto at = !real_ ? test_data(model.name) : model.weights ? real_model() : real_gguf();
-      auto target =
-          LanguageModel::load(at, {.threads = threads, .path = path, .weights = model.weights, .cache_blocks = kBlocks});
+      auto target = load_alone(at, {.threads = threads, .path = path, .weights = model.weights}, {.cache_blocks = kBlocks});
       ASSERT_TRUE(target.has_value()) << target.error().message;
       targets_.push_back(*std::move(target));
     }

@@ -1,5 +1,5 @@
-// Rows of logits of all the shapes that bounds could get wrong: flat, peaked, tied, masked, huge, tiny, and lengths off the
-// block size.
+// Rows of logits of all the shapes that bounds could get wrong: flat, peaked, tied, masked, huge,
+// tiny, and lengths off the block size.
 #pragma once
 
 #include <cmath>

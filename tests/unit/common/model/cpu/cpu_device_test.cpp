@@ -38,18 +38,20 @@ class Stored {
   std::vector<std::byte> bytes_;
 };
 
-// The id of a device that has packed these stacks.
+// The id of a network of these stacks.
 std::string id_of(std::optional<WeightFormat> weights, const std::vector<std::vector<Dtype>>& stacks,
                   CpuPath path = CpuPath::portable) {
   const auto device = make_cpu_device({.path = path, .weights = weights}).value();
+  std::vector<const Weight*> network;
   for (const auto& dtypes : stacks) {
     std::vector<Stored> stored(dtypes.begin(), dtypes.end());
     std::vector<HostMatrix> stack;
     for (const Stored& each : stored) stack.push_back(each.matrix());
     const auto packed = device->pack(stack, Format::matrix);
     EXPECT_TRUE(packed.has_value()) << packed.error().message;
+    network.push_back(*packed);
   }
-  return device->numerics_id();
+  return device->numerics_id(network);
 }
 
 TEST(CpuDevice, KeepsSmallFormatsAsTheFileHasThem) {
@@ -171,7 +173,7 @@ TEST(CpuDevice, RefusesNumbersThatAreNotFinite) {
 
 TEST(CpuDevice, RefusesACacheThatTheMachineHasNoMemoryFor) {
   const auto device = make_cpu_device({.path = CpuPath::portable}).value();
-  const auto cache = device->cache(100, {.heads = 32, .kv_heads = 32, .head_size = 128}, 1 << 20);
+  const auto cache = device->cache(100, {.heads = 32, .kv_heads = 32, .head_size = 128}, 1 << 20, 8192);
   ASSERT_FALSE(cache.has_value());
   EXPECT_THAT(cache.error().message, testing::HasSubstr("use a smaller model or a smaller cache"));
 }
