@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/checkpoint/gguf_weights.h"
+#include "common/checkpoint/gguf/weights.h"
 #include "common/checkpoint/host_matrix.h"
 #include "common/checkpoint/safetensors.h"
 

@@ -7,8 +7,8 @@
 
 #include <xxhash.h>
 
-#include "common/checkpoint/gguf_file.h"
-#include "common/checkpoint/gguf_tokenizer.h"
+#include "common/checkpoint/gguf/file.h"
+#include "common/checkpoint/gguf/tokenizer.h"
 #include "common/checkpoint/mapped_file.h"
 #include "common/checkpoint/safetensors.h"
 #include "common/checkpoint/tokenizer_hash.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/limits.h"
-#include "common/checkpoint/gguf_config.h"
+#include "common/checkpoint/gguf/config.h"
 #include "common/checkpoint/hf_config.h"
 
 namespace slipstream {

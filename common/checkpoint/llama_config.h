@@ -45,7 +45,7 @@ struct LlamaConfig {
   std::vector<TokenId> eos_ids;      // that end an answer; ascending
 };
 
-// Of a Hugging Face folder (hf_config.h) or a GGUF file (gguf_config.h). Errors name the file, the field and what is supported.
+// Of a Hugging Face folder (hf_config.h) or a GGUF file (gguf/config.h). Errors name the file, the field and what is supported.
 Result<LlamaConfig> read_llama_config(const std::filesystem::path& model);
 
 // What both ask of sizes that were found one by one within their limits; `what`: the file.

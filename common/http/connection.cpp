@@ -8,22 +8,22 @@
 
 namespace slipstream::http {
 
-Connection::Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Site> site)
-    : site_(std::move(site)),
+Connection::Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state)
+    : state_(std::move(state)),
       socket_(std::move(socket)),
       timer_(socket_.get_executor()),
-      buffer_(std::max(site_->limits.header_bytes, kHttpPipelinedBytesMax) + kReadBytes),
-      outbox_(socket_, site_->limits.stall, [this](Outbox::End end) { on_outbox(end); }) {
+      buffer_(std::max(state_->limits.header_bytes, kHttpPipelinedBytesMax) + kReadBytes),
+      outbox_(socket_, state_->limits.stall, [this](Outbox::End end) { on_outbox(end); }) {
   ErrorCode ignored;
   socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
-  site_->open.insert(this);
+  state_->open.insert(this);
 }
 
 void Connection::start() {
   counted_ = true;
-  site_->connections.fetch_add(1, std::memory_order_relaxed);
+  state_->connections.fetch_add(1, std::memory_order_relaxed);
   await_request();
-  arm(site_->limits.idle);
+  arm(state_->limits.idle);
   read();
 }
 
@@ -35,17 +35,17 @@ void Connection::close() {
   timer_.cancel();
   outbox_.cancel();
   has_request();
-  if (counted_) site_->left();
-  site_->open.erase(this);
+  if (counted_) state_->left();
+  state_->open.erase(this);
   gone_ = nullptr;
 }
 
 void Connection::await_request() {
-  if (!place_) place_ = site_->without_request.insert(site_->without_request.end(), this);
+  if (!place_) place_ = state_->without_request.insert(state_->without_request.end(), this);
 }
 
 void Connection::has_request() {
-  if (const auto place = std::exchange(place_, std::nullopt)) site_->without_request.erase(*place);
+  if (const auto place = std::exchange(place_, std::nullopt)) state_->without_request.erase(*place);
 }
 
 void Connection::finish() {
@@ -87,8 +87,8 @@ void Connection::on_deadline() {
       return close();
     case Phase::head:
     case Phase::body:
-      site_->bad_requests.fetch_add(1, std::memory_order_relaxed);
-      return refuse(408, fmt::format("the request did not arrive within {} ms", site_->limits.read.count()));
+      state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
+      return refuse(408, fmt::format("the request did not arrive within {} ms", state_->limits.read.count()));
     case Phase::answering:
     case Phase::closed:
       return;  // fired just before its request was complete
@@ -97,16 +97,16 @@ void Connection::on_deadline() {
 
 void Connection::on_outbox(Outbox::End end) {
   if (phase_ == Phase::closed) return;
-  if (end == Outbox::End::stalled && phase_ == Phase::answering) site_->slow_readers.fetch_add(1, std::memory_order_relaxed);
+  if (end == Outbox::End::stalled && phase_ == Phase::answering) state_->slow_readers.fetch_add(1, std::memory_order_relaxed);
   if (end != Outbox::End::empty) return client_went();
   if (phase_ == Phase::answering && answer_ == Answer::complete) next_request();
 }
 
 void Connection::next_request() {
-  if (!form_.keep_alive || site_->finishing) return linger();
+  if (!form_.keep_alive || state_->finishing) return linger();
   phase_ = Phase::idle;
   await_request();
-  arm(site_->limits.idle);
+  arm(state_->limits.idle);
   if (buffer_.size() > 0) parse();
   read();
 }
@@ -125,7 +125,7 @@ void Connection::client_went() {
   const auto gone = std::exchange(gone_, nullptr);
   close();
   if (!owed) return;
-  site_->clients_gone.fetch_add(1, std::memory_order_relaxed);
+  state_->clients_gone.fetch_add(1, std::memory_order_relaxed);
   gone_request_ = request_;
   if (gone) gone();
 }

@@ -24,14 +24,14 @@
 
 #include "common/http/answer.h"
 #include "common/http/outbox.h"
-#include "common/http/site.h"
+#include "common/http/server_state.h"
 
 namespace slipstream::http {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<Site> site);
-  ~Connection() { close(); }  // the site must never be left with a pointer to it
+  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state);
+  ~Connection() { close(); }  // the server's state must never be left with a pointer to it
 
   void start();
   void refuse(int status,
@@ -51,7 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void forgotten(uint64_t request);  // the last Exchange died
 
   std::atomic<size_t>& unsent() { return outbox_.unsent(); }
-  Site& site() { return *site_; }
+  ServerState& state() { return *state_; }
 
  private:
   enum class Phase { idle, head, body, answering, lingering, closed };
@@ -79,12 +79,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return phase_ == Phase::answering && request == request_ && answer == answer_;
   }
 
-  const std::shared_ptr<Site> site_;  // first in, last out: it owns the loop that the socket belongs to
+  const std::shared_ptr<ServerState> state_;  // first in, last out: it owns the loop that the socket belongs to
   boost::asio::ip::tcp::socket socket_;
   boost::asio::steady_timer timer_;  // of the read side: idle, read, linger
   Phase phase_ = Phase::idle;
-  bool counted_ = false;                                   // among the site's connections
-  std::optional<std::list<Connection*>::iterator> place_;  // in the site's without_request
+  bool counted_ = false;                                   // among the server's connections
+  std::optional<std::list<Connection*>::iterator> place_;  // in the server's without_request
 
   // The request.
   std::array<char, kReadBytes> incoming_;

@@ -60,13 +60,13 @@ void Connection::on_gone(uint64_t request, std::function<void()> gone) {
 
 void Connection::cut_slow_reader(uint64_t request) {
   if (!current(request, Answer::streaming)) return;
-  site_->slow_readers.fetch_add(1, std::memory_order_relaxed);
+  state_->slow_readers.fetch_add(1, std::memory_order_relaxed);
   client_went();
 }
 
 void Connection::forgotten(uint64_t request) {
   if (current(request, Answer::streaming)) return close();
-  if (current(request, Answer::none)) send(request, site_->error_body(500, "the request was dropped without an answer"));
+  if (current(request, Answer::none)) send(request, state_->error_body(500, "the request was dropped without an answer"));
 }
 
 }  // namespace slipstream::http

@@ -37,7 +37,7 @@ void Connection::parse() {
   if (phase_ == Phase::head && parser_->is_header_done()) on_head();
   if (parser_->is_done()) return dispatch();
   // A chunk's header without an end: the parser would wait for it until memory ends.
-  if (buffer_.size() > site_->limits.header_bytes) refuse_parse(Reason::buffer_overflow);
+  if (buffer_.size() > state_->limits.header_bytes) refuse_parse(Reason::buffer_overflow);
 }
 
 void Connection::begin_request() {
@@ -50,9 +50,9 @@ void Connection::begin_request() {
   form_ = {};
   parser_.emplace();
   parser_->eager(true);
-  parser_->header_limit(static_cast<uint32_t>(site_->limits.header_bytes));
-  parser_->body_limit(site_->limits.body_bytes);
-  arm(site_->limits.read);
+  parser_->header_limit(static_cast<uint32_t>(state_->limits.header_bytes));
+  parser_->body_limit(state_->limits.body_bytes);
+  arm(state_->limits.read);
   if (!begins_method(*static_cast<const char*>(buffer_.cdata().data()))) refuse_parse(Reason::bad_method);
 }
 
@@ -64,7 +64,7 @@ void Connection::on_head() {
            .head_only = request.method() == boost::beast::http::verb::head,
            .chunked = request.version() >= 11};
   if (parser_->is_done()) return;
-  arm(site_->limits.read);
+  arm(state_->limits.read);
   if (boost::beast::iequals(request[field::expect], "100-continue")) {
     outbox_.put(kContinue);
     outbox_.flush(shared_from_this());
@@ -75,7 +75,7 @@ void Connection::dispatch() {
   phase_ = Phase::answering;
   answer_ = Answer::none;
   timer_.cancel();
-  site_->requests.fetch_add(1, std::memory_order_relaxed);
+  state_->requests.fetch_add(1, std::memory_order_relaxed);
   auto message = parser_->release();
   const std::string target = text(message.target());
   const size_t mark = std::min(target.find('?'), target.size());
@@ -84,16 +84,16 @@ void Connection::dispatch() {
                   .query = target.substr(std::min(mark + 1, target.size())),
                   .content_type = text(message[field::content_type]),
                   .body = std::move(message.body())};
-  site_->handler(std::move(request), Exchange(std::make_shared<Exchange::State>(shared_from_this(), request_)));
+  state_->handler(std::move(request), Exchange(std::make_shared<Exchange::State>(shared_from_this(), request_)));
 }
 
 void Connection::refuse_parse(ErrorCode error) {
-  site_->bad_requests.fetch_add(1, std::memory_order_relaxed);
+  state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
   if (error == Reason::header_limit || error == Reason::buffer_overflow) {
-    return refuse(431, fmt::format("the request's header is larger than {} bytes", site_->limits.header_bytes));
+    return refuse(431, fmt::format("the request's header is larger than {} bytes", state_->limits.header_bytes));
   }
   if (error == Reason::body_limit) {
-    return refuse(413, fmt::format("the request's body is larger than {} bytes", site_->limits.body_bytes));
+    return refuse(413, fmt::format("the request's body is larger than {} bytes", state_->limits.body_bytes));
   }
   refuse(400, fmt::format("this is not an HTTP/1.1 request: {}", error.message()));
 }
@@ -104,7 +104,7 @@ void Connection::refuse(int status, std::string_view message) {
   answer_ = Answer::none;
   form_.keep_alive = false;
   timer_.cancel();
-  send(request_, site_->error_body(status, message));
+  send(request_, state_->error_body(status, message));
 }
 
 }  // namespace slipstream::http

@@ -18,7 +18,7 @@ void Exchange::begin_stream(std::string content_type, Headers headers) {
 void Exchange::write(std::string chunk) {
   Connection& connection = *state_->connection;
   const size_t unsent = connection.unsent().fetch_add(chunk.size(), std::memory_order_relaxed) + chunk.size();
-  if (unsent > connection.site().limits.unsent_bytes) {
+  if (unsent > connection.state().limits.unsent_bytes) {
     connection.unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);
     return state_->run([](Connection& on, uint64_t request) { on.cut_slow_reader(request); });
   }

@@ -13,7 +13,7 @@ struct Exchange::State {
   State(std::shared_ptr<Connection> connection_of, uint64_t request_number)
       : connection(std::move(connection_of)), request(request_number) {}
   ~State() {  // behind an answer that another thread sent just before, even if this is the loop's own
-    connection->site().run_last([on = connection, number = request] { on->forgotten(number); });
+    connection->state().run_last([on = connection, number = request] { on->forgotten(number); });
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -21,7 +21,7 @@ struct Exchange::State {
   // Calls it on the server's thread.
   template <class Call>
   void run(Call call) {
-    connection->site().run([on = connection, number = request, call = std::move(call)]() mutable { call(*on, number); });
+    connection->state().run([on = connection, number = request, call = std::move(call)]() mutable { call(*on, number); });
   }
 
   const std::shared_ptr<Connection> connection;

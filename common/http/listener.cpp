@@ -20,7 +20,8 @@ constexpr std::chrono::milliseconds kAcceptPause{
 
 }  // namespace
 
-Listener::Listener(std::shared_ptr<Site> site) : site_(std::move(site)), acceptor_(site_->loop), pause_(site_->loop) {}
+Listener::Listener(std::shared_ptr<ServerState> state)
+    : state_(std::move(state)), acceptor_(state_->loop), pause_(state_->loop) {}
 
 Result<void> Listener::open(const std::string& address, uint16_t port) {
   namespace ip = boost::asio::ip;
@@ -57,15 +58,15 @@ void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::
 }
 
 void Listener::take(boost::asio::ip::tcp::socket socket) {
-  const auto limit = static_cast<uint64_t>(site_->limits.connections);
-  bool full = site_->connections.load(std::memory_order_relaxed) >= limit;
-  if (full) site_->connections_refused.fetch_add(1, std::memory_order_relaxed);
-  if (full && !site_->without_request.empty()) {  // a newcomer means to ask now; ten thousand that never ask keep nobody out
-    site_->without_request.front()->shared_from_this()->close();
+  const auto limit = static_cast<uint64_t>(state_->limits.connections);
+  bool full = state_->connections.load(std::memory_order_relaxed) >= limit;
+  if (full) state_->connections_refused.fetch_add(1, std::memory_order_relaxed);
+  if (full && !state_->without_request.empty()) {  // a newcomer means to ask now; ten thousand that never ask keep nobody out
+    state_->without_request.front()->shared_from_this()->close();
     full = false;
   }
-  if (full && site_->open.size() >= limit + kHttpRefusalsMax) return;  // too many to be polite to
-  const auto connection = std::make_shared<Connection>(std::move(socket), site_);
+  if (full && state_->open.size() >= limit + kHttpRefusalsMax) return;  // too many to be polite to
+  const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
     connection->refuse(503, fmt::format("all {} connections are in use; try again in a moment", limit));
   } else {
@@ -88,13 +89,13 @@ void Listener::finish() {
   boost::system::error_code error;
   acceptor_.non_blocking(true, error);
   while (!error) {
-    boost::asio::ip::tcp::socket socket(site_->loop);
+    boost::asio::ip::tcp::socket socket(state_->loop);
     acceptor_.accept(socket, error);
     if (!error) take(std::move(socket));
   }
   stop_accepting();
-  site_->finishing = true;
-  for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {
+  state_->finishing = true;
+  for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
     connection->shared_from_this()->finish();
   }
 }
@@ -102,7 +103,7 @@ void Listener::finish() {
 void Listener::close() {
   closed_ = true;
   stop_accepting();
-  for (Connection* connection : std::vector<Connection*>(site_->open.begin(), site_->open.end())) {
+  for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
     connection->shared_from_this()->close();
   }
 }

@@ -7,13 +7,13 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "common/http/site.h"
+#include "common/http/server_state.h"
 
 namespace slipstream::http {
 
 class Listener : public std::enable_shared_from_this<Listener> {
  public:
-  explicit Listener(std::shared_ptr<Site> site);
+  explicit Listener(std::shared_ptr<ServerState> state);
   Result<void> open(const std::string& address, uint16_t port);
   void accept();
   void finish();  // no more connections; those that are idle end, the others after their answer
@@ -25,7 +25,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   void take(boost::asio::ip::tcp::socket socket);
   void stop_accepting();
 
-  const std::shared_ptr<Site> site_;
+  const std::shared_ptr<ServerState> state_;
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   bool closed_ = false;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <string>
 
-#include "common/text/marker.h"
-
 namespace slipstream {
 namespace {
 
+constexpr char32_t kFirstMark = 0xF0000;
+constexpr char32_t kLastMark = 0x10FFFD;
 constexpr size_t kRoleBytesMax = 32;
 
 // A template may build a special token around a role ("<|" + role + "|>"), so a role is a plain word.
@@ -19,7 +19,74 @@ Result<void> check_role(const std::string& role) {
   return {};
 }
 
+std::string four_bytes(char32_t character) {
+  const auto byte = [&](char32_t lead, int shift, char32_t bits) {
+    return static_cast<char>(lead | ((character >> shift) & bits));
+  };
+  return {byte(0xF0, 18, 0x07), byte(0x80, 12, 0x3F), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)};
+}
+
+// Ticks off every character of four bytes in the text, which is all that a mark could be mistaken for.
+void tick_off(std::string_view text, std::vector<bool>& used) {
+  const auto bits = [&](size_t at) { return static_cast<char32_t>(static_cast<uint8_t>(text[at]) & 0x3F); };
+  for (size_t at = 0; at + 3 < text.size(); ++at) {
+    const auto lead = static_cast<uint8_t>(text[at]);
+    if (lead < 0xF3) continue;
+    const char32_t character = static_cast<char32_t>(lead & 0x07) << 18 | bits(at + 1) << 12 | bits(at + 2) << 6 | bits(at + 3);
+    if (character >= kFirstMark && character <= kLastMark) used[character - kFirstMark] = true;
+  }
+}
+
+size_t first_character_bytes(std::string_view text) {
+  const auto lead = static_cast<uint8_t>(text[0]);
+  const size_t size = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return std::min(size, text.size());
+}
+
 }  // namespace
+
+Marker::Marker(char32_t mark, std::span<const std::string> specials)
+    : mark_(mark), mark_text_(four_bytes(mark)), specials_(specials) {}
+
+Result<Marker> Marker::for_messages(std::span<const ChatMessage> messages, std::span<const std::string> specials) {
+  std::vector<bool> used(kLastMark - kFirstMark + 1);
+  for (const ChatMessage& message : messages) tick_off(message.content, used);
+  const auto unused = std::ranges::find(used, false);
+  if (unused == used.end()) return fail("the messages use every private-use character of Unicode: leave one of them out");
+  return Marker(kFirstMark + static_cast<char32_t>(unused - used.begin()), specials);
+}
+
+// A whole special token is here, or the words end inside one.
+bool Marker::begins_special(std::string_view rest) const {
+  return std::ranges::any_of(specials_, [&](std::string_view special) {
+    return !special.empty() && rest.starts_with(special.substr(0, rest.size()));
+  });
+}
+
+// The words begin with what a special token ends with.
+bool Marker::ends_special(std::string_view words) const {
+  return std::ranges::any_of(specials_, [&](std::string_view special) {
+    for (size_t from = 1; from < special.size(); ++from) {
+      if (words.starts_with(special.substr(from))) return true;
+    }
+    return false;
+  });
+}
+
+Result<std::string> Marker::marked(std::string_view words) const {
+  std::string text = ends_special(words) ? mark_text_ : "";
+  while (!words.empty()) {
+    const size_t size = first_character_bytes(words);
+    text += words.substr(0, size);
+    if (begins_special(words)) text += mark_text_;
+    if (std::ranges::find(specials_, words.substr(0, size)) != specials_.end()) {
+      return fail("a message contains the character {}, which is a control token of this model: leave it out",
+                  words.substr(0, size));
+    }
+    words.remove_prefix(size);
+  }
+  return text;
+}
 
 Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
                                          std::span<const ChatMessage> messages, size_t tokens_max) {

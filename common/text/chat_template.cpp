@@ -1,8 +1,7 @@
 #include "common/text/chat_template.h"
 
-#include "common/text/ffi.h"
-#include "common/text/ffi_values.h"
 #include "common/text/read_file.h"
+#include "common/text/rust_bridge.h"
 
 namespace slipstream {
 

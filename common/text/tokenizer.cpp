@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "common/text/ffi.h"
-#include "common/text/ffi_values.h"
 #include "common/text/read_file.h"
+#include "common/text/rust_bridge.h"
 
 namespace slipstream {
 

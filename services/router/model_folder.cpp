@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/checkpoint/fingerprint.h"
-#include "common/checkpoint/gguf_file.h"
-#include "common/checkpoint/gguf_tokenizer.h"
+#include "common/checkpoint/gguf/file.h"
+#include "common/checkpoint/gguf/tokenizer.h"
 #include "common/checkpoint/llama_config.h"
 
 namespace slipstream {

@@ -16,7 +16,7 @@
 #include "common/base/check.h"
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/dequantise.h"
-#include "common/checkpoint/gguf_names.h"
+#include "common/checkpoint/gguf/names.h"
 #include "common/checkpoint/llama_config.h"
 #include "tests/data/gguf_writer.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/checkpoint/gguf_fields.h"
+#include "common/checkpoint/gguf/fields.h"
 
 namespace slipstream {
 

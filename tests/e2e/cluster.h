@@ -13,9 +13,9 @@
 #include "common/metrics/names.h"
 #include "tests/e2e/faults/tally.h"
 #include "tests/e2e/samples.h"
-#include "tools/slipstream/answer.h"
-#include "tools/slipstream/ports.h"
+#include "tools/slipstream/chat_client.h"
 #include "tools/slipstream/process.h"
+#include "tools/slipstream/run_folder.h"
 
 namespace slipstream::e2e {
 

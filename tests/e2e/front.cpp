@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tools/slipstream/answer.h"
+#include "tools/slipstream/chat_client.h"
 
 namespace slipstream::e2e {
 namespace {

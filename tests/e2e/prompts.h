@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/slipstream/answer.h"
+#include "tools/slipstream/chat_client.h"
 
 namespace slipstream::e2e {
 

@@ -1,5 +1,3 @@
-#include "tools/slipstream/demo.h"
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -8,10 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/slipstream/answer.h"
-#include "tools/slipstream/comparison.h"
-#include "tools/slipstream/palette.h"
-#include "tools/slipstream/serve.h"
+#include "tools/slipstream/commands.h"
+#include "tools/slipstream/terminal.h"
 
 namespace slipstream::command {
 namespace {
@@ -165,7 +161,7 @@ Result<bool> demo(DemoOptions options, StopSignal& stop) {
   std::fflush(stdout);
   TRY(auto fleet, Fleet::launch(options.fleet, stop, [&](std::string_view line) { remarks.add(line); }));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  fmt::print("Ready after {:.1f} s at {}. {}.\n", took.count(), fleet->url(), fleet->division().words());
+  fmt::print("Ready after {:.1f} s at {}. {}.\n", took.count(), fleet->url(), fleet->cpus().words());
 
   std::vector<std::pair<std::string, std::string>> questions{{"tell a story", std::string(kStory)},
                                                              {"edit a text", std::string(kEdit)}};

@@ -1,18 +1,10 @@
 #include "tools/slipstream/fleet.h"
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <charconv>
-#include <deque>
-#include <fstream>
+#include <chrono>
+#include <csignal>
 #include <optional>
 #include <system_error>
 
-#include "common/config/cpu_quota.h"
-#include "common/config/router_config.h"
-#include "common/config/verifier_config.h"
 #include "common/http/client.h"
 
 namespace slipstream::command {
@@ -24,39 +16,6 @@ constexpr std::chrono::milliseconds kProbeTimeout{2000};
 constexpr std::chrono::milliseconds kLookTimeout{500};    // of one that tells who hangs
 constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe that others wait for
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
-constexpr size_t kLogTailLines = 12;
-constexpr uint32_t kModelDeadlineUs = 200'000;
-
-std::string tail(const std::filesystem::path& log) {
-  std::ifstream file(log);
-  std::deque<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    lines.push_back(std::move(line));
-    if (lines.size() > kLogTailLines) lines.pop_front();
-  }
-  std::string text;
-  for (const std::string& line : lines) text += "\n  | " + line;
-  return text;
-}
-
-// Files of earlier fleets of this name, "NAME-PID-...", whose process is gone.
-void remove_files_of_the_dead(const std::filesystem::path& folder, const std::string& name) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string file = entry.path().filename().string();
-    if (!file.starts_with(name + "-")) continue;
-    const char *begin = file.data() + name.size() + 1, *end = file.data() + file.size();
-    pid_t pid = 0;
-    const auto number = std::from_chars(begin, end, pid);
-    if (number.ec != std::errc{} || number.ptr == end || *number.ptr != '-') continue;
-    if (kill(pid, 0) != 0 && errno == ESRCH) std::filesystem::remove(entry.path(), ignored);
-  }
-}
-
-Division divide(const FleetOptions& options) {
-  const int cpus = options.cpus > 0 ? options.cpus : cpu_quota();
-  return options.drafter == kSmallLm ? Division::with_draft_model(cpus) : Division::of(cpus);
-}
 
 bool says_yes(uint16_t port, const char* path, std::chrono::milliseconds at_most) {
   http::Client client("127.0.0.1", port, at_most);
@@ -66,71 +25,28 @@ bool says_yes(uint16_t port, const char* path, std::chrono::milliseconds at_most
 
 }  // namespace
 
-uint32_t deadline_of(const FleetOptions& options) {
-  return options.deadline_us.value_or(options.drafter == kSmallLm ? kModelDeadlineUs : RouterOptions().deadline_us);
-}
-
-std::vector<std::string> router_flags(const FleetOptions& options) {
-  std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
-  flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // they are all our own
-  if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
-  return flags;
-}
-
-std::string drafting_words(const FleetOptions& options) {
-  if (options.drafter == kNoDrafter) return "no drafter: all is decoded plainly";
-  return fmt::format(
-      "drafter {}: a step waits {:g} ms for a tree at most (--deadline-us), and only while waiting pays (beside what drafts "
-      "save, "
-      "{} % of the time computed: --wait-percent); its probabilities are trusted, as it is our own",
-      options.drafter, deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
-}
-
-Fleet::Fleet(FleetOptions options, ServicePrograms programs, Supervisor::Say say)
-    : options_(std::move(options)), programs_(std::move(programs)), division_(divide(options_)), supervisor_(std::move(say)) {}
+Fleet::Fleet(FleetPlan plan, Supervisor::Say say) : plan_(std::move(plan)), supervisor_(std::move(say)) {}
 
 Fleet::~Fleet() {
   supervisor_.stop();
   std::error_code ignored;
-  for (std::string_view service : kServices) std::filesystem::remove(port_file(service), ignored);
+  for (std::string_view service : kServices) std::filesystem::remove(files().port_file(service), ignored);
 }
 
 Result<std::unique_ptr<Fleet>> Fleet::launch(FleetOptions options, StopSignal& stop, Supervisor::Say say) {
-  TRY(ServicePrograms programs, ServicePrograms::find());
-  for (const char* folder : {"logs", "ports"}) {
-    std::error_code error;
-    std::filesystem::create_directories(options.run_folder / folder, error);
-    if (error) return fail("cannot make {}: {}", (options.run_folder / folder).string(), error.message());
-    remove_files_of_the_dead(options.run_folder / folder, options.name);
-  }
-  std::unique_ptr<Fleet> fleet(new Fleet(std::move(options), std::move(programs), std::move(say)));
+  TRY(FleetPlan plan, FleetPlan::make(std::move(options)));
+  TRY_VOID(plan.run_folder().prepare());
+  std::unique_ptr<Fleet> fleet(new Fleet(std::move(plan), std::move(say)));
   TRY_VOID(fleet->start(stop));
   return fleet;
 }
 
 Result<void> Fleet::start(StopSignal& stop) {
   supervisor_.restart_nobody();  // what cannot start must not be tried for ever
-  TRY(router_, start_one(stop, "router", router_command({})));
-  supervisor_.next_life("router", router_command(router_));  // the workers come back to the same port
-  Command verifier = command("verifier", programs_.verifier);
-  verifier.arguments.insert(verifier.arguments.end(), {"--threads", std::to_string(division_.verifier_threads), "--weights",
-                                                       options_.weights, "--drain-ms", "0"});
-  if (options_.wait_percent) {
-    verifier.arguments.insert(verifier.arguments.end(), {"--wait-percent", std::to_string(*options_.wait_percent)});
-  }
-  TRY_VOID(start_one(stop, "verifier", verifier));
-  if (options_.drafter != kNoDrafter) {
-    Command drafter = command("drafter", programs_.drafter);
-    drafter.arguments.insert(drafter.arguments.end(), {"--method", options_.drafter});
-    if (options_.drafter == kSmallLm) {
-      drafter.arguments.insert(drafter.arguments.end(),
-                               {"--threads", std::to_string(division_.drafter_threads), "--weights", options_.weights});
-    }
-    if (!options_.draft_model.empty()) {
-      drafter.arguments.insert(drafter.arguments.end(), {"--draft-model", options_.draft_model.string()});
-    }
-    TRY_VOID(start_one(stop, "drafter", drafter));
-  }
+  TRY(router_, start_one(stop, "router", plan_.router({})));
+  supervisor_.next_life("router", plan_.router(router_));  // the workers come back to the same port
+  TRY_VOID(start_one(stop, "verifier", plan_.verifier(router_)));
+  if (drafts()) TRY_VOID(start_one(stop, "drafter", plan_.drafter(router_)));
   TRY_VOID(await(stop, "the router's /ready", [this] { return ready(); }));
   supervisor_.restart_all();
   return {};
@@ -138,11 +54,11 @@ Result<void> Fleet::start(StopSignal& stop) {
 
 Result<Ports> Fleet::start_one(StopSignal& stop, const std::string& service, Command command) {
   std::error_code ignored;
-  std::filesystem::remove(port_file(service), ignored);
+  std::filesystem::remove(files().port_file(service), ignored);
   std::filesystem::remove(command.log, ignored);
   TRY_VOID(supervisor_.start(service, std::move(command), [this, service](pid_t pid) { return serves(service, pid); }));
   std::optional<Ports> ports;
-  TRY_VOID(await(stop, service + "'s ports", [&] { return (ports = read_ports(port_file(service))).has_value(); }));
+  TRY_VOID(await(stop, service + "'s ports", [&] { return (ports = read_ports(files().port_file(service))).has_value(); }));
   return *ports;
 }
 
@@ -152,58 +68,21 @@ Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::fu
     for (std::string_view service : kServices) {
       if (const Supervisor::Life life = supervisor_.life(service); life.last) {
         return fail("the {} {} while starting{}; the end of {}:{}", service, life.last->words(),
-                    life.why.empty() ? "" : ": " + life.why, log(service).string(), tail(log(service)));
+                    life.why.empty() ? "" : ": " + life.why, files().log(service).string(), log_tail(files().log(service)));
       }
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      return fail("waited {} s for {}; the logs in {} may say why", kStartMax.count(), what,
-                  (options_.run_folder / "logs").string());
+      return fail("waited {} s for {}; the logs in {} may say why", kStartMax.count(), what, files().logs().string());
     }
     if (stop.arrived(kLook)) return fail("stopped while starting");
   }
   return {};
 }
 
-Command Fleet::command(std::string_view service, const std::filesystem::path& program) const {
-  Command command{program,
-                  {"--model", options_.model.string(), "--router", router_.bind, "--port-file", port_file(service).string()},
-                  {},
-                  log(service)};
-  add_keys(service, command);
-  return command;
-}
-
-Command Fleet::router_command(const Ports& ports) const {
-  const int http = ports.http != 0 ? ports.http : options_.port;
-  const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
-  Command router{programs_.router,
-                 {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind, "--drain-ms",
-                  "0", "--port-file", port_file("router").string()},
-                 {},
-                 log("router")};
-  const std::vector<std::string> flags = router_flags(options_);
-  router.arguments.insert(router.arguments.end(), flags.begin(), flags.end());
-  add_keys("router", router);
-  return router;
-}
-
-void Fleet::add_keys(std::string_view service, Command& command) const {
-  if (options_.keys.empty()) return;
-  command.arguments.insert(command.arguments.end(), {"--key", (options_.keys / fmt::format("{}.key", service)).string(),
-                                                     "--peers", (options_.keys / "peers").string()});
-}
-
-std::filesystem::path Fleet::port_file(std::string_view service) const {
-  return options_.run_folder / "ports" / fmt::format("{}-{}-{}.json", options_.name, getpid(), service);
-}
-
-std::filesystem::path Fleet::log(std::string_view service) const {
-  return options_.run_folder / "logs" / fmt::format("{}-{}-{}.log", options_.name, getpid(), service);
-}
-
 std::string Fleet::log_tails() const {
   std::string text;
-  for (std::string_view service : kServices) text += fmt::format("\n{}:{}", log(service).string(), tail(log(service)));
+  for (std::string_view service : kServices)
+    text += fmt::format("\n{}:{}", files().log(service).string(), log_tail(files().log(service)));
   return text;
 }
 
@@ -212,7 +91,7 @@ std::string Fleet::url() const { return fmt::format("http://127.0.0.1:{}", route
 bool Fleet::ready() const { return says_yes(router_.http, "/ready", kProbeTimeout); }
 
 bool Fleet::serves(std::string_view service, pid_t pid) const {
-  const auto ports = read_ports(port_file(service));
+  const auto ports = read_ports(files().port_file(service));
   if (!ports || ports->pid != pid) return false;
   if (service == "router") return says_yes(ports->http, "/health", kGlanceTimeout);  // its /ready is the verifier's business
   return says_yes(ports->metrics, "/ready", kGlanceTimeout);
@@ -229,11 +108,11 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
   for (const std::string_view name : kServices) {
     const std::string service(name);
     const pid_t pid = supervisor_.life(service).pid;
-    const auto ports = read_ports(port_file(service));
+    const auto ports = read_ports(files().port_file(service));
     if (!ports || ports->pid != pid) continue;  // dead, or it still starts
     if (!hangs_.hangs(service, pid, answers(service, *ports))) continue;
     say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
-                    service, pid, kHangLooks, log(service).string()));
+                    service, pid, kHangLooks, files().log(service).string()));
     supervisor_.signal(service, SIGKILL);
   }
 }

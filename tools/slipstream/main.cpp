@@ -16,11 +16,8 @@
 #include "common/config/misspelling.h"
 #include "common/config/settings.h"
 #include "common/config/settings_checks.h"
-#include "tools/slipstream/ask_command.h"
-#include "tools/slipstream/demo.h"
-#include "tools/slipstream/keys_command.h"
-#include "tools/slipstream/serve.h"
-#include "tools/slipstream/verify/verify_command.h"
+#include "tools/slipstream/commands.h"
+#include "tools/slipstream/verify/verify_lossless.h"
 
 namespace slipstream::command {
 namespace {
@@ -77,16 +74,16 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--run-folder", options.run_folder, "Where logs go")->capture_default_str();
 }
 
-CLI::App* ask_flags(CLI::App& app, AskOptions& asking) {
-  asking.question.tokens_max = kAskTokensMax;
+CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
+  query.question.tokens_max = kAskTokensMax;
   CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
-  ask_app->add_option("question", asking.question.text, "What to ask")->required();
-  ask_app->add_option("--url", asking.url, "The server")->capture_default_str();
-  ask_app->add_flag("--plain", asking.plain, "No colours, only the answer");
-  ask_app->add_flag("!--no-drafts", asking.question.speculate, "Decode plainly, without drafters: the same words");
-  ask_app->add_option("--temperature", asking.question.temperature, "0: always the likeliest word")->capture_default_str();
-  ask_app->add_option("--seed", asking.question.seed, "The same seed gives the same words; drawn if not given");
-  ask_app->add_option("--max-tokens", asking.question.tokens_max, "Where to stop at the latest")->capture_default_str();
+  ask_app->add_option("question", query.question.text, "What to ask")->required();
+  ask_app->add_option("--url", query.url, "The server")->capture_default_str();
+  ask_app->add_flag("--plain", query.plain, "No colours, only the answer");
+  ask_app->add_flag("!--no-drafts", query.question.speculate, "Decode plainly, without drafters: the same words");
+  ask_app->add_option("--temperature", query.question.temperature, "0: always the likeliest word")->capture_default_str();
+  ask_app->add_option("--seed", query.question.seed, "The same seed gives the same words; drawn if not given");
+  ask_app->add_option("--max-tokens", query.question.tokens_max, "Where to stop at the latest")->capture_default_str();
   return ask_app;
 }
 
@@ -216,8 +213,8 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
 
-  AskOptions asking;
-  CLI::App* ask_app = ask_flags(app, asking);
+  AskOptions query;
+  CLI::App* ask_app = ask_flags(app, query);
 
   DemoOptions showing;
   demo_flags(app, showing);
@@ -235,7 +232,7 @@ int run(int argc, char** argv) {
   }
   serving.port = static_cast<uint16_t>(port);
   if (ask_app->parsed()) {
-    const auto asked = ask_command(asking);
+    const auto asked = ask_command(query);
     return asked ? 0 : failed(asked.error());
   }
   if (new_keys_app->parsed()) {

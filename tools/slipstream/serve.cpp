@@ -1,15 +1,13 @@
-#include "tools/slipstream/serve.h"
-
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <string>
-#include <system_error>
+
+#include "tools/slipstream/commands.h"
 
 namespace slipstream::command {
 namespace {
@@ -41,25 +39,6 @@ void say(std::string_view line) {
 
 }  // namespace
 
-Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
-  std::error_code ignored;
-  const auto there = [&](const std::filesystem::path& at) {
-    return std::filesystem::exists(at / "config.json", ignored) || std::filesystem::is_regular_file(at, ignored);
-  };
-  if (there(model)) return model;
-  if (std::filesystem::is_directory(model, ignored)) {
-    return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder or a GGUF file with --model",
-                model.string());
-  }
-  for (auto at = this_program().parent_path(); model.is_relative() && at.has_relative_path(); at = at.parent_path()) {
-    if (there(at / model)) return at / model;
-  }
-  return fail(
-      "there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a GGUF file with "
-      "--model",
-      model.string());
-}
-
 Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY(options.model, find_model(options.model));
   TRY_VOID(check_port(options.port));
@@ -68,7 +47,7 @@ Result<void> serve(FleetOptions options, StopSignal& stop) {
   TRY(auto fleet, Fleet::launch(std::move(options), stop, say));
   say(fmt::format(
       "{}\nready: {}\n\n  curl {}/v1/chat/completions -H 'content-type: application/json' -d '{}'\n\nCtrl-C stops all.",
-      fleet->division().words(), fleet->url(), fleet->url(),
+      fleet->cpus().words(), fleet->url(), fleet->url(),
       R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})"));
   while (!stop.arrived(kLook)) fleet->end_who_hangs(say);
   say("stopping");

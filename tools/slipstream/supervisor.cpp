@@ -8,7 +8,7 @@
 #include <csignal>
 #include <ranges>
 
-#include "tools/slipstream/service_log.h"
+#include "tools/slipstream/run_folder.h"
 
 namespace slipstream::command {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/slipstream/verify/visible.h"
+#include "tools/slipstream/verify/document.h"
 
 namespace slipstream::command::verify {
 namespace {
@@ -34,13 +34,13 @@ double row_top(size_t row) { return kTop + kRowHeight * static_cast<double>(row)
 
 }  // namespace
 
-std::string p_value_plot(std::span<const LawTest> tests, double alpha) {
+std::string p_value_plot(std::span<const DistributionTest> tests, double alpha) {
   const auto length = [](double p) {
     return std::min(kDecadesMax, -std::log10(std::max(p, 1e-300))) / kDecadesMax * kPlotWidth;
   };
   std::string content = text(kLabelWidth, 14, "corrected p-value, logarithmic; a bar beyond the line is a difference");
   for (size_t i = 0; i < tests.size(); ++i) {
-    const LawTest& test = tests[i];
+    const DistributionTest& test = tests[i];
     const double y = row_top(i);
     content +=
         text(kLabelWidth - 8, y + 14, fmt::format("prompt {}, {:g}: {}", test.prompt + 1, test.temperature, test.place), "end");
@@ -54,7 +54,7 @@ std::string p_value_plot(std::span<const LawTest> tests, double alpha) {
   return frame(tests.size(), "corrected p-values of the law tests", content);
 }
 
-std::string share_plot(const LawTest& test) {
+std::string share_plot(const DistributionTest& test) {
   statistics::Pair total;
   for (const Share& share : test.shares) {
     total.reference += share.count.reference;

@@ -4,14 +4,14 @@
 #include <span>
 #include <string>
 
-#include "tools/slipstream/verify/law.h"
+#include "tools/slipstream/verify/distribution_check.h"
 
 namespace slipstream::command::verify {
 
 // A bar for each test, as long as its corrected p-value is small (logarithmic), and the line that none may cross.
-std::string p_value_plot(std::span<const LawTest> tests, double alpha);
+std::string p_value_plot(std::span<const DistributionTest> tests, double alpha);
 
 // How often each side drew what: two bars a cell, the most frequent first, at most 24 cells.
-std::string share_plot(const LawTest& test);
+std::string share_plot(const DistributionTest& test);
 
 }  // namespace slipstream::command::verify

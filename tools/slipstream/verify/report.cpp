@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/slipstream/verify/document.h"
 #include "tools/slipstream/verify/plots.h"
-#include "tools/slipstream/verify/visible.h"
 
 namespace slipstream::command::verify {
 namespace {
@@ -27,12 +27,12 @@ std::string count(size_t number, std::string_view noun) { return fmt::format("{}
 
 std::string per_cent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
-std::string per_cent(const Drafting& drafting) {
+std::string per_cent(const DraftUse& drafting) {
   return per_cent(static_cast<double>(drafting.with) / static_cast<double>(std::max<size_t>(1, drafting.answers)));
 }
 
 // Why a part with so little speculation says nothing of it; empty: it had enough.
-std::string idle(std::string_view part, const Drafting& drafting) {
+std::string idle(std::string_view part, const DraftUse& drafting) {
   if (drafting.enough()) return "";
   if (drafting.told == 0) {
     return fmt::format(
@@ -62,7 +62,7 @@ std::string without_drafts(const Report& report) {
   return why;
 }
 
-std::string drafting_sentence(const Drafting& drafting) {
+std::string drafting_sentence(const DraftUse& drafting) {
   return fmt::format(
       "Steps judged {} draft nodes for the candidate's and accepted {}; {} of {} ({}) had a draft at a token that is "
       "compared.",
@@ -114,7 +114,7 @@ double apart(const Share& share) {
   return std::abs(share.count.reference - share.count.candidate) / std::sqrt(std::max(1.0, share.count.both()));
 }
 
-void add_worst(Document& document, LawTest worst) {
+void add_worst(Document& document, DistributionTest worst) {
   std::ranges::stable_sort(worst.shares, std::greater(), apart);
   document.push_back(
       Paragraph{fmt::format("The test of the smallest p-value: prompt {}, temperature {:g}, {}. What differs most "
@@ -129,7 +129,7 @@ void add_worst(Document& document, LawTest worst) {
 }
 
 void add_law(Document& document, const Report& report) {
-  const LawResult& law = *report.law;
+  const DistributionResult& law = *report.law;
   document.push_back(Heading{2, "As a law"});
   document.push_back(
       Paragraph{fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. {} Corrected "
@@ -139,19 +139,19 @@ void add_law(Document& document, const Report& report) {
                             law.declares ? " by more than is declared" : "", law.alpha)});
   if (report.speculates) document.push_back(Paragraph{drafting_sentence(law.drafting)});
   document.push_back(Paragraph{power_sentence(law)});
-  document.push_back(law_table(law));
+  document.push_back(distribution_table(law));
   document.push_back(Plot{p_value_plot(law.tests, law.alpha)});
-  if (const LawTest* worst = law.worst()) add_worst(document, *worst);
+  if (const DistributionTest* worst = law.worst()) add_worst(document, *worst);
 }
 
 // All that was drawn is too rare for a cell of its own.
-bool rare_only(const LawTest& test) { return test.shares.size() == 1 && test.shares.front().rare; }
+bool rare_only(const DistributionTest& test) { return test.shares.size() == 1 && test.shares.front().rare; }
 
 bool too_few_draws(const Report& report) {
   return report.law && report.law->draws_needed() == 0 && std::ranges::any_of(report.law->tests, rare_only);
 }
 
-std::string more_than_declared(const LawTest& test) {
+std::string more_than_declared(const DistributionTest& test) {
   if (!test.excess) return "";
   return fmt::format(" by more than it declares, {:.3g} ± {:.2g} where {} total variation is declared", test.excess->shift,
                      test.excess->error, variation(test.excess->declared));
@@ -172,7 +172,7 @@ std::string sentence(const Report& report) {
     reasons = fmt::format("{} of {} differ", report.bytes->differences.size(), count(report.bytes->answers, "answer"));
   }
   if (other_law(report)) {
-    const LawTest& worst = *report.law->worst();
+    const DistributionTest& worst = *report.law->worst();
     reasons += fmt::format("{}the law differs{} (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
                            reasons.empty() ? "" : "; ", more_than_declared(worst), worst.prompt + 1, worst.temperature,
                            worst.place, worst.adjusted);
@@ -198,15 +198,17 @@ std::string sentence(const Report& report) {
 
 namespace {
 
-std::string law_verdict(const LawTest& test, double alpha) {
+std::string law_verdict(const DistributionTest& test, double alpha) {
   if (test.test.degrees == 0) return rare_only(test) ? "too few draws to compare" : "one cell: both always say it";
   if (test.excess) return test.adjusted <= alpha ? "more than declared" : "within";
   return test.adjusted <= alpha ? "different" : "same";
 }
 
-std::string drafts_of(const LawTest& test) { return test.drafted ? fmt::format("{:.1f} %", 100 * *test.drafted) : "-"; }
+std::string drafts_of(const DistributionTest& test) {
+  return test.drafted ? fmt::format("{:.1f} %", 100 * *test.drafted) : "-";
+}
 
-Table declared_table(const LawResult& law) {
+Table declared_table(const DistributionResult& law) {
   Table table({{"prompt", true},
                {"temperature", true},
                {"what"},
@@ -218,7 +220,7 @@ Table declared_table(const LawResult& law) {
                {"corrected", true},
                {"finds beyond it", true},
                {"verdict"}});
-  for (const LawTest& test : law.tests) {
+  for (const DistributionTest& test : law.tests) {
     if (!test.excess) continue;
     const statistics::Excess& excess = *test.excess;
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
@@ -232,7 +234,7 @@ Table declared_table(const LawResult& law) {
 
 }  // namespace
 
-Table law_table(const LawResult& law) {
+Table distribution_table(const DistributionResult& law) {
   if (law.declares) return declared_table(law);
   Table table({{"prompt", true},
                {"temperature", true},
@@ -244,7 +246,7 @@ Table law_table(const LawResult& law) {
                {"corrected", true},
                {"finds a shift of", true},
                {"verdict"}});
-  for (const LawTest& test : law.tests) {
+  for (const DistributionTest& test : law.tests) {
     const bool compared = test.test.degrees > 0;
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
@@ -254,7 +256,7 @@ Table law_table(const LawResult& law) {
   return table;
 }
 
-std::string power_sentence(const LawResult& law) {
+std::string power_sentence(const DistributionResult& law) {
   if (law.draws_needed() == 0) {
     return std::ranges::any_of(law.tests, rare_only)
                ? "No test has more than one cell: what was drawn was drawn too rarely to be compared."

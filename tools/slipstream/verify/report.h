@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/slipstream/verify/bytes.h"
+#include "tools/slipstream/verify/byte_check.h"
+#include "tools/slipstream/verify/distribution_check.h"
 #include "tools/slipstream/verify/document.h"
-#include "tools/slipstream/verify/law.h"
 
 namespace slipstream::command::verify {
 
@@ -24,15 +24,15 @@ struct Report {
   bool speculates = false;      // the candidate is to have drafts: without any, nothing is shown
   size_t allowed = 0;           // answers that may differ in the first part
   std::optional<BytesResult> bytes;
-  std::optional<LawResult> law;
+  std::optional<DistributionResult> law;
   std::string problem;  // why a part could not be done; empty: none
 };
 
 Verdict verdict(const Report& report);
 std::string sentence(const Report& report);  // the verdict and its reason
 
-Table law_table(const LawResult& law);
-std::string power_sentence(const LawResult& law);  // what the law tests find, and what finding 1 % would take
+Table distribution_table(const DistributionResult& law);
+std::string power_sentence(const DistributionResult& law);  // what the law tests find, and what finding 1 % would take
 Document document(const Report& report);
 
 }  // namespace slipstream::command::verify

@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/checkpoint/gguf_file.h"
-#include "common/checkpoint/gguf_tokenizer.h"
+#include "common/checkpoint/gguf/file.h"
+#include "common/checkpoint/gguf/tokenizer.h"
 #include "tests/unit/common/checkpoint/folder.h"
-#include "tests/unit/common/checkpoint/small_gguf.h"
+#include "tests/unit/common/checkpoint/gguf/small_gguf.h"
 
 namespace slipstream {
 namespace {

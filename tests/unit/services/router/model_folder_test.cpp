@@ -7,7 +7,7 @@
 #include "common/text/chat_prompt.h"
 #include "common/text/utf8.h"
 #include "tests/data/gguf_of_folder.h"
-#include "tests/unit/common/checkpoint/small_gguf.h"
+#include "tests/unit/common/checkpoint/gguf/small_gguf.h"
 #include "tests/unit/common/text/golden.h"
 
 namespace slipstream {

@@ -1,34 +1,40 @@
 #include "tools/slipstream/fleet.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace slipstream::command {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+class HangWatchTest : public testing::Test {
+ protected:
+  // Of so many looks without an answer, the one after which it hangs; 0: none.
+  int hangs_after(int looks, pid_t pid) {
+    for (int look = 1; look <= looks; ++look) {
+      if (watch.hangs("verifier", pid, false)) return look;
+    }
+    return 0;
+  }
+  void answers(pid_t pid) { EXPECT_FALSE(watch.hangs("verifier", pid, true)); }
+  HangWatch watch;
+};
 
-TEST(Fleet, WaitsForAModelsTreeAsItsMethodNeedsUnlessItIsTold) {
-  EXPECT_EQ(deadline_of({.drafter = "small-lm"}), 200'000U);
-  EXPECT_EQ(deadline_of({.drafter = "ngram"}), 3000U);
-  EXPECT_EQ(deadline_of({.drafter = "small-lm", .deadline_us = 7000}), 7000U);
+TEST_F(HangWatchTest, WhoLetsManyLooksPassHangs) { EXPECT_EQ(hangs_after(2 * kHangLooks, 1), kHangLooks); }
+
+TEST_F(HangWatchTest, OneAnswerBeginsTheCountAnew) {
+  EXPECT_EQ(hangs_after(kHangLooks - 1, 1), 0);
+  answers(1);
+  EXPECT_EQ(hangs_after(kHangLooks - 1, 1), 0);
 }
 
-TEST(Fleet, LetsItsRouterAllowTheRulesThatItIsGiven) {
-  EXPECT_THAT(router_flags({.drafter = "ngram", .rules = "coupled,pareto"}),
-              ElementsAre("--deadline-us", "3000", "--trust", "local", "--rules", "coupled,pareto"));
-  EXPECT_THAT(router_flags({.drafter = "ngram"}), Not(Contains("--rules"))) << "the router has a default of its own";
+TEST_F(HangWatchTest, TheNextLifeIsNotBlamedForTheOneBefore) {
+  EXPECT_EQ(hangs_after(kHangLooks - 1, 1), 0);
+  EXPECT_EQ(hangs_after(kHangLooks, 2), kHangLooks);
 }
 
-TEST(Fleet, SaysHowLongADrafterIsWaitedForAndThatItIsTrusted) {
-  EXPECT_THAT(drafting_words({.drafter = "small-lm"}),
-              AllOf(HasSubstr("200 ms"), HasSubstr("--deadline-us"), HasSubstr("5 %"), HasSubstr("trusted")));
-  EXPECT_THAT(drafting_words({.drafter = "ngram", .deadline_us = 500, .wait_percent = 80}),
-              AllOf(HasSubstr("0.5 ms"), HasSubstr("80 %")));
-  EXPECT_EQ(drafting_words({.drafter = "none"}), "no drafter: all is decoded plainly");
+TEST_F(HangWatchTest, EachServiceIsLookedAtByItself) {
+  EXPECT_EQ(hangs_after(kHangLooks - 1, 1), 0);
+  EXPECT_FALSE(watch.hangs("drafter", 7, true));
+  EXPECT_EQ(hangs_after(1, 1), 1);
 }
 
 }  // namespace

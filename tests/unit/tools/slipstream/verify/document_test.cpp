@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tools/slipstream/verify/visible.h"
+#include "tools/slipstream/verify/document.h"
 
 namespace slipstream::command::verify {
 namespace {

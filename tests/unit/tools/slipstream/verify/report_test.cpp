@@ -7,13 +7,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Drafting kBusy{.answers = 10, .told = 10, .with = 9, .nodes = 50, .accepted = 21};
+constexpr DraftUse kBusy{.answers = 10, .told = 10, .with = 9, .nodes = 50, .accepted = 21};
 
 Report clean() {
   Report report{.reference = "here", .candidate = "there", .prompts = {"why?"}, .bytes_promised = true, .speculates = true};
   report.bytes = BytesResult{.answers = 10, .bytes = 100, .tokens = 50, .drafting = kBusy};
-  LawTest test{.place = "token 1", .shares = {{"a", {600, 590}}, {"b", {400, 410}}}, .test = {0.2, 1, 0.65}};
-  report.law = LawResult{.tests = {test}, .alpha = 1e-3, .samples = 1000, .drafting = kBusy};
+  DistributionTest test{.place = "token 1", .shares = {{"a", {600, 590}}, {"b", {400, 410}}}, .test = {0.2, 1, 0.65}};
+  report.law = DistributionResult{.tests = {test}, .alpha = 1e-3, .samples = 1000, .drafting = kBusy};
   correct(*report.law);
   return report;
 }
@@ -127,7 +127,7 @@ TEST(VerifyReport, CannotTellALawFromDrawsTooRareToCompare) {
 
 Report declaring() {
   Report report = clean();
-  LawTest& test = report.law->tests[0];
+  DistributionTest& test = report.law->tests[0];
   test.excess = statistics::Excess{.cells = 2, .shift = 0.04, .declared = 0.03, .error = 0.01, .p_value = 0.16};
   test.test = {1, 1, 0.16};
   report.law->declares = true;

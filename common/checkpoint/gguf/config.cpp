@@ -1,0 +1,150 @@
+#include "common/checkpoint/gguf/config.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/limits.h"
+#include "common/checkpoint/dequantise.h"
+#include "common/checkpoint/gguf/names.h"
+
+namespace slipstream {
+namespace {
+
+constexpr std::string_view kArchitectures[] = {"llama", "qwen2", "qwen3"};
+constexpr std::string_view kEndTokens[] = {"eos", "eot", "eom"};  // of a text, of a turn, of a message to a tool
+constexpr std::string_view kRopeFrequencies = "rope_freqs.weight";
+
+// The fields of one architecture, which all begin with its name.
+struct Fields {
+  const GgufFields& all;
+  std::string architecture;
+
+  std::string key(std::string_view name) const { return fmt::format("{}.{}", architecture, name); }
+  bool has(std::string_view name) const { return all.has(key(name)); }
+  Result<int32_t> size(std::string_view name, int32_t most) const {
+    TRY(const int64_t value, all.integer(key(name), 1, most));
+    return static_cast<int32_t>(value);
+  }
+  Result<int32_t> size_or(std::string_view name, int32_t absent, int32_t most) const {
+    return has(name) ? size(name, most) : Result<int32_t>(absent);
+  }
+};
+
+Result<Fields> fields_of(const GgufFile& file) {
+  TRY(const std::string_view architecture, file.fields().text("general.architecture"));
+  if (std::ranges::find(kArchitectures, architecture) == std::end(kArchitectures)) {
+    return fail("{}: architecture {:.100} is not supported yet; llama, qwen2 and qwen3 are", file.what(), architecture);
+  }
+  return Fields{file.fields(), std::string(architecture)};
+}
+
+Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
+  TRY(config.hidden, fields.size("embedding_length", kHiddenMax));
+  TRY(config.intermediate, fields.size("feed_forward_length", kIntermediateMax));
+  TRY(config.layers, fields.size("block_count", kLayersMax));
+  TRY(config.heads, fields.size("attention.head_count", kHeadsMax));
+  TRY(config.kv_heads, fields.size_or("attention.head_count_kv", config.heads, kHeadsMax));
+  if (!fields.has("attention.key_length") && config.hidden % config.heads != 0) {
+    return fail("{}: {} numbers cannot be shared by {} heads evenly", fields.all.what(), config.hidden, config.heads);
+  }
+  TRY(config.head_size, fields.size_or("attention.key_length", config.hidden / config.heads, kHeadSizeMax));
+  TRY(const int32_t values, fields.size_or("attention.value_length", config.head_size, kHeadSizeMax));
+  TRY(const int32_t rotated, fields.size_or("rope.dimension_count", config.head_size, kHeadSizeMax));
+  if (values != config.head_size || rotated != config.head_size) {
+    return fail("{}: heads of {} numbers of which {} are rotated, with values of {}: only equal sizes are supported",
+                fields.all.what(), config.head_size, rotated, values);
+  }
+  TRY(const int32_t context, fields.size("context_length", kPositionsMax));
+  config.context_max = std::min(context, kContextTokensMax);
+  const std::string eps = fields.key("attention.layer_norm_rms_epsilon");
+  TRY(const double least_norm, fields.all.number(eps, kRmsEpsMin, kRmsEpsMax));
+  config.rms_eps = static_cast<float>(least_norm);
+  return check_llama_shape(config, fields.all.what());
+}
+
+// What other models of these architectures have, and this code does not compute.
+Result<void> refuse_the_unknown(const Fields& fields) {
+  const std::string scaling = fields.key("rope.scaling.type");
+  if (fields.all.has(scaling)) {
+    TRY(const std::string_view type, fields.all.text(scaling));
+    if (type != "none") {
+      return fail("{}: RoPE scaling {:.100} is not supported; none and Llama 3's {} are", fields.all.what(), type,
+                  kRopeFrequencies);
+    }
+  }
+  for (const std::string_view name : {"expert_count", "attention.sliding_window", "rope.scale_linear"}) {
+    if (!fields.has(name)) continue;
+    TRY(const double value, fields.all.number(fields.key(name), -1e18, 1e18));
+    const double off = name == "rope.scale_linear" ? 1 : 0;
+    if (value != off) return fail("{}: {} {} is not supported", fields.all.what(), fields.key(name), value);
+  }
+  return {};
+}
+
+Result<void> read_rope(const GgufFile& file, const Fields& fields, LlamaConfig& config) {
+  if (fields.has("rope.freq_base")) {
+    TRY(const double theta, fields.all.number(fields.key("rope.freq_base"), kRopeThetaMin, kRopeThetaMax));
+    config.rope_theta = static_cast<float>(theta);
+  }
+  if (!file.has(kRopeFrequencies)) return {};
+  const GgufTensor& tensor = file.tensors().at(kRopeFrequencies);
+  const int32_t half = config.head_size / 2;
+  if (tensor.dtype != Dtype::f32 || tensor.shape != std::vector<int64_t>{half}) {
+    return fail("{}: tensor {} must hold {} numbers in F32", file.what(), kRopeFrequencies, half);
+  }
+  config.rope_divisors.resize(static_cast<size_t>(half));
+  read_row({.name = kRopeFrequencies, .dtype = Dtype::f32, .rows = 1, .cols = half, .bytes = tensor.bytes}, 0,
+           config.rope_divisors);
+  if (!std::ranges::all_of(config.rope_divisors, [](float each) { return std::isfinite(each) && each > 0; })) {
+    return fail("{}: tensor {} must hold numbers above 0", file.what(), kRopeFrequencies);
+  }
+  return {};
+}
+
+// As many as there are embeddings, and as many tokens.
+Result<void> read_vocabulary(const GgufFile& file, LlamaConfig& config) {
+  const auto embedding = file.tensors().find("token_embd.weight");
+  if (embedding == file.tensors().end()) return fail("{}: tensor token_embd.weight is missing", file.what());
+  TRY(const auto tokens, file.fields().texts("tokenizer.ggml.tokens"));
+  if (tokens.empty() || tokens.size() > kVocabularyMax) {
+    return fail("{}: {} tokens, supported are 1 to {}", file.what(), tokens.size(), kVocabularyMax);
+  }
+  if (embedding->second.shape.front() != static_cast<int64_t>(tokens.size())) {
+    return fail("{}: {} embeddings for {} tokens: tokenizer and weights do not belong together", file.what(),
+                embedding->second.shape.front(), tokens.size());
+  }
+  config.vocabulary = static_cast<int32_t>(tokens.size());
+  std::vector<int64_t> ends;
+  for (const std::string_view end : kEndTokens) {
+    const std::string key = fmt::format("tokenizer.ggml.{}_token_id", end);
+    if (!file.fields().has(key)) continue;
+    TRY(const int64_t id, file.fields().integer(key, 0, config.vocabulary - 1));
+    ends.push_back(id);
+  }
+  TRY(config.eos_ids, checked_eos(std::move(ends), config.vocabulary, file.what() + ": the metadata of end tokens"));
+  return {};
+}
+
+}  // namespace
+
+Result<LlamaConfig> read_gguf_config(const GgufFile& file) {
+  TRY(const Fields fields, fields_of(file));
+  LlamaConfig config;
+  TRY_VOID(read_sizes(fields, config));
+  TRY_VOID(refuse_the_unknown(fields));
+  TRY_VOID(read_rope(file, fields, config));
+  TRY_VOID(read_vocabulary(file, config));
+  config.tied_embeddings = !file.has("output.weight");
+  config.qkv_bias = fields.architecture == "qwen2" || file.has("blk.0.attn_q.bias");
+  config.out_bias = file.has("blk.0.attn_output.bias");
+  config.head_norms = fields.architecture == "qwen3";
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (name != kRopeFrequencies && !gguf_name_is_of(name, config)) {
+      return fail("{}: tensor {} is none that a plain {} model has: it is another kind of model, not supported yet",
+                  file.what(), name, fields.architecture);
+    }
+  }
+  return config;
+}
+
+}  // namespace slipstream

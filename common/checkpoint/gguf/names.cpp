@@ -1,0 +1,73 @@
+#include "common/checkpoint/gguf/names.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+constexpr std::string_view kLayers = "model.layers.", kBlocks = "blk.";
+
+struct Name {
+  std::string_view hugging_face, gguf;
+};
+constexpr Name kTop[] = {{"model.embed_tokens.weight", "token_embd.weight"},
+                         {"model.norm.weight", "output_norm.weight"},
+                         {"lm_head.weight", "output.weight"}};
+constexpr Name kOfLayers[] = {
+    {"input_layernorm.weight", "attn_norm.weight"},    {"self_attn.q_proj.weight", "attn_q.weight"},
+    {"self_attn.k_proj.weight", "attn_k.weight"},      {"self_attn.v_proj.weight", "attn_v.weight"},
+    {"self_attn.o_proj.weight", "attn_output.weight"}, {"post_attention_layernorm.weight", "ffn_norm.weight"},
+    {"mlp.gate_proj.weight", "ffn_gate.weight"},       {"mlp.up_proj.weight", "ffn_up.weight"},
+    {"mlp.down_proj.weight", "ffn_down.weight"},       {"self_attn.q_proj.bias", "attn_q.bias"},
+    {"self_attn.k_proj.bias", "attn_k.bias"},          {"self_attn.v_proj.bias", "attn_v.bias"},
+    {"self_attn.o_proj.bias", "attn_output.bias"},     {"self_attn.q_norm.weight", "attn_q_norm.weight"},
+    {"self_attn.k_norm.weight", "attn_k_norm.weight"}};
+
+// "blk.3.attn_q.weight" behind "blk.": 3 and "attn_q.weight".
+struct InLayer {
+  int32_t layer = 0;
+  std::string_view part;
+};
+std::optional<InLayer> in_layer(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  InLayer in;
+  const auto number = std::from_chars(name.data(), name.data() + name.size(), in.layer);
+  if (number.ec != std::errc{} || number.ptr == name.data() + name.size() || *number.ptr != '.') return std::nullopt;
+  in.part = name.substr(static_cast<size_t>(number.ptr - name.data()) + 1);
+  return in;
+}
+
+}  // namespace
+
+std::optional<std::string> gguf_name(std::string_view hugging_face) {
+  for (const Name& name : kTop) {
+    if (name.hugging_face == hugging_face) return std::string(name.gguf);
+  }
+  const auto in = in_layer(hugging_face, kLayers);
+  if (!in) return std::nullopt;
+  for (const Name& name : kOfLayers) {
+    if (name.hugging_face == in->part) return fmt::format("{}{}.{}", kBlocks, in->layer, name.gguf);
+  }
+  return std::nullopt;
+}
+
+bool gguf_name_is_of(std::string_view gguf, const LlamaConfig& config) {
+  for (const Name& name : kTop) {
+    if (name.gguf == gguf) return true;
+  }
+  const auto in = in_layer(gguf, kBlocks);
+  if (!in || in->layer < 0 || in->layer >= config.layers) return false;
+  for (const Name& name : kOfLayers) {
+    if (name.gguf != in->part) continue;
+    if (in->part == "attn_output.bias") return config.out_bias;
+    if (in->part.ends_with(".bias")) return config.qkv_bias;
+    return !name.hugging_face.ends_with("q_norm.weight") && !name.hugging_face.ends_with("k_norm.weight") ? true
+                                                                                                          : config.head_norms;
+  }
+  return false;
+}
+
+}  // namespace slipstream

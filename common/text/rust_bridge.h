@@ -1,0 +1,77 @@
+// The C ABI of rust/: what Rust gives is freed by Rust, what it borrows it forgets when the call returns. A handle may be
+// used by several threads at once. A call that can fail writes a sentence to `error`, and only then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+
+extern "C" {
+
+struct SlipstreamSlice {  // borrowed
+  const char* data;
+  size_t size;
+};
+struct SlipstreamBytes {  // owned by the caller: slipstream_bytes_free
+  char* data;
+  size_t size;
+};
+struct SlipstreamIds {  // owned by the caller: slipstream_ids_free
+  uint32_t* data;
+  size_t size;
+};
+void slipstream_bytes_free(SlipstreamBytes bytes);
+void slipstream_ids_free(SlipstreamIds ids);
+
+struct SlipstreamTokenizer;
+struct SlipstreamPieces {     // borrowed from the tokenizer for its lifetime
+  const char* bytes;          // the bytes of all ids, one after the other
+  const uint32_t* ends;       // [count] where in `bytes` each id's end
+  const uint8_t* is_special;  // [count]
+  size_t count;               // the vocabulary: greatest id + 1
+};
+SlipstreamTokenizer* slipstream_tokenizer_load(SlipstreamSlice json, SlipstreamBytes* error);  // null: failed
+void slipstream_tokenizer_free(SlipstreamTokenizer* tokenizer);
+SlipstreamPieces slipstream_tokenizer_pieces(const SlipstreamTokenizer* tokenizer);
+int64_t slipstream_tokenizer_id(const SlipstreamTokenizer* tokenizer, SlipstreamSlice token);  // -1: there is none
+// The special tokens as they are written, in no order.
+size_t slipstream_tokenizer_specials(const SlipstreamTokenizer* tokenizer);
+SlipstreamSlice slipstream_tokenizer_special(const SlipstreamTokenizer* tokenizer, size_t index);
+// `mark` (a Unicode scalar; 0: none) is taken out of the text after the special tokens in it were found. False: failed.
+bool slipstream_tokenizer_encode(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, bool parse_special, uint32_t mark,
+                                 SlipstreamIds* ids, SlipstreamBytes* error);
+
+struct SlipstreamTemplate;
+struct SlipstreamTurn {
+  SlipstreamSlice role;
+  SlipstreamSlice content;
+};
+// An empty `jinja` means the template inside tokenizer_config.json; an empty tokenizer_config means there is none.
+SlipstreamTemplate* slipstream_template_load(SlipstreamSlice jinja, SlipstreamSlice tokenizer_config, SlipstreamBytes* error);
+void slipstream_template_free(SlipstreamTemplate* chat_template);
+bool slipstream_template_render(const SlipstreamTemplate* chat_template, const SlipstreamTurn* turns, size_t count,
+                                int64_t now_unix_s, SlipstreamBytes* text, SlipstreamBytes* error);
+}
+
+namespace slipstream {
+
+// Values across the C ABI: what Rust gave is copied and freed.
+inline SlipstreamSlice slice_of(std::string_view text) { return {text.data(), text.size()}; }
+
+inline std::string taken(SlipstreamBytes bytes) {
+  std::string text(bytes.data, bytes.size);
+  slipstream_bytes_free(bytes);
+  return text;
+}
+
+inline std::vector<TokenId> taken(SlipstreamIds ids) {
+  std::vector<TokenId> copy(ids.data, ids.data + ids.size);
+  slipstream_ids_free(ids);
+  return copy;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,112 @@
+#include "common/checkpoint/gguf/config.h"
+
+#include <array>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/limits.h"
+#include "tests/unit/common/checkpoint/folder.h"
+#include "tests/unit/common/checkpoint/gguf/small_gguf.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class GgufConfig : public testing::Test {
+ protected:
+  Result<LlamaConfig> read(const GgufWriter& writer) {
+    folder_.write("x.gguf", writer.bytes());
+    return read_llama_config(folder_.path() / "x.gguf");
+  }
+  std::string refusal(const GgufWriter& writer) {
+    const auto config = read(writer);
+    return config ? "accepted" : config.error().message;
+  }
+  Folder folder_;
+};
+
+TEST_F(GgufConfig, ReadsSizesAndFillsInWhatIsUsual) {
+  const auto config = read(small_gguf());
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->hidden, 32);
+  EXPECT_EQ(config->intermediate, 32);
+  EXPECT_EQ(config->layers, 1);
+  EXPECT_EQ(config->heads, 2);
+  EXPECT_EQ(config->kv_heads, 1);
+  EXPECT_EQ(config->head_size, 16);
+  EXPECT_EQ(config->vocabulary, 8);
+  EXPECT_EQ(config->context_max, 64);
+  EXPECT_EQ(config->rms_eps, 1e-5F);
+  EXPECT_EQ(config->rope_theta, 10000.0F);
+  EXPECT_TRUE(config->tied_embeddings);
+  EXPECT_THAT(config->eos_ids, ElementsAre(0));
+  EXPECT_TRUE(config->rope_divisors.empty());
+}
+
+TEST_F(GgufConfig, KnowsTheMembersOfTheFamilyApart) {
+  const auto flags = [&](const char* architecture, bool biases) {
+    GgufWriter writer = small_gguf({.architecture = architecture});
+    if (biases) writer.tensor("blk.0.attn_q.bias", 0, {32}, std::string(128, '\1'));
+    const LlamaConfig config = read(writer).value();
+    return std::array{config.qkv_bias, config.out_bias, config.head_norms};
+  };
+  EXPECT_THAT(flags("llama", false), ElementsAre(false, false, false));
+  EXPECT_THAT(flags("llama", true), ElementsAre(true, false, false));
+  EXPECT_THAT(flags("qwen2", false), ElementsAre(true, false, false));
+  EXPECT_THAT(flags("qwen3", false), ElementsAre(false, false, true));
+}
+
+TEST_F(GgufConfig, TakesTheEndsOfTextTurnAndMessage) {
+  GgufWriter writer = small_gguf();
+  writer.u32("tokenizer.ggml.eot_token_id", 5).u32("tokenizer.ggml.eom_token_id", 3);
+  EXPECT_THAT(read(writer)->eos_ids, ElementsAre(0, 3, 5));
+  GgufWriter none = small_fields();
+  add_small_tensors(none);
+  EXPECT_THAT(refusal(none), HasSubstr("end tokens lists 0 ids"));
+  GgufWriter beyond = small_gguf();
+  EXPECT_THAT(refusal(beyond.u32("tokenizer.ggml.eot_token_id", 8)), HasSubstr("eot_token_id is 8, supported are 0 to 7"));
+}
+
+TEST_F(GgufConfig, CapsTheContextAtOurOwnLimit) {
+  GgufWriter writer = small_gguf({.architecture = "qwen2"});
+  writer.u32("llama.context_length", 1 << 20);  // another architecture's: not read
+  EXPECT_EQ(read(writer)->context_max, 64);
+}
+
+TEST_F(GgufConfig, ReadsWhatEachFrequencyIsDividedBy) {
+  std::string eight;
+  for (int i = 0; i < 8; ++i) eight += GgufWriter::raw(1.0F + static_cast<float>(i));
+  EXPECT_THAT(read(small_gguf().tensor("rope_freqs.weight", 0, {8}, eight))->rope_divisors,
+              ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(refusal(small_gguf().tensor("rope_freqs.weight", 0, {4}, eight.substr(16))), HasSubstr("must hold 8 numbers"));
+  EXPECT_THAT(refusal(small_gguf().tensor("rope_freqs.weight", 0, {8}, std::string(32, '\0'))), HasSubstr("above 0"));
+}
+
+TEST_F(GgufConfig, RefusesWhatItWouldNotCompute) {
+  EXPECT_THAT(refusal(small_gguf({.architecture = "mamba"})), HasSubstr("x.gguf: architecture mamba is not supported yet"));
+  EXPECT_THAT(refusal(small_gguf().text("llama.rope.scaling.type", "yarn")), HasSubstr("RoPE scaling yarn is not supported"));
+  EXPECT_EQ(refusal(small_gguf().text("llama.rope.scaling.type", "none")), "accepted");
+  EXPECT_THAT(refusal(small_gguf().u32("llama.expert_count", 8)), HasSubstr("llama.expert_count 8 is not supported"));
+  EXPECT_EQ(refusal(small_gguf().u32("llama.expert_count", 0)), "accepted");
+  EXPECT_THAT(refusal(small_gguf().u32("llama.attention.sliding_window", 32)), HasSubstr("sliding_window 32"));
+  EXPECT_THAT(refusal(small_gguf().f32("llama.rope.scale_linear", 2)), HasSubstr("scale_linear 2"));
+  EXPECT_THAT(refusal(small_gguf().u32("llama.rope.dimension_count", 8)), HasSubstr("of which 8 are rotated"));
+  EXPECT_THAT(refusal(small_gguf().tensor("blk.0.attn_q_norm.weight", 0, {16}, std::string(64, '\1'))),
+              HasSubstr("tensor blk.0.attn_q_norm.weight is none that a plain llama model has"));
+  EXPECT_THAT(refusal(small_gguf().tensor("blk.1.attn_q.weight", 0, {16}, std::string(64, '\1'))), HasSubstr("blk.1.attn_q"));
+  EXPECT_THAT(refusal(small_gguf().tensor("blk.0.ffn_gate_inp.weight", 0, {16}, std::string(64, '\1'))),
+              HasSubstr("ffn_gate_inp"));
+}
+
+TEST_F(GgufConfig, RefusesAVocabularyThatIsNotTheEmbeddings) {
+  GgufWriter writer = small_fields();
+  writer.u32("tokenizer.ggml.eos_token_id", 0);
+  add_small_tensors(writer, 9);
+  EXPECT_THAT(refusal(writer), HasSubstr("9 embeddings for 8 tokens"));
+}
+
+}  // namespace
+}  // namespace slipstream

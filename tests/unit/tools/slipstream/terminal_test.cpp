@@ -1,0 +1,63 @@
+#include "tools/slipstream/terminal.h"
+
+#include <gtest/gtest.h>
+
+namespace slipstream::command {
+namespace {
+
+Answer answer(std::vector<int32_t> ids) {
+  Answer answer;
+  answer.ids = std::move(ids);
+  return answer;
+}
+
+TEST(Comparison, SaysYesOnlyIfEveryTokenIsTheSame) {
+  const std::vector<Comparison> same{{"a", answer({1, 2, 3}), answer({1, 2, 3})}};
+  EXPECT_TRUE(same_words(same));
+  EXPECT_EQ(verdict(same), "same words: yes, 3 of 3 tokens");
+}
+
+TEST(Comparison, CountsTheRestOfALongerAnswerAsDifferent) {
+  const std::vector<Comparison> longer{{"a", answer({1, 2}), answer({1, 2, 3})}, {"b", answer({7}), answer({7})}};
+  EXPECT_FALSE(same_words(longer));
+  EXPECT_EQ(verdict(longer), "same words: no, 3 of 4 tokens");
+}
+
+TEST(Comparison, CountsTheWordsOfAnAnswerWhoseDrafterDied) {
+  const std::vector<Comparison> differs{{"a", answer({1, 2}), answer({1, 2}), answer({1, 3})}};
+  EXPECT_EQ(verdict(differs), "same words: no, 3 of 4 tokens");
+}
+
+TEST(Comparison, DoesNotTakeNothingForTheSame) { EXPECT_FALSE(same_words({})); }
+
+TEST(Comparison, AlignsItsTable) {
+  Answer fast = answer(std::vector<int32_t>(60, 1));
+  fast.decoded = 30;
+  fast.decode_s = 0.25;
+  fast.acceptance_length = 2;
+  Answer slow = fast;
+  slow.decode_s = 0.5;
+  const std::vector<Comparison> one{{"edit a text", fast, slow}};
+  const std::string text = table(one);
+  EXPECT_NE(text.find("120.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("2.00"), std::string::npos) << text;
+}
+
+TEST(Comparison, GivesNoRatioForAShortAnswer) {
+  const std::vector<Comparison> one{{"a word", answer({1, 2}), answer({1, 2})}};
+  EXPECT_NE(table(one).find("too short to tell a ratio"), std::string::npos) << table(one);
+}
+
+TEST(Comparison, GivesNoRatioWhereNothingWasGuessed) {
+  Answer plain = answer(std::vector<int32_t>(60, 1));
+  plain.decoded = 59;
+  plain.decode_s = 0.59;
+  Answer drafted = plain;
+  drafted.decode_s = 0.50;
+  const std::vector<Comparison> one{{"tell a story", drafted, plain}};
+  EXPECT_EQ(table(one).find("1.18"), std::string::npos) << table(one);
+  EXPECT_NE(table(one).find("differ by chance"), std::string::npos) << table(one);
+}
+
+}  // namespace
+}  // namespace slipstream::command

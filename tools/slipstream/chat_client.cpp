@@ -1,0 +1,222 @@
+#include "tools/slipstream/chat_client.h"
+
+#include <simdjson.h>
+
+#include <chrono>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/base/endpoint.h"
+
+namespace slipstream::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
+
+// 0.7F as 0.7, which is what was typed, and not as 0.699999988079071.
+double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+
+// The one place where a request is written.
+std::string request_json(const std::string& model, const Question& question) {
+  nlohmann::json request{
+      {"model", model},
+      {"messages", {{{"role", "user"}, {"content", question.text}}}},
+      {"max_tokens", question.tokens_max},
+      {"temperature", shortest(question.temperature)},
+      {"top_p", shortest(question.top_p)},
+      {"stream", true},
+      {"stream_options", {{"include_usage", true}}},
+  };
+  if (question.seed) request["seed"] = *question.seed;
+  if (question.logprobs) request["logprobs"] = true;
+  if (!question.standard) {
+    request["slipstream"] = {{"tokens", true}};
+    request["speculation"] = {{"enabled", question.speculate}};
+    if (!question.rule.empty()) request["speculation"]["rule"] = question.rule;
+    if (!question.tuning.empty()) request["speculation"].update(nlohmann::json::parse(question.tuning));
+  }
+  if (!question.more.empty()) request.update(nlohmann::json::parse(question.more));
+  return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string error_message(std::string_view body, int status) {
+  simdjson::dom::parser parser;
+  std::string_view message;
+  const simdjson::padded_string padded(body);
+  if (parser.parse(padded)["error"]["message"].get(message) == simdjson::SUCCESS) return std::string(message);
+  return fmt::format("the server answered with status {}", status);
+}
+
+// Reads the events of one stream into an Answer.
+class Reader {
+ public:
+  Reader(Answer& answer, const OnPiece& piece) : answer_(answer), piece_(piece) {}
+
+  bool event(std::string_view data) {
+    if (data == "[DONE]") {
+      done_ = true;
+      return true;  // to the end of the stream, so that the connection can be used again
+    }
+    const simdjson::padded_string padded(data);
+    simdjson::dom::element root;
+    if (parser_.parse(padded).get(root) != simdjson::SUCCESS) {
+      error_ = "the server sent an event that is no JSON";
+      return false;
+    }
+    std::string_view message;
+    if (root["error"]["message"].get(message) == simdjson::SUCCESS) {
+      error_ = message;
+      return false;
+    }
+    tokens(root);
+    usage(root);
+    return !stopped_;
+  }
+
+  Result<void> result() const {
+    if (!error_.empty()) return fail("{}", error_);
+    if (stopped_) return fail("the answer was stopped on its way");
+    if (!done_) {
+      return fail(
+          "the stream ended before the answer did; the server's logs say why (`slipstream serve` names their folder first)");
+    }
+    return {};
+  }
+
+ private:
+  void tokens(simdjson::dom::element root) {
+    const size_t before = answer_.ids.size();
+    simdjson::dom::array list;
+    if (root["slipstream"]["token_ids"].get(list) == simdjson::SUCCESS) {
+      for (int64_t id : list) answer_.ids.push_back(static_cast<int32_t>(id));
+    }
+    if (root["slipstream"]["drafted"].get(list) == simdjson::SUCCESS) {
+      for (int64_t flag : list) answer_.drafted.push_back(static_cast<uint8_t>(flag != 0));
+    }
+    if (root["slipstream"]["depths"].get(list) == simdjson::SUCCESS) {
+      for (int64_t depth : list) answer_.depths.push_back(static_cast<uint8_t>(depth));
+    }
+    double spent = 0;
+    if (root["slipstream"]["bias_spent"].get(spent) == simdjson::SUCCESS) answer_.spent_until.resize(answer_.ids.size(), spent);
+    const int fresh = static_cast<int>(answer_.ids.size() - before);
+    if (fresh > 0) clock(fresh);
+    pieces(root, before);
+    logprobs(root);
+    std::string_view text;
+    if (root["choices"].at(0)["finish_reason"].get(text) == simdjson::SUCCESS) answer_.finish = text;
+  }
+
+  // `first`: the index of the first token that this event brought. What the content holds beyond the pieces is the answer's
+  // end.
+  void pieces(simdjson::dom::element root, size_t first) {
+    simdjson::dom::array list;
+    size_t shown = 0;
+    if (root["slipstream"]["pieces"].get(list) == simdjson::SUCCESS) {
+      for (std::string_view piece : list) {
+        answer_.pieces.emplace_back(piece);
+        if (!piece.empty()) tell({std::string(piece), first < answer_.drafted.size() && answer_.drafted[first] != 0});
+        shown += piece.size();
+        ++first;
+      }
+    }
+    std::string_view content;
+    if (root["choices"].at(0)["delta"]["content"].get(content) != simdjson::SUCCESS) return;
+    answer_.text += content;
+    if (content.size() > shown) tell({std::string(content.substr(shown)), false});
+  }
+
+  void logprobs(simdjson::dom::element root) {
+    simdjson::dom::array list;
+    if (root["choices"].at(0)["logprobs"]["content"].get(list) != simdjson::SUCCESS) return;
+    for (simdjson::dom::element entry : list) {
+      std::string_view token;
+      if (entry["token"].get(token) == simdjson::SUCCESS) answer_.logprob_tokens.emplace_back(token);
+    }
+  }
+
+  void tell(const Piece& piece) { stopped_ = stopped_ || !piece_(piece); }
+
+  void clock(int fresh) {
+    const auto now = Clock::now();
+    if (static_cast<int>(answer_.ids.size()) == fresh) {
+      answer_.first_token_s = seconds(now - sent_);
+      first_ = now;
+    } else {
+      answer_.decoded += fresh;
+      answer_.decode_s = seconds(now - first_);
+    }
+  }
+
+  void usage(simdjson::dom::element root) {
+    double length = 0;
+    if (root["metrics"]["speculative_decoding"]["mean_acceptance_length"].get(length) == simdjson::SUCCESS) {
+      answer_.acceptance_length = length;
+    }
+    int64_t nodes = 0;
+    if (root["metrics"]["speculative_decoding"]["num_draft_tokens"].get(nodes) == simdjson::SUCCESS)
+      answer_.draft_nodes = nodes;
+    if (root["metrics"]["speculative_decoding"]["num_accepted_draft_tokens"].get(nodes) == simdjson::SUCCESS)
+      answer_.accepted_nodes = nodes;
+    speculation(root["slipstream"]["speculation"]);
+  }
+
+  void speculation(simdjson::simdjson_result<simdjson::dom::element> told) {
+    std::string_view text;
+    if (told["rule"].get(text) == simdjson::SUCCESS) answer_.rule = text;
+    if (told["reason"].get(text) == simdjson::SUCCESS) answer_.why_rule = text;
+    double spent = 0;
+    if (told["bias_spent"].get(spent) == simdjson::SUCCESS) answer_.bias_spent = spent;
+  }
+
+  Answer& answer_;
+  const OnPiece& piece_;
+  simdjson::dom::parser parser_;
+  Clock::time_point sent_ = Clock::now(), first_;
+  std::string error_;
+  bool done_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<ServerUrl> ServerUrl::parse(std::string_view text) {
+  constexpr std::string_view kScheme = "http://";
+  std::string_view rest = text;
+  if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  const size_t colon = rest.rfind(':');
+  const auto endpoint = parse_endpoint(std::string(rest) + (colon == std::string_view::npos ? ":80" : ""), Use::connect);
+  if (!endpoint || rest.find('/') != std::string_view::npos)
+    return fail("\"{}\" is no server address; write it as http://127.0.0.1:8080", text);
+  return ServerUrl{std::string(rest.substr(0, colon)), endpoint->port};  // the host as it was written: "localhost" stays
+}
+
+Result<ServedModel> served_model(http::Client& client) {
+  TRY(http::Reply reply, client.get("/v1/models"));
+  if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
+  simdjson::dom::parser parser;
+  const simdjson::padded_string padded(reply.body);
+  const auto model = parser.parse(padded)["data"].at(0);
+  std::string_view name, owner;
+  if (model["id"].get(name) != simdjson::SUCCESS) {
+    return fail("the server names no model at /v1/models; is it a Slipstream router?");
+  }
+  if (model["owned_by"].get(owner) != simdjson::SUCCESS) owner = "";
+  return ServedModel{std::string(name), std::string(owner)};
+}
+
+Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece) {
+  Answer answer;
+  Reader reader(answer, piece);
+  TRY(http::Reply reply, client.post_stream("/v1/chat/completions", request_json(model, question),
+                                            [&](std::string_view data) { return reader.event(data); }));
+  if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
+  TRY_VOID(reader.result());
+  return answer;
+}
+
+}  // namespace slipstream::command

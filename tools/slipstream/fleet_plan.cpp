@@ -1,0 +1,148 @@
+#include "tools/slipstream/fleet_plan.h"
+
+#include <initializer_list>
+#include <system_error>
+
+#include "common/config/cpu_quota.h"
+#include "common/config/router_config.h"
+#include "common/config/verifier_config.h"
+
+namespace slipstream::command {
+namespace {
+
+constexpr uint32_t kModelDeadlineUs = 200'000;
+
+Result<std::filesystem::path> find_program(const std::string& service) {
+  const std::filesystem::path here = this_program().parent_path();
+  const std::string name = "slipstream-" + service;
+  for (const auto& folder : {here, here / ".." / ".." / "services" / service}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder / name, ignored)) return std::filesystem::weakly_canonical(folder / name);
+  }
+  return fail("{} is not beside {}; build it: make build", name, this_program().string());
+}
+
+CpuSplit split_cpus(const FleetOptions& options) {
+  const int cpus = options.cpus > 0 ? options.cpus : cpu_quota();
+  return options.drafter == kSmallLm ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
+}
+
+void add(Command& command, std::initializer_list<std::string> flags) {
+  command.arguments.insert(command.arguments.end(), flags);
+}
+
+}  // namespace
+
+std::string CpuSplit::words() const {
+  if (verifier_threads + drafter_threads > cpus) {
+    return fmt::format(
+        "{} CPU: verifier and drafter share it, so that most trees will come too late; give them two (--threads)", cpus);
+  }
+  if (drafter_threads > 0) {
+    return fmt::format("{} CPUs: the verifier computes on {}, the drafter on {}", cpus, verifier_threads, drafter_threads);
+  }
+  const int left = cpus - verifier_threads;
+  return fmt::format("{} CPU{}: the verifier computes on {}; router and drafter {}", cpus, cpus == 1 ? "" : "s",
+                     verifier_threads, left > 0 ? fmt::format("share {}", left) : "work between its steps");
+}
+
+Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
+  std::error_code ignored;
+  const auto there = [&](const std::filesystem::path& at) {
+    return std::filesystem::exists(at / "config.json", ignored) || std::filesystem::is_regular_file(at, ignored);
+  };
+  if (there(model)) return model;
+  if (std::filesystem::is_directory(model, ignored)) {
+    return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder or a GGUF file with --model",
+                model.string());
+  }
+  for (auto at = this_program().parent_path(); model.is_relative() && at.has_relative_path(); at = at.parent_path()) {
+    if (there(at / model)) return at / model;
+  }
+  return fail(
+      "there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a GGUF file with "
+      "--model",
+      model.string());
+}
+
+std::filesystem::path this_program() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
+uint32_t deadline_of(const FleetOptions& options) {
+  return options.deadline_us.value_or(options.drafter == kSmallLm ? kModelDeadlineUs : RouterOptions().deadline_us);
+}
+
+std::vector<std::string> router_flags(const FleetOptions& options) {
+  std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
+  flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // they are all our own
+  if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
+  return flags;
+}
+
+std::string drafting_words(const FleetOptions& options) {
+  if (options.drafter == kNoDrafter) return "no drafter: all is decoded plainly";
+  return fmt::format(
+      "drafter {}: a step waits {:g} ms for a tree at most (--deadline-us), and only while waiting pays (beside what drafts "
+      "save, "
+      "{} % of the time computed: --wait-percent); its probabilities are trusted, as it is our own",
+      options.drafter, deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
+}
+
+FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
+    : options_(std::move(options)), cpus_(cpus), run_folder_(options_.run_folder, options_.name) {}
+
+Result<FleetPlan> FleetPlan::make(FleetOptions options) {
+  const CpuSplit cpus = split_cpus(options);
+  FleetPlan plan(std::move(options), cpus);
+  TRY(plan.router_program_, find_program("router"));
+  TRY(plan.verifier_program_, find_program("verifier"));
+  TRY(plan.drafter_program_, find_program("drafter"));
+  return plan;
+}
+
+Command FleetPlan::router(const Ports& ports) const {
+  const int http = ports.http != 0 ? ports.http : options_.port;
+  const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
+  Command router{router_program_, {}, {}, run_folder_.log("router")};
+  add(router, {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind});
+  add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
+  const std::vector<std::string> flags = router_flags(options_);
+  router.arguments.insert(router.arguments.end(), flags.begin(), flags.end());
+  add_keys("router", router);
+  return router;
+}
+
+Command FleetPlan::verifier(const Ports& router) const {
+  Command verifier = worker("verifier", verifier_program_, router);
+  add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--weights", options_.weights, "--drain-ms", "0"});
+  if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
+  return verifier;
+}
+
+Command FleetPlan::drafter(const Ports& router) const {
+  Command drafter = worker("drafter", drafter_program_, router);
+  add(drafter, {"--method", options_.drafter});
+  if (options_.drafter == kSmallLm) {
+    add(drafter, {"--threads", std::to_string(cpus_.drafter_threads), "--weights", options_.weights});
+  }
+  if (!options_.draft_model.empty()) add(drafter, {"--draft-model", options_.draft_model.string()});
+  return drafter;
+}
+
+Command FleetPlan::worker(std::string_view service, const std::filesystem::path& program, const Ports& router) const {
+  Command command{program, {}, {}, run_folder_.log(service)};
+  add(command, {"--model", options_.model.string(), "--router", router.bind});
+  add(command, {"--port-file", run_folder_.port_file(service).string()});
+  add_keys(service, command);
+  return command;
+}
+
+void FleetPlan::add_keys(std::string_view service, Command& command) const {
+  if (options_.keys.empty()) return;
+  add(command, {"--key", (options_.keys / fmt::format("{}.key", service)).string()});
+  add(command, {"--peers", (options_.keys / "peers").string()});
+}
+
+}  // namespace slipstream::command

@@ -1,0 +1,90 @@
+#include "tools/slipstream/terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace slipstream::command {
+namespace {
+constexpr std::string_view kDrafted = "\x1b[32m";
+constexpr std::string_view kAside = "\x1b[2m";
+constexpr std::string_view kReset = "\x1b[0m";
+
+constexpr size_t kTimedTokensMin = 48;
+constexpr double kTokensPerStepMin = 1.1;  // of a speed-up: two times of one answer differ by nearly 10 % anyway
+
+struct Agreement {
+  size_t same = 0, all = 0;
+};
+
+Agreement agreement(std::span<const Comparison> comparisons) {
+  Agreement total;
+  const auto add = [&total](const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) total.same += a[i] == b[i] ? 1 : 0;
+    total.all += std::max(a.size(), b.size());
+  };
+  for (const Comparison& comparison : comparisons) {
+    add(comparison.drafted.ids, comparison.plain.ids);
+    if (comparison.bereaved) add(comparison.bereaved->ids, comparison.plain.ids);
+  }
+  return total;
+}
+
+}  // namespace
+
+Palette Palette::of_terminal(bool plain) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool refused = plain || (no_color != nullptr && *no_color != '\0');
+  return Palette(!refused && isatty(STDOUT_FILENO) == 1);
+}
+
+std::string Palette::paint(const Piece& piece) const {
+  if (!colours_ || !piece.drafted) return piece.text;
+  return fmt::format("{}{}{}", kDrafted, piece.text, kReset);
+}
+
+std::string Palette::aside(std::string_view text) const {
+  return colours_ ? fmt::format("{}{}{}", kAside, text, kReset) : std::string(text);
+}
+
+std::string Palette::legend() const {
+  if (!colours_) return "";
+  return fmt::format("{}green{}: guessed by the drafter, confirmed by the target   plain: the target's own\n", kDrafted,
+                     kReset);
+}
+
+std::string table(std::span<const Comparison> comparisons) {
+  std::string text = fmt::format("{:<16} {:>22}   {:>8}   {:>5}\n{:<16} {:>10} {:>11}   {:>8}\n", "", "with drafts", "plain",
+                                 "ratio", "", "tokens/s", "tokens/step", "tokens/s");
+  bool short_answers = false, hardly_guessed = false;
+  for (const Comparison& comparison : comparisons) {
+    const double plain = comparison.plain.tokens_per_s();
+    const bool timed = plain > 0 && comparison.plain.ids.size() >= kTimedTokensMin;
+    const bool guessed = comparison.drafted.acceptance_length >= kTokensPerStepMin;
+    const std::string ratio = !timed ? "-" : !guessed ? "~" : fmt::format("{:.2f}", comparison.drafted.tokens_per_s() / plain);
+    text += fmt::format("{:<16} {:>10.1f} {:>11.2f}   {:>8.1f}   {:>5}\n", comparison.name, comparison.drafted.tokens_per_s(),
+                        comparison.drafted.acceptance_length, plain, ratio);
+    short_answers |= !timed;
+    hardly_guessed |= timed && !guessed;
+  }
+  if (hardly_guessed) {
+    text += "~: next to nothing was guessed right, so drafts gain nothing here; the two speeds differ by chance\n";
+  }
+  if (short_answers) text += fmt::format("-: an answer of under {} tokens is too short to tell a ratio\n", kTimedTokensMin);
+  return text;
+}
+
+bool same_words(std::span<const Comparison> comparisons) {
+  const Agreement found = agreement(comparisons);
+  return found.all > 0 && found.same == found.all;
+}
+
+std::string verdict(std::span<const Comparison> comparisons) {
+  const Agreement found = agreement(comparisons);
+  return fmt::format("same words: {}, {} of {} tokens", same_words(comparisons) ? "yes" : "no", found.same, found.all);
+}
+
+}  // namespace slipstream::command

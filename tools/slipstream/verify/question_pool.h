@@ -1,0 +1,49 @@
+// Asks many questions at once, on several threads, and shows how far the work is.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "common/base/result.h"
+#include "tools/slipstream/verify/servers.h"
+
+namespace slipstream::command::verify {
+
+// Shows on a terminal how far the work is: one line that is written over. Shows nothing where stdout is no terminal.
+// Thread-safe.
+class Progress {
+ public:
+  Progress(std::string what, size_t total);
+  ~Progress();  // wipes the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void step();
+
+ private:
+  const std::string what_;
+  const size_t total_;
+  const bool shown_;
+  std::mutex mutex_;  // guards what follows
+  size_t done_ = 0;
+  std::chrono::steady_clock::time_point next_;
+};
+
+// The connections of one thread, one to each server.
+struct ClientPair {
+  http::Client reference, candidate;
+};
+
+// Runs questions on `streams` threads. Each thread keeps connections of its own.
+struct QuestionPool {
+  const ServerPair& servers;
+  int streams = 1;
+
+  // Calls task(clients, i) once for each i below count, from several threads. The first error ends it: what runs is finished,
+  // nothing more is begun.
+  Result<void> run(size_t count, Progress& progress, const std::function<Result<void>(ClientPair&, size_t)>& task) const;
+};
+
+}  // namespace slipstream::command::verify
