@@ -70,7 +70,7 @@ Result<void> print_table(SmallLm& method, const Options& options, const std::str
     for (int at = 0; at < options.context; ++at) {
       tokens.push_back(static_cast<TokenId>((1000 * (i + 1) + 37 * static_cast<uint64_t>(at)) % 40'000));
     }
-    method.begin(key_of(i), {.prompt_length = options.context, .seed = i, .sampling = {.temperature = options.temperature}});
+    method.begin(key_of(i), {.prompt_length = options.context, .sampling = {.temperature = options.temperature}, .seed = i});
     method.advance(key_of(i), tokens);
     for (bool learnt = false; !learnt;) {
       const std::vector<DraftAsk> ask{{key_of(i), {.nodes_max = 1}}};

@@ -86,7 +86,6 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   InlineDrafter drafter({.incarnation = drafts_as,
                          .fingerprint = tokens,
                          .method = std::string(method.name()),
-                         .needs = method.needs(),
                          .draft_endpoint = "memory://drafter",
                          .routers = {"memory://router"}},
                         method);

@@ -59,10 +59,10 @@ RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> pr
     sequence.life = i;
     sequence.id = key_of(i).sequence;
     sequence.epoch = 1;
-    sequence.prompt_length = static_cast<int32_t>(prompts_[i].size());
+    sequence.spec.prompt_length = static_cast<int32_t>(prompts_[i].size());
     sequence.tokens = prompts_[i];
-    sequence.output_max = kAnswerMost;
-    sequence.stop_ids = target.config().eos_ids;
+    sequence.spec.output_max = kAnswerMost;
+    sequence.spec.stop_ids = target.config().eos_ids;
     for (int won = 0; won < 8; ++won) sequence.guard.drafted_step(8, 8, false);
   }
 }
@@ -95,7 +95,7 @@ Result<void> RuleTrial::learn_prompts() {
 
 Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
   for (VerifierSequence& sequence : sequences_) {
-    sequence.seed = 1000 * (sequence.life + 1);
+    sequence.spec.seed = 1000 * (sequence.life + 1);
     begin(sequence, drafter, plan);
   }
   Measured measured;
@@ -106,7 +106,7 @@ Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
 }
 
 void RuleTrial::begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan) {
-  ++sequence.seed;
+  ++sequence.spec.seed;
   sequence.round = 0;
   sequence.tokens = prompts_[sequence.life];
   sequence.hash = {};
@@ -115,15 +115,11 @@ void RuleTrial::begin(VerifierSequence& sequence, SmallLm& drafter, const TrialP
   sequence.moves.clear();
   sequence.drafted.clear();
   sequence.finish = Finish::none;
-  sequence.sampling = plan.sampling;
-  sequence.acceptance = plan.acceptance;
+  sequence.spec.sampling = plan.sampling;
+  sequence.spec.acceptance = plan.acceptance;
   sequence.tuning.nodes_max = static_cast<uint16_t>(plan.nodes);
   const DraftKey key = key_of(sequence.life);
-  drafter.begin(key, {.prompt_length = sequence.prompt_length,
-                      .seed = sequence.seed,
-                      .choice = sequence.choice,
-                      .sampling = plan.sampling,
-                      .acceptance = plan.acceptance});
+  drafter.begin(key, drafter_part(sequence.spec));
   drafter.advance(key, sequence.tokens);
 }
 
@@ -210,7 +206,7 @@ Walk RuleTrial::walk_of(const Lane& lane, std::span<const TokenId> chosen, Measu
 
 void RuleTrial::time_drafting(const VerifierSequence& sequence, const Lane& lane, const TrialPlan& plan, Measured& measured) {
   const Acceptance& rule = plan.acceptance;
-  KeyedDice dice({sequence.seed, sequence.choice, sequence.epoch, sequence.round}, NoisePurpose::draft);
+  KeyedDice dice({sequence.spec.seed, sequence.spec.choice, sequence.epoch, sequence.round}, NoisePurpose::draft);
   std::array<Ranked, kRankedMax> ranked;
   OwnLaw law;
   double spent = 0;

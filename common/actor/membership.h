@@ -139,7 +139,7 @@ class Membership {
     Backoff leavings{kLeavingInterval, kLeavingIntervalMost};
   };
   void say_leaving(const Link& link, auto& effects, const std::string& reason) const {
-    effects.push_back(To<Leaving>{link.peer, {.incarnation = self_.incarnation, .reason = reason}});
+    effects.push_back(To<Leaving>{link.peer, {.reason = reason}});
   }
   const std::string* why_leaving(const Link& link) const {
     if (!link.aside.empty()) return &link.aside;

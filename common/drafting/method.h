@@ -56,9 +56,8 @@ class Method {
  public:
   virtual ~Method() = default;
   virtual std::string_view name() const = 0;
-  virtual Needs needs() const = 0;
   virtual bool quick() const { return false; }  // a job takes less time than handing it to another thread and back
-  virtual void begin(const DraftKey& key, const SequenceInfo& info) = 0;  // a known key starts anew
+  virtual void begin(const DraftKey& key, const GenerationSpec& spec) = 0;  // a known key starts anew
   virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
   // [asks] Batched over all sequences; the first asks are the most urgent. One that is not answered must have been brought
   // nearer to its answer. An error fails them all.

@@ -21,8 +21,8 @@ TokenTree look_up(const NgramIndex& index, const StopRule& rule) {
 
 }  // namespace
 
-void NgramMethod::begin(const DraftKey& key, const SequenceInfo& info) {
-  sequences_[key] = {.index = {}, .drawn = is_drawn(info.acceptance.rule)};
+void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
+  sequences_[key] = {.index = {}, .drawn = is_drawn(spec.acceptance.rule)};
 }
 
 void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].index.append(tokens); }

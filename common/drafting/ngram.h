@@ -18,9 +18,8 @@ static_assert(kNgramMin == 2 && kNgramMax == 5, "one confidence a match length")
 class NgramMethod final : public Method {
  public:
   std::string_view name() const override { return "ngram"; }
-  Needs needs() const override { return {}; }
   bool quick() const override { return true; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override;
+  void begin(const DraftKey& key, const GenerationSpec& spec) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override;

@@ -19,13 +19,13 @@ std::variant<TreeGrowth, DrawnGrowth> growth_of(const Acceptance& acceptance, co
 
 }  // namespace
 
-SmallLm::Sequence::Sequence(BlockPool& pool, const SequenceInfo& sequence_info) : info(sequence_info), table(pool) {
-  if (info.adjustments.any()) adjuster = std::make_shared<Adjuster>(info.adjustments);
+SmallLm::Sequence::Sequence(BlockPool& pool, const GenerationSpec& wanted) : spec(wanted), table(pool) {
+  if (spec.adjustments.any()) adjuster = std::make_shared<Adjuster>(spec.adjustments);
 }
 
 void SmallLm::Sequence::take(std::span<const TokenId> more) {
   if (adjuster) {
-    const auto missing = static_cast<size_t>(std::max(0, info.prompt_length - static_cast<int32_t>(tokens.size())));
+    const auto missing = static_cast<size_t>(std::max(0, spec.prompt_length - static_cast<int32_t>(tokens.size())));
     const size_t prompt = std::min(missing, more.size());
     if (prompt > 0) adjuster->add_prompt(more.first(prompt));
     adjuster->add_output(more.subspan(prompt));
@@ -62,7 +62,9 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
 }
 
-void SmallLm::begin(const DraftKey& key, const SequenceInfo& info) { sequences_.insert_or_assign(key, Sequence(pool_, info)); }
+void SmallLm::begin(const DraftKey& key, const GenerationSpec& spec) {
+  sequences_.insert_or_assign(key, Sequence(pool_, spec));
+}
 
 // What the new tokens took from the last tree is in the cache already: as in a verifier's commit, its rows move behind the
 // context.
@@ -91,10 +93,10 @@ std::optional<SmallLm::Lane> SmallLm::lane_of(const DraftAsk& ask) {
   Sequence& sequence = sequences_.at(ask.key);
   StopRule rule = ask.rule;
   rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - sequence.root());
-  const SequenceInfo& info = sequence.info;
+  const GenerationSpec& spec = sequence.spec;
   Lane lane{.sequence = &sequence,
-            .growth = growth_of(info.acceptance, rule),
-            .dice = {{info.seed, info.choice, ask.epoch, ask.round}, NoisePurpose::draft}};
+            .growth = growth_of(spec.acceptance, rule),
+            .dice = {{spec.seed, spec.choice, ask.epoch, ask.round}, NoisePurpose::draft}};
   if (sequence.tokens.empty() || sequence.foreign || lane.frontier().empty()) return std::nullopt;
   if (sequence.table.blocks().empty()) adopt(sequence);
   if (!reserve(sequence)) return std::nullopt;
@@ -226,10 +228,9 @@ void SmallLm::enter(Lane& lane, int32_t context_rows, bool frontier) {
                .sequence = lane.index,
                .visible = root,
                .ancestors = row.ancestors});
-    plan_.want({.seed = sequence.info.seed,
-                .choice = sequence.info.choice,
-                .position = static_cast<uint32_t>(root + 1 - sequence.info.prompt_length + row.depth),
-                .params = std::holds_alternative<TreeGrowth>(lane.growth) ? sequence.info.sampling : kLawAlone});
+    RowSampling sampling = sequence.spec.row(root + 1 - sequence.spec.prompt_length + row.depth);
+    if (!std::holds_alternative<TreeGrowth>(lane.growth)) sampling.params = kLawAlone;
+    plan_.want(sampling);
     if (adjuster >= 0) plan_.adjust(adjuster, row.ancestors, drafted);
   }
 }
@@ -276,7 +277,7 @@ void SmallLm::draw_children(DrawnGrowth& growth, const Lane& lane, Dice& dice) {
     const size_t wanted = lane.first_wanted + row;
     const auto logits =
         adjusted(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), adjusted_);
-    draft_law(logits.first(known), lane.sequence->info.sampling, chain_, laws[row]);
+    draft_law(logits.first(known), lane.sequence->spec.sampling, chain_, laws[row]);
     views.push_back(laws[row].view());
   }
   growth.add(views, dice);

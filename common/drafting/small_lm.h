@@ -44,8 +44,7 @@ class SmallLm final : public Method {
   static Result<std::unique_ptr<SmallLm>> load(const SmallLmOptions& options);
 
   std::string_view name() const override { return "small-lm"; }
-  Needs needs() const override { return {}; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override;
+  void begin(const DraftKey& key, const GenerationSpec& spec) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
@@ -57,8 +56,8 @@ class SmallLm final : public Method {
  private:
   // K/V of positions [0, cached) is in the cache, once `moves` are done.
   struct Sequence {
-    Sequence(BlockPool& pool, const SequenceInfo& sequence_info);
-    SequenceInfo info;
+    Sequence(BlockPool& pool, const GenerationSpec& wanted);
+    GenerationSpec spec;
     std::shared_ptr<Adjuster> adjuster;  // null: it adjusts nothing
     std::vector<TokenId> tokens;
     bool foreign = false;  // holds a token that the model has no embedding of

@@ -97,7 +97,16 @@ Result<void> valid(const Acceptance& acceptance) {
 
 Result<void> valid(const Fence& fence) { return count("Fence.baseLength", fence.base_length); }
 
-Result<void> choice(uint32_t index) { return within<uint32_t>("choice", index, 0, kChoicesMax - 1); }
+Result<void> valid(const GenerationSpec& spec) {
+  TRY_VOID(count("promptLength", spec.prompt_length));
+  TRY_VOID(valid(spec.sampling));
+  TRY_VOID(valid(spec.adjustments));
+  TRY_VOID(within<uint32_t>("choice", spec.choice, 0, kChoicesMax - 1));
+  TRY_VOID(valid(spec.acceptance));
+  TRY_VOID(count("outputMax", spec.output_max));
+  TRY_VOID(tokens("stopIds", spec.stop_ids, kStopIdsMax));
+  return within("topLogprobs", spec.top_logprobs.value_or(0), 0, kTopLogprobsMax);
+}
 
 Result<void> valid(const Hello& hello) {
   TRY_VOID(valid(hello.fingerprint));
@@ -119,17 +128,11 @@ Result<void> valid(const char* what, const std::vector<DrafterRef>& drafters) {
 }
 
 Result<void> valid(const Start& start) {
-  TRY_VOID(choice(start.choice));
+  TRY_VOID(valid(start.spec));
   TRY_VOID(tokens("Start.tokens", start.tokens, kContextTokensMax));
-  TRY_VOID(within("Start.promptLength", start.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
-  TRY_VOID(valid(start.sampling));
-  TRY_VOID(valid(start.acceptance));
-  TRY_VOID(count("Start.outputMax", start.output_max));
+  TRY_VOID(within("Start.promptLength", start.spec.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
   TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
-  TRY_VOID(tokens("Start.stopIds", start.stop_ids, kStopIdsMax));
   TRY_VOID(valid("Start.drafters", start.drafters));
-  TRY_VOID(valid(start.adjustments));
-  TRY_VOID(within("Start.topLogprobs", start.top_logprobs.value_or(0), 0, kTopLogprobsMax));
   return valid(start.tuning);
 }
 Result<void> valid(const Assign& assign) {
@@ -185,14 +188,8 @@ Result<void> valid(const Advance& advance) {
   TRY_VOID(valid(advance.fence));
   TRY_VOID(tokens("Advance.tokens", advance.tokens, kAdvanceTokensMax));
   TRY_VOID(valid(advance.tuning));
-  if (!advance.info) return {};
-  TRY_VOID(count("SequenceInfo.promptLength", advance.info->prompt_length));
-  TRY_VOID(choice(advance.info->choice));
-  TRY_VOID(valid(advance.info->adjustments));
-  TRY_VOID(valid(advance.info->acceptance));
-  return valid(advance.info->sampling);
+  return advance.info ? valid(*advance.info) : Result<void>();
 }
-Result<void> valid(const Features& features) { return valid(features.fence); }
 
 // Tokens, parents and laws come through as they are: whether they make a tree is for TokenTree::make and DraftTree::make, which
 // know the vocabulary.

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/sampling/adjustments.h"
-#include "common/sampling/params.h"
 
 namespace slipstream {
 
@@ -47,13 +45,6 @@ struct Acceptance {
   uint8_t children = 1;       // of each other node
   bool repeats = false;       // siblings are drawn with replacement
   bool operator==(const Acceptance&) const = default;
-};
-
-// What a draft method asks of the target besides tokens, and of a rule.
-struct Needs {
-  bool features = false;       // the target's hidden states
-  bool probabilities = false;  // the rule's q rows
-  bool operator==(const Needs&) const = default;
 };
 
 // How far to guess, with the reason for it (DESIGN 6).

@@ -17,7 +17,6 @@ struct Hello {
   Fingerprint fingerprint;
   std::string numerics_id;           // device, instruction path, weight format, kernel version
   std::vector<std::string> methods;  // drafter: what it drafts with
-  Needs needs;                       // drafter
   int32_t context_max = 0;           // verifier: prompt and output together, tokens
   int32_t sequences_max = 0;
   std::string draft_endpoint;    // drafter: where verifiers connect
@@ -27,7 +26,6 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 struct WorkerHeartbeat {
-  Incarnation incarnation = 0;
   uint32_t sequences = 0;  // live now
   uint32_t waiting = 0;    // live, without a free row or block
   uint64_t steps = 0;      // finished compute jobs: progress, not liveness
@@ -35,7 +33,6 @@ struct WorkerHeartbeat {
   bool operator==(const WorkerHeartbeat&) const = default;
 };
 struct Leaving {  // "take nothing more from me"
-  Incarnation incarnation = 0;
   std::string reason;
   bool operator==(const Leaving&) const = default;
 };

@@ -6,6 +6,7 @@
 
 #include "common/base/tree_node.h"
 #include "common/messages/control.h"
+#include "common/messages/generation.h"
 
 namespace slipstream {
 
@@ -21,7 +22,6 @@ struct Attached {
   Incarnation drafter = 0;
   Fingerprint fingerprint;
   std::string method;
-  Needs needs;
   std::string refusal;        // not empty: no drafting, and why
   bool attach_first = false;  // answers an Advance of a verifier that this drafter does not know: no Attach was heard
   bool operator==(const Attached&) const = default;
@@ -37,29 +37,14 @@ struct Fence {
   bool operator==(const Fence&) const = default;
 };
 
-// What a drafter must know of a sequence that it has not met.
-struct SequenceInfo {
-  int32_t prompt_length = 0;
-  uint64_t seed = 0;
-  uint32_t choice = 0;
-  SamplingParams sampling;
-  Acceptance acceptance;
-  Adjustments adjustments;
-  bool operator==(const SequenceInfo&) const = default;
-};
-
 // verifier -> drafter
 struct Advance {
   Fence fence;  // base: what the drafter already holds, before `tokens`
   std::vector<TokenId> tokens;
   bool draft = true;  // false: just keep up (a chunk of a prompt, or the guard backs off)
   Tuning tuning;
-  std::optional<SequenceInfo> info;  // with the first Advance and the one that answers a Resync
+  std::optional<GenerationSpec> info;  // drafter_part() of it; with the first Advance and the one that answers a Resync
   bool operator==(const Advance&) const = default;
-};
-struct Features {  // later, on a bulk lane: the target's hidden states; named here so that the tag is taken
-  Fence fence;
-  bool operator==(const Features&) const = default;
 };
 struct Release {
   SequenceId sequence;
@@ -91,6 +76,6 @@ struct Resync {  // "I hold `held` tokens of this sequence": send the rest, with
   bool operator==(const Resync&) const = default;
 };
 
-using DraftMessage = std::variant<Attach, Attached, Advance, Features, Release, Tree, Resync, Unknown>;
+using DraftMessage = std::variant<Attach, Attached, Advance, Release, Tree, Resync, Unknown>;
 
 }  // namespace slipstream

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "common/messages/control.h"
+#include "common/messages/generation.h"
 #include "common/sampling/logprobs.h"
 
 namespace slipstream {
@@ -19,19 +20,11 @@ struct DrafterRef {
 struct Start {
   SequenceId sequence;
   Epoch epoch = 0;
-  uint32_t choice = 0;
-  int32_t prompt_length = 0;  // tokens[0, prompt_length) are the prompt, the rest was emitted in an earlier epoch
-  std::vector<TokenId> tokens;
-  SamplingParams sampling;
-  uint64_t seed = 0;  // the router draws one if the client gave none, and returns it
-  Acceptance acceptance;
-  int32_t output_max = 0;            // tokens after the prompt, those of earlier epochs included
-  std::vector<TokenId> stop_ids;     // emitting one ends the sequence; it is sent, then Finish::stop
+  GenerationSpec spec;
+  std::vector<TokenId> tokens;       // the prompt, then what was emitted in earlier epochs
   std::vector<DrafterRef> drafters;  // empty: plain decoding
   Tuning tuning;
   uint32_t lease_ms = 10'000;  // without a RouterHeartbeat for this long the sequence is freed
-  Adjustments adjustments;
-  std::optional<int32_t> top_logprobs;  // each token comes with its logprob and so many alternatives; none: with neither
   bool operator==(const Start&) const = default;
 };
 // Who drafts for a live sequence from now on, and how far to guess, in place of what its Start said. Lost, it does no harm.

@@ -31,8 +31,6 @@ class Adjuster {
   // Do the masks leave any of the tokens [0, vocabulary) after the output?
   bool leaves_a_token(int32_t vocabulary) const;
 
-  const Adjustments& how() const { return how_; }
-
  private:
   float penalised(float logit, int32_t times) const;
   void penalise(std::span<float> logits, std::span<const TokenId> path) const;

@@ -8,7 +8,7 @@ namespace {
 using wire::read;
 
 Result<ControlMessage> read(schema::Hello::Reader from) {
-  Hello hello{.versions = read(from.getVersions()), .incarnation = from.getIncarnation(), .needs = read(from.getNeeds())};
+  Hello hello{.versions = read(from.getVersions()), .incarnation = from.getIncarnation()};
   TRY(hello.role, read_enum("Hello.role", from.getRole(), Role::drafter));
   TRY(hello.fingerprint, read(from.getFingerprint()));
   TRY(hello.numerics_id, read("Hello.numericsId", from.getNumericsId()));
@@ -26,16 +26,13 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
 }
 
 Result<ControlMessage> read(schema::WorkerHeartbeat::Reader from) {
-  return WorkerHeartbeat{.incarnation = from.getIncarnation(),
-                         .sequences = from.getSequences(),
-                         .waiting = from.getWaiting(),
-                         .steps = from.getSteps(),
-                         .busy = from.getBusy()};
+  return WorkerHeartbeat{
+      .sequences = from.getSequences(), .waiting = from.getWaiting(), .steps = from.getSteps(), .busy = from.getBusy()};
 }
 
 Result<ControlMessage> read(schema::Leaving::Reader from) {
   TRY(auto reason, read("Leaving.reason", from.getReason()));
-  return Leaving{.incarnation = from.getIncarnation(), .reason = std::move(reason)};
+  return Leaving{.reason = std::move(reason)};
 }
 
 Result<ControlMessage> read(schema::Welcome::Reader from) {

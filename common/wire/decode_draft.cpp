@@ -1,4 +1,5 @@
 #include "common/wire/flat.h"
+#include "common/wire/generation.h"
 #include "common/wire/parts.h"
 #include "common/wire/schema/draft.capnp.h"
 
@@ -21,23 +22,12 @@ Result<DraftMessage> read(schema::Attach::Reader from) {
 }
 
 Result<DraftMessage> read(schema::Attached::Reader from) {
-  Attached attached{.version = from.getVersion(), .drafter = from.getDrafter(), .needs = read(from.getNeeds())};
+  Attached attached{.version = from.getVersion(), .drafter = from.getDrafter()};
   TRY(attached.fingerprint, read(from.getFingerprint()));
   TRY(attached.method, read("Attached.method", from.getMethod()));
   TRY(attached.refusal, read("Attached.refusal", from.getRefusal()));
   attached.attach_first = from.getAttachFirst();
   return attached;
-}
-
-Result<SequenceInfo> read(schema::SequenceInfo::Reader from) {
-  TRY(const Acceptance acceptance, read(from.getAcceptance()));
-  TRY(auto adjustments, read(from.getAdjustments()));
-  return SequenceInfo{.prompt_length = from.getPromptLength(),
-                      .seed = from.getSeed(),
-                      .choice = from.getChoice(),
-                      .sampling = read(from.getSampling()),
-                      .acceptance = acceptance,
-                      .adjustments = std::move(adjustments)};
 }
 
 Result<DraftMessage> read(schema::Advance::Reader from) {
@@ -94,14 +84,14 @@ Result<DraftMessage> read(schema::Draft::Reader top) {
       return read(top.getAttached());
     case schema::Draft::ADVANCE:
       return read(top.getAdvance());
-    case schema::Draft::FEATURES:
-      return Features{.fence = read(top.getFeatures().getFence())};
     case schema::Draft::RELEASE:
       return read(top.getRelease());
     case schema::Draft::TREE:
       return read(top.getTree());
     case schema::Draft::RESYNC:
       return read(top.getResync());
+    case schema::Draft::FEATURES:
+      break;
   }
   return Unknown{static_cast<uint16_t>(top.which())};
 }

@@ -1,4 +1,5 @@
 #include "common/wire/flat.h"
+#include "common/wire/generation.h"
 #include "common/wire/parts.h"
 #include "common/wire/schema/generate.capnp.h"
 
@@ -18,22 +19,12 @@ Result<std::vector<DrafterRef>> read(const char* what, capnp::List<schema::Draft
   return drafters;
 }
 
-Result<GenerateMessage> read(schema::Start::Reader from) {
-  Start start{.sequence = read(from.getSequence()),
-              .epoch = from.getEpoch(),
-              .choice = from.getChoice(),
-              .prompt_length = from.getPromptLength(),
-              .sampling = read(from.getSampling()),
-              .seed = from.getSeed(),
-              .output_max = from.getOutputMax(),
-              .lease_ms = from.getLeaseMs()};
+Result<GenerateMessage> read_start(schema::Start::Reader from) {
+  Start start{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .lease_ms = from.getLeaseMs()};
+  TRY(start.spec, read(from));
   TRY(start.tokens, read("Start.tokens", from.getTokens(), kContextTokensMax));
-  TRY(start.acceptance, read(from.getAcceptance()));
-  TRY(start.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
   TRY(start.drafters, read("Start.drafters", from.getDrafters()));
   TRY(start.tuning, read(from.getTuning()));
-  TRY(start.adjustments, read(from.getAdjustments()));
-  if (from.getLogprobs() > 0) start.top_logprobs = from.getLogprobs() - 1;
   return start;
 }
 
@@ -115,7 +106,7 @@ Result<GenerateMessage> read(schema::Generate::Reader top) {
     case schema::Generate::NONE:
       return fail("an empty generate message");
     case schema::Generate::START:
-      return read(top.getStart());
+      return read_start(top.getStart());
     case schema::Generate::ACK:
       return read(top.getAck());
     case schema::Generate::CANCEL:

@@ -14,7 +14,6 @@ void write(Top top, const Hello& hello) {
   write(to.initVersions(), hello.versions);
   to.setIncarnation(hello.incarnation);
   to.setRole(as<schema::Role>(hello.role));
-  write(to.initNeeds(), hello.needs);
   write(to.initFingerprint(), hello.fingerprint);
   to.setNumericsId(hello.numerics_id);
   auto methods = to.initMethods(static_cast<unsigned>(hello.methods.size()));
@@ -29,7 +28,6 @@ void write(Top top, const Hello& hello) {
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {
   auto to = top.initWorkerHeartbeat();
-  to.setIncarnation(heartbeat.incarnation);
   to.setSteps(heartbeat.steps);
   to.setSequences(heartbeat.sequences);
   to.setWaiting(heartbeat.waiting);
@@ -38,7 +36,6 @@ void write(Top top, const WorkerHeartbeat& heartbeat) {
 
 void write(Top top, const Leaving& leaving) {
   auto to = top.initLeaving();
-  to.setIncarnation(leaving.incarnation);
   to.setReason(fit(leaving.reason));
 }
 

@@ -1,4 +1,5 @@
 #include "common/wire/flat.h"
+#include "common/wire/generation.h"
 #include "common/wire/parts.h"
 #include "common/wire/schema/draft.capnp.h"
 #include "common/wire/text.h"
@@ -30,18 +31,8 @@ void write(Top top, const Attached& attached) {
   to.setVersion(attached.version);
   write(to.initFingerprint(), attached.fingerprint);
   to.setMethod(attached.method);
-  write(to.initNeeds(), attached.needs);
   to.setRefusal(fit(attached.refusal));
   to.setAttachFirst(attached.attach_first);
-}
-
-void write(schema::SequenceInfo::Builder to, const SequenceInfo& info) {
-  to.setSeed(info.seed);
-  to.setPromptLength(info.prompt_length);
-  to.setChoice(info.choice);
-  write(to.initAcceptance(), info.acceptance);
-  write(to.initSampling(), info.sampling);
-  if (info.adjustments.any()) write(to.initAdjustments(), info.adjustments);
 }
 
 void write(Top top, const Advance& advance) {
@@ -52,8 +43,6 @@ void write(Top top, const Advance& advance) {
   write(to.initTuning(), advance.tuning);
   if (advance.info) write(to.initInfo(), *advance.info);
 }
-
-void write(Top top, const Features& features) { write(top.initFeatures().initFence(), features.fence); }
 
 void write(Top top, const Release& release) {
   auto to = top.initRelease();

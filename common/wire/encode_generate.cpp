@@ -1,4 +1,5 @@
 #include "common/wire/flat.h"
+#include "common/wire/generation.h"
 #include "common/wire/parts.h"
 #include "common/wire/schema/generate.capnp.h"
 #include "common/wire/text.h"
@@ -20,19 +21,11 @@ void write(Top top, const Start& start) {
   auto to = top.initStart();
   write(to.initSequence(), start.sequence);
   to.setEpoch(start.epoch);
-  to.setChoice(start.choice);
-  to.setSeed(start.seed);
-  to.setPromptLength(start.prompt_length);
-  to.setOutputMax(start.output_max);
+  write(to, start.spec);
   to.setLeaseMs(start.lease_ms);
-  write(to.initAcceptance(), start.acceptance);
   write(to.initTokens(static_cast<unsigned>(start.tokens.size())), start.tokens);
-  write(to.initSampling(), start.sampling);
-  write(to.initStopIds(static_cast<unsigned>(start.stop_ids.size())), start.stop_ids);
   write(to.initDrafters(static_cast<unsigned>(start.drafters.size())), start.drafters);
   write(to.initTuning(), start.tuning);
-  if (start.adjustments.any()) write(to.initAdjustments(), start.adjustments);
-  if (start.top_logprobs) to.setLogprobs(static_cast<uint8_t>(*start.top_logprobs + 1));
 }
 
 void write(Top top, const Ack& ack) {

@@ -15,21 +15,13 @@ namespace slipstream::wire {
 void write(schema::SequenceId::Builder to, const SequenceId& id);
 void write(schema::VersionRange::Builder to, const VersionRange& range);
 void write(schema::Fingerprint::Builder to, const Fingerprint& fingerprint);
-void write(schema::Needs::Builder to, const Needs& needs);
 void write(schema::Tuning::Builder to, const Tuning& tuning);
-void write(schema::Sampling::Builder to, const SamplingParams& sampling);
-void write(schema::Adjustments::Builder to, const Adjustments& adjustments);
-void write(schema::Acceptance::Builder to, const Acceptance& acceptance);
 void write(capnp::List<int32_t>::Builder to, std::span<const TokenId> ids);  // of the same size
 
 SequenceId read(schema::SequenceId::Reader from);
 VersionRange read(schema::VersionRange::Reader from);
-Needs read(schema::Needs::Reader from);
-SamplingParams read(schema::Sampling::Reader from);
 Result<Fingerprint> read(schema::Fingerprint::Reader from);
 Result<Tuning> read(schema::Tuning::Reader from);
-Result<Adjustments> read(schema::Adjustments::Reader from);
-Result<Acceptance> read(schema::Acceptance::Reader from);
 
 // Bounded before anything is allocated; `field` names it in the error.
 Result<std::vector<TokenId>> read(std::string_view field, capnp::List<int32_t>::Reader from, int entries_max);

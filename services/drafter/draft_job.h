@@ -15,7 +15,7 @@ namespace slipstream {
 struct DraftPlan {
   struct Begin {
     DraftKey key;
-    SequenceInfo info;
+    GenerationSpec spec;
   };
   struct Extend {
     DraftKey key;

@@ -13,7 +13,7 @@ namespace slipstream {
 
 class DraftQueue {
  public:
-  void begin(const DraftKey& key, const SequenceInfo& info) { plan_.operations.push_back(DraftPlan::Begin{key, info}); }
+  void begin(const DraftKey& key, const GenerationSpec& spec) { plan_.operations.push_back(DraftPlan::Begin{key, spec}); }
   void extend(const DraftKey& key, std::vector<TokenId> tokens);
   void end(const DraftKey& key) { plan_.operations.push_back(DraftPlan::End{key}); }
 

@@ -15,7 +15,6 @@ Hello self(const DrafterConfig& config) {
           .fingerprint = config.fingerprint,
           .numerics_id = {},
           .methods = {config.method},
-          .needs = config.needs,
           .sequences_max = kSequencesPerDrafterMax,
           .draft_endpoint = config.draft_endpoint,
           .metrics_endpoint = config.metrics_endpoint,
@@ -58,8 +57,7 @@ void Drafter::State::take(const From<Drain>& event, Time, Effects& effects) {
 WorkerHeartbeat Drafter::State::load(Time now) {
   const Time period = now - load_since;
   const float share = period > Time{} ? static_cast<float>(busy.count()) / static_cast<float>(period.count()) : 0.0F;
-  return {.incarnation = config.incarnation,
-          .sequences = static_cast<uint32_t>(sequences.size()),
+  return {.sequences = static_cast<uint32_t>(sequences.size()),
           .waiting = 0,
           .steps = counters.jobs,
           .busy = std::min(share, 1.0F)};

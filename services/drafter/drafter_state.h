@@ -34,7 +34,6 @@ struct Drafter::State {
   void take(const From<Drain>& event, Time now, Effects& effects);
   void take(const From<Attach>& event, Time now, Effects& effects);
   void take(From<Advance> event, Time now, Effects& effects);
-  void take(const From<Features>& event, Time now, Effects& effects);
   void take(const From<Release>& event, Time now, Effects& effects);
   void take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
   void take(Ran<DraftPlan, Drafts> event, Time now, Effects& effects);

@@ -19,7 +19,6 @@ struct DrafterConfig {
   Fingerprint fingerprint;
   std::string method;
   std::string draft_model = {};  // its name, told to routers; empty: the method has no model
-  Needs needs;
   std::string draft_endpoint;  // as bound or advertised: verifiers learn it from the router
   std::string metrics_endpoint;
   uint32_t pid = 0;                  // told to routers, for people
@@ -29,7 +28,7 @@ struct DrafterConfig {
 
 using DrafterEvent =
     std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>,
-                 From<Attach>, From<Advance>, From<Features>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;
+                 From<Attach>, From<Advance>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;
 using DrafterEffect = std::variant<Connect, Disconnect, WakeAt, Run<DraftPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
                                    To<Attached>, To<Tree>, To<Resync>, Note>;
 

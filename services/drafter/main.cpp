@@ -89,7 +89,6 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
                              .fingerprint = std::move(fingerprint),
                              .method = std::string(method->name()),
                              .draft_model = std::move(model.name),
-                             .needs = method->needs(),
                              .routers = options.router};
   if (method->quick()) {
     return run<InlineNode>(options, config, stop, [&](const DrafterConfig& at) { return InlineDrafter(at, *method); });

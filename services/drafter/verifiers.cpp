@@ -78,16 +78,8 @@ void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects)
 }
 
 Attached Drafter::State::introduction(std::string refusal) const {
-  return {.drafter = config.incarnation,
-          .fingerprint = config.fingerprint,
-          .method = config.method,
-          .needs = config.needs,
-          .refusal = std::move(refusal)};
-}
-
-void Drafter::State::take(const From<Features>& event, Time now, Effects& effects) {
-  ++counters.misplaced;  // no method of this release needs them, so nobody was told to send them
-  if (VerifierPeer* met = meet_attached(event.peer, now)) strike(event.peer, *met, effects, "features that nobody asked for");
+  return {
+      .drafter = config.incarnation, .fingerprint = config.fingerprint, .method = config.method, .refusal = std::move(refusal)};
 }
 
 }  // namespace slipstream

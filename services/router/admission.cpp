@@ -50,20 +50,20 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
                     prompt, context);
     return failure;
   }
-  if (prompt + submit.output_max > context) {
+  if (prompt + submit.spec.output_max > context) {
     failure.param = "max_tokens";
     failure.message = fmt::format(
         "The messages are {} tokens and max_tokens asks for {} more; the context here is {} tokens. "
         "Ask for at most {}.",
-        prompt, submit.output_max, context, context - prompt);
+        prompt, submit.spec.output_max, context, context - prompt);
     return failure;
   }
-  if (!submit.drafter.empty() && !workers.knows_method(submit.drafter)) {
+  if (const std::string& drafter = submit.speculation.drafter; !drafter.empty() && !workers.knows_method(drafter)) {
     failure.param = "speculation.drafter";
     failure.code = "invalid_value";
     failure.message = fmt::format(
         "`speculation.drafter` is \"{}\", and no drafter of that method has been here. Choose one of {}, or leave it out.",
-        submit.drafter, fmt::join(workers.methods(), ", "));
+        drafter, fmt::join(workers.methods(), ", "));
     return failure;
   }
   if (static_cast<int32_t>(queue_.size()) < config_.waiting_max) return std::nullopt;

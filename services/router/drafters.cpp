@@ -24,9 +24,9 @@ bool Router::State::trusts(Peer drafter) const {
 }
 
 std::vector<Peer> Router::State::drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const {
-  if (!request.submit.speculate) return {};
+  if (!request.submit.speculation.enabled) return {};
   return pick_drafters(workers, now_drafts, [&](Peer peer, const Worker& worker) {
-    const std::string& method = request.submit.drafter;
+    const std::string& method = request.submit.speculation.drafter;
     const bool named = method.empty() || std::ranges::find(worker.hello.methods, method) != worker.hello.methods.end();
     return named && (!is_drawn(acceptance.rule) || trusts(peer));
   });
@@ -34,15 +34,15 @@ std::vector<Peer> Router::State::drafters_for(const LiveRequest& request, const 
 
 // The rule of the next epoch.
 RuleChoice Router::State::rule_for(const LiveRequest& request) const {
-  const Submit& submit = request.submit;
-  const bool greedy = submit.sampling.temperature == 0.0F;
+  const Speculation& asked = request.submit.speculation;
+  const bool greedy = request.submit.spec.sampling.temperature == 0.0F;
   const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
-  if (is_drawn(submit.acceptance.rule) && !greedy) {
-    if (drafters_for(request, submit.acceptance, {}).empty()) return {own, why_not_drawn(request)};
-    return {submit.acceptance, RuleReason::as_asked};
+  if (is_drawn(asked.acceptance.rule) && !greedy) {
+    if (drafters_for(request, asked.acceptance, {}).empty()) return {own, why_not_drawn(request)};
+    return {asked.acceptance, RuleReason::as_asked};
   }
   // Under coupled the words do not depend on who drafts, but a client that named who shall learns that nobody does.
-  const bool named = !is_drawn(submit.acceptance.rule) && submit.speculate && !submit.drafter.empty();
+  const bool named = !is_drawn(asked.acceptance.rule) && asked.enabled && !asked.drafter.empty();
   if (named && drafters_for(request, own, {}).empty()) return {own, why_not_drawn(request)};
   return {own, greedy ? RuleReason::temperature_zero : RuleReason::as_asked};
 }
@@ -55,11 +55,11 @@ RuleReason Router::State::why_not_drawn(const LiveRequest& request) const {
 }
 
 void Router::State::count_rule(const LiveRequest& request) {
-  if (!request.submit.speculate) {
+  if (!request.submit.speculation.enabled) {
     ++counters.rules.plain;
     return;
   }
-  const auto asked = std::ranges::find(kRuleNames, name_of(request.submit.acceptance)) - kRuleNames.begin();
+  const auto asked = std::ranges::find(kRuleNames, name_of(request.submit.speculation.acceptance)) - kRuleNames.begin();
   const bool greedy = request.rule.ran.rule == Rule::greedy;  // whoever drafts
   const RuleReason reason = greedy ? RuleReason::temperature_zero : request.rule.reason;
   ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(reason));
@@ -67,8 +67,8 @@ void Router::State::count_rule(const LiveRequest& request) {
 
 Tuning Router::State::tuning_for(const LiveRequest& request) const {
   Tuning tuning = config.tuning;
-  tuning.nodes_max = std::min(tuning.nodes_max, request.submit.nodes_max);
-  tuning.depth_max = std::min(tuning.depth_max, request.submit.depth_max);
+  tuning.nodes_max = std::min(tuning.nodes_max, request.submit.speculation.nodes_max);
+  tuning.depth_max = std::min(tuning.depth_max, request.submit.speculation.depth_max);
   return tuning;
 }
 

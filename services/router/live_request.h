@@ -46,7 +46,7 @@ struct LiveRequest {
   bool pinned() const { return stream.next_index() > 0; }
   Time waited_from() const { return pinned() ? newest_token : submitted; }  // for its next token
   int32_t context_needed() const {  // tokens, prompt and output together, at least one of output
-    const int32_t output = pinned() ? output_max : submit.output_max;
+    const int32_t output = pinned() ? output_max : submit.spec.output_max;
     return static_cast<int32_t>(submit.prompt.size()) + std::max(1, output);
   }
 };

@@ -8,9 +8,8 @@
 
 #include "common/base/ids.h"
 #include "common/base/limits.h"
-#include "common/messages/common.h"
+#include "common/messages/generation.h"
 #include "common/sampling/logprobs.h"
-#include "common/sampling/params.h"
 #include "services/router/acceptance_histogram.h"
 #include "services/router/rule_choice.h"
 
@@ -18,21 +17,23 @@ namespace slipstream {
 
 using RequestId = uint64_t;  // never reused in a router's life: it is the counter of the request's SequenceId too
 
+// Whether, by whom and how drafts may speed a request up.
+struct Speculation {
+  bool enabled = true;
+  Acceptance acceptance{.rule = Rule::coupled};  // as asked for; each Delivery says what runs
+  uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round, and no more than the tuning's
+  uint16_t depth_max = kTreeDepthMax;
+  std::string drafter = {};  // method; empty: any
+};
+
 // From the HTTP thread. Limits that need no worker (types, ranges, body size) were checked there.
 struct Submit {
   RequestId request = 0;
   std::vector<TokenId> prompt;
-  SamplingParams sampling;
-  uint64_t seed = 0;       // drawn by the HTTP side if the client gave none
-  int32_t output_max = 0;  // 0: what the context leaves
-  std::vector<TokenId> stop_ids;
-  bool speculate = true;
-  Acceptance acceptance{.rule = Rule::coupled};  // wanted; what runs is told with each Delivery
-  uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round, and no more than the tuning's
-  uint16_t depth_max = kTreeDepthMax;
-  std::string drafter = {};  // method; empty: any
-  Adjustments adjustments = {};
-  std::optional<int32_t> top_logprobs = {};  // each token comes with its logprob and so many alternatives
+  // What the request decides. Each Start adds the length of the prompt, the acceptance rule of its
+  // epoch and, for an output_max of 0, the tokens that the context of its verifier leaves.
+  GenerationSpec spec;
+  Speculation speculation = {};
 };
 struct Abandon {  // cancel, deliver nothing more
   enum class Why : uint8_t { client_went, stop_string, failed };

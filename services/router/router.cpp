@@ -53,7 +53,7 @@ void Router::State::handle(Submit&& submit) {
     return;
   }
   counters.prompt_tokens += submit.prompt.size();
-  Stream stream(config.fingerprint.vocabulary, submit.top_logprobs.has_value());
+  Stream stream(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
   LiveRequest request{.submit = std::move(submit), .stream = std::move(stream), .submitted = now};
   request.prefixes = hash_prefixes(request.submit.prompt);
   request.refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms));
@@ -108,7 +108,7 @@ void Router::State::start(LiveRequest& request, Placement placement) {
   if (!request.pinned()) {
     const auto left = worker.hello.context_max - static_cast<int32_t>(request.submit.prompt.size());
     request.backend = worker.backend();
-    request.output_max = request.submit.output_max > 0 ? request.submit.output_max : left;
+    request.output_max = request.submit.spec.output_max > 0 ? request.submit.spec.output_max : left;
   } else {
     ++counters.replays;
   }
@@ -142,18 +142,14 @@ void Router::State::send_start(LiveRequest& request) {
   const auto emitted = request.stream.emitted();
   Start start{.sequence = sequence(request),
               .epoch = request.epoch,
-              .prompt_length = static_cast<int32_t>(submit.prompt.size()),
+              .spec = submit.spec,
               .tokens = submit.prompt,
-              .sampling = submit.sampling,
-              .seed = submit.seed,
-              .acceptance = request.rule.ran,
-              .output_max = request.output_max,
-              .stop_ids = submit.stop_ids,
               .drafters = request.drafters,
               .tuning = tuning_for(request),
-              .lease_ms = config.lease_ms,
-              .adjustments = submit.adjustments,
-              .top_logprobs = submit.top_logprobs};
+              .lease_ms = config.lease_ms};
+  start.spec.prompt_length = static_cast<int32_t>(submit.prompt.size());
+  start.spec.acceptance = request.rule.ran;
+  start.spec.output_max = request.output_max;
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
   send(request.verifier, std::move(start));
 }
@@ -267,7 +263,7 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
                               .depths = std::move(taken.depths),
                               .finish = finish,
                               .report = request.stream.report(),
-                              .asked = request.submit.acceptance,
+                              .asked = request.submit.speculation.acceptance,
                               .rule = request.rule,
                               .backend = hash(request.backend, config.fingerprint.tokenizer),
                               .logprobs = std::move(taken.logprobs),
@@ -285,7 +281,8 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken) {
 bool Router::State::finish_if_complete(LiveRequest& request) {
   const auto emitted = request.stream.emitted();
   if (emitted.empty()) return false;
-  const bool stopped = std::ranges::find(request.submit.stop_ids, emitted.back()) != request.submit.stop_ids.end();
+  const std::vector<TokenId>& stop_ids = request.submit.spec.stop_ids;
+  const bool stopped = std::ranges::find(stop_ids, emitted.back()) != stop_ids.end();
   if (!stopped && request.stream.next_index() < request.output_max) return false;
   deliver(request, {.finish = stopped ? Finish::stop : Finish::length});
   return true;

@@ -14,21 +14,21 @@ int32_t context_that_fits(int32_t context_max, int32_t cache_blocks) {
 
 std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& config) {
   const auto never = [](std::string reason) { return NotAdmitted{.reason = std::move(reason), .retry = false}; };
+  const GenerationSpec& spec = start.spec;
   const auto length = static_cast<int32_t>(start.tokens.size());
   const auto known = [&](TokenId token) { return token >= 0 && token < config.fingerprint.vocabulary; };
-  if (start.prompt_length < 1 || start.prompt_length > length)
-    return never("the prompt is empty or longer than the tokens sent");
+  if (spec.prompt_length < 1 || spec.prompt_length > length) return never("the prompt is empty or longer than the tokens sent");
   if (!std::ranges::all_of(start.tokens, known)) return never("a token id lies outside the model's vocabulary");
-  if (start.output_max < 1 || length - start.prompt_length >= start.output_max) return never("nothing is left to generate");
+  if (spec.output_max < 1 || length - spec.prompt_length >= spec.output_max) return never("nothing is left to generate");
   const int32_t context = context_that_fits(config.context_max, config.cache_blocks);
-  if (start.output_max > context - start.prompt_length) {
+  if (spec.output_max > context - spec.prompt_length) {
     return never(fmt::format("prompt and output together exceed the context of {} tokens", context));
   }
-  const Adjustments& how = start.adjustments;
+  const Adjustments& how = spec.adjustments;
   if (!std::ranges::all_of(how.bias, known, &LogitBias::id) || !std::ranges::all_of(how.allowed, known)) {
     return never("logit_bias or allowed_token_ids names a token outside the model's vocabulary");
   }
-  if ((start.sampling.temperature == 0) != (start.acceptance.rule == Rule::greedy)) {
+  if ((spec.sampling.temperature == 0) != (spec.acceptance.rule == Rule::greedy)) {
     return never("the greedy rule goes with temperature 0, all others with any other");
   }
   return std::nullopt;

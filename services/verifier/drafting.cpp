@@ -16,15 +16,6 @@ bool names(const VerifierSequence& sequence, const std::string& endpoint) {
   return std::ranges::find(sequence.drafters, endpoint, &DrafterRef::endpoint) != sequence.drafters.end();
 }
 
-SequenceInfo info_of(const VerifierSequence& sequence) {
-  return {.prompt_length = sequence.prompt_length,
-          .seed = sequence.seed,
-          .choice = sequence.choice,
-          .sampling = sequence.sampling,
-          .acceptance = sequence.acceptance,
-          .adjustments = sequence.adjuster ? sequence.adjuster->how() : Adjustments{}};
-}
-
 void holds(VerifierSequence& sequence, int32_t tokens) {
   sequence.drafter_holds = tokens;
   sequence.drafter_prefix = {};
@@ -114,12 +105,11 @@ void Drafting::attached(const From<Attached>& event, Sequences& sequences, Time 
   // Not asked: the same again; or the word of the life before, and this is the one that is there now.
   if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return;
   link->asks.reset();
-  const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint) &&
-                     !message.needs.features && !message.needs.probabilities;
+  const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint);
   const bool fits = alike && message.refusal.empty();
   link->attached = fits;
-  const auto why = message.refusal.empty() ? "other tokens, version or needs: start both from the same model folder and release"
-                                           : message.refusal;
+  const auto why =
+      message.refusal.empty() ? "other tokens or version: start both from the same model folder and release" : message.refusal;
   if (fits) {
     effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
   } else {  // one that is alike and refuses will not stay
@@ -202,7 +192,7 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   ++sequence.round;
   sequence.draft = {};
   sequence.round_began = now;
-  const bool worth = sequence.tuning.nodes_max > 0 && sequence.output_max - sequence.output() > 1;
+  const bool worth = sequence.tuning.nodes_max > 0 && sequence.spec.output_max - sequence.output() > 1;
   const bool possible = worth && pick(sequence, effects) != nullptr;
   // What is drawn is waited for, so it is asked for only once the step that uses it could be the next.
   const bool timely = !sequence.drawn() || sequence.prompt_rows_left() == 0;
@@ -230,7 +220,7 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
   auto held = static_cast<size_t>(sequence.drafter_holds);
   PrefixHash& hash = sequence.drafter_prefix;
   // No deeper than what can be emitted, or than the model's context.
-  const int depth = std::min(sequence.output_max - sequence.output() - 1, config_.context_max - 1 - sequence.root());
+  const int depth = std::min(sequence.spec.output_max - sequence.output() - 1, config_.context_max - 1 - sequence.root());
   do {
     const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
     Advance message{.fence = {.sequence = sequence.id,
@@ -244,7 +234,7 @@ void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
                     .info = std::nullopt};
     message.tuning.nodes_max = static_cast<uint16_t>(sequence.nodes_max());
     message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth, 0, int{message.tuning.depth_max}));
-    if (held == 0) message.info = info_of(sequence);
+    if (held == 0) message.info = drafter_part(sequence.spec);
     effects.push_back(To<Advance>{sequence.drafter, std::move(message)});
     hash.add(chunk);
     held += chunk.size();
@@ -307,7 +297,7 @@ void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effe
     sequence->draft.busy = message.no_nodes == NoNodes::busy;
     sequence->draft.late = !sequence->draft.learns && now > sequence->round_began + Time(sequence->tuning.deadline_us);
   }
-  Result<DraftTree> tree = tree_of(message, sequence->acceptance, config_.fingerprint.vocabulary);
+  Result<DraftTree> tree = tree_of(message, sequence->spec.acceptance, config_.fingerprint.vocabulary);
   if (!tree) {
     if (sequence->drawn()) sequence->draft.answered = true;  // and go on plainly
     drop(*sequence, nodes, &SpeculationReport::invalid, &VerifierCounters::invalid);

@@ -35,7 +35,7 @@ class Gathering {
       trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree)}));
     }
     // A guess evicts nobody. Whether there is room for one must not depend on what was drawn, so room is made for any.
-    const int32_t nodes = is_drawn(sequence.acceptance.rule) && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
+    const int32_t nodes = sequence.drawn() && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
     if (!room_.reserve(sequence, before_tree + nodes, false)) {
       trim(sequence, lane.tree, 0);
       if (!room_.reserve(sequence, before_tree, true)) {
@@ -92,7 +92,7 @@ class Gathering {
   }
 
   void add_tree(const VerifierSequence& sequence, Lane& lane, int32_t lane_index) {
-    const bool judged = is_drawn(sequence.acceptance.rule);
+    const bool judged = sequence.drawn();
     const int32_t root = sequence.root();
     const std::vector<uint64_t> mask = tree_mask(lane.tree);
     lane.first_wanted = static_cast<int>(step_.wanted.size());
@@ -108,13 +108,12 @@ class Gathering {
                  .sequence = lane_index,
                  .visible = root,
                  .ancestors = mask[static_cast<size_t>(row)]});
-      step_.want({.seed = sequence.seed,
-                  .choice = sequence.choice,
-                  .position = static_cast<uint32_t>(sequence.output() + depth),
-                  .params = judged ? kLawAlone : sequence.sampling});
-      if (sequence.top_logprobs) {
+      RowSampling sampling = sequence.spec.row(sequence.output() + depth);
+      if (judged) sampling.params = kLawAlone;
+      step_.want(sampling);
+      if (sequence.spec.top_logprobs) {
         const int32_t parent = row == 0 ? -1 : lane.first_logprob + lane.tree.nodes()[static_cast<size_t>(row - 1)].parent + 1;
-        step_.logprobs.push_back({.wanted = lane.first_wanted + row, .parent = parent, .top = *sequence.top_logprobs});
+        step_.logprobs.push_back({.wanted = lane.first_wanted + row, .parent = parent, .top = *sequence.spec.top_logprobs});
       }
       if (adjuster >= 0) step_.adjust(adjuster, mask[static_cast<size_t>(row)], drafted);
     }
@@ -122,10 +121,10 @@ class Gathering {
     lane.judgement = static_cast<int>(plan_.judgements.size());
     plan_.judgements.push_back({.first_wanted = static_cast<size_t>(lane.first_wanted),
                                 .tree = lane.tree,
-                                .acceptance = sequence.acceptance,
-                                .sampling = sequence.sampling,
-                                .seed = sequence.seed,
-                                .choice = sequence.choice,
+                                .acceptance = sequence.spec.acceptance,
+                                .sampling = sequence.spec.sampling,
+                                .seed = sequence.spec.seed,
+                                .choice = sequence.spec.choice,
                                 .epoch = sequence.epoch,
                                 .round = sequence.round});
   }

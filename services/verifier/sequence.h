@@ -4,7 +4,7 @@
 // Invariants between steps:
 //   1. K/V of positions [0, cached) is in the cache, once `moves` are done; cached < tokens.size();
 //   2. a sequence that decodes has cached == tokens.size() - 1: all but the root, the last token;
-//   3. drafted.size() == tokens.size() - prompt_length; hash covers exactly `tokens`, and so does what the
+//   3. drafted.size() == tokens.size() - spec.prompt_length; hash covers exactly `tokens`, and so does what the
 //      adjuster holds.
 #pragma once
 
@@ -54,14 +54,7 @@ struct VerifierSequence {
   SequenceId id;
   Epoch epoch = 0;
   Peer router;
-  uint32_t choice = 0;
-  int32_t prompt_length = 0;
-  SamplingParams sampling;
-  uint64_t seed = 0;
-  Acceptance acceptance;
-  int32_t output_max = 0;
-  std::vector<TokenId> stop_ids;
-  std::optional<int32_t> top_logprobs;  // none: no logprobs
+  GenerationSpec spec;
   Time lease{};
 
   // What it does to logits, and the tokens it does so by: null if nothing. A running step reads it; it changes between steps.
@@ -113,12 +106,12 @@ struct VerifierSequence {
   bool in_step = false;       // has rows in the step that runs
   bool root_in_step = false;  // the root's among them: too late for this round's tree
 
-  int32_t output() const { return static_cast<int32_t>(tokens.size()) - prompt_length; }
+  int32_t output() const { return static_cast<int32_t>(tokens.size()) - spec.prompt_length; }
   int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }              // its position
   int32_t prompt_rows_left() const { return root() - cached; }                          // rows to compute before the root's
   int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
-  bool drawn() const { return is_drawn(acceptance.rule); }
+  bool drawn() const { return is_drawn(spec.acceptance.rule); }
   int32_t to_send() const { return output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
 };
 

@@ -58,29 +58,22 @@ void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
 
 void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects) {
   ++counters.sequences_started;
-  counters.prompt_tokens += static_cast<uint64_t>(start.prompt_length);
+  counters.prompt_tokens += static_cast<uint64_t>(start.spec.prompt_length);
   auto sequence = std::make_unique<VerifierSequence>(pool);
   sequence->life = ++lives;
   sequence->id = start.sequence;
   sequence->epoch = start.epoch;
   sequence->router = router;
-  sequence->choice = start.choice;
-  sequence->prompt_length = start.prompt_length;
-  sequence->sampling = start.sampling;
-  sequence->seed = start.seed;
-  sequence->acceptance = start.acceptance;
-  sequence->output_max = start.output_max;
-  sequence->stop_ids = std::move(start.stop_ids);
-  sequence->top_logprobs = start.top_logprobs;
+  sequence->spec = std::move(start.spec);
   sequence->drafters = std::move(start.drafters);
   sequence->tuning = std::move(start.tuning);
   sequence->lease = std::chrono::milliseconds(start.lease_ms);
   sequence->lease_ends = now + sequence->lease;
   sequence->tokens = std::move(start.tokens);
   sequence->hash.add(sequence->tokens);
-  if (start.adjustments.any()) {
-    sequence->adjuster = std::make_shared<Adjuster>(std::move(start.adjustments));
-    const auto prompt = static_cast<size_t>(sequence->prompt_length);
+  if (sequence->spec.adjustments.any()) {
+    sequence->adjuster = std::make_shared<Adjuster>(sequence->spec.adjustments);
+    const auto prompt = static_cast<size_t>(sequence->spec.prompt_length);
     sequence->adjuster->add_prompt(std::span(sequence->tokens).first(prompt));
     sequence->adjuster->add_output(std::span(sequence->tokens).subspan(prompt));
   }
@@ -125,7 +118,7 @@ void Verifier::State::take(const From<Ack>& event, Time now, Effects& effects) {
     return;
   }
   sequence->window.ack(next, now);
-  if (sequence->top_logprobs) {
+  if (sequence->spec.top_logprobs) {
     sequence->logprobs.erase(sequence->logprobs.begin(), sequence->logprobs.begin() + (next - sequence->logprobs_from));
     sequence->logprobs_from = next;
   }
@@ -144,7 +137,7 @@ void Verifier::State::take(const From<Cancel>& event, Time, Effects& effects) {
 }
 
 void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& effects) {
-  const auto prompt = static_cast<size_t>(sequence.prompt_length);
+  const auto prompt = static_cast<size_t>(sequence.spec.prompt_length);
   while (const auto from = sequence.window.next(sequence.to_send())) {
     const auto at = static_cast<size_t>(*from);
     const size_t count = std::min<size_t>(sequence.drafted.size() - at, kTokensPerMessageMax);

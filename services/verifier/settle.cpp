@@ -10,16 +10,17 @@ namespace {
 
 // How many of the walk's tokens are emitted: all, or up to the first that ends the sequence.
 int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
+  const std::vector<TokenId>& stop_ids = sequence.spec.stop_ids;
   for (size_t i = 0; i < emitted.size(); ++i) {
     if (emitted[i] < 0) {
       sequence.finish = Finish::error;
       return static_cast<int>(i);
     }
-    if (std::ranges::find(sequence.stop_ids, emitted[i]) != sequence.stop_ids.end()) {
+    if (std::ranges::find(stop_ids, emitted[i]) != stop_ids.end()) {
       sequence.finish = Finish::stop;
       return static_cast<int>(i) + 1;
     }
-    if (sequence.output() + static_cast<int32_t>(i) + 1 >= sequence.output_max) {
+    if (sequence.output() + static_cast<int32_t>(i) + 1 >= sequence.spec.output_max) {
       sequence.finish = Finish::length;
       return static_cast<int>(i) + 1;
     }
@@ -68,7 +69,7 @@ void tell_why_none(VerifierSequence& sequence, int32_t vocabulary, VerifierCount
     ++counters.non_finite_rows;
     return;
   }
-  const std::vector<std::string_view> masks = sequence.adjuster->how().masks();
+  const std::vector<std::string_view> masks = sequence.spec.adjustments.masks();
   sequence.finish_field = masks.front();
   sequence.finish_reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
                                        sequence.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");

@@ -194,7 +194,7 @@ void tell_spent(VerifierSequence& sequence, std::span<const double> spent, int e
 int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects) {
   const Settled settled = settle(sequence, lane, walked(lane, choices), counters);
   if (lane.judgement >= 0) tell_spent(sequence, choices.judged[static_cast<size_t>(lane.judgement)].spent, settled.emitted);
-  if (sequence.top_logprobs) {
+  if (sequence.spec.top_logprobs) {
     const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
     keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
   }

@@ -114,8 +114,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
     window_began = now;
     window_busy = {};
   }
-  const WorkerHeartbeat load{.incarnation = config.incarnation,
-                             .sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, lanes.size())),
+  const WorkerHeartbeat load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, lanes.size())),
                              .waiting = static_cast<uint32_t>(counters.waiting),
                              .steps = counters.steps,
                              .busy = busy};

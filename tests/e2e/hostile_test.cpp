@@ -69,8 +69,7 @@ Attack valid_flood(uint16_t port) {
   return [port](const std::stop_token& stop) {
     besiege(stop, port, [] {
       const Incarnation self = random_incarnation();
-      const std::string one =
-          message(self, Boundary::control, text(wire::encode(ControlMessage(WorkerHeartbeat{.incarnation = self}))));
+      const std::string one = message(self, Boundary::control, text(wire::encode(ControlMessage(WorkerHeartbeat{}))));
       std::string part;
       while (part.size() < 256 * 1024) part += one;
       return part;

@@ -19,13 +19,12 @@ Submit Client::submit(Time now) {
   heard_ = now;
   return {.request = id_,
           .prompt = ask_.prompt,
-          .sampling = ask_.sampling,
-          .seed = ask_.seed,
-          .output_max = ask_.output_max,
-          .stop_ids = ask_.stop_ids,
-          .speculate = ask_.speculate,
-          .acceptance = {.rule = ask_.rule},
-          .adjustments = ask_.adjustments};
+          .spec = {.sampling = ask_.sampling,
+                   .adjustments = ask_.adjustments,
+                   .seed = ask_.seed,
+                   .output_max = ask_.output_max,
+                   .stop_ids = ask_.stop_ids},
+          .speculation = {.enabled = ask_.speculate, .acceptance = {.rule = ask_.rule}}};
 }
 
 Abandon Client::abandon() {

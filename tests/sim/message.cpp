@@ -30,8 +30,8 @@ std::string text(const Refuse& refuse) { return fmt::format("Refuse: {}", refuse
 std::string text(const RouterHeartbeat&) { return "RouterHeartbeat"; }
 std::string text(const Drain& drain) { return fmt::format("Drain: {}", drain.reason); }
 std::string text(const Start& m) {
-  return fmt::format("Start {} prompt {} tokens {} output_max {} drafters {}", of(m.sequence, m.epoch), m.prompt_length,
-                     m.tokens.size(), m.output_max, m.drafters.size());
+  return fmt::format("Start {} prompt {} tokens {} output_max {} drafters {}", of(m.sequence, m.epoch), m.spec.prompt_length,
+                     m.tokens.size(), m.spec.output_max, m.drafters.size());
 }
 std::string text(const Ack& m) {
   return fmt::format("Ack {} next {}{}", of(m.sequence, m.epoch), m.next_index, m.finished ? " finished" : "");
@@ -56,7 +56,6 @@ std::string text(const Advance& m) {
   return fmt::format("Advance {} + [{}]{}{}", of(m.fence), fmt::join(m.tokens, " "), m.draft ? "" : " no draft",
                      m.info ? " with info" : "");
 }
-std::string text(const Features& m) { return fmt::format("Features {}", of(m.fence)); }
 std::string text(const Release& m) { return fmt::format("Release {}", of(m.sequence, m.epoch)); }
 std::string text(const Tree& m) {
   std::string nodes;

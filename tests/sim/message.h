@@ -8,9 +8,8 @@
 
 namespace slipstream::sim {
 
-using Message =
-    std::variant<Hello, WorkerHeartbeat, Leaving, Welcome, Refuse, RouterHeartbeat, Drain, Start, Ack, Cancel, Accepted,
-                 Refused, Tokens, Assign, Attach, Attached, Advance, Features, Release, Tree, Resync, Unknown>;
+using Message = std::variant<Hello, WorkerHeartbeat, Leaving, Welcome, Refuse, RouterHeartbeat, Drain, Start, Ack, Cancel,
+                             Accepted, Refused, Tokens, Assign, Attach, Attached, Advance, Release, Tree, Resync, Unknown>;
 
 Boundary boundary(const Message& message);
 std::string describe(const Message& message);  // for a trace: its kind and what it is about

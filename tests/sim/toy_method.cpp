@@ -34,7 +34,7 @@ void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
 
 void ToyMethod::Held::add(TokenId token) {
   context.add(token, length++);
-  if (length <= info.prompt_length) {
+  if (length <= spec.prompt_length) {
     adjuster.add_prompt(std::span(&token, 1));
   } else {
     adjuster.add_output(std::span(&token, 1));
@@ -58,12 +58,7 @@ Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
   return trees;
 }
 
-RowSampling ToyMethod::row(const Held& held) const {
-  return {.seed = held.info.seed,
-          .choice = held.info.choice,
-          .position = static_cast<uint32_t>(held.length - held.info.prompt_length),
-          .params = held.info.sampling};
-}
+RowSampling ToyMethod::row(const Held& held) const { return held.spec.row(held.length - held.spec.prompt_length); }
 
 // A chain; now and then the runner-up beside a node, each as likely as the other where they are drawn.
 DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
@@ -85,7 +80,7 @@ DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
     at.add(token);
     parent = chosen;
   }
-  if (is_drawn(held.info.acceptance.rule)) {
+  if (is_drawn(held.spec.acceptance.rule)) {
     std::vector<OwnLaw> laws = even_laws(nodes);
     auto drawn = DraftTree::make(std::move(nodes), std::move(laws), Replacement::without, kToyVocabulary);
     CHECK(drawn.has_value(), "a toy tree is no tree: {}", drawn.error().message);

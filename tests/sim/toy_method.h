@@ -15,9 +15,8 @@ class ToyMethod final : public Method {
   ToyMethod(ToyLaw law, double siblings, uint64_t seed) : law_(law), siblings_(siblings), dice_(seed, "toy method") {}
 
   std::string_view name() const override { return "toy"; }
-  Needs needs() const override { return {}; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override {
-    sequences_.insert_or_assign(key, Held{.info = info, .context = {}, .adjuster = Adjuster(info.adjustments)});
+  void begin(const DraftKey& key, const GenerationSpec& spec) override {
+    sequences_.insert_or_assign(key, Held{.spec = spec, .context = {}, .adjuster = Adjuster(spec.adjustments)});
   }
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
@@ -28,7 +27,7 @@ class ToyMethod final : public Method {
 
  private:
   struct Held {
-    SequenceInfo info;
+    GenerationSpec spec;
     ToyContext context;
     int32_t length = 0;
     Adjuster adjuster;

@@ -100,7 +100,9 @@ void World::begin_router(int index) {
       .trust_local = true,
       .worker_silent_ms = 1500,
       .worker_forget_ms = 6000,
-      .lease_ms = calm && starts_are_lost ? 10'000U : heartbeats_come ? 600U : 3000U,
+      .lease_ms = calm && starts_are_lost ? 10'000U
+                  : heartbeats_come       ? 600U
+                                          : 3000U,
       .verifier_stuck_ms = calm ? 60'000U : 3000U,
       .start_give_up_ms = calm ? 60'000U : 2000U,
       .quiet_ms = calm ? 60'000U : 1000U,
@@ -153,7 +155,6 @@ void World::begin_drafter(int index) {
   const DrafterConfig config{.incarnation = dice_.word() >> 1,
                              .fingerprint = fingerprint(0),
                              .method = "toy",
-                             .needs = {},
                              .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
                              .metrics_endpoint = {},
                              .routers = router_endpoints(),

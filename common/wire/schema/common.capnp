@@ -20,7 +20,7 @@ struct Fingerprint {
   specialIds @3 :List(Int32);
 }
 
-struct Needs {
+struct Needs {  # reserved
   features @0 :Bool;
   probabilities @1 :Bool;
 }

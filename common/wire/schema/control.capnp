@@ -28,7 +28,7 @@ struct Hello {
   versions @0 :VersionRange;
   incarnation @1 :UInt64;
   role @2 :Role;
-  needs @3 :Needs;
+  needs @3 :Needs;  # reserved: nobody writes or reads it
   fingerprint @4 :Fingerprint;
   numericsId @5 :Text;
   methods @6 :List(Text);
@@ -41,7 +41,7 @@ struct Hello {
 }
 
 struct WorkerHeartbeat {
-  incarnation @0 :UInt64;
+  incarnation @0 :UInt64;  # reserved: the envelope says it
   steps @1 :UInt64;
   sequences @2 :UInt32;
   waiting @3 :UInt32;
@@ -49,7 +49,7 @@ struct WorkerHeartbeat {
 }
 
 struct Leaving {
-  incarnation @0 :UInt64;
+  incarnation @0 :UInt64;  # reserved: the envelope says it
   reason @1 :Text;
 }
 

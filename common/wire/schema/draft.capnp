@@ -17,7 +17,7 @@ struct Draft {
     attach @1 :Attach;
     attached @2 :Attached;
     advance @3 :Advance;
-    features @4 :Features;
+    features @4 :Features;  # reserved: nobody sends it, and it reads as an unknown tag
     release @5 :Release;
     tree @6 :Tree;
     resync @7 :Resync;
@@ -35,7 +35,7 @@ struct Attached {
   version @1 :UInt16;
   fingerprint @2 :Fingerprint;
   method @3 :Text;
-  needs @4 :Needs;
+  needs @4 :Needs;  # reserved: nobody writes or reads it
   refusal @5 :Text;
   attachFirst @6 :Bool;
 }
@@ -65,7 +65,7 @@ struct Advance {
   info @4 :SequenceInfo;  # null: not sent
 }
 
-struct Features {
+struct Features {  # reserved
   fence @0 :Fence;
 }
 

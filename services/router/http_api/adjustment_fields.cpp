@@ -81,24 +81,6 @@ Checked read_allowed(const RequestFields& fields, Adjustments& how) {
   return {};
 }
 
-Checked read_bad_words(const RequestFields& fields, std::vector<std::string>& words) {
-  const auto found = fields.find("bad_words");
-  if (!found) return {};
-  simdjson::dom::array list;
-  if (found->get(list) != simdjson::SUCCESS) {
-    return std::unexpected(bad_field("bad_words", "`bad_words` must be a list of strings."));
-  }
-  if (list.size() > kBadWordsMax) return std::unexpected(too_many("bad_words", "strings", list.size(), kBadWordsMax));
-  for (element one : list) {
-    std::string_view word;
-    if (one.get(word) != simdjson::SUCCESS || word.empty()) {
-      return std::unexpected(bad_field("bad_words", "`bad_words` must hold strings only, none of them empty."));
-    }
-    words.emplace_back(word);
-  }
-  return {};
-}
-
 // A word as it is written, and as it follows a space: byte-level tokenizers give these other tokens.
 Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Adjustments& how) {
   const auto too_long = [](size_t tokens) {
@@ -119,28 +101,44 @@ Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Adjust
 
 }  // namespace
 
-ApiResult<AdjustmentFields> read_adjustments(const RequestFields& fields) {
-  AdjustmentFields read;
-  TRY_VOID(read_penalties(fields, read.adjustments));
-  TRY_VOID(read_bias(fields, read.adjustments));
-  TRY_VOID(read_allowed(fields, read.adjustments));
-  TRY_VOID(read_bad_words(fields, read.bad_words));
-  return read;
+ApiResult<void> read_adjustments(const RequestFields& fields, Adjustments& how) {
+  TRY_VOID(read_penalties(fields, how));
+  TRY_VOID(read_bias(fields, how));
+  return read_allowed(fields, how);
 }
 
-ApiResult<Adjustments> adjustments_of(const AdjustmentFields& fields, const Tokenizer& tokenizer, int32_t vocabulary,
-                                      std::span<const TokenId> end_ids) {
-  Adjustments how = fields.adjustments;
+ApiResult<std::vector<std::string>> read_bad_words(const RequestFields& fields) {
+  std::vector<std::string> words;
+  const auto found = fields.find("bad_words");
+  if (!found) return words;
+  simdjson::dom::array list;
+  if (found->get(list) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field("bad_words", "`bad_words` must be a list of strings."));
+  }
+  if (list.size() > kBadWordsMax) return std::unexpected(too_many("bad_words", "strings", list.size(), kBadWordsMax));
+  for (element one : list) {
+    std::string_view word;
+    if (one.get(word) != simdjson::SUCCESS || word.empty()) {
+      return std::unexpected(bad_field("bad_words", "`bad_words` must hold strings only, none of them empty."));
+    }
+    words.emplace_back(word);
+  }
+  return words;
+}
+
+ApiResult<void> fit_adjustments(GenerationSpec& spec, std::span<const std::string> bad_words, const Tokenizer& tokenizer,
+                                int32_t vocabulary) {
+  Adjustments& how = spec.adjustments;
   const auto unknown = [&](const char* field, TokenId id) {
     return std::unexpected(
         bad_field(field, fmt::format("`{}` names token {}; this model's tokens are 0 to {}.", field, id, vocabulary - 1)));
   };
   if (!how.bias.empty() && how.bias.back().id >= vocabulary) return unknown("logit_bias", how.bias.back().id);
   if (!how.allowed.empty() && how.allowed.back() >= vocabulary) return unknown("allowed_token_ids", how.allowed.back());
-  for (const std::string& word : fields.bad_words) TRY_VOID(add_bad_word(word, tokenizer, how));
-  if (how.min_tokens > 0) how.end_ids.assign(end_ids.begin(), end_ids.end());
+  for (const std::string& word : bad_words) TRY_VOID(add_bad_word(word, tokenizer, how));
+  if (how.min_tokens > 0) how.end_ids = spec.stop_ids;
   const std::vector<std::string_view> masks = how.masks();
-  if (masks.empty() || Adjuster(how).leaves_a_token(vocabulary)) return how;
+  if (masks.empty() || Adjuster(how).leaves_a_token(vocabulary)) return {};
   return std::unexpected(
       bad_field(std::string(masks.front()), fmt::format("no token is left to begin the answer with: `{}` forbid{} every one.",
                                                         fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "")));

@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "common/sampling/adjustments.h"
+#include "common/messages/generation.h"
 #include "common/text/tokenizer.h"
 #include "services/router/http_api/request_fields.h"
 
 namespace slipstream {
 
-// As the body says it: types and ranges are checked, not yet what the model makes of it.
-struct AdjustmentFields {
-  Adjustments adjustments;
-  std::vector<std::string> bad_words;  // as text
-};
-ApiResult<AdjustmentFields> read_adjustments(const RequestFields& fields);
+// Read the body's fields and check types and ranges. What the model makes of them is not checked
+// yet: bad words, for one, are text here.
+ApiResult<void> read_adjustments(const RequestFields& fields, Adjustments& how);
+ApiResult<std::vector<std::string>> read_bad_words(const RequestFields& fields);
 
-// What its verifier gets. vocabulary: rows of the logits. end_ids: those that end this answer, kept back by min_tokens.
-ApiResult<Adjustments> adjustments_of(const AdjustmentFields& fields, const Tokenizer& tokenizer, int32_t vocabulary,
-                                      std::span<const TokenId> end_ids);
+// Adds to the spec's adjustments what needs the model: the tokens of bad_words, and the stop_ids
+// that min_tokens keeps back. vocabulary: rows of the logits. An error names the field that asks
+// for what this model cannot do.
+ApiResult<void> fit_adjustments(GenerationSpec& spec, std::span<const std::string> bad_words, const Tokenizer& tokenizer,
+                                int32_t vocabulary);
 
 }  // namespace slipstream

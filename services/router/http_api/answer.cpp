@@ -16,8 +16,8 @@ Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHe
       include_usage_(request.include_usage),
       continuous_usage_(request.continuous_usage),
       tell_tokens_(request.tell_tokens),
-      tell_logprobs_(request.top_logprobs.has_value()),
-      min_tokens_(request.adjustments.adjustments.min_tokens),
+      tell_logprobs_(request.spec.top_logprobs.has_value()),
+      min_tokens_(request.spec.adjustments.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
       stops_(request.stops) {}

@@ -8,7 +8,9 @@
 
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
+#include "services/router/http_api/adjustment_fields.h"
 #include "services/router/http_api/request_fields.h"
+#include "services/router/http_api/speculation_fields.h"
 
 namespace slipstream {
 namespace {
@@ -169,7 +171,7 @@ Checked read_messages(const RequestFields& fields, ChatRequest& request) {
 }
 
 Checked read_sampling(const RequestFields& fields, ChatRequest& request) {
-  SamplingParams& sampling = request.sampling;
+  SamplingParams& sampling = request.spec.sampling;
   TRY(const auto temperature, fields.number("temperature", 0, static_cast<double>(kTemperatureMax)));
   sampling.temperature = static_cast<float>(temperature.value_or(1.0));
   if (sampling.temperature > 0 && sampling.temperature < kTemperatureMin) {
@@ -196,7 +198,7 @@ Checked read_logprobs(const RequestFields& fields, ChatRequest& request) {
   TRY(const auto asked, fields.boolean("logprobs"));
   TRY(const auto top, fields.integer("top_logprobs", 0, kTopLogprobsMax));
   if (asked.value_or(false)) {
-    request.top_logprobs = static_cast<int32_t>(top.value_or(0));
+    request.spec.top_logprobs = static_cast<int32_t>(top.value_or(0));
   } else if (top.value_or(0) > 0) {
     return std::unexpected(bad_field("top_logprobs", "`top_logprobs` goes with `logprobs`: true only."));
   }
@@ -206,12 +208,12 @@ Checked read_logprobs(const RequestFields& fields, ChatRequest& request) {
 Checked read_limits(const RequestFields& fields, ChatRequest& request) {
   for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
     TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
-    if (most) request.output_max = static_cast<int32_t>(*most);
+    if (most) request.spec.output_max = static_cast<int32_t>(*most);
   }
-  const int32_t least = request.adjustments.adjustments.min_tokens;
-  if (request.output_max > 0 && least > request.output_max) {
+  const int32_t least = request.spec.adjustments.min_tokens, most = request.spec.output_max;
+  if (most > 0 && least > most) {
     return std::unexpected(
-        bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, request.output_max)));
+        bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, most)));
   }
   TRY(const auto ignore_eos, fields.boolean("ignore_eos"));
   request.ignore_eos = ignore_eos.value_or(false);
@@ -307,7 +309,8 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_vie
   TRY_VOID(read_model(fields, served));
   TRY_VOID(read_messages(fields, request));
   TRY_VOID(read_sampling(fields, request));
-  TRY(request.adjustments, read_adjustments(fields));
+  TRY_VOID(read_adjustments(fields, request.spec.adjustments));
+  TRY(request.bad_words, read_bad_words(fields));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_limits(fields, request));
   TRY_VOID(read_stops(fields, request));

@@ -8,20 +8,18 @@
 #include <string_view>
 #include <vector>
 
-#include "common/sampling/params.h"
+#include "common/messages/generation.h"
 #include "common/text/chat_template.h"
-#include "services/router/http_api/adjustment_fields.h"
-#include "services/router/http_api/speculation_fields.h"
+#include "services/router/http_api/api_error.h"
+#include "services/router/request.h"
 
 namespace slipstream {
 
 struct ChatRequest {
   std::vector<ChatMessage> messages;
-  SamplingParams sampling;
-  AdjustmentFields adjustments;
-  std::optional<int32_t> top_logprobs;  // alternatives beside each token's logprob; none: no logprobs
-  std::optional<int64_t> seed;
-  int32_t output_max = 0;  // tokens; 0: what the context leaves
+  GenerationSpec spec;                 // what the body alone says of it; an output_max of 0: what the context leaves
+  std::vector<std::string> bad_words;  // as text: those of the spec are tokens
+  std::optional<int64_t> seed;         // none: the server draws one
   std::vector<std::string> stops;
   bool ignore_eos = false;
   bool stream = false;

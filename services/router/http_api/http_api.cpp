@@ -12,6 +12,7 @@
 
 #include "common/base/limits.h"
 #include "common/text/chat_prompt.h"
+#include "services/router/http_api/adjustment_fields.h"
 #include "services/router/http_api/page.h"
 
 namespace slipstream {
@@ -102,7 +103,7 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   const RequestId id = ++newest_;
   const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kDrawnSeedBits)));
   submit->request = id;
-  submit->seed = static_cast<uint64_t>(seed);
+  submit->spec.seed = static_cast<uint64_t>(seed);
   const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());
   CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
                       .created = unix_seconds(),
@@ -152,17 +153,10 @@ ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) co
 
 // All but its id and seed.
 ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
-  Submit submit{.sampling = request.sampling,
-                .output_max = request.output_max,
-                .stop_ids = request.ignore_eos ? std::vector<TokenId>{} : model_.end_ids,
-                .speculate = request.speculation.enabled,
-                .acceptance = request.speculation.acceptance,
-                .nodes_max = request.speculation.nodes_max,
-                .depth_max = request.speculation.depth_max,
-                .drafter = request.speculation.drafter,
-                .top_logprobs = request.top_logprobs};
+  Submit submit{.spec = request.spec, .speculation = request.speculation};
+  if (!request.ignore_eos) submit.spec.stop_ids = model_.end_ids;
   TRY(submit.prompt, tokenise(request));
-  TRY(submit.adjustments, adjustments_of(request.adjustments, model_.tokenizer, model_.vocabulary, submit.stop_ids));
+  TRY_VOID(fit_adjustments(submit.spec, request.bad_words, model_.tokenizer, model_.vocabulary));
   return submit;
 }
 

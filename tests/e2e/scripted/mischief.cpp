@@ -107,7 +107,7 @@ Parcels a_verifiers_message(Tree tree, MischiefContext& context) {
   return raw(context, wire::encode(DraftMessage(Release{tree.fence.sequence, tree.fence.epoch})));
 }
 Parcels a_workers_message(Tree, MischiefContext& context) {
-  return raw(context, wire::encode(ControlMessage(Leaving{.incarnation = 1, .reason = "no reason"})), Boundary::control);
+  return raw(context, wire::encode(ControlMessage(Leaving{.reason = "no reason"})), Boundary::control);
 }
 Parcels a_routers_drain(Tree, MischiefContext& context) {
   return raw(context, wire::encode(ControlMessage(Drain{"no reason"})), Boundary::control);
@@ -118,10 +118,8 @@ Parcels a_routers_cancel(Tree tree, MischiefContext& context) {
 Parcels a_routers_start(Tree tree, MischiefContext& context) {  // of the very sequence, in a newer epoch
   const Start theft{.sequence = tree.fence.sequence,
                     .epoch = tree.fence.epoch + 1,
-                    .prompt_length = 1,
-                    .tokens = {1},
-                    .sampling = {.temperature = 0},
-                    .output_max = 8};
+                    .spec = {.prompt_length = 1, .sampling = {.temperature = 0}, .output_max = 8},
+                    .tokens = {1}};
   return raw(context, wire::encode(GenerateMessage(theft)), Boundary::generate);
 }
 Parcels resync_from_nowhere(Tree tree, MischiefContext& context) {

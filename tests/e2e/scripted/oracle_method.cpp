@@ -42,15 +42,15 @@ void OracleMethod::end(const DraftKey& key) {
   const Sequence ended = std::move(at->second);
   sequences_.erase(at);
   const auto begins_it = [&](const KnownAnswer& answer) {
-    return answer.info == ended.info && std::ranges::mismatch(answer.tokens, ended.tokens).in1 == answer.tokens.end();
+    return answer.spec == ended.spec && std::ranges::mismatch(answer.tokens, ended.tokens).in1 == answer.tokens.end();
   };
   std::erase_if(answers_, begins_it);
-  if (answers_.size() < kAnswersMax) answers_.push_back({ended.tokens, std::nullopt, ended.info});
+  if (answers_.size() < kAnswersMax) answers_.push_back({ended.tokens, std::nullopt, ended.spec});
 }
 
 TokenTree OracleMethod::continuation(const Sequence& sequence, const StopRule& rule) const {
   const auto fits = [&](const KnownAnswer& answer) {
-    return (!answer.seed || *answer.seed == sequence.info.seed) && (!answer.info || *answer.info == sequence.info) &&
+    return (!answer.seed || *answer.seed == sequence.spec.seed) && (!answer.spec || *answer.spec == sequence.spec) &&
            answer.tokens.size() > sequence.tokens.size() &&
            std::equal(sequence.tokens.begin(), sequence.tokens.end(), answer.tokens.begin());
   };

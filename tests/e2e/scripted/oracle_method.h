@@ -15,9 +15,9 @@ namespace slipstream {
 inline constexpr size_t kAnswersMax = 4096;
 
 struct KnownAnswer {
-  std::vector<TokenId> tokens;       // prompt and output
-  std::optional<uint64_t> seed;      // none: whatever the seed
-  std::optional<SequenceInfo> info;  // of one that it saw: only for a sequence of the same parameters
+  std::vector<TokenId> tokens;         // prompt and output
+  std::optional<uint64_t> seed;        // none: whatever the seed
+  std::optional<GenerationSpec> spec;  // of one that it saw: only for a sequence of the same parameters
 };
 
 // A JSON list; each entry is a list of token ids, or {"tokens": [...], "seed": 7}.
@@ -27,15 +27,14 @@ class OracleMethod final : public Method {
  public:
   explicit OracleMethod(std::vector<KnownAnswer> answers) : answers_(std::move(answers)) {}
   std::string_view name() const override { return "oracle"; }
-  Needs needs() const override { return {}; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override { sequences_[key] = {.info = info, .tokens = {}}; }
+  void begin(const DraftKey& key, const GenerationSpec& spec) override { sequences_[key] = {.spec = spec, .tokens = {}}; }
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override;  // remembers it
 
  private:
   struct Sequence {
-    SequenceInfo info;
+    GenerationSpec spec;
     std::vector<TokenId> tokens;
   };
   TokenTree continuation(const Sequence& sequence, const StopRule& rule) const;

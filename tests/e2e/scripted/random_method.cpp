@@ -7,7 +7,7 @@
 
 namespace slipstream {
 
-void RandomMethod::begin(const DraftKey& key, const SequenceInfo&) { sequences_[key].clear(); }
+void RandomMethod::begin(const DraftKey& key, const GenerationSpec&) { sequences_[key].clear(); }
 
 void RandomMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   sequences_[key].insert(sequences_[key].end(), tokens.begin(), tokens.end());

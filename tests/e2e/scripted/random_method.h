@@ -14,8 +14,7 @@ class RandomMethod final : public Method {
  public:
   RandomMethod(int32_t vocabulary, uint64_t seed) : vocabulary_(vocabulary), random_(seed) {}
   std::string_view name() const override { return "random"; }
-  Needs needs() const override { return {}; }
-  void begin(const DraftKey& key, const SequenceInfo& info) override;
+  void begin(const DraftKey& key, const GenerationSpec& spec) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override;

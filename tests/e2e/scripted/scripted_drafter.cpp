@@ -50,7 +50,6 @@ DrafterConfig config_of(const ScriptedOptions& options, const Fingerprint& finge
   return {.incarnation = random_incarnation(),
           .fingerprint = fingerprint,
           .method = std::string(method.name()),
-          .needs = method.needs(),
           .routers = options.drafter.router};
 }
 

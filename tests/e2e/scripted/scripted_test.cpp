@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 const DraftKey kKey{kVerifier, kSequence};
 
 TokenTree ask(Method& method, const std::vector<TokenId>& tokens, const StopRule& rule = {}, uint64_t seed = 0) {
-  method.begin(kKey, {.prompt_length = static_cast<int32_t>(tokens.size()), .seed = seed, .sampling = {}});
+  method.begin(kKey, {.prompt_length = static_cast<int32_t>(tokens.size()), .sampling = {}, .seed = seed});
   method.advance(kKey, tokens);
   const std::vector<DraftAsk> asks{{kKey, rule}};
   return method.draft(asks)->at(0).value();

@@ -15,8 +15,7 @@ class UselessMethod final : public Method {
     for (int i = 0; i < kTreeNodesMax; ++i) tokens_.push_back((vocabulary / 2 + 7919 * i) % vocabulary);
   }
   std::string_view name() const override { return "useless"; }
-  Needs needs() const override { return {}; }
-  void begin(const DraftKey&, const SequenceInfo&) override {}
+  void begin(const DraftKey&, const GenerationSpec&) override {}
   void advance(const DraftKey&, std::span<const TokenId>) override {}
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override {
     std::vector<Draft> trees;

@@ -21,11 +21,11 @@ TEST(SmallLm, IsAlwaysRightAboutATargetOfTheSameWeights) {
   for (const float temperature : {0.0F, 0.7F, 1.0F, 1.5F}) {
     const auto method = load({.siblings_max = 1});
     std::vector<TokenId> tokens = random_tokens(1, 20);
-    const SequenceInfo info = info_of(tokens, temperature);
-    method->begin(key_of(1), info);
+    const GenerationSpec spec = spec_of(tokens, temperature);
+    method->begin(key_of(1), spec);
     method->advance(key_of(1), tokens);
     SCOPED_TRACE(testing::Message() << "temperature " << temperature);
-    expect_always_right(*method, target, key_of(1), tokens, info, 8);
+    expect_always_right(*method, target, key_of(1), tokens, spec, 8);
     if (HasFatalFailure()) return;
   }
 }
@@ -36,19 +36,19 @@ TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
   for (const float temperature : {0.0F, 1.0F}) {
     const auto method = load({.siblings_max = 1});
     std::vector<TokenId> tokens = random_tokens(1, 24);
-    SequenceInfo info = info_of({tokens.begin(), tokens.begin() + 20}, temperature);
-    info.adjustments = {.repetition_penalty = 1.3F,
+    GenerationSpec spec = spec_of({tokens.begin(), tokens.begin() + 20}, temperature);
+    spec.adjustments = {.repetition_penalty = 1.3F,
                         .presence_penalty = 0.8F,
                         .frequency_penalty = 0.6F,
                         .min_tokens = 12,
                         .end_ids = {20, 21, 22},
                         .bias = {{30, 2}},
                         .bad_words = {{40}, {30, 31}}};
-    method->begin(key_of(1), info);
+    method->begin(key_of(1), spec);
     method->advance(key_of(1), std::span(tokens).first(11));
     method->advance(key_of(1), std::span(tokens).subspan(11));
     SCOPED_TRACE(testing::Message() << "temperature " << temperature);
-    expect_always_right(*method, target, key_of(1), tokens, info, 8);
+    expect_always_right(*method, target, key_of(1), tokens, spec, 8);
     if (HasFatalFailure()) return;
   }
 }
@@ -59,14 +59,14 @@ TEST(SmallLm, GivesTheBitsOfAFreshOneWhateverWasAccepted) {
   std::mt19937_64 random(3);
   const auto method = load({.siblings_max = 3});
   std::vector<TokenId> tokens = random_tokens(2, 30);
-  const SequenceInfo info = info_of(tokens, 1.0F);
-  method->begin(key_of(1), info);
+  const GenerationSpec spec = spec_of(tokens, 1.0F);
+  method->begin(key_of(1), spec);
   method->advance(key_of(1), tokens);
   for (int round = 0; round < 12; ++round) {
     const StopRule rule{.nodes_max = static_cast<int>(1 + random() % 12)};
     const TokenTree tree = draft(*method, key_of(1), rule);
     const auto other = load({.siblings_max = 3});
-    other->begin(key_of(1), info);
+    other->begin(key_of(1), spec);
     other->advance(key_of(1), tokens);
     ASSERT_EQ(nodes_of(tree), nodes_of(draft(*other, key_of(1), rule))) << "round " << round;
     std::vector<TokenId> path;
@@ -86,7 +86,7 @@ TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {
   std::vector<DraftAsk> asks;
   for (uint64_t i = 0; i < 8; ++i) {
     const auto tokens = random_tokens(i, 10 + 3 * i);
-    method->begin(key_of(1, i + 1), info_of(tokens, i % 2 == 0 ? 0.0F : 1.0F, i));
+    method->begin(key_of(1, i + 1), spec_of(tokens, i % 2 == 0 ? 0.0F : 1.0F, i));
     method->advance(key_of(1, i + 1), tokens);
     asks.push_back({key_of(1, i + 1), {.nodes_max = static_cast<int>(2 + i)}});
   }
@@ -94,7 +94,7 @@ TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {
   ASSERT_TRUE(trees.has_value());
   for (uint64_t i = 0; i < 8; ++i) {
     const auto tokens = random_tokens(i, 10 + 3 * i);
-    const auto alone = fresh(tokens, info_of(tokens, i % 2 == 0 ? 0.0F : 1.0F, i), asks[i].rule);
+    const auto alone = fresh(tokens, spec_of(tokens, i % 2 == 0 ? 0.0F : 1.0F, i), asks[i].rule);
     EXPECT_EQ(nodes_of(trees->at(i).value()), alone) << "sequence " << i;
   }
   EXPECT_LE(method->work().passes, 9u);  // one for each level of the deepest, not of each
@@ -103,9 +103,9 @@ TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {
 TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
   const auto method = load();
   const auto brief = random_tokens(1, 12), lengthy = random_tokens(2, 200);
-  method->begin(key_of(1), info_of(brief, 0));
+  method->begin(key_of(1), spec_of(brief, 0));
   method->advance(key_of(1), brief);
-  method->begin(key_of(2), info_of(lengthy, 0));
+  method->begin(key_of(2), spec_of(lengthy, 0));
   method->advance(key_of(2), lengthy);
   const std::vector<DraftAsk> asks{{key_of(2), {}}, {key_of(1), {}}};
   int jobs = 0;
@@ -118,7 +118,7 @@ TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
     EXPECT_LE(method->work().rows - before, 12u + 63u + 64u + kLearnRowsBeside);
     tree = trees->at(0);
     if (tree) {
-      EXPECT_EQ(nodes_of(*tree), fresh(lengthy, info_of(lengthy, 0)));
+      EXPECT_EQ(nodes_of(*tree), fresh(lengthy, spec_of(lengthy, 0)));
     }
     method->advance(key_of(1), {});
   }
@@ -128,7 +128,7 @@ TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
 TEST(SmallLm, StaysWithinTheTargetsVocabulary) {
   const auto method = load({.vocabulary = 20, .siblings_max = 8});
   const auto tokens = random_tokens(3, 15);
-  method->begin(key_of(1), info_of(tokens, 1.0F));
+  method->begin(key_of(1), spec_of(tokens, 1.0F));
   method->advance(key_of(1), tokens);
   const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 30});
   EXPECT_FALSE(tree.empty());
@@ -137,7 +137,7 @@ TEST(SmallLm, StaysWithinTheTargetsVocabulary) {
 
 TEST(SmallLm, DraftsNothingAfterATokenThatItHasNoEmbeddingOf) {
   const auto method = load({.vocabulary = 1000});
-  method->begin(key_of(1), info_of({5}, 0));
+  method->begin(key_of(1), spec_of({5}, 0));
   method->advance(key_of(1), std::vector<TokenId>{5, kVocabulary, 6});
   EXPECT_TRUE(draft(*method, key_of(1)).empty());
 }
@@ -145,7 +145,7 @@ TEST(SmallLm, DraftsNothingAfterATokenThatItHasNoEmbeddingOf) {
 TEST(SmallLm, DraftsNothingBeyondItsContext) {
   const auto method = load({.cache_tokens = 2048});
   auto tokens = random_tokens(4, 1022);  // of 1024
-  method->begin(key_of(1), info_of(tokens, 0));
+  method->begin(key_of(1), spec_of(tokens, 0));
   method->advance(key_of(1), tokens);
   const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 20, .depth_max = 8});
   for (int node = 0; node < tree.size(); ++node) EXPECT_LE(tree.depth(node), 2);
@@ -157,9 +157,9 @@ TEST(SmallLm, StartsAnewWithABegin) {
   const auto method = load();
   const auto first = random_tokens(1, 20), second = random_tokens(2, 25);
   for (const auto& tokens : {first, second}) {
-    method->begin(key_of(1), info_of(tokens, 1.0F));
+    method->begin(key_of(1), spec_of(tokens, 1.0F));
     method->advance(key_of(1), tokens);
-    EXPECT_EQ(nodes_of(draft(*method, key_of(1))), fresh(tokens, info_of(tokens, 1.0F)));
+    EXPECT_EQ(nodes_of(draft(*method, key_of(1))), fresh(tokens, spec_of(tokens, 1.0F)));
   }
 }
 
@@ -210,14 +210,14 @@ TEST(SmallLm, IsAcceptedAsOftenAsTheRaceFormulaSaysAlongAChain) {
   double tv = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
     auto tokens = random_tokens(random(), 8 + random() % 20);
-    const SequenceInfo info = info_of(tokens, 1.0F, random());
-    method->begin(key_of(1), info);
+    const GenerationSpec spec = spec_of(tokens, 1.0F, random());
+    method->begin(key_of(1), spec);
     method->advance(key_of(1), tokens);
     const TokenTree chain = draft(*method, key_of(1), {.nodes_max = kDepth});
     ASSERT_EQ(chain.size(), kDepth);
     for (size_t at = 0; at < kDepth; ++at) {
-      const TokenId chosen = target.next(tokens, info);
-      drafter.next(tokens, info);
+      const TokenId chosen = target.next(tokens, spec);
+      drafter.next(tokens, spec);
       const auto p = softmax(target.logits()), q = softmax(drafter.logits());
       const double agree = race_agreement(p, q);
       ++reached[at];

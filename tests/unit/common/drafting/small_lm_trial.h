@@ -34,8 +34,8 @@ inline std::vector<TokenId> random_tokens(uint64_t seed, size_t count) {
   return tokens;
 }
 
-inline SequenceInfo info_of(const std::vector<TokenId>& prompt, float temperature, uint64_t seed = 5) {
-  return {.prompt_length = static_cast<int32_t>(prompt.size()), .seed = seed, .sampling = {.temperature = temperature}};
+inline GenerationSpec spec_of(const std::vector<TokenId>& prompt, float temperature, uint64_t seed = 5) {
+  return {.prompt_length = static_cast<int32_t>(prompt.size()), .sampling = {.temperature = temperature}, .seed = seed};
 }
 
 // A model itself, the target unless told, without any speculation: all tokens in one pass, the last row's choice.
@@ -44,7 +44,7 @@ class Plain {
   explicit Plain(const std::filesystem::path& folder = kTiny)
       : model_(LanguageModel::load(folder, make_cpu_device({}).value(), {.cache_blocks = kBlocks})) {}
 
-  TokenId next(const std::vector<TokenId>& tokens, const SequenceInfo& info) {
+  TokenId next(const std::vector<TokenId>& tokens, const GenerationSpec& spec) {
     BlockPool pool(kBlocks);
     BlockTable table(pool);
     EXPECT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
@@ -54,14 +54,11 @@ class Plain {
     for (int32_t at = 0; at < static_cast<int32_t>(tokens.size()); ++at) {
       plan_.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
     }
-    const auto prompt = static_cast<size_t>(info.prompt_length);
-    auto adjuster = std::make_shared<Adjuster>(info.adjustments);
+    const auto prompt = static_cast<size_t>(spec.prompt_length);
+    auto adjuster = std::make_shared<Adjuster>(spec.adjustments);
     adjuster->add_prompt(std::span(tokens).first(prompt));
     adjuster->add_output(std::span(tokens).subspan(prompt));
-    plan_.want({.seed = info.seed,
-                .choice = info.choice,
-                .position = static_cast<uint32_t>(static_cast<int32_t>(tokens.size()) - info.prompt_length),
-                .params = info.sampling});
+    plan_.want(spec.row(static_cast<int32_t>(tokens.size()) - spec.prompt_length));
     plan_.adjust(plan_.add_adjuster(std::move(adjuster)), 1, [](int) { return TokenId{}; });
     const auto chosen = model_->run(plan_.view());
     EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
@@ -88,9 +85,9 @@ inline TokenTree draft(SmallLm& method, const DraftKey& key, const StopRule& rul
 }
 
 // The tree that a method which has seen nothing else gives for these tokens.
-inline std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const SequenceInfo& info, const StopRule& rule = {}) {
+inline std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const GenerationSpec& spec, const StopRule& rule = {}) {
   const auto method = load();
-  method->begin(key_of(1), info);
+  method->begin(key_of(1), spec);
   method->advance(key_of(1), tokens);
   const TokenTree tree = draft(*method, key_of(1), rule);
   return {tree.nodes().begin(), tree.nodes().end()};
@@ -99,13 +96,13 @@ inline std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const Seq
 // So many rounds of one sequence, whose `tokens` the method has: chains of five nodes, each of them what the target would
 // choose.
 inline void expect_always_right(SmallLm& method, Plain& target, const DraftKey& key, std::vector<TokenId>& tokens,
-                                const SequenceInfo& info, int rounds) {
+                                const GenerationSpec& spec, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const TokenTree tree = draft(method, key, {.nodes_max = 5});
     ASSERT_EQ(tree.size(), 5);
     std::vector<TokenId> emitted;
     for (int node = 0; node <= tree.size(); ++node) {
-      emitted.push_back(target.next(tokens, info));
+      emitted.push_back(target.next(tokens, spec));
       tokens.push_back(emitted.back());
       if (node < tree.size()) {
         ASSERT_EQ(tree.nodes()[node].token, emitted.back()) << "round " << round;

@@ -9,7 +9,7 @@
 namespace slipstream {
 namespace {
 
-Start good_start() { return {.prompt_length = 1, .tokens = {1, 2}, .output_max = 5}; }
+Start good_start() { return {.spec = {.prompt_length = 1, .output_max = 5}, .tokens = {1, 2}}; }
 
 TEST(Check, TakesWhatIsWithinTheLimits) {
   EXPECT_TRUE(check(GenerateMessage(good_start())));
@@ -19,14 +19,14 @@ TEST(Check, TakesWhatIsWithinTheLimits) {
 
 TEST(Check, WantsThePromptWithinTheTokens) {
   Start start = good_start();
-  start.prompt_length = 3;
+  start.spec.prompt_length = 3;
   EXPECT_FALSE(check(GenerateMessage(start)));
 }
 
 TEST(Check, HoldsSamplingToTheRangesOfTheRequest) {
   const auto refused = [](SamplingParams sampling) {
     Start start = good_start();
-    start.sampling = sampling;
+    start.spec.sampling = sampling;
     return !check(GenerateMessage(start)).has_value();
   };
   EXPECT_FALSE(refused({.temperature = 0}));

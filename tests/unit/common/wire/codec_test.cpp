@@ -60,6 +60,25 @@ TEST(Codec, TakesAHelloOfAReleaseThatNamedNoDraftModel) {
   EXPECT_EQ(std::get<Hello>(*decoded), hello);
 }
 
+TEST(Codec, AnAdvanceCarriesTheDraftersPartOfASpecAndAStartAllOfIt) {
+  const GenerationSpec spec{.prompt_length = 2,
+                            .sampling = {.temperature = 0.5F},
+                            .adjustments = {.presence_penalty = 1},
+                            .seed = 7,
+                            .choice = 1,
+                            .acceptance = {.rule = Rule::ratio},
+                            .output_max = 9,
+                            .stop_ids = {3},
+                            .top_logprobs = 0};
+  const auto advance = decode_draft(encode(DraftMessage(Advance{.tokens = {1, 2}, .info = spec})));
+  ASSERT_TRUE(advance) << advance.error().message;
+  EXPECT_EQ(std::get<Advance>(*advance).info, drafter_part(spec));
+  EXPECT_NE(drafter_part(spec), spec);
+  const auto start = decode_generate(encode(GenerateMessage(Start{.spec = spec, .tokens = {1, 2}})));
+  ASSERT_TRUE(start) << start.error().message;
+  EXPECT_EQ(std::get<Start>(*start).spec, spec);
+}
+
 TEST(Codec, DecodesAtAnyAlignment) {
   const DraftMessage message = Release{.sequence = {1, 2}, .epoch = 3};
   const Bytes bytes = encode(message);
@@ -73,7 +92,7 @@ TEST(Codec, DecodesAtAnyAlignment) {
 }
 
 TEST(Codec, TakesAPromptOfTheGreatestLength) {
-  Start start{.prompt_length = kContextTokensMax, .tokens = std::vector<TokenId>(kContextTokensMax, 7)};
+  Start start{.spec = {.prompt_length = kContextTokensMax}, .tokens = std::vector<TokenId>(kContextTokensMax, 7)};
   const Bytes bytes = encode(GenerateMessage(start));
   EXPECT_LE(bytes.size(), kControlFrameBytesMax);
   const auto decoded = decode_generate(bytes);
@@ -83,7 +102,7 @@ TEST(Codec, TakesAPromptOfTheGreatestLength) {
 
 TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
   Tree tree{.nodes = std::vector<TreeNode>(kTreeNodesMax)};
-  Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax), .info = SequenceInfo{}};
+  Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax), .info = GenerationSpec{}};
   advance.tuning.reason = std::string(kTextBytesMax, 'r');
   Adjustments& how = advance.info->adjustments;
   how = {.min_tokens = 1,

@@ -19,9 +19,9 @@ class RandomMessage {
       case 0:
         return hello();
       case 1:
-        return WorkerHeartbeat{u64(), u32(), u32(), u64(), unit()};
+        return WorkerHeartbeat{u32(), u32(), u64(), unit()};
       case 2:
-        return Leaving{u64(), text()};
+        return Leaving{text()};
       case 3:
         return Welcome{u16(), u64(), u32()};
       case 4:
@@ -53,18 +53,16 @@ class RandomMessage {
   }
 
   DraftMessage draft() {
-    switch (below(7)) {
+    switch (below(6)) {
       case 0:
         return Attach{versions(), u64(), fingerprint()};
       case 1:
-        return Attached{u16(), u64(), fingerprint(), text(), needs(), text(), u16() % 2 == 1};
+        return Attached{u16(), u64(), fingerprint(), text(), text(), u16() % 2 == 1};
       case 2:
         return advance();
       case 3:
-        return Features{fence()};
-      case 4:
         return Release{sequence(), u32()};
-      case 5:
+      case 4:
         return tree();
       default:
         return Resync{sequence(), u32(), u32(), length()};
@@ -94,7 +92,6 @@ class RandomMessage {
   SequenceId sequence() { return {u64(), u64()}; }
   VersionRange versions() { return {u16(), u16()}; }
   Fingerprint fingerprint() { return {u64(), below(200000), ids(kStopIdsMax), u64()}; }
-  Needs needs() { return {coin(), coin()}; }
   Acceptance acceptance() {
     const auto rule = static_cast<Rule>(below(static_cast<int>(Rule::typical) + 1));
     const auto children = [&] { return static_cast<uint8_t>(is_biased(rule) ? 1 : 1 + below(kSiblingsMax)); };
@@ -134,13 +131,12 @@ class RandomMessage {
   }
 
   Hello hello() {
-    Hello hello{versions(),    coin() ? Role::verifier : Role::drafter,
-                u64(),         fingerprint(),
-                text(),        {},
-                needs(),       length(),
-                below(100000), text(),
-                text(),        u32(),
-                text()};
+    Hello hello{versions(), coin() ? Role::verifier : Role::drafter,
+                u64(),      fingerprint(),
+                text(),     {},
+                length(),   below(100000),
+                text(),     text(),
+                u32(),      text()};
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }
@@ -149,19 +145,22 @@ class RandomMessage {
     for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) drafters.push_back({u64(), text()});
     return drafters;
   }
+  GenerationSpec drafter_spec() {
+    return {.prompt_length = length(),
+            .sampling = sampling(),
+            .adjustments = adjustments(),
+            .seed = u64(),
+            .choice = static_cast<uint32_t>(below(kChoicesMax)),
+            .acceptance = acceptance()};
+  }
   Start start() {
-    Start start{
-        .sequence = sequence(), .epoch = u32(), .choice = static_cast<uint32_t>(below(kChoicesMax)), .tokens = ids(300)};
-    start.prompt_length = below(static_cast<int>(start.tokens.size()) + 1);
-    start.sampling = sampling();
-    start.seed = u64();
-    start.acceptance = acceptance();
-    start.output_max = length();
-    start.stop_ids = ids(kStopIdsMax);
+    Start start{.sequence = sequence(), .epoch = u32(), .spec = drafter_spec(), .tokens = ids(300)};
+    start.spec.prompt_length = below(static_cast<int>(start.tokens.size()) + 1);
+    start.spec.output_max = length();
+    start.spec.stop_ids = ids(kStopIdsMax);
+    if (coin()) start.spec.top_logprobs = below(kTopLogprobsMax + 1);
     start.drafters = drafters();
     start.tuning = tuning();
-    start.adjustments = adjustments();
-    if (coin()) start.top_logprobs = below(kTopLogprobsMax + 1);
     start.lease_ms = kLeaseMsMin + static_cast<uint32_t>(below(kLeaseMsMax - kLeaseMsMin));
     return start;
   }
@@ -181,9 +180,7 @@ class RandomMessage {
   }
   Advance advance() {
     Advance advance{fence(), ids(300), coin(), tuning(), std::nullopt};
-    if (coin())
-      advance.info =
-          SequenceInfo{length(), u64(), static_cast<uint32_t>(below(kChoicesMax)), sampling(), acceptance(), adjustments()};
+    if (coin()) advance.info = drafter_spec();
     return advance;
   }
   Tree tree() {

@@ -23,7 +23,6 @@ inline DrafterConfig drafter_config() {
           .fingerprint = kTokens,
           .method = "ngram",
           .draft_model = "tiny",
-          .needs = {},
           .draft_endpoint = "tcp://127.0.0.1:7",
           .metrics_endpoint = "http://127.0.0.1:8/metrics",
           .routers = {"tcp://127.0.0.1:9"}};
@@ -43,7 +42,7 @@ inline Advance advance(const std::vector<TokenId>& tokens, int32_t base, Round r
 
 inline Advance first_advance(const std::vector<TokenId>& tokens, Round round = 1) {
   Advance message = advance(tokens, 0, round);
-  message.info = SequenceInfo{.prompt_length = static_cast<int32_t>(tokens.size()), .sampling = {}};
+  message.info = GenerationSpec{.prompt_length = static_cast<int32_t>(tokens.size()), .sampling = {}};
   return message;
 }
 

@@ -21,7 +21,7 @@ TEST(Fit, BeginsWithInfoAndNothingBefore) {
 
 TEST(Fit, DoesNotBeginInTheMiddle) {
   Advance message = advance({1, 2}, 1, 1);
-  message.info = SequenceInfo{};
+  message.info = GenerationSpec{};
   EXPECT_EQ(fit(nullptr, message), Fit::mismatch);
 }
 

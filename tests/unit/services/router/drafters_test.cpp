@@ -118,7 +118,7 @@ TEST_F(DraftersTest, AnAssignIsSaidAgainEachSecondAsItMayBeLost) {
 
 TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
   Submit plain = ask(1, 40);
-  plain.speculate = false;
+  plain.speculation.enabled = false;
   stage.tell(plain);
   joins(kDrafter, kFirstRef);
   EXPECT_TRUE(stage.silent<Assign>());
@@ -127,11 +127,11 @@ TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
 TEST_F(DraftersTest, ADrawnRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceDecides) {
   joins(kDrafter, kFirstRef);
   Submit drawn = ask(1, 40);
-  drawn.sampling.temperature = 1;
-  drawn.acceptance = {.rule = Rule::ratio};
+  drawn.spec.sampling.temperature = 1;
+  drawn.speculation.acceptance = {.rule = Rule::ratio};
   stage.tell(drawn);
   const Start start = stage.says<Start>().message;
-  EXPECT_EQ(start.acceptance.rule, Rule::coupled) << "nobody is trusted";
+  EXPECT_EQ(start.spec.acceptance.rule, Rule::coupled) << "nobody is trusted";
   EXPECT_THAT(start.drafters, ElementsAre(kFirstRef)) << "who cannot bend it";
   tokens(kVerifier, 1, 1, 0, {2}, Finish::stop);
   EXPECT_EQ(stage.does<Delivery>().rule.reason, RuleReason::no_trusted_drafter);
@@ -140,8 +140,8 @@ TEST_F(DraftersTest, ADrawnRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceDec
 TEST_F(DraftersTest, ARequestMayNameItsDraftersMethodAndItsLimits) {
   joins(kDrafter, kFirstRef);
   Submit picky = ask(1, 40);
-  picky.drafter = "small-lm";
-  picky.nodes_max = 3;
+  picky.speculation.drafter = "small-lm";
+  picky.speculation.nodes_max = 3;
   stage.tell(picky);
   const Start start = stage.says<Start>().message;
   EXPECT_TRUE(start.drafters.empty());
@@ -152,7 +152,7 @@ TEST_F(DraftersTest, AMethodThatNobodyEverHadIsRefusedAndOneThatIsGoneIsNot) {
   Hello hello = drafter(kDrafter, "tcp://d");
   hello.methods = {"crystal"};
   Submit picky = ask(1, 40);
-  picky.drafter = "crystal";
+  picky.speculation.drafter = "crystal";
   stage.tell(picky);
   const Failure refused = stage.does<Failure>();
   EXPECT_EQ(refused.status, 400);
@@ -182,18 +182,18 @@ class TrustTest : public RouterTest {
 TEST_F(TrustTest, ADrawnRuleRunsWhereLocalDraftersAreTrusted) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
   Submit drawn = ask(1, 40);
-  drawn.sampling.temperature = 1;
-  drawn.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
+  drawn.spec.sampling.temperature = 1;
+  drawn.speculation.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
   stage.tell(drawn);
-  EXPECT_EQ(stage.says<Start>().message.acceptance, drawn.acceptance);
+  EXPECT_EQ(stage.says<Start>().message.spec.acceptance, drawn.speculation.acceptance);
 }
 
 TEST_F(TrustTest, EachAnswerSaysWhyAnotherRuleRanAndEachStartIsCounted) {
   const auto reason = [&](RequestId id, float temperature, const std::string& method) {
     Submit drawn = ask(id, 40);
-    drawn.sampling.temperature = temperature;
-    drawn.acceptance = {.rule = Rule::ratio};
-    drawn.drafter = method;
+    drawn.spec.sampling.temperature = temperature;
+    drawn.speculation.acceptance = {.rule = Rule::ratio};
+    drawn.speculation.drafter = method;
     stage.tell(drawn);
     tokens(kVerifier, id, 1, 0, {2}, Finish::stop);
     return stage.does<Delivery>().rule.reason;
@@ -206,7 +206,7 @@ TEST_F(TrustTest, EachAnswerSaysWhyAnotherRuleRanAndEachStartIsCounted) {
   const RuleCounts& rules = router.counters().rules;
   EXPECT_THAT(rules.asked[1], ElementsAre(1, 1, 1, 1, 0)) << "all of them asked for ratio";
   Submit plain = ask(5, 40);
-  plain.speculate = false;
+  plain.speculation.enabled = false;
   stage.tell(plain);
   EXPECT_EQ(router.counters().rules.plain, 1U);
 }
@@ -214,8 +214,8 @@ TEST_F(TrustTest, EachAnswerSaysWhyAnotherRuleRanAndEachStartIsCounted) {
 TEST_F(TrustTest, ACoupledAnswerSaysThatNobodyHasTheMethodThatItNames) {
   const auto reason = [&](RequestId id, float temperature, const std::string& method) {
     Submit named = ask(id, 40);
-    named.sampling.temperature = temperature;
-    named.drafter = method;
+    named.spec.sampling.temperature = temperature;
+    named.speculation.drafter = method;
     stage.tell(named);
     tokens(kVerifier, id, 1, 0, {2}, Finish::stop);
     return stage.does<Delivery>().rule.reason;
@@ -232,10 +232,10 @@ TEST_F(TrustTest, ACoupledAnswerSaysThatNobodyHasTheMethodThatItNames) {
 TEST_F(TrustTest, AtTemperatureZeroEveryRuleIsGreedy) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
   Submit drawn = ask(1, 40);
-  drawn.sampling.temperature = 0;
-  drawn.acceptance = {.rule = Rule::ratio};
+  drawn.spec.sampling.temperature = 0;
+  drawn.speculation.acceptance = {.rule = Rule::ratio};
   stage.tell(drawn);
-  EXPECT_EQ(stage.says<Start>().message.acceptance.rule, Rule::greedy);
+  EXPECT_EQ(stage.says<Start>().message.spec.acceptance.rule, Rule::greedy);
 }
 
 }  // namespace

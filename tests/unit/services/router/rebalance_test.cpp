@@ -57,7 +57,7 @@ class RebalanceTest : public testing::Test {
         if (start.message.epoch > 1 && std::ranges::none_of(moved, same)) moved.push_back(start);
       }
       ++steps;
-      for (Peer peer : {kVerifier, kSpare}) stage.hears(peer, WorkerHeartbeat{.incarnation = peer.id, .steps = steps});
+      for (Peer peer : {kVerifier, kSpare}) stage.hears(peer, WorkerHeartbeat{.steps = steps});
     }
   }
 
@@ -139,7 +139,7 @@ TEST_F(RebalanceTest, NeverToOneThatIsNotHeardAnyMore) {
   load(8);
   for (int i = 0; i < 15; ++i) {
     stage.waits(milliseconds(100));
-    stage.hears(kVerifier, WorkerHeartbeat{.incarnation = kVerifier.id, .steps = ++steps});
+    stage.hears(kVerifier, WorkerHeartbeat{.steps = ++steps});
   }
   EXPECT_TRUE(stage.silent<Start>());
 }
@@ -171,8 +171,7 @@ TEST(Rebalance, CanBeSwitchedOff) {
   stage.forget();
   for (uint64_t i = 1; i < 50; ++i) {
     stage.waits(milliseconds(100));
-    for (Peer peer : {kVerifier, kSpare})
-      stage.hears(peer, WorkerHeartbeat{.incarnation = peer.id, .sequences = 8, .steps = i});
+    for (Peer peer : {kVerifier, kSpare}) stage.hears(peer, WorkerHeartbeat{.sequences = 8, .steps = i});
   }
   EXPECT_EQ(router.counters().moved, 0u);
 }

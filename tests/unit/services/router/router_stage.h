@@ -31,7 +31,7 @@ inline Hello drafter(Peer peer, std::string endpoint) {
           .draft_endpoint = std::move(endpoint)};
 }
 inline Submit ask(RequestId id, int32_t output_max = 8) {
-  return {.request = id, .prompt = {10, 11, 12}, .seed = 5, .output_max = output_max, .stop_ids = {2}};
+  return {.request = id, .prompt = {10, 11, 12}, .spec = {.seed = 5, .output_max = output_max, .stop_ids = {2}}};
 }
 
 class RouterTest : public testing::Test {
@@ -52,7 +52,7 @@ class RouterTest : public testing::Test {
   void lives(milliseconds duration, std::initializer_list<Peer> workers) {
     for (milliseconds t{0}; t < duration; t += milliseconds(100)) {
       stage.waits(milliseconds(100));
-      for (Peer peer : workers) stage.hears(peer, WorkerHeartbeat{.incarnation = peer.id});
+      for (Peer peer : workers) stage.hears(peer, WorkerHeartbeat{});
     }
   }
 

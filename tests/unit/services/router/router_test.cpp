@@ -17,11 +17,11 @@ TEST_F(RouterTest, StartsCarryEverythingAVerifierNeeds) {
   const Start start = stage.says<Start>().message;
   EXPECT_EQ(start.sequence, sequence(1));
   EXPECT_EQ(start.epoch, 1);
-  EXPECT_EQ(start.prompt_length, 3);
+  EXPECT_EQ(start.spec.prompt_length, 3);
   EXPECT_THAT(start.tokens, ElementsAre(10, 11, 12));
-  EXPECT_EQ(start.seed, 5);
-  EXPECT_EQ(start.acceptance.rule, Rule::coupled);
-  EXPECT_EQ(start.output_max, 8);
+  EXPECT_EQ(start.spec.seed, 5);
+  EXPECT_EQ(start.spec.acceptance.rule, Rule::coupled);
+  EXPECT_EQ(start.spec.output_max, 8);
   EXPECT_THAT(start.drafters, ElementsAre(DrafterRef{kDrafter.id, "tcp://d"}));
   EXPECT_GT(start.lease_ms, 0);
 }
@@ -29,16 +29,16 @@ TEST_F(RouterTest, StartsCarryEverythingAVerifierNeeds) {
 TEST_F(RouterTest, ChoosesTheGreedyRuleAtTemperatureZero) {
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);
-  submit.sampling.temperature = 0;
+  submit.spec.sampling.temperature = 0;
   stage.tell(submit);
-  EXPECT_EQ(stage.says<Start>().message.acceptance.rule, Rule::greedy);
+  EXPECT_EQ(stage.says<Start>().message.spec.acceptance.rule, Rule::greedy);
 }
 
 TEST_F(RouterTest, AsksForPlainDecodingWhenTheRequestDoes) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);
-  submit.speculate = false;
+  submit.speculation.enabled = false;
   stage.tell(submit);
   EXPECT_TRUE(stage.says<Start>().message.drafters.empty());
 }
@@ -46,7 +46,7 @@ TEST_F(RouterTest, AsksForPlainDecodingWhenTheRequestDoes) {
 TEST_F(RouterTest, FillsAnOpenOutputLimitFromTheContext) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1, 0));
-  EXPECT_EQ(stage.says<Start>().message.output_max, 61);
+  EXPECT_EQ(stage.says<Start>().message.spec.output_max, 61);
 }
 
 TEST_F(RouterTest, FillsAnOpenOutputLimitFromWhatTheVerifierOffersIfThatIsLess) {
@@ -54,7 +54,7 @@ TEST_F(RouterTest, FillsAnOpenOutputLimitFromWhatTheVerifierOffersIfThatIsLess) 
   small.context_max = 40;  // its cache holds no more, the model could do 64
   stage.hears(kVerifier, small);
   stage.tell(ask(1, 0));
-  EXPECT_EQ(stage.says<Start>().message.output_max, 37);
+  EXPECT_EQ(stage.says<Start>().message.spec.output_max, 37);
 }
 
 TEST_F(RouterTest, GivesALongRequestToTheVerifierWhoseContextHoldsIt) {
@@ -83,12 +83,12 @@ TEST_F(RouterTest, RepeatsAStartUntilItIsAnswered) {
 TEST_F(RouterTest, StartsCarryWhatIsDoneToLogitsAndLogprobs) {
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);
-  submit.adjustments = {.repetition_penalty = 1.2F, .bias = {{4, 1}}};
-  submit.top_logprobs = 5;
+  submit.spec.adjustments = {.repetition_penalty = 1.2F, .bias = {{4, 1}}};
+  submit.spec.top_logprobs = 5;
   stage.tell(submit);
   const Start start = stage.says<Start>().message;
-  EXPECT_EQ(start.adjustments, submit.adjustments);
-  EXPECT_EQ(start.top_logprobs, 5);
+  EXPECT_EQ(start.spec.adjustments, submit.spec.adjustments);
+  EXPECT_EQ(start.spec.top_logprobs, 5);
 }
 
 TEST_F(RouterTest, HandsOverHowDeepTheTreeOfEachTokenWas) {
@@ -107,7 +107,7 @@ TEST_F(RouterTest, HandsOverHowDeepTheTreeOfEachTokenWas) {
 TEST_F(RouterTest, HandsOverEachLogprobOnce) {
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);
-  submit.top_logprobs = 0;
+  submit.spec.top_logprobs = 0;
   stage.tell(submit);
   Tokens first{.sequence = sequence(1),
                .epoch = 1,
@@ -129,7 +129,7 @@ TEST_F(RouterTest, HandsOverEachLogprobOnce) {
 TEST_F(RouterTest, FailsARequestWhoseLogprobsAreMissing) {
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);
-  submit.top_logprobs = 0;
+  submit.spec.top_logprobs = 0;
   stage.tell(submit);
   tokens(kVerifier, 1, 1, 0, {20});
   EXPECT_EQ(stage.does<Failure>().code, "invalid_tokens");

@@ -16,7 +16,7 @@ class WaitsTest : public RouterTest {
     for (milliseconds t{0}; t < duration; t += milliseconds(100)) {
       stage.waits(milliseconds(100));
       ended += steps ? 1 : 0;
-      for (Peer peer : workers) stage.hears(peer, WorkerHeartbeat{.incarnation = peer.id, .sequences = 1, .steps = ended});
+      for (Peer peer : workers) stage.hears(peer, WorkerHeartbeat{.sequences = 1, .steps = ended});
     }
   }
   int starts() {  // that were sent, and forgets them
@@ -112,7 +112,7 @@ TEST_F(WaitsTest, AVerifierThatLeavesAndHangsIsGivenUpToo) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
-  stage.hears(kVerifier, Leaving{.incarnation = kVerifier.id, .reason = "one identity"});
+  stage.hears(kVerifier, Leaving{.reason = "one identity"});
   beats(milliseconds(20'500), {kVerifier}, false);
   EXPECT_EQ(router.counters().workers_stuck, 1u);
   beats(milliseconds(10'500), {kVerifier}, false);

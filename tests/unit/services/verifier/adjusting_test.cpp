@@ -14,8 +14,8 @@ using AdjustingTest = VerifierStage;
 TEST_F(AdjustingTest, SendsTheLogprobOfEachTokenUntilItIsAcked) {
   meet_drafter();
   Start asks = second();
-  asks.top_logprobs = 2;
-  asks.prompt_length = 2;  // the first epoch's one token has no logprob here any more, and is not sent
+  asks.spec.top_logprobs = 2;
+  asks.spec.prompt_length = 2;  // the first epoch's one token has no logprob here any more, and is not sent
   stage.hears(kRouter, asks);
   stage.hears(kDrafter, tree({{50, kRoot, .9F}, {13, kRoot, .8F}, {14, 1, .7F}}, stage.says<Advance>()));
   runs();
@@ -44,8 +44,8 @@ TEST_F(AdjustingTest, SendsNoLogprobsThatNobodyAskedFor) {
 // What the job is lent knows the prompt, and as output what an earlier epoch emitted and what was emitted here since.
 TEST_F(AdjustingTest, LendsEachStepWhatItsSequenceHolds) {
   Start asks = start();
-  asks.adjustments = {.frequency_penalty = 1};
-  asks.prompt_length = 2;
+  asks.spec.adjustments = {.frequency_penalty = 1};
+  asks.spec.prompt_length = 2;
   stage.hears(kRouter, asks);
   const auto penalties = [&] {
     std::vector<float> logits(20, 0.0F);
@@ -61,7 +61,7 @@ TEST_F(AdjustingTest, LendsEachStepWhatItsSequenceHolds) {
 
 TEST_F(AdjustingTest, KeepsWhatARunningStepReadsThoughItsSequenceIsGone) {
   Start asks = start();
-  asks.adjustments = {.frequency_penalty = 1};
+  asks.spec.adjustments = {.frequency_penalty = 1};
   stage.hears(kRouter, asks);
   runs();
   stage.hears(kRouter, Cancel{{3, 1}, 1});
@@ -73,7 +73,7 @@ TEST_F(AdjustingTest, KeepsWhatARunningStepReadsThoughItsSequenceIsGone) {
 // The last of its row's answers is -1: nothing could be chosen.
 TEST_F(AdjustingTest, TellsMasksThatLeaveNoTokenFromAModelThatIsBroken) {
   Start asks = start();
-  asks.adjustments = {.bad_words = {{13, 13}}, .allowed = {13}};
+  asks.spec.adjustments = {.bad_words = {{13, 13}}, .allowed = {13}};
   stage.hears(kRouter, asks);
   runs();
   choose();
@@ -90,7 +90,7 @@ TEST_F(AdjustingTest, TellsMasksThatLeaveNoTokenFromAModelThatIsBroken) {
 
 TEST_F(AdjustingTest, BlamesTheModelWhereMasksLeaveATokenAndNoneCouldBeChosen) {
   Start asks = start();
-  asks.adjustments = {.allowed = {13}};
+  asks.spec.adjustments = {.allowed = {13}};
   stage.hears(kRouter, asks);
   runs();
   stage.finishes(Choices{.chosen = {-1}});
@@ -103,7 +103,7 @@ TEST_F(AdjustingTest, BlamesTheModelWhereMasksLeaveATokenAndNoneCouldBeChosen) {
 TEST_F(AdjustingTest, RefusesAdjustmentsOfTokensThatTheModelHasNot) {
   for (const Adjustments& how : {Adjustments{.bias = {{100, 1}}}, Adjustments{.allowed = {5, 100}}}) {
     Start asks = start();
-    asks.adjustments = how;
+    asks.spec.adjustments = how;
     stage.hears(kRouter, asks);
     EXPECT_THAT(stage.says<Refused>().message.reason, HasSubstr("outside the model's vocabulary"));
   }

@@ -26,7 +26,7 @@ class SmallCacheTest : public VerifierStage {
   // What a router asks for whose client named no max_tokens.
   static Start all_that_is_left() {
     Start all = start();
-    all.output_max = small_cache().context_max - all.prompt_length;
+    all.spec.output_max = small_cache().context_max - all.spec.prompt_length;
     return all;
   }
 };
@@ -59,12 +59,12 @@ TEST_F(SmallCacheTest, AnswersToTheEndOfTheContextThatItOffers) {
     stage.hears(kRouter, Ack{all.sequence, 1, emitted});
   }
   EXPECT_EQ(finish, Finish::length);
-  EXPECT_EQ(emitted, all.output_max);
+  EXPECT_EQ(emitted, all.spec.output_max);
 }
 
 TEST_F(SmallCacheTest, RefusesOneTokenMoreThanItOffers) {
   Start more = all_that_is_left();
-  ++more.output_max;
+  ++more.spec.output_max;
   stage.hears(kRouter, more);
   const Refused refused = stage.says<Refused>().message;
   EXPECT_FALSE(refused.retry);
@@ -74,13 +74,11 @@ TEST_F(SmallCacheTest, RefusesOneTokenMoreThanItOffers) {
 TEST(Admission, NeverAdmitsWhatTheCacheCannotHold) {
   VerifierConfig careless = config();
   careless.cache_blocks = kSmallCacheBlocks;  // but the whole context is offered
-  Start start{.prompt_length = 3,
-              .tokens = {10, 11, 12},
-              .sampling = {.temperature = 0},
-              .acceptance = {.rule = Rule::greedy},
-              .output_max = 190};
+  Start start{
+      .spec = {.prompt_length = 3, .sampling = {.temperature = 0}, .acceptance = {.rule = Rule::greedy}, .output_max = 190},
+      .tokens = {10, 11, 12}};
   EXPECT_TRUE(why_not(start, careless).has_value());
-  start.output_max = 189;
+  start.spec.output_max = 189;
   EXPECT_FALSE(why_not(start, careless).has_value());
 }
 

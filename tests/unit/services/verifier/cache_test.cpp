@@ -19,12 +19,12 @@ TEST_F(CacheTest, ComputesAPreemptedSequenceAnew) {
   stage.up(kRouter);
   Start older = start();
   older.tokens.assign(60, 10);
-  older.prompt_length = 60;
-  older.output_max = 8;
+  older.spec.prompt_length = 60;
+  older.spec.output_max = 8;
   Start younger = older;
   younger.sequence.counter = 2;
   younger.tokens.assign(65, 20);
-  younger.prompt_length = 65;
+  younger.spec.prompt_length = 65;
   stage.hears(kRouter, older);
   stage.hears(kRouter, younger);
   std::map<uint64_t, std::vector<TokenId>> emitted;
@@ -48,15 +48,15 @@ TEST_F(CacheTest, ComputesAPreemptedSequenceAnew) {
 TEST_F(CacheTest, ComputesOnlyWhatNoSequenceComputedBefore) {
   Start first = start();
   first.tokens.assign(100, 10);
-  first.prompt_length = 100;
-  first.output_max = 1;
+  first.spec.prompt_length = 100;
+  first.spec.output_max = 1;
   stage.hears(kRouter, first);
   EXPECT_EQ(runs().rows(), 100);
   choose();
   Start next = first;
   next.sequence.counter = 2;
   next.tokens.push_back(30);  // a chat's next turn
-  next.prompt_length = 101;
+  next.spec.prompt_length = 101;
   stage.hears(kRouter, next);
   const StepPlan& rest = runs();
   EXPECT_EQ(rest.rows(), 101 - 3 * kBlockTokens);
@@ -71,7 +71,7 @@ TEST_F(CacheTest, KeepsNoRowThatIsYetToBeMovedIntoPlace) {
   meet_drafter();
   Start long_one = second();
   long_one.tokens.assign(kBlockTokens - 1, 10);
-  long_one.prompt_length = kBlockTokens - 1;
+  long_one.spec.prompt_length = kBlockTokens - 1;
   stage.hears(kRouter, long_one);
   stage.hears(kDrafter, tree({{50, kRoot, .9F}, {11, kRoot, .8F}, {12, 1, .7F}}, stage.says<Advance>()));
   runs();

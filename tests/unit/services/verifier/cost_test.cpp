@@ -24,7 +24,7 @@ class Beside : public VerifierStage {
     Start prompt = second();
     prompt.drafters = {};
     prompt.tokens.assign(900, 5);
-    prompt.prompt_length = 900;
+    prompt.spec.prompt_length = 900;
     stage.hears(kRouter, prompt);
     runs();  // begun before it came
     choose();
@@ -59,7 +59,7 @@ struct Alone : VerifierStage {
 TEST_F(Alone, APromptForWhichNobodyWaitsTakesAllTheRows) {
   Start prompt = start();
   prompt.tokens.assign(900, 5);
-  prompt.prompt_length = 900;
+  prompt.spec.prompt_length = 900;
   stage.hears(kRouter, prompt);
   EXPECT_EQ(runs().rows(), kStepRowsMax);
 }
@@ -70,9 +70,9 @@ class Drafted : public VerifierStage {
   explicit Drafted(const CostModel& cost) : VerifierStage(where(cost)) { meet_drafter(); }
   std::vector<int> asked(int rounds) {
     Start start = second();
-    start.output_max = 900;
+    start.spec.output_max = 900;
     start.lease_ms = kLeaseMsMax;
-    start.stop_ids = {};
+    start.spec.stop_ids = {};
     start.tuning.nodes_max = 32;
     stage.hears(kRouter, start);
     std::vector<int> nodes;
@@ -121,8 +121,8 @@ struct DrawnWhereNodesCostALittle : VerifierStage {
 TEST_F(DrawnWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
   meet_drafter();
   Start drawn = second();
-  drawn.sampling.temperature = 1;
-  drawn.acceptance = {.rule = Rule::ratio};
+  drawn.spec.sampling.temperature = 1;
+  drawn.spec.acceptance = {.rule = Rule::ratio};
   stage.hears(kRouter, drawn);
   runs();
   stage.finishes(Choices{.judged = {{.walk = {.accepted = {}, .emitted = {13}}}}});

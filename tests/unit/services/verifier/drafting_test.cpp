@@ -36,9 +36,9 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
 TEST_F(DraftingTest, TellsADrafterWhatIsDoneToLogits) {
   meet_drafter();
   Start asks = second();
-  asks.adjustments = {.repetition_penalty = 1.5F, .bias = {{3, 1}}};
+  asks.spec.adjustments = {.repetition_penalty = 1.5F, .bias = {{3, 1}}};
   stage.hears(kRouter, asks);
-  EXPECT_EQ(stage.says<Advance>().message.info->adjustments, asks.adjustments);
+  EXPECT_EQ(stage.says<Advance>().message.info->adjustments, asks.spec.adjustments);
 }
 
 TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
@@ -74,7 +74,7 @@ TEST_F(DraftingTest, UsesTheTreeOfALongPromptInTheChunkThatHasTheRoot) {
   meet_drafter();
   Start start = second();
   start.tokens.assign(600, 10);
-  start.prompt_length = 600;
+  start.spec.prompt_length = 600;
   stage.hears(kRouter, start);
   To<Advance> advance = stage.says<Advance>();
   runs();  // the first chunk
@@ -258,7 +258,7 @@ TEST_F(TwoDraftersTest, TheWordOfTheLifeBeforeGivesWayToThatOfNow) {
 
 TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
   Start longer = second();
-  longer.output_max = 900;
+  longer.spec.output_max = 900;
   longer.lease_ms = 600'000;
   longer.drafters = {kFirstRef, kOtherRef};
   stage.hears(kRouter, Cancel{{3, 1}, 1});

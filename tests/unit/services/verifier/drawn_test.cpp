@@ -16,8 +16,8 @@ class DrawnTest : public VerifierStage {
   void begin(Acceptance acceptance = {.rule = Rule::ratio}, SequenceId id = {3, 2}) {
     Start start = second();
     start.sequence = id;
-    start.sampling.temperature = 1;
-    start.acceptance = acceptance;
+    start.spec.sampling.temperature = 1;
+    start.spec.acceptance = acceptance;
     stage.hears(kRouter, start);
     EXPECT_TRUE(stage.silent<Advance>()) << "nothing is drawn that the next step might leave behind";
     stage.runs();

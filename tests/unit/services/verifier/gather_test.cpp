@@ -15,7 +15,7 @@ class GatherTest : public testing::Test {
     VerifierSequence& made = sequences.emplace_back(pool);
     made.id.counter = sequences.size();
     made.tokens.assign(static_cast<size_t>(tokens), 1);
-    made.prompt_length = tokens;
+    made.spec.prompt_length = tokens;
     made.cached = cached;
     made.tuning.nodes_max = 60;
     while (made.guard.nodes_max() < 60) made.guard.drafted_step(1, 1, false);
@@ -158,7 +158,7 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
 TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
   for (const int nodes : {1, 30}) {
     VerifierSequence& one = sequence(10, 9);
-    one.acceptance.rule = Rule::ratio;
+    one.spec.acceptance.rule = Rule::ratio;
     one.tuning.nodes_max = 30;
     one.draft.tree = DraftTree::certain(*TokenTree::make(chain(nodes), 100));
     one.report.held = static_cast<uint32_t>(nodes);

@@ -13,10 +13,10 @@ struct Scene {
 
   explicit Scene(std::vector<TreeNode> nodes) {
     sequence.tokens = {1, 2, 3};
-    sequence.prompt_length = 3;
-    sequence.output_max = 100;
+    sequence.spec.prompt_length = 3;
+    sequence.spec.output_max = 100;
     sequence.cached = 2;
-    sequence.stop_ids = {9};
+    sequence.spec.stop_ids = {9};
     sequence.table.reserve(40);
     lane.tree = *TokenTree::make(std::move(nodes), 100);
     sequence.report.held = static_cast<uint32_t>(lane.tree.size());
@@ -44,7 +44,7 @@ TEST(Settle, MovesNothingWhenThePathIsInPlaceAlready) {
 
 TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
   Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
-  scene.sequence.output_max = 1;
+  scene.sequence.spec.output_max = 1;
   scene.settled(std::vector<TokenId>{4, 5, 6});
   EXPECT_EQ(scene.sequence.tokens.back(), 4);
   EXPECT_EQ(scene.sequence.finish, Finish::length);

@@ -46,12 +46,12 @@ class VerifierStage : public testing::Test {
   static Start start(std::vector<DrafterRef> drafters = {}) {
     return {.sequence = {3, 1},
             .epoch = 1,
-            .prompt_length = 3,
+            .spec = {.prompt_length = 3,
+                     .sampling = {.temperature = 0},
+                     .acceptance = {.rule = Rule::greedy},
+                     .output_max = 20,
+                     .stop_ids = {kStop}},
             .tokens = {10, 11, 12},
-            .sampling = {.temperature = 0},
-            .acceptance = {.rule = Rule::greedy},
-            .output_max = 20,
-            .stop_ids = {kStop},
             .drafters = std::move(drafters),
             .tuning = {.deadline_us = 3000},
             .lease_ms = 1000};
@@ -109,7 +109,7 @@ class VerifierStage : public testing::Test {
   std::vector<int> fail(uint64_t sequence, int steps) {
     Start start = second();
     start.sequence.counter = sequence;
-    start.output_max = steps;
+    start.spec.output_max = steps;
     start.tokens = {1, 1, 1};
     stage.hears(kRouter, start);
     std::vector<int> asked;

@@ -12,7 +12,7 @@ using VerifierTest = VerifierStage;
 
 TEST_F(VerifierTest, SaysHelloAndHeartbeats) {
   EXPECT_EQ(stage.says<Hello>().message.incarnation, 5U);
-  EXPECT_EQ(stage.says<WorkerHeartbeat>().message.incarnation, 5U);
+  EXPECT_EQ(stage.says<WorkerHeartbeat>().peer, kRouter);
 }
 
 TEST_F(VerifierTest, AnswersARepeatedStartOnceMoreAndStartsOnce) {
@@ -127,7 +127,7 @@ TEST_F(VerifierTest, StopsAtAStopTokenInsideTheAcceptedPath) {
 
 TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
   Start start = this->start();
-  start.output_max = 1;
+  start.spec.output_max = 1;
   stage.hears(kRouter, start);
   runs();
   choose();
@@ -157,7 +157,7 @@ TEST_F(VerifierTest, ARouterThatIsBehindGetsTheRestInOneMessage) {
 
 TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
   Start start = this->start();
-  start.output_max = 1;
+  start.spec.output_max = 1;
   start.lease_ms = 10'000;
   stage.hears(kRouter, start);
   runs();
@@ -174,7 +174,7 @@ TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
 
 TEST_F(VerifierTest, TellsWhoAcksASequenceThatIsNotHere) {
   Start start = this->start();
-  start.output_max = 1;
+  start.spec.output_max = 1;
   start.lease_ms = 500;
   stage.hears(kRouter, start);
   runs();
@@ -366,7 +366,7 @@ TEST_F(VerifierTest, FreesTheCacheOfASequenceWhoseStepFailed) {
   stage.up(kRouter);
   Start first = start();
   first.tokens.assign(100, 10);
-  first.prompt_length = 100;
+  first.spec.prompt_length = 100;
   Start next = first;
   next.sequence.counter = 2;
   stage.hears(kRouter, first);
@@ -381,8 +381,8 @@ TEST_F(VerifierTest, FreesTheCacheOfASequenceWhoseStepFailed) {
 TEST_F(VerifierTest, GivesAStepsResultToTheLifeItWasComputedFor) {
   Start start = this->start();
   start.tokens.assign(600, 10);
-  start.prompt_length = 600;
-  start.output_max = 20;
+  start.spec.prompt_length = 600;
+  start.spec.output_max = 20;
   stage.hears(kRouter, start);
   const size_t chunk = runs().token.size();
   stage.hears(kRouter, Cancel{start.sequence, 1});

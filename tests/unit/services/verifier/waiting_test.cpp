@@ -18,8 +18,8 @@ class LearningTest : public VerifierStage {
     Start start = second();
     start.tokens.assign(kLearnTokens, 11);
     start.tokens.push_back(12);
-    start.prompt_length = kLearnTokens + 1;
-    start.output_max = 100;
+    start.spec.prompt_length = kLearnTokens + 1;
+    start.spec.output_max = 100;
     start.tuning.deadline_us = 500'000;
     stage.hears(kRouter, start);
   }
@@ -99,7 +99,7 @@ class DraftWait : public VerifierStage, public testing::WithParamInterface<int> 
       Start start = second();
       start.sequence.counter = static_cast<uint64_t>(2 + i);
       start.tokens = {1, 1, 1};
-      start.output_max = 900;
+      start.spec.output_max = 900;
       start.lease_ms = kLeaseMsMax;
       stage.hears(kRouter, start);
       for (int step = 0; step < 7; ++step) this->step({});

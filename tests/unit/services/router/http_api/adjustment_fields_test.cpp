@@ -8,11 +8,11 @@ namespace {
 TEST_F(HttpApiTest, SubmitsWhatIsToBeDoneToLogits) {
   auto reply = post(ask(R"("min_tokens":2,"logit_bias":{"299":3},"bad_words":["Hello"],"logprobs":true,"top_logprobs":4)"));
   const auto submit = inbox.take<Submit>();
-  EXPECT_EQ(submit.adjustments.end_ids, std::vector<TokenId>{kEnd});
-  EXPECT_EQ(submit.adjustments.bias, (std::vector<LogitBias>{{299, 3}}));
+  EXPECT_EQ(submit.spec.adjustments.end_ids, std::vector<TokenId>{kEnd});
+  EXPECT_EQ(submit.spec.adjustments.bias, (std::vector<LogitBias>{{299, 3}}));
   const auto word = [&](std::string_view text) { return tokenizer().encode(text, false).value(); };
-  EXPECT_EQ(submit.adjustments.bad_words, (std::vector{word("Hello"), word(" Hello")}));
-  EXPECT_EQ(submit.top_logprobs, 4);
+  EXPECT_EQ(submit.spec.adjustments.bad_words, (std::vector{word("Hello"), word(" Hello")}));
+  EXPECT_EQ(submit.spec.top_logprobs, 4);
   deliver(submit.request, "", Finish::length);
   EXPECT_EQ(reply.get().status, 200);
 }

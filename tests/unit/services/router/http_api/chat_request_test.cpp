@@ -26,8 +26,8 @@ TEST(ChatRequest, ReadsTheShortestBody) {
   ASSERT_EQ(request->messages.size(), 1);
   EXPECT_EQ(request->messages[0].role, "user");
   EXPECT_EQ(request->messages[0].content, "hi");
-  EXPECT_EQ(request->sampling, SamplingParams{});
-  EXPECT_EQ(request->output_max, 0);
+  EXPECT_EQ(request->spec.sampling, SamplingParams{});
+  EXPECT_EQ(request->spec.output_max, 0);
   EXPECT_FALSE(request->stream);
   EXPECT_TRUE(request->speculation.enabled);
 }
@@ -37,8 +37,8 @@ TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
       "seed":-3,"stop":["a","b"],"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true},"n":1,
       "ignore_eos":true,"user":"u","metadata":{"a":"b"},"speculation":{"enabled":false},"slipstream":{"tokens":true})");
   ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->output_max, 7);
-  EXPECT_EQ(request->sampling, (SamplingParams{.temperature = 0.5F, .top_k = 40, .top_p = 0.9F, .min_p = 0.1F}));
+  EXPECT_EQ(request->spec.output_max, 7);
+  EXPECT_EQ(request->spec.sampling, (SamplingParams{.temperature = 0.5F, .top_k = 40, .top_p = 0.9F, .min_p = 0.1F}));
   EXPECT_EQ(request->seed, -3);
   EXPECT_THAT(request->stops, ElementsAre("a", "b"));
   EXPECT_TRUE(request->stream && request->include_usage && request->continuous_usage && request->ignore_eos);
@@ -50,15 +50,15 @@ TEST(ChatRequest, ReadsWhatChangesLogits) {
   const auto request = with(R"("repetition_penalty":1.5,"presence_penalty":-0.5,"frequency_penalty":2,"min_tokens":3,
       "logit_bias":{"7":-100,"3":1.5},"allowed_token_ids":[9,3,9],"bad_words":["no","nay"],"logprobs":true,"top_logprobs":20)");
   ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->adjustments.adjustments, (Adjustments{.repetition_penalty = 1.5F,
-                                                           .presence_penalty = -0.5F,
-                                                           .frequency_penalty = 2,
-                                                           .min_tokens = 3,
-                                                           .bias = {{3, 1.5F}, {7, -100}},
-                                                           .allowed = {3, 9}}));
-  EXPECT_THAT(request->adjustments.bad_words, ElementsAre("no", "nay"));
-  EXPECT_EQ(request->top_logprobs, 20);
-  EXPECT_EQ(with(R"("logprobs":true)")->top_logprobs, 0);
+  EXPECT_EQ(request->spec.adjustments, (Adjustments{.repetition_penalty = 1.5F,
+                                                    .presence_penalty = -0.5F,
+                                                    .frequency_penalty = 2,
+                                                    .min_tokens = 3,
+                                                    .bias = {{3, 1.5F}, {7, -100}},
+                                                    .allowed = {3, 9}}));
+  EXPECT_THAT(request->bad_words, ElementsAre("no", "nay"));
+  EXPECT_EQ(request->spec.top_logprobs, 20);
+  EXPECT_EQ(with(R"("logprobs":true)")->spec.top_logprobs, 0);
 }
 
 TEST(ChatRequest, JoinsContentGivenAsParts) {

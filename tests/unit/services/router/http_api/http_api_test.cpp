@@ -10,11 +10,11 @@ TEST_F(HttpApiTest, SubmitsWhatTheRequestAsksFor) {
   auto reply = post(ask(R"("temperature":0,"seed":-1,"max_completion_tokens":5,"speculation":{"enabled":false})"));
   const auto submit = inbox.take<Submit>();
   EXPECT_FALSE(submit.prompt.empty());
-  EXPECT_EQ(submit.sampling.temperature, 0);
-  EXPECT_EQ(submit.seed, std::numeric_limits<uint64_t>::max());
-  EXPECT_EQ(submit.output_max, 5);
-  EXPECT_EQ(submit.stop_ids, std::vector<TokenId>{kEnd});
-  EXPECT_FALSE(submit.speculate);
+  EXPECT_EQ(submit.spec.sampling.temperature, 0);
+  EXPECT_EQ(submit.spec.seed, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(submit.spec.output_max, 5);
+  EXPECT_EQ(submit.spec.stop_ids, std::vector<TokenId>{kEnd});
+  EXPECT_FALSE(submit.speculation.enabled);
   deliver(submit.request, "<|im_end|>", Finish::stop);
   EXPECT_EQ(reply.get().status, 200);
 }
@@ -22,7 +22,7 @@ TEST_F(HttpApiTest, SubmitsWhatTheRequestAsksFor) {
 TEST_F(HttpApiTest, LeavesTheEndIdsOutIfTheyAreToBeIgnored) {
   auto reply = post(ask(R"("ignore_eos":true)"));
   const auto submit = inbox.take<Submit>();
-  EXPECT_TRUE(submit.stop_ids.empty());
+  EXPECT_TRUE(submit.spec.stop_ids.empty());
   deliver(submit.request, "x", Finish::length);
   EXPECT_EQ(json::parse(reply.get().body)["choices"][0]["finish_reason"], "length");
 }
@@ -48,7 +48,7 @@ TEST_F(HttpApiTest, AnswersWholeWithUsageAndMetrics) {
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram"], json::parse("[0, 1, 1]"));
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram_by_draft_length"],
             json::parse(R"({"2": [0, 1, 1]})"));
-  EXPECT_EQ(body["slipstream"]["seed"], submit.seed);
+  EXPECT_EQ(body["slipstream"]["seed"], submit.spec.seed);
   EXPECT_FALSE(body["slipstream"].contains("token_ids"));
 }
 

@@ -1,0 +1,123 @@
+#include "common/wire/generation.h"
+
+#include "common/base/limits.h"
+#include "common/wire/parts.h"
+
+namespace slipstream::wire {
+namespace {
+
+using wire::read;
+using wire::write;
+
+void write(schema::Sampling::Builder to, const SamplingParams& sampling) {
+  to.setTemperature(sampling.temperature);
+  to.setTopK(sampling.top_k);
+  to.setTopP(sampling.top_p);
+  to.setMinP(sampling.min_p);
+}
+
+void write(schema::Adjustments::Builder to, const Adjustments& adjustments) {
+  to.setRepetitionPenalty(adjustments.repetition_penalty);
+  to.setPresencePenalty(adjustments.presence_penalty);
+  to.setFrequencyPenalty(adjustments.frequency_penalty);
+  to.setMinTokens(adjustments.min_tokens);
+  write(to.initEndIds(static_cast<unsigned>(adjustments.end_ids.size())), adjustments.end_ids);
+  auto bias = to.initLogitBias(static_cast<unsigned>(adjustments.bias.size()));
+  for (unsigned at = 0; at < bias.size(); ++at) {
+    bias[at].setId(adjustments.bias[at].id);
+    bias[at].setBias(adjustments.bias[at].bias);
+  }
+  auto words = to.initBadWords(static_cast<unsigned>(adjustments.bad_words.size()));
+  for (unsigned at = 0; at < words.size(); ++at) {
+    const std::vector<TokenId>& word = adjustments.bad_words[at];
+    write(words.init(at, static_cast<unsigned>(word.size())), word);
+  }
+  write(to.initAllowedIds(static_cast<unsigned>(adjustments.allowed.size())), adjustments.allowed);
+}
+
+void write(schema::Acceptance::Builder to, const Acceptance& acceptance) {
+  to.setRule(as<schema::Rule>(acceptance.rule));
+  to.setStrength(acceptance.strength);
+  to.setDelta(acceptance.delta);
+  to.setRootChildren(acceptance.root_children);
+  to.setChildren(acceptance.children);
+  to.setRepeats(acceptance.repeats);
+}
+
+SamplingParams read(schema::Sampling::Reader from) {
+  return {.temperature = from.getTemperature(), .top_k = from.getTopK(), .top_p = from.getTopP(), .min_p = from.getMinP()};
+}
+
+Result<Adjustments> read(schema::Adjustments::Reader from) {
+  Adjustments adjustments{.repetition_penalty = from.getRepetitionPenalty(),
+                          .presence_penalty = from.getPresencePenalty(),
+                          .frequency_penalty = from.getFrequencyPenalty(),
+                          .min_tokens = from.getMinTokens()};
+  TRY(adjustments.end_ids, read("Adjustments.endIds", from.getEndIds(), kStopIdsMax));
+  const auto bias = from.getLogitBias();
+  TRY_VOID(bounded("Adjustments.logitBias", bias.size(), kLogitBiasMax));
+  for (auto each : bias) adjustments.bias.push_back({.id = each.getId(), .bias = each.getBias()});
+  const auto words = from.getBadWords();
+  TRY_VOID(bounded("Adjustments.badWords", words.size(), kBadSequencesMax));
+  for (auto word : words) {
+    TRY(auto ids, read("Adjustments.badWords", word, kBadWordTokensMax));
+    adjustments.bad_words.push_back(std::move(ids));
+  }
+  TRY(adjustments.allowed, read("Adjustments.allowedIds", from.getAllowedIds(), kAllowedTokensMax));
+  return adjustments;
+}
+
+Result<Acceptance> read(schema::Acceptance::Reader from) {
+  TRY(const Rule rule, read_enum("Acceptance.rule", from.getRule(), Rule::typical));
+  return Acceptance{.rule = rule,
+                    .strength = from.getStrength(),
+                    .delta = from.getDelta(),
+                    .root_children = from.getRootChildren(),
+                    .children = from.getChildren(),
+                    .repeats = from.getRepeats()};
+}
+
+// The fields that drafter_part() keeps: Start and SequenceInfo have them under the same names.
+template <class Builder>
+void write_drafter_part(Builder to, const GenerationSpec& spec) {
+  to.setSeed(spec.seed);
+  to.setPromptLength(spec.prompt_length);
+  to.setChoice(spec.choice);
+  write(to.initAcceptance(), spec.acceptance);
+  write(to.initSampling(), spec.sampling);
+  if (spec.adjustments.any()) write(to.initAdjustments(), spec.adjustments);
+}
+
+template <class Reader>
+Result<GenerationSpec> read_drafter_part(Reader from) {
+  GenerationSpec spec{.prompt_length = from.getPromptLength(),
+                      .sampling = read(from.getSampling()),
+                      .seed = from.getSeed(),
+                      .choice = from.getChoice()};
+  TRY(spec.acceptance, read(from.getAcceptance()));
+  TRY(spec.adjustments, read(from.getAdjustments()));
+  return spec;
+}
+
+}  // namespace
+
+void write(schema::Start::Builder to, const GenerationSpec& spec) {
+  write_drafter_part(to, spec);
+  to.setOutputMax(spec.output_max);
+  write(to.initStopIds(static_cast<unsigned>(spec.stop_ids.size())), spec.stop_ids);
+  if (spec.top_logprobs) to.setLogprobs(static_cast<uint8_t>(*spec.top_logprobs + 1));
+}
+
+void write(schema::SequenceInfo::Builder to, const GenerationSpec& spec) { write_drafter_part(to, spec); }
+
+Result<GenerationSpec> read(schema::Start::Reader from) {
+  TRY(GenerationSpec spec, read_drafter_part(from));
+  spec.output_max = from.getOutputMax();
+  TRY(spec.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
+  if (from.getLogprobs() > 0) spec.top_logprobs = from.getLogprobs() - 1;
+  return spec;
+}
+
+Result<GenerationSpec> read(schema::SequenceInfo::Reader from) { return read_drafter_part(from); }
+
+}  // namespace slipstream::wire
