@@ -19,14 +19,16 @@ CostModel even_cost() {  // rules differ, their budget must not
   return {times, {}};
 }
 
+CachedSequence* no_victim(const CachedSequence&) { return nullptr; }  // each sequence has its blocks
+
 DraftKey key_of(size_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
 
 size_t tree_bytes(const VerifierSequence& sequence, const DraftTree& tree) {
   const Tree message{.fence = {.sequence = sequence.id,
                                .epoch = sequence.epoch,
                                .round = sequence.round,
-                               .base_length = static_cast<int32_t>(sequence.tokens.size()),
-                               .prefix_hash = sequence.hash.value()},
+                               .base_length = sequence.context.size(),
+                               .prefix_hash = sequence.context.hash().value()},
                      .tuning_version = sequence.tuning.version,
                      .nodes = {tree.nodes().begin(), tree.nodes().end()},
                      .laws = laws_of(tree)};
@@ -52,15 +54,14 @@ double Sample::standard_error() const {
 }
 
 RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> prompts)
-    : target_(target), cost_(even_cost()), prompts_(std::move(prompts)), pool_(cache_blocks(prompts_)) {
+    : target_(target), cost_(even_cost()), prompts_(std::move(prompts)), cache_(cache_blocks(prompts_), no_victim) {
   plan_.step.blocks_max = blocks_of_a_sequence(target.config().context_max);
   for (size_t i = 0; i < prompts_.size(); ++i) {
-    VerifierSequence& sequence = sequences_.emplace_back(pool_);
+    VerifierSequence& sequence = sequences_.emplace_back(prompt_of(i));
     sequence.life = i;
     sequence.id = key_of(i).sequence;
     sequence.epoch = 1;
     sequence.spec.prompt_length = static_cast<int32_t>(prompts_[i].size());
-    sequence.tokens = prompts_[i];
     sequence.spec.output_max = kAnswerMost;
     sequence.spec.stop_ids = target.config().eos_ids;
     for (int won = 0; won < 8; ++won) sequence.guard.drafted_step(8, 8, false);
@@ -73,14 +74,18 @@ int32_t RuleTrial::cache_blocks(std::span<const std::vector<TokenId>> prompts) {
   return blocks;
 }
 
+CachedSequence RuleTrial::prompt_of(size_t sequence) {
+  CachedSequence prompt(cache_.pool(), static_cast<int32_t>(prompts_[sequence].size()));
+  prompt.append(prompts_[sequence]);
+  return prompt;
+}
+
 std::vector<Lane> RuleTrial::gather_all() {
   std::vector<VerifierSequence*> ready;
   for (VerifierSequence& sequence : sequences_) ready.push_back(&sequence);
   const GatherLimits limits{.cost = cost_, .blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
-  const CacheRoom room{
-      .reserve = [](VerifierSequence& sequence, int32_t positions, bool) { return sequence.table.reserve(positions); }};
   uint64_t trimmed = 0;
-  return gather(ready, limits, room, plan_, trimmed);
+  return gather(ready, limits, cache_, plan_, trimmed);
 }
 
 Result<void> RuleTrial::learn_prompts() {
@@ -88,7 +93,11 @@ Result<void> RuleTrial::learn_prompts() {
   while (std::ranges::any_of(sequences_, learns)) {
     const std::vector<Lane> lanes = gather_all();
     TRY_VOID(target_.run(plan_.step.view()));
-    for (const Lane& lane : lanes) sequences_[lane.life].cached += lane.prompt_rows;
+    for (const Lane& lane : lanes) {
+      CachedSequence& context = sequences_[lane.life].context;
+      context.computed(lane.slice.context_rows);
+      cache_.keep(context);
+    }
   }
   return {};
 }
@@ -108,11 +117,7 @@ Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
 void RuleTrial::begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan) {
   ++sequence.spec.seed;
   sequence.round = 0;
-  sequence.tokens = prompts_[sequence.life];
-  sequence.hash = {};
-  sequence.hash.add(sequence.tokens);
-  sequence.cached = sequence.root();
-  sequence.moves.clear();
+  sequence.context = prompt_of(sequence.life);
   sequence.drafted.clear();
   sequence.finish = Finish::none;
   sequence.spec.sampling = plan.sampling;
@@ -120,7 +125,7 @@ void RuleTrial::begin(VerifierSequence& sequence, SmallLm& drafter, const TrialP
   sequence.tuning.nodes_max = static_cast<uint16_t>(plan.nodes);
   const DraftKey key = key_of(sequence.life);
   drafter.begin(key, drafter_part(sequence.spec));
-  drafter.advance(key, sequence.tokens);
+  drafter.advance(key, sequence.context.tokens());
 }
 
 // A sequence whose prompt the drafter is still learning is asked for again.
@@ -151,6 +156,7 @@ Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
 }
 
 Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& measured) {
+  TRY_VOID(learn_prompts());  // of those that began anew: what the cache does not have of them
   TRY_VOID(draft(drafter, plan));
   for (const VerifierSequence& sequence : sequences_) {
     measured.nodes.add(sequence.draft.tree.size());
@@ -176,7 +182,7 @@ Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& 
 
 std::span<const float> RuleTrial::rows(const Lane& lane, int first, int count) const {
   const auto columns = static_cast<size_t>(target_.config().vocabulary);
-  return target_.logits().subspan(static_cast<size_t>(lane.first_wanted + first) * columns,
+  return target_.logits().subspan(static_cast<size_t>(lane.slice.first_wanted + first) * columns,
                                   static_cast<size_t>(count) * columns);
 }
 
@@ -192,13 +198,13 @@ Walk RuleTrial::walk_of(const Lane& lane, std::span<const TokenId> chosen, Measu
     choices_.clear();
     for (int row = 0; row < count; ++row) {
       choices_.push_back(
-          choose(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.first_wanted + row)], choose_));
+          choose(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.slice.first_wanted + row)], choose_));
     }
     walked = walk(lane.tree, choices_);
   }
   measured.judging_us.add(cpu_microseconds() - began);
   if (lane.judgement < 0) {
-    const auto before = chosen.subspan(static_cast<size_t>(lane.first_wanted), choices_.size());
+    const auto before = chosen.subspan(static_cast<size_t>(lane.slice.first_wanted), choices_.size());
     CHECK(std::ranges::equal(choices_, before), "a row was chosen from twice, with two results");
   }
   return walked;
@@ -220,7 +226,7 @@ void RuleTrial::time_drafting(const VerifierSequence& sequence, const Lane& lane
                           .replacement = rule.repeats ? Replacement::with : Replacement::without});
       growth.add(std::vector<Law>{law.view()}, dice);
     } else {
-      rank(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.first_wanted + row)], rank_,
+      rank(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.slice.first_wanted + row)], rank_,
            std::span(ranked).first(static_cast<size_t>(plan.siblings)));
     }
     spent += cpu_microseconds() - began;

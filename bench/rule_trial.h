@@ -58,6 +58,7 @@ class RuleTrial {
  private:
   void begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan);
   Result<void> draft(SmallLm& drafter, const TrialPlan& plan);
+  CachedSequence prompt_of(size_t sequence);
   std::vector<Lane> gather_all();
   Result<void> step(SmallLm& drafter, const TrialPlan& plan, Measured& measured);
   Walk walk_of(const Lane& lane, std::span<const TokenId> chosen, Measured& measured);
@@ -68,7 +69,7 @@ class RuleTrial {
   LanguageModel& target_;
   CostModel cost_;
   std::vector<std::vector<TokenId>> prompts_;
-  BlockPool pool_;
+  SequenceCache cache_;
   std::vector<VerifierSequence> sequences_;  // [prompts]
   VerifyPlan plan_;
   VerifyScratch scratch_;

@@ -3,10 +3,9 @@
 // whose logits are the target's is always right; for the ratio family they are drawn from its own laws (drawn_growth.h), which
 // are shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
 //
-// The method keeps each sequence's tokens, and its K/V in a cache of its own: what the target accepted of the last tree is
-// moved into place, not computed again, and whole blocks outlive their sequence for others that begin alike
-// (kv/prefix_cache.h). When the cache is full, kept blocks that nobody uses make room, then the sequence drafted longest ago:
-// it is computed anew when it is asked for. A long prompt is learnt over several jobs, beside the others' trees.
+// The method keeps each sequence's tokens, and its K/V in a cache of its own (engine/sequence_cache.h): what the target
+// accepted of the last tree is moved into place, not computed again. When the cache is full, the sequence drafted longest ago
+// makes room: it is computed again when it is asked for. A long prompt is learnt over several jobs, beside the others' trees.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +17,9 @@
 #include <vector>
 
 #include "common/drafting/method.h"
-#include "common/kv/block_table.h"
-#include "common/kv/prefix_cache.h"
+#include "common/engine/pass.h"
+#include "common/engine/sequence_cache.h"
 #include "common/model/language_model.h"
-#include "common/model/step_plan.h"
 #include "common/speculation/drawn_growth.h"
 #include "common/speculation/tree_growth.h"
 
@@ -32,7 +30,7 @@ inline constexpr int kLearnRowsBeside = 32;  // the same in a pass that drafts f
 
 struct SmallLmOptions {
   std::filesystem::path folder;
-  std::string name = {};  // of the model, for people
+  std::string name = {};           // of the model, for people
   std::shared_ptr<Device> device;  // that the model runs on, maybe beside others
   int32_t cache_tokens = 16384;
   int32_t vocabulary = 0;  // of the target: no id from there on is drafted
@@ -49,68 +47,53 @@ class SmallLm final : public Method {
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
 
-  MethodWork work() const override { return work_; }
+  MethodWork work() const override;
   DraftModel draft_model() const override { return {name_, model_.weights_hash()}; }
   const LanguageModel& model() const { return model_; }
 
  private:
-  // K/V of positions [0, cached) is in the cache, once `moves` are done.
   struct Sequence {
-    Sequence(BlockPool& pool, const GenerationSpec& wanted);
     GenerationSpec spec;
-    std::shared_ptr<Adjuster> adjuster;  // null: it adjusts nothing
-    std::vector<TokenId> tokens;
-    bool foreign = false;  // holds a token that the model has no embedding of
-    BlockTable table;
-    int32_t cached = 0;
-    PrefixCache::Place kept;             // how much of it outlives the sequence
-    std::vector<KvMove> moves;           // done first in the next pass
-    std::vector<TreeGrowth::Row> drawn;  // forwarded for the last tree, whose root was the last token then
-    uint64_t job = 0;                    // that it last took part in
-
-    int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }  // position of the last token
-    int32_t unlearnt() const { return root() - cached; }                      // rows to compute before the root's
-    void take(std::span<const TokenId> more);                                 // tokens behind those it has
-    void forget();                                                            // what the cache holds of it
+    CachedSequence context;
+    bool foreign = false;                 // holds a token that the model has no embedding of
+    std::vector<TreeRow> forwarded = {};  // of the last tree, whose root was the last token then; void once it is evicted
+    uint64_t job = 0;                     // that it last took part in
   };
-  // One ask within a job.
-  struct Lane {
+  // One ask, while its tree grows.
+  struct GrowingTree {
     size_t ask = 0;
     Sequence* sequence = nullptr;
     std::variant<TreeGrowth, DrawnGrowth> growth;
-    KeyedDice dice;           // of a drawn one
-    bool drafts = false;      // its root has been forwarded
-    bool in_pass = false;     // with its frontier
-    int32_t index = 0;        // of its block table in the pass
-    size_t first_wanted = 0;  // row of the pass
+    KeyedDice dice;                  // of a drawn one
+    std::optional<PassSlice> slice;  // its part of the pass that is laid out
+    bool in_pass = false;            // with its frontier, not with its context alone
+    bool drafts = false;             // its root has been forwarded
 
-    std::span<const TreeGrowth::Row> rows() const {
+    std::span<const TreeRow> rows() const {
       return std::visit([](const auto& of) { return of.rows(); }, growth);
     }
-    std::span<const TreeGrowth::Row> frontier() const {
+    std::span<const TreeRow> frontier() const {
       return std::visit([](const auto& of) { return of.frontier(); }, growth);
     }
   };
 
   SmallLm(LanguageModel model, const SmallLmOptions& options);
-  std::optional<Lane> lane_of(const DraftAsk& ask);
-  void adopt(Sequence& sequence);  // what the cache has of its beginning
-  bool reserve(Sequence& sequence);
-  void keep(Sequence& sequence);  // its whole blocks, for others
-  Result<void> learn(std::vector<Lane>& lanes);
-  Result<void> grow(std::vector<Lane>& lanes);
-  void enter(Lane& lane, int32_t context_rows, bool frontier);
-  Result<void> run(std::vector<Lane>& lanes);
+  CachedSequence* longest_idle();  // of the sequences that are not in this job; null: none of them holds blocks
+  std::optional<GrowingTree> begin_tree(const DraftAsk& ask);
+  Result<void> learn(std::vector<GrowingTree>& trees);
+  Result<void> grow(std::vector<GrowingTree>& trees);
+  void add_frontier(GrowingTree& tree, int32_t context_rows);
+  Result<void> run(std::vector<GrowingTree>& trees);
   void rank_children(TreeGrowth& growth, size_t first_wanted);
-  void draw_children(DrawnGrowth& growth, const Lane& lane, Dice& dice);
+  void draw_children(GrowingTree& tree);
 
   LanguageModel model_;
   std::string name_;
   int32_t vocabulary_, siblings_max_;
-  BlockPool pool_;
-  PrefixCache prefixes_{pool_};
+  SequenceCache cache_;
   std::map<DraftKey, Sequence> sequences_;
   StepPlan plan_;
+  Pass pass_{plan_};
   ChainScratch chain_;
   std::vector<float> adjusted_;  // one row
   uint64_t job_ = 0;

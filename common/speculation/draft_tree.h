@@ -26,7 +26,7 @@ class DraftTree {
   DraftTree() = default;                                 // no nodes
   DraftTree(TokenTree tree) : tree_(std::move(tree)) {}  // NOLINT: not drawn, no laws
 
-  // laws: [nodes + 1] of the children of row i (tree_mask.h), empty where it has none. Errors name the node or row and what is
+  // laws: [nodes + 1] of the children of row i (tree_rows.h), empty where it has none. Errors name the node or row and what is
   // wrong with it.
   static Result<DraftTree> make(std::vector<TreeNode> nodes, std::vector<OwnLaw> laws, Replacement replacement,
                                 int32_t vocabulary);

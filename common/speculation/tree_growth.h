@@ -17,6 +17,7 @@
 #include "common/sampling/rank.h"
 #include "common/speculation/stop_rule.h"
 #include "common/speculation/token_tree.h"
+#include "common/speculation/tree_rows.h"
 
 namespace slipstream {
 
@@ -26,12 +27,7 @@ class TreeGrowth {
 
   // A node that was forwarded or is to be. Rows count the forwarded ones in their order: row 0 is the root, and rows of one
   // growth never exceed kTreeNodesMax + 1, so that a 64-bit mask holds their ancestors.
-  struct Row {
-    TokenId token = -1;      // -1: the root, which the caller knows
-    int32_t parent = -1;     // row; -1 for the root
-    int32_t depth = 0;       // 0 for the root
-    uint64_t ancestors = 1;  // bit j: the row sees row j; its own included
-  };
+  using Row = TreeRow;
   // What to forward now, the root first of all; empty: grown.
   std::span<const Row> frontier() const { return std::span(rows_).subspan(first_); }
   std::span<const Row> rows() const { return rows_; }  // all so far, the frontier last

@@ -14,7 +14,7 @@ struct Walk {
   std::vector<TokenId> emitted;   // [accepted + 1] the accepted tokens, then the target's own next one
 };
 
-// chosen: [nodes + 1] the target's token after row i (tree_mask.h). A -1 (no finite logits) on the path is emitted last.
+// chosen: [nodes + 1] the target's token after row i (tree_rows.h). A -1 (no finite logits) on the path is emitted last.
 Walk walk(const TokenTree& tree, std::span<const TokenId> chosen);
 
 // What became of each node of a verified tree. `kept` is how many of walk.accepted were emitted: fewer than all when a stop

@@ -9,7 +9,6 @@
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "common/config/port_file.h"
-#include "common/drafting/make_method.h"
 #include "common/keys/keys.h"
 #include "common/metrics/build_info.h"
 #include "common/ops_page/node_metrics.h"
@@ -20,6 +19,7 @@
 #include "common/zmq/zmq_transport.h"
 #include "services/drafter/farewell.h"
 #include "services/drafter/inline_drafter.h"
+#include "common/drafting/make_method.h"
 #include "services/drafter/metrics_page.h"
 #include "services/drafter/model_folder.h"
 

@@ -8,8 +8,8 @@
 
 #include "common/actor/actor.h"
 #include "common/base/prefix_hash.h"
-#include "common/drafting/method.h"
 #include "common/messages/draft.h"
+#include "common/drafting/method.h"
 
 namespace slipstream {
 

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "common/base/result.h"
+#include "common/engine/cost_model.h"
 #include "common/model/language_model.h"
-#include "common/speculation/cost_model.h"
 
 namespace slipstream {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/base/histogram.h"
-#include "common/speculation/cost_model.h"
+#include "common/engine/cost_model.h"
 
 namespace slipstream {
 

@@ -19,7 +19,7 @@ bool names(const VerifierSequence& sequence, const std::string& endpoint) {
 void holds(VerifierSequence& sequence, int32_t tokens) {
   sequence.drafter_holds = tokens;
   sequence.drafter_prefix = {};
-  sequence.drafter_prefix.add(std::span<const TokenId>(sequence.tokens).first(static_cast<size_t>(tokens)));
+  sequence.drafter_prefix.add(std::span(sequence.context.tokens()).first(static_cast<size_t>(tokens)));
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
     return;
   }
   sequence.draft.asked = true;
-  sequence.draft.learns = static_cast<int32_t>(sequence.tokens.size()) - sequence.drafter_holds >= kLearnTokens;
+  sequence.draft.learns = sequence.context.size() - sequence.drafter_holds >= kLearnTokens;
   const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
   sequence.draft.deadline = now + (sequence.drawn()        ? config_.drawn_wait
                                    : sequence.draft.learns ? std::min(patience, kLearnWait)
@@ -216,7 +216,7 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
 
 // Sends what the drafter does not hold yet, in chunks; the last one asks for the tree.
 void Drafting::advance(VerifierSequence& sequence, Effects& effects) {
-  const auto all = std::span<const TokenId>(sequence.tokens);
+  const std::span all(sequence.context.tokens());
   auto held = static_cast<size_t>(sequence.drafter_holds);
   PrefixHash& hash = sequence.drafter_prefix;
   // No deeper than what can be emitted, or than the model's context.
@@ -283,14 +283,14 @@ void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effe
   const auto stale = [&] { drop(*sequence, nodes, &SpeculationReport::stale, &VerifierCounters::stale); };
   const auto late = [&] { drop(*sequence, nodes, &SpeculationReport::late, &VerifierCounters::late); };
   const Fence& fence = message.fence;
-  const auto length = static_cast<int32_t>(sequence->tokens.size());
+  const int32_t length = sequence->context.size();
   if (!sequence->running()) return late();
   const bool ahead = fence.base_length > length;
   if (ahead && sequence->drawn()) return stale();  // nobody asked for it
   if (!ahead) {
     if (fence.round < sequence->round) return late();
-    if (fence.round != sequence->round || fence.base_length != length || fence.prefix_hash != sequence->hash.value() ||
-        !sequence->draft.asked || sequence->draft.answered) {
+    if (fence.round != sequence->round || fence.base_length != length ||
+        fence.prefix_hash != sequence->context.hash().value() || !sequence->draft.asked || sequence->draft.answered) {
       return stale();
     }
     if (sequence->root_in_step) return late();
@@ -334,10 +334,10 @@ Time Drafting::expected(const VerifierSequence& sequence, Time now) const {
 // A tree that was ahead of us becomes this round's if the commit reached exactly its base and the guard wants a draft; one that
 // we passed is stale.
 void Drafting::unpark(VerifierSequence& sequence, bool wanted) {
-  if (!sequence.parked || sequence.parked->fence.base_length > static_cast<int32_t>(sequence.tokens.size())) return;
+  if (!sequence.parked || sequence.parked->fence.base_length > sequence.context.size()) return;
   const Tree parked = *std::exchange(sequence.parked, std::nullopt);
-  if (wanted && parked.fence.base_length == static_cast<int32_t>(sequence.tokens.size()) &&
-      parked.fence.prefix_hash == sequence.hash.value()) {
+  if (wanted && parked.fence.base_length == sequence.context.size() &&
+      parked.fence.prefix_hash == sequence.context.hash().value()) {
     ++counters_.parked_used;
     sequence.draft.asked = sequence.draft.answered = true;
     sequence.draft.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // was valid when it came
@@ -354,7 +354,7 @@ void Drafting::resync(Peer peer, const Resync& message, VerifierSequence* sequen
     return;
   }
   ++counters_.resyncs;
-  const bool plausible = message.held > 0 && message.held < static_cast<int32_t>(sequence->tokens.size());
+  const bool plausible = message.held > 0 && message.held < sequence->context.size();
   holds(*sequence, plausible ? message.held : 0);
   advance(*sequence, effects);
 }

@@ -7,11 +7,11 @@
 
 #include "common/actor/actor.h"
 #include "common/base/limits.h"
+#include "common/engine/cost_model.h"
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/model/step_plan.h"
-#include "common/speculation/cost_model.h"
 #include "common/speculation/wait_budget.h"
 #include "services/verifier/choices.h"
 

@@ -4,11 +4,12 @@
 // takes without them if that is more; kPromptRowsLeast rows go on in any case.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "common/speculation/cost_model.h"
+#include "common/engine/cost_model.h"
+#include "common/engine/pass.h"
+#include "common/engine/sequence_cache.h"
 #include "services/verifier/choices.h"
 #include "services/verifier/sequence.h"
 
@@ -21,12 +22,10 @@ inline constexpr double kStallSteps = 2;
 
 // One sequence's part of a step, to settle it by.
 struct Lane {
-  uint64_t life = 0;     // of the sequence
-  bool decodes = false;  // has its root in the step; else a chunk of its prompt only
-  int32_t prompt_rows = 0;
+  uint64_t life = 0;         // of the sequence
+  bool decodes = false;      // has its root in the step; else a chunk of its prompt only
   int32_t adopted_rows = 0;  // taken from the cache, not computed
-  int first_wanted = 0;      // decodes: index of the root's choice in Choices::chosen; the tree's follow
-  int first_logprob = 0;     // the same in Choices::logprobs, if its sequence asks for them
+  PassSlice slice = {};      // its rows, and where their results stand in Choices::chosen and ::logprobs
   DraftTree tree;
   int judgement = -1;  // index in the plan, if the rule is of the ratio family
 };
@@ -38,20 +37,9 @@ struct GatherLimits {
   int32_t context_max = 0;  // positions the model has
 };
 
-StepLoad load_of(const StepPlan& plan);
-
-// What the cache does for a sequence; by itself it remembers nothing.
-struct CacheRoom {
-  // Of one that holds nothing: takes what is here of its beginning.
-  std::function<void(VerifierSequence&)> adopt = [](VerifierSequence&) {};
-  std::function<void(VerifierSequence&)> give_up = [](VerifierSequence&) {};  // all that it holds
-  // Room for that many positions; evict: taken from others if need be. False: there is none.
-  std::function<bool(VerifierSequence&, int32_t positions, bool evict)> reserve;
-};
-
 // Fills `plan` (cleared) and gives the lanes in the order of its sequences. Takes each tree and the pending moves from its
 // sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.
-std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, const CacheRoom& room,
+std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
                          VerifyPlan& plan, uint64_t& trimmed);
 
 }  // namespace slipstream

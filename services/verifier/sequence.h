@@ -2,10 +2,8 @@
 // (tokens), drafting.cpp (drafts).
 //
 // Invariants between steps:
-//   1. K/V of positions [0, cached) is in the cache, once `moves` are done; cached < tokens.size();
-//   2. a sequence that decodes has cached == tokens.size() - 1: all but the root, the last token;
-//   3. drafted.size() == tokens.size() - spec.prompt_length; hash covers exactly `tokens`, and so does what the
-//      adjuster holds.
+//   1. a sequence that decodes has context.prefill_rows() == 0: all but the root, the last token, is in the cache;
+//   2. drafted.size() == output().
 #pragma once
 
 #include <algorithm>
@@ -13,15 +11,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/actor/actor.h"
 #include "common/base/prefix_hash.h"
-#include "common/kv/block_table.h"
-#include "common/kv/prefix_cache.h"
+#include "common/engine/cached_sequence.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
-#include "common/sampling/adjuster.h"
 #include "common/speculation/acceptance_rate.h"
 #include "common/speculation/draft_tree.h"
 #include "common/speculation/guard.h"
@@ -47,7 +44,7 @@ inline constexpr int kPatienceFirst = 2;
 inline constexpr int kPatienceMost = 64;
 
 struct VerifierSequence {
-  explicit VerifierSequence(BlockPool& pool) : table(pool) {}
+  explicit VerifierSequence(CachedSequence given) : context(std::move(given)) {}
 
   // Constant after Start.
   uint64_t life = 0;  // of all sequences that this verifier ever had: a step's result is for one life only
@@ -57,17 +54,13 @@ struct VerifierSequence {
   GenerationSpec spec;
   Time lease{};
 
-  // What it does to logits, and the tokens it does so by: null if nothing. A running step reads it; it changes between steps.
-  std::shared_ptr<Adjuster> adjuster;
-
   // As the router last said.
   std::vector<DrafterRef> drafters;  // the first that is there drafts
   Tuning tuning;
   uint32_t assignment = 0;  // version of the newest Assign
 
   // The truth.
-  std::vector<TokenId> tokens;  // prompt and output
-  PrefixHash hash;
+  CachedSequence context;              // prompt and output, and their place in the cache
   std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
   std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
   std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
@@ -76,13 +69,6 @@ struct VerifierSequence {
   std::string finish_reason;  // with Finish::error
   std::string finish_field;   // likewise, if the request is at fault: the field that is
   SpeculationReport report;
-
-  // The cache.
-  BlockTable table;
-  int32_t cached = 0;
-  int32_t in_place = 0;       // of those, that wait for no move
-  std::vector<KvMove> moves;  // the last round's commit, done first in the next step
-  PrefixCache::Place kept;    // how much of it outlives the sequence
 
   // The draft.
   Round round = 0;
@@ -106,9 +92,9 @@ struct VerifierSequence {
   bool in_step = false;       // has rows in the step that runs
   bool root_in_step = false;  // the root's among them: too late for this round's tree
 
-  int32_t output() const { return static_cast<int32_t>(tokens.size()) - spec.prompt_length; }
-  int32_t root() const { return static_cast<int32_t>(tokens.size()) - 1; }              // its position
-  int32_t prompt_rows_left() const { return root() - cached; }                          // rows to compute before the root's
+  int32_t output() const { return context.output(); }                                   // tokens
+  int32_t root() const { return context.root(); }                                       // its position
+  int32_t prompt_rows_left() const { return context.prefill_rows(); }                   // rows to compute before the root's
   int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
   bool drawn() const { return is_drawn(spec.acceptance.rule); }

@@ -59,7 +59,9 @@ void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
 void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects) {
   ++counters.sequences_started;
   counters.prompt_tokens += static_cast<uint64_t>(start.spec.prompt_length);
-  auto sequence = std::make_unique<VerifierSequence>(pool);
+  CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.adjustments);
+  context.append(start.tokens);
+  auto sequence = std::make_unique<VerifierSequence>(std::move(context));
   sequence->life = ++lives;
   sequence->id = start.sequence;
   sequence->epoch = start.epoch;
@@ -69,14 +71,6 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
   sequence->tuning = std::move(start.tuning);
   sequence->lease = std::chrono::milliseconds(start.lease_ms);
   sequence->lease_ends = now + sequence->lease;
-  sequence->tokens = std::move(start.tokens);
-  sequence->hash.add(sequence->tokens);
-  if (sequence->spec.adjustments.any()) {
-    sequence->adjuster = std::make_shared<Adjuster>(sequence->spec.adjustments);
-    const auto prompt = static_cast<size_t>(sequence->spec.prompt_length);
-    sequence->adjuster->add_prompt(std::span(sequence->tokens).first(prompt));
-    sequence->adjuster->add_output(std::span(sequence->tokens).subspan(prompt));
-  }
   sequence->drafted.assign(static_cast<size_t>(sequence->output()), 0);
   sequence->depths = sequence->drafted;
   sequence->logprobs_from = sequence->output();
@@ -142,7 +136,7 @@ void Verifier::State::deliver(VerifierSequence& sequence, Time now, Effects& eff
     const auto at = static_cast<size_t>(*from);
     const size_t count = std::min<size_t>(sequence.drafted.size() - at, kTokensPerMessageMax);
     const bool last = at + count == sequence.drafted.size();
-    const auto ids = std::span(sequence.tokens).subspan(prompt + at, count);
+    const auto ids = std::span(sequence.context.tokens()).subspan(prompt + at, count);
     const auto drafted = std::span(sequence.drafted).subspan(at, count);
     const auto depths = std::span(sequence.depths).subspan(at, count);
     std::span<const TokenLogprob> logprobs = sequence.logprobs;

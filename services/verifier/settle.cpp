@@ -48,14 +48,7 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
 
   std::vector<int32_t> path;
   for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);
-  sequence.table.commit(sequence.root(), path, sequence.moves);
-  sequence.cached = sequence.root() + 1 + accepted;
-  sequence.in_place = sequence.moves.empty() ? sequence.cached : sequence.root() + 1;
-
-  const auto tokens = std::span(walked.emitted).first(static_cast<size_t>(emitted));
-  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
-  sequence.hash.add(tokens);
-  if (sequence.adjuster) sequence.adjuster->add_output(tokens);
+  sequence.context.commit(path, std::span(walked.emitted).first(static_cast<size_t>(emitted)));
   for (int i = 0; i < emitted; ++i) sequence.drafted.push_back(i < accepted ? 1 : 0);
   sequence.depths.resize(sequence.drafted.size(), static_cast<uint8_t>(lane.tree.depth()));
   if (emitted > 0) ++sequence.report.steps;
@@ -64,7 +57,8 @@ Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked,
 }
 
 void tell_why_none(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
-  if (!sequence.adjuster || sequence.adjuster->leaves_a_token(vocabulary)) {
+  const auto& processor = sequence.context.logits_processor();
+  if (!processor || processor->leaves_a_token(vocabulary)) {
     sequence.finish_reason = "the model gave logits that are not finite";
     ++counters.non_finite_rows;
     return;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
-#include "common/speculation/node_shares.h"
+#include "common/engine/node_shares.h"
 #include "services/verifier/settle.h"
 #include "services/verifier/verifier_state.h"
 
@@ -17,42 +17,14 @@ bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now
   return drafting.waits(sequence, now) && (sequence.drawn() || sequence.prompt_rows_left() < config.step_rows_max);
 }
 
-// All but the root, which is to be computed. So does one that lost its place to another, for what is left of it.
-void Verifier::State::adopt(VerifierSequence& sequence) {
-  const auto before_root = std::span(sequence.tokens).first(static_cast<size_t>(sequence.root()));
-  sequence.cached = sequence.in_place = prefixes.begin(sequence.table, before_root, sequence.kept);
-}
-
-void Verifier::State::keep_prefix(VerifierSequence& sequence) {
-  prefixes.keep_whole(sequence.table, sequence.tokens, sequence.in_place, sequence.kept);
-}
-
-void Verifier::State::give_up(VerifierSequence& sequence) {
-  sequence.table.shrink(0);
-  sequence.cached = sequence.in_place = 0;
-  sequence.moves.clear();
-  sequence.kept = {};
-}
-
-// Room for that many positions: kept prefixes that nobody uses make it. evict: if need be the youngest sequence, too, if it is
-// younger than this one and not in this step: it will compute its tokens anew (row invariance: to the same bits) when there is
-// room again.
-bool Verifier::State::reserve(VerifierSequence& sequence, int32_t positions, bool evict) {
-  while (!sequence.table.reserve(positions)) {
-    if (prefixes.evict()) {
-      ++counters.prefixes_evicted;
-      continue;
-    }
-    if (!evict) return false;
-    const auto self =
-        std::ranges::find(sequences.rbegin(), sequences.rend(), &sequence, &std::unique_ptr<VerifierSequence>::get);
-    const auto victim = std::find_if(sequences.rbegin(), self,
-                                     [](const auto& other) { return !other->in_step && !other->table.blocks().empty(); });
-    if (victim == self) return false;
-    give_up(**victim);
-    ++counters.preempted;
-  }
-  return true;
+// The youngest sequence that holds blocks, if it is younger than this one and has no rows in this step. It will compute its
+// tokens again when there is room (row invariance: to the same bits).
+CachedSequence* Verifier::State::victim_for(const CachedSequence& needy) {
+  const auto self =
+      std::ranges::find_if(sequences.rbegin(), sequences.rend(), [&](const auto& other) { return &other->context == &needy; });
+  const auto victim = std::find_if(sequences.rbegin(), self,
+                                   [](const auto& other) { return !other->in_step && other->context.holds_blocks(); });
+  return victim == self ? nullptr : &(*victim)->context;
 }
 
 // What is asked for once this step is over, and cut to in the next. What was drawn keeps the budget that it was asked with: one
@@ -107,11 +79,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
                             .rows_max = config.step_rows_max,
                             .blocks_max = blocks_of_a_sequence(config.context_max),
                             .context_max = config.context_max};
-  const CacheRoom room{.adopt = [this](VerifierSequence& sequence) { adopt(sequence); },
-                       .give_up = [](VerifierSequence& sequence) { give_up(sequence); },
-                       .reserve = [this](VerifierSequence& sequence, int32_t positions,
-                                         bool evict) { return reserve(sequence, positions, evict); }};
-  lanes = gather(ready, limits, room, plan, counters.trimmed);
+  lanes = gather(ready, limits, cache, plan, counters.trimmed);
   for (const Lane& lane : lanes) {
     counters.prefix_tokens += static_cast<uint64_t>(lane.adopted_rows);
     SpeculationReport& report = find(lane)->report;
@@ -161,9 +129,8 @@ void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& ef
       continue;
     }
     if (!lane.decodes) {
-      sequence->cached += lane.prompt_rows;
-      sequence->in_place = sequence->cached;
-      keep_prefix(*sequence);
+      sequence->context.computed(lane.slice.context_rows);
+      cache.keep(sequence->context);
       continue;
     }
     ++decoding;
@@ -178,7 +145,7 @@ namespace {
 Walk walked(const Lane& lane, const Choices& choices) {
   if (lane.judgement >= 0) return choices.judged[static_cast<size_t>(lane.judgement)].walk;
   const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
-  return walk(lane.tree, std::span(choices.chosen).subspan(static_cast<size_t>(lane.first_wanted), rows));
+  return walk(lane.tree, std::span(choices.chosen).subspan(static_cast<size_t>(lane.slice.first_wanted), rows));
 }
 
 // spent: [what the walk emits] or nothing; of those, `emitted` were kept.
@@ -196,12 +163,12 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
   if (lane.judgement >= 0) tell_spent(sequence, choices.judged[static_cast<size_t>(lane.judgement)].spent, settled.emitted);
   if (sequence.spec.top_logprobs) {
     const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
-    keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.first_logprob), rows));
+    keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.slice.first_logprob), rows));
   }
   if (sequence.finish == Finish::error)
     tell_why_none(sequence, config.fingerprint.vocabulary, counters);
   else
-    keep_prefix(sequence);
+    cache.keep(sequence.context);
   ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
   if (!lane.tree.empty()) sequence.rate.tree(lane.tree.depth(), settled.accepted_nodes);
@@ -232,7 +199,7 @@ void Verifier::State::tell_lateness(const VerifierSequence& sequence, Time now, 
 
 void Verifier::State::stop(VerifierSequence& sequence, Effects& effects) {
   drafting.release(sequence, effects);
-  give_up(sequence);
+  sequence.context.forget();
 }
 
 }  // namespace slipstream

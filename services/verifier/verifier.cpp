@@ -29,7 +29,7 @@ Hello self(const VerifierConfig& config) {
 
 Verifier::State::State(VerifierConfig given)
     : config(std::move(given)),
-      pool(config.cache_blocks),
+      cache(config.cache_blocks, [this](const CachedSequence& needy) { return victim_for(needy); }),
       membership(self(config), config.routers),
       drafting(config, counters, kFirstDrafterPeer),
       wait_budget(config.wait_share),
@@ -139,9 +139,11 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
 void Verifier::State::count() {
   counters.live = sequences.size();
   counters.waiting = static_cast<uint64_t>(std::ranges::count_if(
-      sequences, [](const auto& sequence) { return sequence->running() && sequence->table.blocks().empty(); }));
-  counters.blocks_free = static_cast<uint64_t>(pool.free());
-  counters.blocks_kept = static_cast<uint64_t>(prefixes.blocks());
+      sequences, [](const auto& sequence) { return sequence->running() && !sequence->context.holds_blocks(); }));
+  counters.blocks_free = static_cast<uint64_t>(cache.blocks_free());
+  counters.blocks_kept = static_cast<uint64_t>(cache.blocks_kept());
+  counters.prefixes_evicted = cache.prefixes_evicted();
+  counters.preempted = cache.sequences_evicted();
   counters.held = 0;
   for (const auto& sequence : sequences) counters.held += sequence->report.held;
   for (const Lane& lane : lanes) {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "common/actor/membership.h"
-#include "common/speculation/cost_model.h"
+#include "common/engine/cost_model.h"
+#include "common/engine/sequence_cache.h"
 #include "common/speculation/wait_budget.h"
 #include "services/verifier/drafting.h"
 #include "services/verifier/gather.h"
@@ -53,11 +54,8 @@ struct Verifier::State {
   void admit(Peer router, Start start, Time now, Effects& effects);
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it
   bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
-  void share_nodes();                            // of the next round's trees
-  void adopt(VerifierSequence& sequence);        // what the cache has of its beginning
-  void keep_prefix(VerifierSequence& sequence);  // its whole blocks, for others that begin alike
-  bool reserve(VerifierSequence& sequence, int32_t positions, bool evict);
-  static void give_up(VerifierSequence& sequence);                       // its place in the cache
+  void share_nodes();                                                    // of the next round's trees
+  CachedSequence* victim_for(const CachedSequence& needy);               // who makes room for it (engine/sequence_cache.h)
   void deliver(VerifierSequence& sequence, Time now, Effects& effects);  // what the window lets through
   int decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
   void tell_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
@@ -65,8 +63,7 @@ struct Verifier::State {
 
   VerifierConfig config;
   VerifierCounters counters;
-  BlockPool pool;
-  PrefixCache prefixes{pool};
+  SequenceCache cache;
   std::vector<std::unique_ptr<VerifierSequence>> sequences;  // oldest first
   Membership membership;
   Drafting drafting;

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/speculation/tree_mask.h"
 #include "tests/sim/world.h"
 
 namespace slipstream::sim {

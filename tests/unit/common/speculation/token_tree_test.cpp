@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/speculation/tree_mask.h"
+#include "common/speculation/tree_rows.h"
 
 namespace slipstream {
 namespace {
@@ -180,19 +180,35 @@ TEST(TokenTree, TrimDependsOnNoToken) {
   }
 }
 
-TEST(TreeMask, ARowSeesItselfAndItsAncestorsOnly) {
-  const TokenTree tree = tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {7, 1, 1}, {9, 2, 1}});
-  EXPECT_THAT(tree_mask(tree), ElementsAre(0b00001, 0b00011, 0b00101, 0b01101, 0b11101));
+std::vector<uint64_t> ancestors(const TokenTree& tree) {
+  std::vector<uint64_t> words;
+  for (const TreeRow& row : tree_rows(tree)) words.push_back(row.ancestors);
+  return words;
 }
 
-TEST(TreeMask, ATreeWithoutNodesIsTheRootAlone) { EXPECT_THAT(tree_mask(TokenTree()), ElementsAre(1)); }
+TEST(TreeRows, ARowSeesItselfAndItsAncestorsOnly) {
+  const TokenTree tree = tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {7, 1, 1}, {9, 2, 1}});
+  EXPECT_THAT(ancestors(tree), ElementsAre(0b00001, 0b00011, 0b00101, 0b01101, 0b11101));
+}
 
-TEST(TreeMask, HasABitPerLevelOfEachRow) {
+TEST(TreeRows, ATreeWithoutNodesIsTheRootAlone) { EXPECT_THAT(ancestors(TokenTree()), ElementsAre(1)); }
+
+TEST(TreeRows, NodeIIsRowIPlusOneWithItsTokenParentAndDepth) {
+  const std::vector<TreeRow> rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {9, 1, 1}}));
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].parent, -1);
+  EXPECT_EQ(rows[2].parent, 0);
+  EXPECT_EQ(rows[3].parent, 2);
+  EXPECT_EQ(rows[3].token, 9);
+  EXPECT_EQ(rows[3].depth, 2);
+}
+
+TEST(TreeRows, HasABitPerLevelOfEachRow) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 500; ++i) {
-    const TokenTree tree = tree_of(random_tree(random));
-    const std::vector<uint64_t> mask = tree_mask(tree);
-    for (int node = 0; node < tree.size(); ++node) EXPECT_EQ(std::popcount(mask[node + 1]), tree.depth(node) + 1);
+    for (const TreeRow& row : tree_rows(tree_of(random_tree(random)))) {
+      EXPECT_EQ(std::popcount(row.ancestors), row.depth + 1);
+    }
   }
 }
 

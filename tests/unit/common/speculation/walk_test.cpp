@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/speculation/tree_mask.h"
+#include "common/speculation/tree_rows.h"
 
 namespace slipstream {
 namespace {
@@ -33,10 +33,10 @@ struct Target {
   // What a verify pass returns: each row sees the tokens that the mask lets it see.
   std::vector<TokenId> rows(const TokenTree& tree) const {
     std::vector<TokenId> chosen;
-    for (uint64_t sees : tree_mask(tree)) {
+    for (const TreeRow& row : tree_rows(tree)) {
       std::vector<TokenId> prefix;
       for (int node = 0; node < tree.size(); ++node) {
-        if (sees >> (node + 1) & 1) prefix.push_back(tree.nodes()[node].token);
+        if (row.ancestors >> (node + 1) & 1) prefix.push_back(tree.nodes()[node].token);
       }
       chosen.push_back(after(prefix));
     }

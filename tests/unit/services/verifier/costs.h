@@ -1,7 +1,7 @@
 // Machines to test on.
 #pragma once
 
-#include "common/speculation/cost_model.h"
+#include "common/engine/cost_model.h"
 
 namespace slipstream {
 

@@ -6,18 +6,18 @@ namespace slipstream {
 namespace {
 
 struct Scene {
-  BlockPool pool{8};
-  VerifierSequence sequence{pool};
+  SequenceCache cache{8, [](const CachedSequence&) { return nullptr; }};
+  VerifierSequence sequence{CachedSequence(cache.pool(), 3)};
   VerifierCounters counters;
   Lane lane{.decodes = true, .tree = {}};
 
   explicit Scene(std::vector<TreeNode> nodes) {
-    sequence.tokens = {1, 2, 3};
+    sequence.context.append(std::vector<TokenId>{1, 2, 3});
     sequence.spec.prompt_length = 3;
     sequence.spec.output_max = 100;
-    sequence.cached = 2;
     sequence.spec.stop_ids = {9};
-    sequence.table.reserve(40);
+    EXPECT_TRUE(cache.reserve(sequence.context, 40, MayEvict::prefixes));
+    sequence.context.computed(2);
     lane.tree = *TokenTree::make(std::move(nodes), 100);
     sequence.report.held = static_cast<uint32_t>(lane.tree.size());
   }
@@ -30,23 +30,16 @@ TEST(Settle, MovesTheAcceptedPathBehindTheContext) {
   Scene scene({{50, kRoot, .9F}, {4, kRoot, .8F}, {5, 1, .7F}});
   const Settled settled = scene.settled(std::vector<TokenId>{4, 0, 5, 6});
   EXPECT_EQ(settled.emitted, 3);
-  EXPECT_EQ(scene.sequence.tokens, (std::vector<TokenId>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(scene.sequence.cached, 5);
-  const auto slot = [&](int position) { return scene.sequence.table.slot(position); };
-  EXPECT_EQ(scene.sequence.moves, (std::vector<KvMove>{{slot(4), slot(3)}, {slot(5), slot(4)}}));
-}
-
-TEST(Settle, MovesNothingWhenThePathIsInPlaceAlready) {
-  Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
-  scene.settled(std::vector<TokenId>{4, 5, 6});
-  EXPECT_TRUE(scene.sequence.moves.empty());
+  EXPECT_EQ(scene.sequence.context.tokens(), (std::vector<TokenId>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(scene.sequence.context.cached(), 5);
+  EXPECT_EQ(scene.sequence.context.pending_moves().size(), 2u) << "rows 2 and 3 of the tree to rows 1 and 2";
 }
 
 TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
   Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
   scene.sequence.spec.output_max = 1;
   scene.settled(std::vector<TokenId>{4, 5, 6});
-  EXPECT_EQ(scene.sequence.tokens.back(), 4);
+  EXPECT_EQ(scene.sequence.context.tokens().back(), 4);
   EXPECT_EQ(scene.sequence.finish, Finish::length);
   EXPECT_EQ(scene.counters.accepted, 1U);
   EXPECT_EQ(scene.counters.unreached, 1U);

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "common/speculation/cost_model.h"
+#include "common/engine/cost_model.h"
 
 namespace slipstream {
 

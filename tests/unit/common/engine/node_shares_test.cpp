@@ -1,4 +1,4 @@
-#include "common/speculation/node_shares.h"
+#include "common/engine/node_shares.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "common/speculation/cost_model.h"
+#include "common/engine/cost_model.h"
 
 #include <algorithm>
 #include <cmath>

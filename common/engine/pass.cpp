@@ -1,0 +1,72 @@
+#include "common/engine/pass.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace slipstream {
+
+int32_t Pass::begin(CachedSequence& sequence, int32_t context_rows) {
+  plan_.moves.insert(plan_.moves.end(), sequence.moves_.begin(), sequence.moves_.end());
+  sequence.moves_.clear();
+  const int32_t index = plan_.add_sequence(sequence.blocks());
+  const int32_t end = sequence.cached() + context_rows;
+  for (int32_t position = sequence.cached(); position < end; ++position) {
+    plan_.add({.token = sequence.tokens()[static_cast<size_t>(position)],
+               .position = position,
+               .slot = sequence.slot(position),
+               .sequence = index,
+               .visible = position + 1});
+  }
+  return index;
+}
+
+PassSlice Pass::add_context(CachedSequence& sequence, int32_t rows) {
+  begin(sequence, rows);
+  return {.context_rows = rows};
+}
+
+PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree) {
+  const int32_t index = begin(sequence, context_rows);
+  const PassSlice slice{.context_rows = context_rows,
+                        .first_wanted = static_cast<int32_t>(plan_.wanted.size()),
+                        .first_logprob = static_cast<int32_t>(plan_.logprobs.size())};
+  const int32_t root = sequence.root();
+  const int32_t processor = sequence.logits_processor() ? plan_.add_adjuster(sequence.logits_processor()) : -1;
+  const auto drafted = [&](int row) { return tree.rows[static_cast<size_t>(row)].token; };
+  for (size_t at = tree.first; at < tree.rows.size(); ++at) {
+    const TreeRow& row = tree.rows[at];
+    plan_.add({.token = row.depth == 0 ? sequence.tokens().back() : row.token,
+               .position = root + row.depth,
+               .slot = sequence.slot(root + static_cast<int32_t>(at)),
+               .sequence = index,
+               .visible = root,
+               .ancestors = row.ancestors});
+    plan_.want({.seed = tree.seed,
+                .choice = tree.choice,
+                .position = static_cast<uint32_t>(sequence.output() + row.depth),
+                .params = tree.params});
+    if (tree.top_logprobs) {
+      const int32_t parent = row.depth == 0 ? -1 : slice.first_logprob + row.parent;
+      plan_.logprobs.push_back(
+          {.wanted = static_cast<int32_t>(plan_.wanted.size()) - 1, .parent = parent, .top = *tree.top_logprobs});
+    }
+    if (processor >= 0) plan_.adjust(processor, row.ancestors, drafted);
+  }
+  return slice;
+}
+
+// Rows of one sequence stand side by side.
+StepLoad load_of(const StepPlan& plan) {
+  StepLoad load{.rows = plan.rows()};
+  int32_t seen = 0;  // positions that the rows of this sequence see, so far
+  for (size_t row = 0; row < plan.visible.size(); ++row) {
+    load.pairs += plan.visible[row];
+    seen = std::max(seen, plan.visible[row] + static_cast<int32_t>(std::bit_width(plan.ancestors[row])));
+    const bool last = row + 1 == plan.visible.size() || plan.sequence[row + 1] != plan.sequence[row];
+    if (last) load.reads += std::exchange(seen, 0);
+  }
+  return load;
+}
+
+}  // namespace slipstream

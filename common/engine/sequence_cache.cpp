@@ -1,0 +1,36 @@
+#include "common/engine/sequence_cache.h"
+
+#include <utility>
+
+#include "common/base/check.h"
+
+namespace slipstream {
+
+SequenceCache::SequenceCache(int32_t blocks, NextVictim next_victim) : pool_(blocks), next_victim_(std::move(next_victim)) {}
+
+int32_t SequenceCache::adopt(CachedSequence& sequence) {
+  const auto before_root = std::span(sequence.tokens_).first(static_cast<size_t>(sequence.root()));
+  sequence.cached_ = sequence.in_place_ = prefixes_.begin(sequence.table_, before_root, sequence.prefix_);
+  return sequence.cached_;
+}
+
+bool SequenceCache::reserve(CachedSequence& sequence, int32_t positions, MayEvict evict) {
+  while (!sequence.table_.reserve(positions)) {
+    if (prefixes_.evict()) {
+      ++prefixes_evicted_;
+      continue;
+    }
+    CachedSequence* victim = evict == MayEvict::sequences ? next_victim_(sequence) : nullptr;
+    if (victim == nullptr) return false;
+    CHECK(victim != &sequence && victim->holds_blocks(), "a sequence without blocks of its own cannot make room");
+    victim->forget();
+    ++sequences_evicted_;
+  }
+  return true;
+}
+
+void SequenceCache::keep(CachedSequence& sequence) {
+  prefixes_.keep_whole(sequence.table_, sequence.tokens_, sequence.in_place_, sequence.prefix_);
+}
+
+}  // namespace slipstream

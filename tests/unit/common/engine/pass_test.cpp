@@ -1,0 +1,121 @@
+#include "common/engine/pass.h"
+
+#include <deque>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/engine/sequence_cache.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TokenTree tree_of(std::vector<TreeNode> nodes) { return *TokenTree::make(std::move(nodes), 100); }
+
+class PassTest : public testing::Test {
+ protected:
+  PassTest() { plan.blocks_max = 8; }
+  // Tokens 10, 11, ..., of which `cached` positions are computed.
+  CachedSequence& sequence(int32_t tokens, int32_t cached, Adjustments adjustments = {}) {
+    CachedSequence& made = sequences.emplace_back(cache.pool(), tokens, std::move(adjustments));
+    for (int32_t i = 0; i < tokens; ++i) made.append(std::vector<TokenId>{10 + i});
+    EXPECT_TRUE(cache.reserve(made, tokens + kTreeNodesMax, MayEvict::prefixes));
+    made.computed(cached);
+    return made;
+  }
+  std::vector<TokenId> path(size_t adjusted) const {
+    const AdjustedRow& row = plan.adjusted.at(adjusted);
+    return {plan.path.begin() + row.path_begin, plan.path.begin() + row.path_begin + row.path_size};
+  }
+
+  SequenceCache cache{64, [](const CachedSequence&) { return nullptr; }};
+  std::deque<CachedSequence> sequences;
+  StepPlan plan;
+  Pass pass{plan};
+};
+
+TEST_F(PassTest, LaysOutTheNextRowsOfAContext) {
+  CachedSequence& one = sequence(5, 2);
+  EXPECT_EQ(pass.add_context(one, 2).context_rows, 2);
+  EXPECT_THAT(plan.token, ElementsAre(12, 13));
+  EXPECT_THAT(plan.position, ElementsAre(2, 3));
+  EXPECT_THAT(plan.slot, ElementsAre(one.slot(2), one.slot(3)));
+  EXPECT_THAT(plan.visible, ElementsAre(3, 4));
+  EXPECT_THAT(plan.wanted, IsEmpty());
+  EXPECT_EQ(one.cached(), 2) << "until the pass has run";
+}
+
+TEST_F(PassTest, HangsATreeBehindTheContext) {
+  CachedSequence& one = sequence(4, 1);
+  const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {9, 1, 1}}));
+  const PassSlice slice = pass.add_tree(one, 2, {.rows = rows, .seed = 5, .params = {.temperature = 0.5F}});
+  EXPECT_EQ(slice.context_rows, 2);
+  EXPECT_EQ(slice.first_wanted, 0);
+  EXPECT_THAT(plan.token, ElementsAre(11, 12, 13, 7, 8, 9));
+  EXPECT_THAT(plan.wanted, ElementsAre(2, 3, 4, 5)) << "the root and the nodes";
+  EXPECT_THAT(plan.position, ElementsAre(1, 2, 3, 4, 4, 5));
+  EXPECT_EQ(plan.slot.back(), one.slot(3 + 3)) << "row 3 lies three positions behind the root";
+  EXPECT_THAT(plan.visible, ElementsAre(2, 3, 3, 3, 3, 3));
+  EXPECT_THAT(plan.ancestors, ElementsAre(0, 0, 0b0001, 0b0011, 0b0101, 0b1101));
+  EXPECT_THAT(plan.sampling, testing::SizeIs(4));
+  EXPECT_EQ(plan.sampling[3].position, 2u) << "the third token of the output";
+  EXPECT_EQ(plan.sampling[3].seed, 5u);
+}
+
+TEST_F(PassTest, AddsTheNewestLevelOfATreeBehindThoseComputedBefore) {
+  CachedSequence& one = sequence(4, 3, {.frequency_penalty = 1});
+  const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {9, 1, 1}}));
+  pass.add_tree(one, 0, {.rows = rows, .first = 3, .params = {}});
+  EXPECT_THAT(plan.token, ElementsAre(9));
+  EXPECT_THAT(plan.slot, ElementsAre(one.slot(6)));
+  EXPECT_THAT(path(0), ElementsAre(8, 9)) << "its parent is of an earlier pass";
+}
+
+TEST_F(PassTest, TellsTheLogitsProcessorEachRowsOwnPath) {
+  pass.add_tree(sequence(4, 3), 0, {.rows = tree_rows(tree_of({{5, kRoot, 1}})), .params = {}});
+  const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {5, 0, 1}, {6, 1, 1}}));
+  pass.add_tree(sequence(4, 3, {.frequency_penalty = 1}), 0, {.rows = rows, .params = {}});
+  ASSERT_EQ(plan.adjusted.size(), 5u) << "rows of the second sequence only";
+  EXPECT_EQ(plan.adjusted[0].wanted, 2);
+  EXPECT_THAT(path(0), IsEmpty()) << "the root";
+  EXPECT_THAT(path(2), ElementsAre(8));
+  EXPECT_THAT(path(3), ElementsAre(7, 5));
+  EXPECT_THAT(path(4), ElementsAre(8, 6));
+  EXPECT_EQ(plan.adjusters.size(), 1u);
+}
+
+TEST_F(PassTest, AsksForTheLogprobsOfATreesRows) {
+  pass.add_tree(sequence(4, 3), 0, {.rows = tree_rows({}), .params = {}, .top_logprobs = 1});
+  const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}}));
+  const PassSlice slice = pass.add_tree(sequence(4, 3), 0, {.rows = rows, .params = {}, .top_logprobs = 2});
+  ASSERT_EQ(plan.logprobs.size(), 1u + 3u);
+  EXPECT_EQ(slice.first_logprob, 1);
+  EXPECT_EQ(plan.logprobs[1].parent, -1) << "the root";
+  EXPECT_EQ(plan.logprobs[3].parent, 2) << "the row before it";
+  EXPECT_EQ(plan.logprobs[3].wanted, 3);
+  EXPECT_EQ(plan.logprobs[3].top, 2);
+}
+
+TEST_F(PassTest, TakesThePendingMovesOfASequence) {
+  CachedSequence& one = sequence(4, 3);
+  one.commit(std::vector<int32_t>{2}, std::vector<TokenId>{7, 8});
+  pass.add_tree(one, 0, {.rows = tree_rows({}), .params = {}});
+  EXPECT_THAT(plan.moves, ElementsAre(KvMove{one.slot(5), one.slot(4)}));
+  EXPECT_THAT(one.pending_moves(), IsEmpty());
+}
+
+TEST_F(PassTest, IsPricedByItsRowsPairsAndReads) {
+  pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows({}), .params = {}});
+  pass.add_tree(sequence(10, 9), 0, {.rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}})), .params = {}});
+  const StepLoad load = load_of(plan);
+  EXPECT_EQ(load.rows, 4);
+  EXPECT_EQ(load.pairs, 19 + 9 + 9 + 9) << "without what rows of one tree see of each other";
+  EXPECT_EQ(load.reads, (19 + 1) + (9 + 3)) << "each sequence's positions once, with its tree";
+}
+
+}  // namespace
+}  // namespace slipstream
