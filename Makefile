@@ -1,9 +1,11 @@
 # The commands that a user and a developer type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check mutants theory bench bench-peers format clean
+.PHONY: help setup build demo test check mutants theory research bench bench-peers format clean
 
 export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
+model := models/smollm2-135m-instruct
+peers := .cache/peers
 # ASK comes from the user: neither make nor the shell may read anything into it.
 shell_quoted = '$(subst ','\'',$(value $(1)))'
 
@@ -11,9 +13,10 @@ help:
 	@echo "make demo             set up, build, ask two questions, kill a drafter: the answer does not change"
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
-	@echo "make check            what takes longer: tests under asan, ubsan and tsan, and the ones marked 'check'"
+	@echo "make check            what takes longer: tests under asan, ubsan and tsan, of research/, and the ones marked 'check'"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           the papers' formulas beside simulations by our own acceptance code, as one page (half a minute)"
+	@echo "make research         which acceptance rule when: the rules side by side on the model, and what accepting costs (research/rules)"
 	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make bench-peers      ours beside llama.cpp, OpenVINO and transformers, installed into .cache/peers (first time: 8 GB, half an hour)"
 	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
@@ -44,7 +47,7 @@ test: build
 	@ctest --preset release -j2 -LE check
 
 # One sanitizer after the other, then the long tests of the release build.
-check: build check-dev check-tsan
+check: build check-dev check-tsan theory-test
 	@ctest --preset release -L check
 
 .PHONY: check-dev check-tsan
@@ -56,31 +59,39 @@ check-dev check-tsan: check-%: setup
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
 
-theory: setup
-	@$(quietly) configure-release cmake --preset release
-	@$(quietly) build-theory cmake --build --preset release --target slipstream-theory
-	@build/release/tools/theory/slipstream-theory --out build/theory.html
+# research/ has a build folder of its own, so that build/release neither builds nor tests it.
+theory: theory-test
+	@$(quietly) build-theory cmake --build --preset research --target slipstream-theory
+	@build/research/research/theory/slipstream-theory --out build/theory.html
+
+.PHONY: theory-test
+theory-test: setup
+	@$(quietly) configure-research cmake --preset research
+	@$(quietly) build-theory-test cmake --build --preset research --target theory_test
+	@ctest --preset research -R '^theory\.'
+
+research: setup
+	@$(quietly) configure-research cmake --preset research
+	@$(quietly) build-research cmake --build --preset research --target rules accept_cost
+	-build/research/research/rules/accept_cost
+	@[ ! -x $(peers)/bin/python ] || $(peers)/bin/python research/rules/warpers.py build/research/research/rules/accept_cost
+	build/research/research/rules/rules --model $(model) --threads 2
 
 bench: build
 	build/release/bench/choose_bench
-	-build/release/bench/judge
 	build/release/bench/linear --shape 135m --threads 1,2 --repeats 5
 	build/release/bench/attention
 	python3 bench/forward_shapes.py build/release/bench/forward models/smollm2-135m-instruct
 	build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
-	build/release/bench/rules --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/round_trip
 	build/release/bench/serving
 
-model := models/smollm2-135m-instruct
-peers := .cache/peers
 slipstream := build/release/tools/slipstream/slipstream
 bench-peers: build
 	@bench/peers/setup.sh $(peers)
 	$(peers)/bin/python bench/peers/compare.py build/release/bench/decode $(model).gguf $(model)
 	$(peers)/bin/python bench/peers/eight_streams.py $(slipstream) $(peers)/llama-server $(model).gguf
 	$(peers)/bin/python bench/peers/speculation.py $(slipstream) $(peers)/llama-server $(model).gguf $(model)
-	$(peers)/bin/python bench/peers/warpers.py build/release/bench/judge
 	$(peers)/bin/python bench/peers/quality.py build/release/bench/logits $(model).gguf --reference $(peers)/bin/python --llama $(peers)/bin/python
 
 format:

@@ -10,8 +10,8 @@ namespace slipstream {
 // Trees. One 64-bit mask holds a node's ancestors; bit 0 is the root.
 inline constexpr int kTreeNodesMax = 63;
 inline constexpr int kTreeDepthMax = 32;
-inline constexpr int kSiblingsMax = 8;         // candidates a node that a drafter may be told to rank
-inline constexpr int kDraftLawTokensMax = 64;  // that a drawn node may have come from
+inline constexpr int kSiblingsMax = 8;                  // candidates a node that a drafter may be told to rank
+inline constexpr int kDraftDistributionTokensMax = 64;  // that a drawn node may have come from
 
 // Sequences.
 inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together

@@ -12,7 +12,7 @@
 #include "common/actor/actor.h"
 #include "common/base/result.h"
 #include "common/messages/draft.h"
-#include "common/speculation/draft_tree.h"
+#include "common/speculation/rejection/draft_tree.h"
 #include "common/speculation/stop_rule.h"
 
 namespace slipstream {
@@ -27,7 +27,7 @@ struct DraftKey {
 struct DraftAsk {
   DraftKey key;
   StopRule rule;
-  Epoch epoch = 0;  // with the round: whose luck it is (sampling/dice.h)
+  Epoch epoch = 0;  // with the round: whose luck it is (rejection/random_source.h)
   Round round = 0;
   Time due{};  // when its verifier stops waiting
 };

@@ -9,9 +9,9 @@
 namespace slipstream {
 namespace {
 
-std::variant<TreeGrowth, DrawnGrowth> growth_of(const Acceptance& acceptance, const StopRule& rule) {
+std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& acceptance, const StopRule& rule) {
   if (!is_drawn(acceptance.rule)) return TreeGrowth(rule);
-  return DrawnGrowth({.stop = rule,
+  return SampledTreeBuilder({.stop = rule,
                       .root_children = acceptance.root_children,
                       .children = acceptance.children,
                       .replacement = acceptance.repeats ? Replacement::with : Replacement::without});
@@ -96,7 +96,7 @@ std::optional<SmallLm::GrowingTree> SmallLm::begin_tree(const DraftAsk& ask) {
   const GenerationSpec& spec = sequence.spec;
   GrowingTree tree{.sequence = &sequence,
                    .growth = growth_of(spec.acceptance, rule),
-                   .dice = {{spec.seed, spec.choice, ask.epoch, ask.round}, NoisePurpose::draft},
+                   .random = {{spec.seed, spec.choice, ask.epoch, ask.round}, NoisePurpose::draft},
                    .slice = {}};
   if (context.size() == 0 || sequence.foreign || tree.frontier().empty()) return std::nullopt;
   if (!context.holds_blocks()) {
@@ -185,7 +185,7 @@ void SmallLm::add_frontier(GrowingTree& tree, int32_t context_rows) {
                                .first = tree.rows().size() - tree.frontier().size(),
                                .seed = spec.seed,
                                .choice = spec.choice,
-                               .params = std::holds_alternative<TreeGrowth>(tree.growth) ? spec.sampling : kLawAlone});
+                               .params = std::holds_alternative<TreeGrowth>(tree.growth) ? spec.sampling : kLogitsOnly});
 }
 
 Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
@@ -226,19 +226,19 @@ void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
 }
 
 void SmallLm::draw_children(GrowingTree& tree) {
-  auto& growth = std::get<DrawnGrowth>(tree.growth);
+  auto& growth = std::get<SampledTreeBuilder>(tree.growth);
   const auto columns = static_cast<size_t>(model_.config().vocabulary);
   const auto known = std::min(columns, static_cast<size_t>(vocabulary_));  // by the target, too
-  std::vector<OwnLaw> laws(growth.frontier().size());
-  std::vector<Law> views;
+  std::vector<OwnedDistribution> laws(growth.frontier().size());
+  std::vector<TokenDistribution> views;
   for (size_t row = 0; row < laws.size(); ++row) {
     const size_t wanted = static_cast<size_t>(tree.slice->first_wanted) + row;
     const auto logits =
         adjusted(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), adjusted_);
-    draft_law(logits.first(known), tree.sequence->spec.sampling, chain_, laws[row]);
+    draft_distribution(logits.first(known), tree.sequence->spec.sampling, chain_, laws[row]);
     views.push_back(laws[row].view());
   }
-  growth.add(views, tree.dice);
+  growth.add(views, tree.random);
 }
 
 }  // namespace slipstream

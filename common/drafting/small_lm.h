@@ -1,6 +1,6 @@
 // Drafts with a small language model: any Llama-family folder whose tokens are the target's. Trees grow best-first
 // (speculation/tree_growth.h), candidates ranked under the noise that the target will use (sampling/rank.h), so that a drafter
-// whose logits are the target's is always right; for the ratio family they are drawn from its own laws (drawn_growth.h), which
+// whose logits are the target's is always right; for the ratio family they are drawn from its own laws (sampled_tree_builder.h), which
 // are shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
 //
 // The method keeps each sequence's tokens, and its K/V in a cache of its own (engine/sequence_cache.h): what the target
@@ -20,7 +20,7 @@
 #include "common/engine/pass.h"
 #include "common/engine/sequence_cache.h"
 #include "common/model/language_model.h"
-#include "common/speculation/drawn_growth.h"
+#include "common/speculation/rejection/sampled_tree_builder.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -63,8 +63,8 @@ class SmallLm final : public Method {
   struct GrowingTree {
     size_t ask = 0;
     Sequence* sequence = nullptr;
-    std::variant<TreeGrowth, DrawnGrowth> growth;
-    KeyedDice dice;                  // of a drawn one
+    std::variant<TreeGrowth, SampledTreeBuilder> growth;
+    CounterRandom random;                  // of a drawn one
     std::optional<PassSlice> slice;  // its part of the pass that is laid out
     bool in_pass = false;            // with its frontier, not with its context alone
     bool drafts = false;             // its root has been forwarded

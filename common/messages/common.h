@@ -41,7 +41,7 @@ struct Acceptance {
   Rule rule = Rule::greedy;
   float strength = 0;         // of a biased rule: accept_biased.h
   float delta = 0;            // of typical
-  uint8_t root_children = 1;  // of a drawn tree: speculation/drawn_growth.h. [1, kSiblingsMax]
+  uint8_t root_children = 1;  // of a drawn tree: rejection/sampled_tree_builder.h. [1, kSiblingsMax]
   uint8_t children = 1;       // of each other node
   bool repeats = false;       // siblings are drawn with replacement
   bool operator==(const Acceptance&) const = default;

@@ -54,16 +54,17 @@ struct Release {
 
 // drafter -> verifier
 enum class NoNodes : uint8_t { none, busy, leaving, below_threshold };
-struct DraftLaw {  // that the children of a row were drawn from (sampling/law.h)
+struct DraftDistribution {  // that the children of a row were drawn from (rejection/token_distribution.h)
   std::vector<TokenId> ids;
-  std::vector<uint16_t> weights;  // [ids] they add up to kDraftLawTotal
-  bool operator==(const DraftLaw&) const = default;
+  std::vector<uint16_t> weights;  // [ids] they add up to kDraftDistributionTotal
+  bool operator==(const DraftDistribution&) const = default;
 };
 struct Tree {
   Fence fence;  // base: after the Advance that it answers; the root is token base_length - 1
   uint32_t tuning_version = 0;
   std::vector<TreeNode> nodes;  // as received: TokenTree::make and DraftTree::make decide whether it is a tree
-  std::vector<DraftLaw> laws;   // [nodes + 1] if the rule is of the ratio family, else none; empty where a row has no children
+  std::vector<DraftDistribution>
+      laws;  // [nodes + 1] if the rule is of the ratio family, else none; empty where a row has no children
   NoNodes no_nodes = NoNodes::none;
   uint32_t draft_us = 0;  // time the method spent
   bool operator==(const Tree&) const = default;

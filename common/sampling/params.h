@@ -17,8 +17,8 @@ struct SamplingParams {
 inline constexpr float kTemperatureMin = 1e-2F;  // below, dividing by it overflows sooner than it sharpens: use 0
 inline constexpr float kTemperatureMax = 2.0F;   // OpenAI's own limit
 
-// Of a row whose law is wanted and no token: what costs least.
-inline constexpr SamplingParams kLawAlone{.temperature = 0.0F};
+// For rows whose logits the rejection rules read: greedy sampling, the cheapest, whose token is ignored.
+inline constexpr SamplingParams kLogitsOnly{.temperature = 0.0F};
 
 // One row's share of a Step: enough to choose its token without knowing the request.
 struct RowSampling {

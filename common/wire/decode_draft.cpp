@@ -44,11 +44,11 @@ Result<DraftMessage> read(schema::Release::Reader from) {
   return Release{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
 }
 
-Result<DraftLaw> read(schema::DraftLaw::Reader from) {
-  DraftLaw law;
-  TRY(law.ids, read("DraftLaw.ids", from.getIds(), kDraftLawTokensMax));
+Result<DraftDistribution> read(schema::DraftLaw::Reader from) {
+  DraftDistribution law;
+  TRY(law.ids, read("DraftLaw.ids", from.getIds(), kDraftDistributionTokensMax));
   const auto weights = from.getWeights();
-  TRY_VOID(bounded("DraftLaw.weights", weights.size(), kDraftLawTokensMax));
+  TRY_VOID(bounded("DraftLaw.weights", weights.size(), kDraftDistributionTokensMax));
   for (const uint16_t weight : weights) law.weights.push_back(weight);
   return law;
 }

@@ -65,7 +65,7 @@ void write(Top top, const Tree& tree) {
   if (tree.laws.empty()) return;
   auto laws = to.initLaws(static_cast<unsigned>(tree.laws.size()));
   for (unsigned row = 0; row < laws.size(); ++row) {
-    const DraftLaw& law = tree.laws[row];
+    const DraftDistribution& law = tree.laws[row];
     write(laws[row].initIds(static_cast<unsigned>(law.ids.size())), law.ids);
     auto weights = laws[row].initWeights(static_cast<unsigned>(law.weights.size()));
     for (unsigned at = 0; at < weights.size(); ++at) weights.set(at, law.weights[at]);

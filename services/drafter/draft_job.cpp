@@ -37,10 +37,10 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   return drafts;
 }
 
-std::vector<DraftLaw> laws_of(const DraftTree& tree) {
-  std::vector<DraftLaw> laws;
-  for (int row = 0; tree.drawn() && row <= tree.size(); ++row) {
-    const Law law = tree.law(row);
+std::vector<DraftDistribution> laws_of(const DraftTree& tree) {
+  std::vector<DraftDistribution> laws;
+  for (int row = 0; tree.sampled() && row <= tree.size(); ++row) {
+    const TokenDistribution law = tree.distribution(row);
     laws.push_back({.ids = {law.ids.begin(), law.ids.end()}, .weights = {law.weights.begin(), law.weights.end()}});
   }
   return laws;

@@ -43,6 +43,6 @@ struct Drafts {
 Result<Drafts> run_draft(Method& method, DraftPlan& plan);
 
 // A tree's laws as they are shipped; none of a tree that was not drawn.
-std::vector<DraftLaw> laws_of(const DraftTree& tree);
+std::vector<DraftDistribution> laws_of(const DraftTree& tree);
 
 }  // namespace slipstream

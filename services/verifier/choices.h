@@ -9,7 +9,7 @@
 #include "common/messages/common.h"
 #include "common/model/step_plan.h"
 #include "common/sampling/logprobs.h"
-#include "common/speculation/draft_tree.h"
+#include "common/speculation/rejection/draft_tree.h"
 #include "common/speculation/walk.h"
 
 namespace slipstream {
@@ -20,7 +20,7 @@ struct Judgement {
   DraftTree tree;           // empty: the token comes from the root's law
   Acceptance acceptance;
   SamplingParams sampling;
-  uint64_t seed = 0;  // with the next three: whose luck it is (sampling/dice.h)
+  uint64_t seed = 0;  // with the next three: whose luck it is (rejection/random_source.h)
   uint32_t choice = 0;
   Epoch epoch = 0;
   Round round = 0;

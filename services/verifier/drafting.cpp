@@ -194,8 +194,8 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.round_began = now;
   const bool worth = sequence.tuning.nodes_max > 0 && sequence.spec.output_max - sequence.output() > 1;
   const bool possible = worth && pick(sequence, effects) != nullptr;
-  // What is drawn is waited for, so it is asked for only once the step that uses it could be the next.
-  const bool timely = !sequence.drawn() || sequence.prompt_rows_left() == 0;
+  // A tree that is waited for alone is asked for only once the step that uses it could be the next.
+  const bool timely = !sequence.timing().waits_alone || sequence.prompt_rows_left() == 0;
   const bool wanted = possible && timely && sequence.guard.wants_draft();
   unpark(sequence, wanted);
   if (sequence.draft.answered) return;
@@ -206,9 +206,9 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   sequence.draft.asked = true;
   sequence.draft.learns = sequence.context.size() - sequence.drafter_holds >= kLearnTokens;
   const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
-  sequence.draft.deadline = now + (sequence.drawn()        ? config_.drawn_wait
-                                   : sequence.draft.learns ? std::min(patience, kLearnWait)
-                                                           : patience);
+  sequence.draft.deadline = now + (sequence.timing().waits_alone ? config_.drawn_wait
+                                   : sequence.draft.learns       ? std::min(patience, kLearnWait)
+                                                                 : patience);
   sequence.asked_round = sequence.draft.learns ? 0 : sequence.round;
   sequence.asked_at = now;
   advance(sequence, effects);
@@ -246,12 +246,12 @@ bool Drafting::waits(const VerifierSequence& sequence, Time now) const {
   const DraftRound& draft = sequence.draft;
   if (!draft.asked || draft.answered || now >= draft.deadline) return false;
   const DrafterLink* link = find(sequence.drafter);
-  return !sequence.drawn() || (link != nullptr && link->attached);
+  return !sequence.timing().waits_alone || (link != nullptr && link->attached);
 }
 
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && (!sequence.draft.answered || sequence.draft.late);
-  counters_.drawn_given_up += sequence.drawn() && sequence.draft.asked && !sequence.draft.answered ? 1 : 0;
+  counters_.drawn_given_up += sequence.timing().waits_alone && sequence.draft.asked && !sequence.draft.answered ? 1 : 0;
   if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
@@ -286,7 +286,7 @@ void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effe
   const int32_t length = sequence->context.size();
   if (!sequence->running()) return late();
   const bool ahead = fence.base_length > length;
-  if (ahead && sequence->drawn()) return stale();  // nobody asked for it
+  if (ahead && sequence->timing().waits_alone) return stale();  // nobody asked for it
   if (!ahead) {
     if (fence.round < sequence->round) return late();
     if (fence.round != sequence->round || fence.base_length != length ||
@@ -299,7 +299,7 @@ void Drafting::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effe
   }
   Result<DraftTree> tree = tree_of(message, sequence->spec.acceptance, config_.fingerprint.vocabulary);
   if (!tree) {
-    if (sequence->drawn()) sequence->draft.answered = true;  // and go on plainly
+    if (sequence->timing().waits_alone) sequence->draft.answered = true;  // and go on plainly
     drop(*sequence, nodes, &SpeculationReport::invalid, &VerifierCounters::invalid);
     strike(peer, effects);
     return;
@@ -340,7 +340,7 @@ void Drafting::unpark(VerifierSequence& sequence, bool wanted) {
       parked.fence.prefix_hash == sequence.context.hash().value()) {
     ++counters_.parked_used;
     sequence.draft.asked = sequence.draft.answered = true;
-    sequence.draft.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // was valid when it came
+    sequence.draft.tree = DraftTree(*TokenTree::make(parked.nodes, config_.fingerprint.vocabulary));  // was valid when it came
     return;
   }
   sequence.report.held -= static_cast<uint32_t>(parked.nodes.size());

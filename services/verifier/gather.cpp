@@ -31,10 +31,10 @@ class Gathering {
     const int32_t before_tree = context.cached() + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
       lane.tree = std::exchange(sequence.draft.tree, {});
-      trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree)}));
+      trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree.tokens())}));
     }
     // A guess evicts no sequence. Whether there is room for one must not depend on what was drawn, so room is made for any.
-    const int32_t nodes = sequence.drawn() && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
+    const int32_t nodes = sequence.timing().reserves_whole && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
       trim(sequence, lane.tree, 0);
       if (!cache_.reserve(context, before_tree, MayEvict::sequences)) {
@@ -79,12 +79,12 @@ class Gathering {
   }
 
   void add_tree(VerifierSequence& sequence, Lane& lane, int32_t prompt_rows) {
-    const bool judged = sequence.drawn();
+    const bool judged = is_drawn(sequence.spec.acceptance.rule);
     lane.slice = pass_.add_tree(sequence.context, prompt_rows,
-                                {.rows = tree_rows(lane.tree),
+                                {.rows = tree_rows(lane.tree.tokens()),
                                  .seed = sequence.spec.seed,
                                  .choice = sequence.spec.choice,
-                                 .params = judged ? kLawAlone : sequence.spec.sampling,
+                                 .params = judged ? kLogitsOnly : sequence.spec.sampling,
                                  .top_logprobs = sequence.spec.top_logprobs});
     if (!judged) return;
     lane.judgement = static_cast<int>(plan_.judgements.size());

@@ -10,11 +10,11 @@ Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int
     return DraftTree(std::move(tree));
   }
   if (message.nodes.empty()) return DraftTree();
-  std::vector<OwnLaw> laws;
-  for (const DraftLaw& shipped : message.laws) {
+  std::vector<OwnedDistribution> laws;
+  for (const DraftDistribution& shipped : message.laws) {
     if (shipped.ids.size() != shipped.weights.size())
       return fail("{} ids, {} weights", shipped.ids.size(), shipped.weights.size());
-    OwnLaw& law = laws.emplace_back();
+    OwnedDistribution& law = laws.emplace_back();
     for (size_t i = 0; i < shipped.ids.size(); ++i) law.add(shipped.ids[i], shipped.weights[i]);
   }
   const Replacement replacement = acceptance.repeats ? Replacement::with : Replacement::without;

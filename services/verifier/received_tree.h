@@ -3,7 +3,7 @@
 
 #include "common/base/result.h"
 #include "common/messages/draft.h"
-#include "common/speculation/draft_tree.h"
+#include "common/speculation/rejection/draft_tree.h"
 
 namespace slipstream {
 

@@ -20,9 +20,10 @@
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/speculation/acceptance_rate.h"
-#include "common/speculation/draft_tree.h"
 #include "common/speculation/guard.h"
+#include "common/speculation/rejection/draft_tree.h"
 #include "services/verifier/send_window.h"
+#include "services/verifier/tree_timing.h"
 
 namespace slipstream {
 
@@ -97,7 +98,7 @@ struct VerifierSequence {
   int32_t prompt_rows_left() const { return context.prefill_rows(); }                   // rows to compute before the root's
   int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
-  bool drawn() const { return is_drawn(spec.acceptance.rule); }
+  TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }
   int32_t to_send() const { return output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
 };
 

@@ -44,7 +44,7 @@ void tell_fates(VerifierSequence& sequence, const Fates& fates, int nodes, Verif
 Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters) {
   const int emitted = cut(sequence, walked.emitted);
   const int accepted = std::min(emitted, static_cast<int>(walked.accepted.size()));
-  tell_fates(sequence, fates(lane.tree, walked, accepted), lane.tree.size(), counters);
+  tell_fates(sequence, fates(lane.tree.tokens(), walked, accepted), lane.tree.size(), counters);
 
   std::vector<int32_t> path;
   for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);

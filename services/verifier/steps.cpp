@@ -14,7 +14,7 @@ namespace slipstream {
 
 // A prompt of several chunks need not wait: its tree is used in the chunk that has the root.
 bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now) const {
-  return drafting.waits(sequence, now) && (sequence.drawn() || sequence.prompt_rows_left() < config.step_rows_max);
+  return drafting.waits(sequence, now) && (sequence.timing().waits_alone || sequence.prompt_rows_left() < config.step_rows_max);
 }
 
 // The youngest sequence that holds blocks, if it is younger than this one and has no rows in this step. It will compute its
@@ -27,8 +27,8 @@ CachedSequence* Verifier::State::victim_for(const CachedSequence& needy) {
   return victim == self ? nullptr : &(*victim)->context;
 }
 
-// What is asked for once this step is over, and cut to in the next. What was drawn keeps the budget that it was asked with: one
-// of another moment could depend on when it came, which may depend on what it is (DESIGN, 5).
+// What is asked for once this step is over, and cut to in the next. A tree that keeps its budget (tree_timing.h) keeps the one
+// that it was asked with.
 void Verifier::State::share_nodes() {
   std::vector<VerifierSequence*> takers;
   std::vector<Bettor> bettors;
@@ -36,7 +36,7 @@ void Verifier::State::share_nodes() {
   for (const auto& sequence : sequences) {
     if (!sequence->running() || (sequence->prompt_rows_left() > 0 && !sequence->root_in_step)) continue;
     roots = roots.with(1, sequence->root());
-    if (sequence->drawn() && sequence->draft.asked && !sequence->root_in_step) continue;
+    if (sequence->timing().keeps_budget && sequence->draft.asked && !sequence->root_in_step) continue;
     takers.push_back(sequence.get());
     bettors.push_back({.alpha = sequence->rate.alpha(),
                        .nodes_max = std::min<int>(sequence->tuning.nodes_max, 2 * sequence->guard.ambition()),
@@ -59,7 +59,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
     if (waits_for_draft(*sequence, now)) {
-      if (sequence->drawn()) {  // it waits alone
+      if (sequence->timing().waits_alone) {
         withheld = true;
         continue;
       }
@@ -145,7 +145,7 @@ namespace {
 Walk walked(const Lane& lane, const Choices& choices) {
   if (lane.judgement >= 0) return choices.judged[static_cast<size_t>(lane.judgement)].walk;
   const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
-  return walk(lane.tree, std::span(choices.chosen).subspan(static_cast<size_t>(lane.slice.first_wanted), rows));
+  return walk(lane.tree.tokens(), std::span(choices.chosen).subspan(static_cast<size_t>(lane.slice.first_wanted), rows));
 }
 
 // spent: [what the walk emits] or nothing; of those, `emitted` were kept.

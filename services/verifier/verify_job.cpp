@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "common/model/adjusted_row.h"
-#include "common/speculation/accept_biased.h"
+#include "common/speculation/rejection/accept_biased.h"
 
 namespace slipstream {
 namespace {
 
 // The laws after a tree's rows, each made from its logits when it is asked for.
-class RowLaws final : public TargetLaws {
+class RowDistributions final : public TargetDistributions {
  public:
-  RowLaws(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch)
+  RowDistributions(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch)
       : judgement_(judgement), step_(step), logits_(logits), scratch_(scratch) {
     const auto rows = static_cast<size_t>(judgement.tree.size()) + 1;
     made_.assign(rows, false);
@@ -22,12 +22,12 @@ class RowLaws final : public TargetLaws {
     if (scratch_.laws.size() < rows) scratch_.laws.resize(rows);
   }
 
-  Law after(int row) override {
+  TokenDistribution after(int row) override {
     const auto at = static_cast<size_t>(row);
     if (!made_[at]) {
       const auto logits = adjusted(step_, static_cast<int32_t>(judgement_.first_wanted + at),
                                    logits_.subspan(at * columns_, columns_), scratch_.adjusted);
-      target_law(logits, judgement_.sampling, scratch_.chain, scratch_.laws[at]);
+      target_distribution(logits, judgement_.sampling, scratch_.chain, scratch_.laws[at]);
     }
     made_[at] = true;
     return scratch_.laws[at].view();
@@ -93,12 +93,12 @@ std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const fl
 }  // namespace
 
 Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch) {
-  RowLaws laws(judgement, step, logits, scratch);
-  KeyedDice dice({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
+  RowDistributions laws(judgement, step, logits, scratch);
+  CounterRandom random({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
   const Rule rule = judgement.acceptance.rule;
-  if (rule == Rule::ratio) return {.walk = accept_ratio(judgement.tree, laws, dice, scratch.accept)};
-  if (rule == Rule::traversal) return {.walk = accept_traversal(judgement.tree, laws, dice, scratch.accept)};
-  BiasedWalk biased = accept_biased(judgement.tree, bias_of(judgement.acceptance), laws, dice);
+  if (rule == Rule::ratio) return {.walk = accept_ratio(judgement.tree, laws, random, scratch.accept)};
+  if (rule == Rule::traversal) return {.walk = accept_traversal(judgement.tree, laws, random, scratch.accept)};
+  BiasedWalk biased = accept_biased(judgement.tree, bias_of(judgement.acceptance), laws, random);
   return {.walk = std::move(biased.walk), .spent = std::move(biased.spent)};
 }
 

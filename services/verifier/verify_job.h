@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/model/language_model.h"
-#include "common/speculation/accept.h"
+#include "common/speculation/rejection/accept.h"
 #include "services/verifier/choices.h"
 
 namespace slipstream {
@@ -11,7 +11,7 @@ namespace slipstream {
 struct VerifyScratch {
   ChainScratch chain;
   AcceptScratch accept;
-  std::vector<OwnLaw> laws;
+  std::vector<OwnedDistribution> laws;
   std::vector<float> adjusted;  // one row
 };
 

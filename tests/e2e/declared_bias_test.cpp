@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "common/statistics/chi_square.h"
 #include "tests/data/noisy_model.h"
 #include "tests/e2e/draws.h"
 #include "tests/e2e/prompt_ids.h"
+#include "tools/statistics/chi_square.h"
 
 namespace slipstream::e2e {
 namespace {

@@ -14,8 +14,8 @@
 
 #include <vector>
 
-#include "common/statistics/chi_square.h"
 #include "tests/e2e/exact_law.h"
+#include "tools/statistics/chi_square.h"
 
 namespace slipstream::e2e {
 

@@ -12,12 +12,12 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/names.h"
-#include "common/statistics/chi_square_law.h"
 #include "tests/data/noisy_model.h"
 #include "tests/e2e/cluster.h"
 #include "tests/e2e/exact_law.h"
 #include "tests/e2e/front.h"
 #include "tests/e2e/prompt_ids.h"
+#include "tools/statistics/chi_square_law.h"
 
 namespace slipstream::e2e {
 namespace {

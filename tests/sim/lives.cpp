@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/prefix_hash.h"
-#include "common/speculation/accept.h"
+#include "common/speculation/rejection/accept.h"
 
 namespace slipstream::sim {
 namespace {
@@ -11,15 +11,15 @@ namespace {
 TokenId another(TokenId token) { return (token + 1) % kToyVocabulary; }
 
 // After each row of a tree the token chosen there, for sure.
-class CertainLaws final : public TargetLaws {
+class CertainLaws final : public TargetDistributions {
  public:
   explicit CertainLaws(std::span<const TokenId> chosen) {
     for (const TokenId token : chosen) laws_.emplace_back().add(token, 1);
   }
-  Law after(int row) override { return laws_[static_cast<size_t>(row)].view(); }
+  TokenDistribution after(int row) override { return laws_[static_cast<size_t>(row)].view(); }
 
  private:
-  std::vector<OwnLaw> laws_;
+  std::vector<OwnedDistribution> laws_;
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ Result<Choices> VerifyWork::run(VerifyPlan& plan) {
   for (const Judgement& judgement : plan.judgements) {
     judged_ += !judgement.tree.empty();
     CertainLaws laws(std::span(choices.chosen).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1));
-    KeyedDice luck({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
+    CounterRandom luck({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
     const bool ratio = judgement.acceptance.rule == Rule::ratio;
     choices.judged.push_back({.walk = ratio ? accept_ratio(judgement.tree, laws, luck, scratch)
                                             : accept_traversal(judgement.tree, laws, luck, scratch)});

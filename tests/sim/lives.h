@@ -29,7 +29,7 @@ class VerifyWork {
   ToyTarget target_;
   Time took_{};
   uint64_t judged_ = 0;  // drawn trees, with nodes
-  Dice dice_;
+  RandomSource dice_;
 };
 
 class DraftWork {
@@ -41,7 +41,7 @@ class DraftWork {
 
  private:
   ToyMethod method_;
-  Dice dice_;
+  RandomSource dice_;
 };
 
 using Breach = std::function<void(std::string)>;  // an oracle is violated
@@ -90,7 +90,7 @@ class Temper {
   void misplace(Tree& tree);
 
   DrafterTraits traits_;
-  Dice dice_;
+  RandomSource dice_;
   Breach breach_;
 };
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "common/runtime/transport.h"
-#include "tests/sim/dice.h"
 #include "tests/sim/message.h"
+#include "tests/sim/random_source.h"
 #include "tests/sim/trace.h"
 #include "tests/sim/virtual_time.h"
 
@@ -105,7 +105,7 @@ class Network {
 
   VirtualTime& time_;
   Trace& trace_;
-  Dice dice_;
+  RandomSource dice_;
   Climate climate_;
   NetworkTallies tallies_;
   std::map<Incarnation, Node> nodes_;

@@ -13,7 +13,7 @@ constexpr Time kBeginsMost = milliseconds(800);
 constexpr int kSoakOfEach = 2;  // routers, verifiers, drafters of a soak
 constexpr int kSoakWavesPerFaults = 10;
 
-Climate draw_climate(Dice& dice) {
+Climate draw_climate(RandomSource& dice) {
   Climate climate;
   for (Weather& weather : climate) {
     if (dice.chance(0.3)) continue;  // fair
@@ -28,7 +28,7 @@ Climate draw_climate(Dice& dice) {
 }
 
 // rush: when all ask at about the same time.
-Ask draw_ask(Dice& dice, int routers, std::optional<Time> rush) {
+Ask draw_ask(RandomSource& dice, int routers, std::optional<Time> rush) {
   Ask ask{.when = rush ? *rush + dice.between(Time(0), Time(milliseconds(100))) : dice.between(Time(0), kRequestsEnd),
           .router = static_cast<int>(dice.between(0, routers - 1)),
           .prompt = std::vector<TokenId>(static_cast<size_t>(dice.between(1, dice.chance(0.2) ? 80 : 12))),
@@ -50,7 +50,7 @@ Ask draw_ask(Dice& dice, int routers, std::optional<Time> rush) {
 }
 
 // Never so much that no token is left.
-void draw_adjustments(Ask& ask, Dice& dice) {
+void draw_adjustments(Ask& ask, RandomSource& dice) {
   if (!dice.chance(0.35)) return;
   Adjustments& how = ask.adjustments;
   if (dice.chance(0.6)) how.repetition_penalty = dice.chance(0.5) ? 1.3F : 0.8F;
@@ -70,7 +70,7 @@ void draw_adjustments(Ask& ask, Dice& dice) {
   }
 }
 
-Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Time> rush) {
+Fault draw_fault(RandomSource& dice, std::span<const Machine> machines, std::optional<Time> rush) {
   Fault fault{.what = static_cast<Fault::What>(dice.between(0, 4)),
               .when = dice.between(Time(milliseconds(100)), kFaultsEnd - milliseconds(500)),
               .whom = dice.pick(machines),
@@ -84,7 +84,7 @@ Fault draw_fault(Dice& dice, std::span<const Machine> machines, std::optional<Ti
 }
 
 // A verifier that joins while the others have more than enough to do.
-void draw_joiner(Scenario& s, Dice& dice, std::optional<Time> rush) {
+void draw_joiner(Scenario& s, RandomSource& dice, std::optional<Time> rush) {
   if (s.verifiers.size() < 2 || !rush || !dice.chance(0.4)) return;
   s.begins[static_cast<size_t>(s.routers) + s.verifiers.size() - 1] = *rush + dice.between(Time(0), Time(milliseconds(800)));
   if (s.calm() || s.rolling) return;
@@ -100,7 +100,7 @@ void draw_joiner(Scenario& s, Dice& dice, std::optional<Time> rush) {
 }
 
 // Prompts with one long beginning, as a system prompt is.
-void draw_shared_prompt(Scenario& s, Dice& dice) {
+void draw_shared_prompt(Scenario& s, RandomSource& dice) {
   if (!dice.chance(0.25)) return;
   std::vector<TokenId> shared(static_cast<size_t>(dice.between(64, 70)));
   for (TokenId& token : shared) token = static_cast<TokenId>(dice.between(1, kToyVocabulary - 1));
@@ -113,7 +113,7 @@ void draw_shared_prompt(Scenario& s, Dice& dice) {
 }
 
 // One verifier whose compute job never ends, while it heartbeats: others can take its work.
-void draw_hang(Scenario& s, Dice& dice) {
+void draw_hang(Scenario& s, RandomSource& dice) {
   const bool others = s.verifiers.size() > 1 && std::ranges::none_of(s.verifiers, &VerifierTraits::other_numerics);
   if (s.calm() || s.rolling || !others || !dice.chance(0.3)) return;
   s.verifier_wait_ms = 10'000;
@@ -128,7 +128,7 @@ void draw_hang(Scenario& s, Dice& dice) {
 }  // namespace
 
 Scenario Scenario::draw(uint64_t seed) {
-  Dice dice(seed, "scenario");
+  RandomSource dice(seed, "scenario");
   Scenario s{.seed = seed};
   s.routers = dice.chance(0.6) ? 1 : static_cast<int>(dice.between(2, 3));
   const bool two_numerics = dice.chance(0.2);
@@ -174,13 +174,13 @@ Scenario Scenario::draw(uint64_t seed) {
   draw_joiner(s, dice, rush);
   draw_shared_prompt(s, dice);
   draw_hang(s, dice);
-  Dice own(seed, "adjustments");
+  RandomSource own(seed, "adjustments");
   for (Ask& ask : s.asks) draw_adjustments(ask, own);
-  Dice rules(seed, "rules");
+  RandomSource rules(seed, "rules");
   for (Ask& ask : s.asks) {
     if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
   }
-  s.twins = s.routers > 1 && !s.rolling && Dice(seed, "twins").chance(0.3);
+  s.twins = s.routers > 1 && !s.rolling && RandomSource(seed, "twins").chance(0.3);
   return s;
 }
 

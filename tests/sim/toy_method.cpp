@@ -13,14 +13,14 @@ constexpr float kConfidence = 0.9F;
 constexpr double kStillLearns = 0.05;  // share of asks that are not answered before the next job
 
 // [nodes + 1] of the children of each row, all alike.
-std::vector<OwnLaw> even_laws(const std::vector<TreeNode>& nodes) {
+std::vector<OwnedDistribution> even_laws(const std::vector<TreeNode>& nodes) {
   std::vector<std::vector<TokenId>> children(nodes.size() + 1);
   for (const TreeNode& node : nodes) children[static_cast<size_t>(node.parent + 1)].push_back(node.token);
-  std::vector<OwnLaw> laws(children.size());
+  std::vector<OwnedDistribution> laws(children.size());
   for (size_t row = 0; row < laws.size(); ++row) {
     std::ranges::sort(children[row]);
-    for (const TokenId token : children[row]) laws[row].add(token, kDraftLawTotal / children[row].size());
-    CHECK(children[row].empty() || laws[row].total == kDraftLawTotal, "{} children", children[row].size());
+    for (const TokenId token : children[row]) laws[row].add(token, kDraftDistributionTotal / children[row].size());
+    CHECK(children[row].empty() || laws[row].total == kDraftDistributionTotal, "{} children", children[row].size());
   }
   return laws;
 }
@@ -81,14 +81,14 @@ DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
     parent = chosen;
   }
   if (is_drawn(held.spec.acceptance.rule)) {
-    std::vector<OwnLaw> laws = even_laws(nodes);
+    std::vector<OwnedDistribution> laws = even_laws(nodes);
     auto drawn = DraftTree::make(std::move(nodes), std::move(laws), Replacement::without, kToyVocabulary);
     CHECK(drawn.has_value(), "a toy tree is no tree: {}", drawn.error().message);
     return *std::move(drawn);
   }
   Result<TokenTree> tree = TokenTree::make(std::move(nodes), kToyVocabulary);
   CHECK(tree.has_value(), "a toy tree is no tree: {}", tree.error().message);
-  return *std::move(tree);
+  return DraftTree(*std::move(tree));
 }
 
 std::vector<TokenId> ToyMethod::foresee(const DraftKey& key, int tokens) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/drafting/method.h"
-#include "tests/sim/dice.h"
+#include "tests/sim/random_source.h"
 #include "tests/sim/toy_model.h"
 
 namespace slipstream::sim {
@@ -39,7 +39,7 @@ class ToyMethod final : public Method {
 
   ToyLaw law_;
   double siblings_;  // share of nodes that have the runner-up beside them
-  Dice dice_;
+  RandomSource dice_;
   std::map<DraftKey, Held> sequences_;
   ChooseScratch scratch_;
 };

@@ -4,15 +4,15 @@
 
 #include "common/base/check.h"
 #include "common/model/adjusted_row.h"
-#include "tests/sim/dice.h"
+#include "tests/sim/random_source.h"
 
 namespace slipstream::sim {
 
 void ToyLaw::logits(uint64_t context, std::span<float> out) const {
-  Dice own(context ^ weights, "logits");
+  RandomSource own(context ^ weights, "logits");
   for (float& logit : out) logit = static_cast<float>(4 * own.share());
   if (noise == 0) return;
-  Dice other(context ^ weights, "noise");
+  RandomSource other(context ^ weights, "noise");
   for (float& logit : out) logit = static_cast<float>((1 - noise) * logit + noise * 4 * other.share());
 }
 

@@ -94,7 +94,7 @@ void World::begin_router(int index) {
   const Incarnation address = dice_.word() >> 1;
   const auto life = home.lives.size();
   const RouterConfig config{
-      .incarnation = scenario_.twins ? Dice(scenario_.seed, fmt::format("twin {}", life)).word() >> 1 : address,
+      .incarnation = scenario_.twins ? RandomSource(scenario_.seed, fmt::format("twin {}", life)).word() >> 1 : address,
       .fingerprint = fingerprint(0),
       .context_max = kToyContext,
       .trust_local = true,

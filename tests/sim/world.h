@@ -67,7 +67,7 @@ class World {
   VirtualTime time_;
   Trace trace_;
   Network network_;
-  Dice dice_;
+  RandomSource dice_;
   std::vector<Machine> machines_;
   std::vector<Home<RouterLife>> routers_;
   std::vector<Home<VerifierLife>> verifiers_;

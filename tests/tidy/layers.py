@@ -6,6 +6,7 @@ LAYERS = {
     "base": ("common/base", []),
     "sampling": ("common/sampling", ["base", "kernels_cpu", "kernels_exact"]),
     "speculation": ("common/speculation", ["base", "sampling"]),
+    "rejection": ("common/speculation/rejection", ["speculation", "sampling"]),
     "messages": ("common/messages", ["base", "sampling"]),
     "wire": ("common/wire", ["messages"]),
     "actor": ("common/actor", ["messages"]),
@@ -16,7 +17,6 @@ LAYERS = {
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
     "config": ("common/config", ["base", "kernels_cpu"]),
-    "statistics": ("common/statistics", []),
     "http": ("common/http", ["base"]),
     "metrics": ("common/metrics", ["base"]),
     "ops_page": ("common/ops_page", ["http", "metrics", "runtime"]),
@@ -24,16 +24,17 @@ LAYERS = {
     "kernels_cpu": ("kernels/cpu", ["kernels_exact"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
     "engine": ("common/engine", ["model"]),
-    "drafting": ("common/drafting", ["engine", "messages", "actor", "config"]),
+    "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config"]),
     "router": ("services/router", ["actor"]),
     "router_http_api": ("services/router/http_api", ["router", "http", "text"]),
     "router_main": ("services/router", ["router_http_api", "checkpoint", "config", "ops_page", "zmq"]),
-    "verifier": ("services/verifier", ["actor", "engine"]),
+    "verifier": ("services/verifier", ["actor", "engine", "rejection"]),
     "verifier_main": ("services/verifier", ["verifier", "config", "ops_page", "zmq"]),
     "drafter": ("services/drafter", ["actor", "drafting"]),
     "drafter_main": ("services/drafter", ["drafter", "config", "ops_page", "zmq"]),
+    "statistics": ("tools/statistics", []),
     "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
-    "theory": ("tools/theory", ["speculation"]),
+    "theory": ("research/theory", ["rejection"]),
 }
 
 # The files of a service that are not its actor: what reads files, speaks to the network or shows a page. Names without ending.
@@ -58,7 +59,7 @@ ZONES = {
 
 TOP_LEVEL = {
     ".ci", ".clang-format", ".clang-tidy", ".gitattributes", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md",
-    "LICENSE", "Makefile", "NOTICE", "README.md", "bench", "common", "deploy", "docs", "kernels", "services", "tests", "tools",
+    "LICENSE", "Makefile", "NOTICE", "README.md", "bench", "common", "deploy", "docs", "kernels", "research", "services", "tests", "tools",
 }
 
 

@@ -73,9 +73,9 @@ def cmake_says_what_the_sources_say(sources):
         targets = re.findall(r"\bslipstream_(\w+)", sources[path].text)  # the layer's program may link more than the layer
         also = [part for part, (where, _) in declared.items() if where == path]
         linked = set().union(*(layers.reachable(target, arrows) for target in [name, *targets, *also]))
-        used = {layers.layer_of(include) for source in cpp(sources) if source.path.startswith(folder + "/")
+        used = {layers.layer_of(include) for source in cpp(sources) if layers.layer_of(source.path) in also
                 for _, include, quoted in source.includes() if quoted}
-        may = set().union(*map(layers.reachable, layers.layers_in(folder)))
+        may = set().union(*map(layers.reachable, also))
         for other in sorted(used - {None} - linked):
             if other in may:
                 yield path, 1, f"{name} includes headers of {other} but does not link it: add it to DEPS"

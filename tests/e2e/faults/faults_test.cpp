@@ -77,7 +77,7 @@ class UnluckyWayTest : public testing::Test {
  protected:
   UnluckyWay make(const Weather& weather) {
     weather_ = weather;
-    return {weather_, Direction::to_client, sim::Dice(1, "test"), tally_};
+    return {weather_, Direction::to_client, sim::RandomSource(1, "test"), tally_};
   }
   static Unit unit(uint8_t name) {
     return {.kind = Unit::Kind::message, .bytes = {std::byte{name}}, .boundary = Boundary::control};

@@ -43,7 +43,7 @@ class Proxy {
 
   Socket listener_;
   ProxyPlan plan_;
-  sim::Dice cut_dice_;
+  sim::RandomSource cut_dice_;
   std::optional<Time> next_cut_;
   Tally tally_;
   std::vector<std::unique_ptr<Relay>> relays_;

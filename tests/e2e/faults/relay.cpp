@@ -5,8 +5,8 @@
 namespace slipstream::faults {
 
 Relay::Relay(Socket client, Socket upstream, const Weather& weather, uint64_t seed, Tally& tally)
-    : sides_{{{std::move(client), {}, {weather, Direction::to_upstream, sim::Dice(seed, "to upstream"), tally}, {}},
-              {std::move(upstream), {}, {weather, Direction::to_client, sim::Dice(seed, "to client"), tally}, {}}}},
+    : sides_{{{std::move(client), {}, {weather, Direction::to_upstream, sim::RandomSource(seed, "to upstream"), tally}, {}},
+              {std::move(upstream), {}, {weather, Direction::to_client, sim::RandomSource(seed, "to client"), tally}, {}}}},
       tally_(tally) {}
 
 void Relay::want(std::vector<pollfd>& items) const {

@@ -9,7 +9,7 @@
 #include "common/actor/actor.h"
 #include "tests/e2e/faults/tally.h"
 #include "tests/e2e/faults/zmtp_units.h"
-#include "tests/sim/dice.h"
+#include "tests/sim/random_source.h"
 
 namespace slipstream::faults {
 
@@ -24,7 +24,7 @@ struct Weather {  // shares of messages
 class UnluckyWay {
  public:
   // weather and tally outlive it.
-  UnluckyWay(const Weather& weather, Direction direction, sim::Dice dice, Tally& tally)
+  UnluckyWay(const Weather& weather, Direction direction, sim::RandomSource dice, Tally& tally)
       : weather_(weather), direction_(direction), dice_(dice), tally_(tally) {}
 
   void take(Unit unit, Time now);
@@ -47,7 +47,7 @@ class UnluckyWay {
 
   const Weather& weather_;
   const Direction direction_;
-  sim::Dice dice_;
+  sim::RandomSource dice_;
   Tally& tally_;
   std::multimap<Time, Held> held_;  // by when it is due; equal ones in the order of their coming
   size_t bytes_ = 0;

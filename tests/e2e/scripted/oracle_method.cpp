@@ -31,7 +31,7 @@ void OracleMethod::advance(const DraftKey& key, std::span<const TokenId> tokens)
 
 Result<std::vector<Draft>> OracleMethod::draft(std::span<const DraftAsk> asks) {
   std::vector<Draft> trees;
-  for (const DraftAsk& ask : asks) trees.push_back(continuation(sequences_[ask.key], ask.rule));
+  for (const DraftAsk& ask : asks) trees.push_back(DraftTree(continuation(sequences_[ask.key], ask.rule)));
   return trees;
 }
 

@@ -15,7 +15,7 @@ void RandomMethod::advance(const DraftKey& key, std::span<const TokenId> tokens)
 
 Result<std::vector<Draft>> RandomMethod::draft(std::span<const DraftAsk> asks) {
   std::vector<Draft> trees;
-  for (const DraftAsk& ask : asks) trees.push_back(grow(sequences_[ask.key], ask.rule));
+  for (const DraftAsk& ask : asks) trees.push_back(DraftTree(grow(sequences_[ask.key], ask.rule)));
   return trees;
 }
 

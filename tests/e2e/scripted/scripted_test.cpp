@@ -25,7 +25,7 @@ TokenTree ask(Method& method, const std::vector<TokenId>& tokens, const StopRule
   method.begin(kKey, {.prompt_length = static_cast<int32_t>(tokens.size()), .sampling = {}, .seed = seed});
   method.advance(kKey, tokens);
   const std::vector<DraftAsk> asks{{kKey, rule}};
-  return method.draft(asks)->at(0).value();
+  return method.draft(asks)->at(0).value().tokens();
 }
 
 TEST(RandomMethod, DraftsValidTreesWithSeveralChildren) {
@@ -92,7 +92,7 @@ TEST(DelayedDrafter, SendsItsTreeAtItsMoment) {
     stage.hears(kVerifier, first_advance({10}));
     stage.runs<DraftPlan>();
     stage.waits(100us);
-    stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{20}, 0.5F)}});
+    stage.finishes(Drafts{.trees = {DraftTree(TokenTree::chain(std::vector<TokenId>{20}, 0.5F))}});
     stage.waits(due - 101us);
     EXPECT_TRUE(stage.silent<Tree>());
     stage.waits(1us);

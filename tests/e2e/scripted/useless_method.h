@@ -21,7 +21,7 @@ class UselessMethod final : public Method {
     std::vector<Draft> trees;
     for (const DraftAsk& ask : asks) {
       const auto length = static_cast<size_t>(std::min(ask.rule.nodes_max, ask.rule.depth_max));
-      trees.push_back(TokenTree::chain(std::span(tokens_).first(std::min(length, tokens_.size())), 0.99F));
+      trees.push_back(DraftTree(TokenTree::chain(std::span(tokens_).first(std::min(length, tokens_.size())), 0.99F)));
     }
     return trees;
   }

@@ -5,8 +5,8 @@
 #include <functional>
 #include <map>
 
-#include "common/statistics/holm.h"
 #include "tools/slipstream/verify/document.h"
+#include "tools/statistics/holm.h"
 
 namespace slipstream::command::verify {
 namespace {

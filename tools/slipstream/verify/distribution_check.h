@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "common/statistics/excess.h"
-#include "common/statistics/two_samples.h"
 #include "tools/slipstream/verify/samples.h"
+#include "tools/statistics/excess.h"
+#include "tools/statistics/two_samples.h"
 
 namespace slipstream::command::verify {
 

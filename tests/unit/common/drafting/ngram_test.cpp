@@ -25,7 +25,7 @@ class Ngram : public testing::Test {
   }
   TokenTree draft(const DraftKey& key, const StopRule& rule = {}) {
     const std::vector<DraftAsk> asks{{key, rule}};
-    return method.draft(asks)->at(0).value();
+    return method.draft(asks)->at(0).value().tokens();
   }
   NgramMethod method;
 };
@@ -87,7 +87,7 @@ TEST_F(Ngram, RunsAJobInOrder) {
   plan.asks = {{kKey, {.nodes_max = 1}}};
   const Result<Drafts> drafts = run_draft(method, plan);
   ASSERT_TRUE(drafts);
-  EXPECT_EQ(tokens_of(drafts->trees.at(0).value()), std::vector<TokenId>{3});
+  EXPECT_EQ(tokens_of(drafts->trees.at(0).value().tokens()), std::vector<TokenId>{3});
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {
   for (uint64_t i = 0; i < 8; ++i) {
     const auto tokens = random_tokens(i, 10 + 3 * i);
     const auto alone = fresh(tokens, spec_of(tokens, i % 2 == 0 ? 0.0F : 1.0F, i), asks[i].rule);
-    EXPECT_EQ(nodes_of(trees->at(i).value()), alone) << "sequence " << i;
+    EXPECT_EQ(nodes_of(trees->at(i).value().tokens()), alone) << "sequence " << i;
   }
   EXPECT_LE(method->work().passes, 9u);  // one for each level of the deepest, not of each
 }
@@ -118,7 +118,7 @@ TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
     EXPECT_LE(method->work().rows - before, 12u + 63u + 64u + kLearnRowsBeside);
     tree = trees->at(0);
     if (tree) {
-      EXPECT_EQ(nodes_of(*tree), fresh(lengthy, spec_of(lengthy, 0)));
+      EXPECT_EQ(nodes_of(tree->tokens()), fresh(lengthy, spec_of(lengthy, 0)));
     }
     method->advance(key_of(1), {});
   }

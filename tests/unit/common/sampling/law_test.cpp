@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/sampling/choose.h"
-#include "tests/unit/common/sampling/chi_square.h"
+#include "tests/unit/common/sampling/goodness_of_fit.h"
 
 namespace slipstream {
 namespace {
@@ -30,8 +30,8 @@ std::vector<uint64_t> draw(std::span<const float> logits, const SamplingParams& 
 }
 
 // The temperature that bends a law by kPlantedBias; law: of a temperature.
-template <class Law>
-float biased_temperature(const Law& law) {
+template <class Distribution>
+float biased_temperature(const Distribution& law) {
   double near = 1, far = 2;
   for (int i = 0; i < 50; ++i) {
     const double middle = (near + far) / 2;
@@ -44,14 +44,14 @@ float biased_temperature(const Law& law) {
 TEST(ChooseLaw, IsTheSoftmax) {
   for (float temperature : {0.5F, 1.0F, 1.7F}) {
     const auto counts = draw(kLogits, {.temperature = temperature});
-    EXPECT_LT(chi_square(counts, softmax(kLogits, temperature)), chi_square_limit(7)) << temperature;
+    EXPECT_GT(p_value(counts, softmax(kLogits, temperature)), kAlpha) << temperature;
   }
 }
 
 TEST(ChooseLaw, ABiasOfOnePercentIsFound) {
   NEEDS_ALL_DRAWS();
   const float temperature = biased_temperature([](double at) { return softmax(kLogits, at); });
-  EXPECT_GT(chi_square(draw(kLogits, {.temperature = temperature}), softmax(kLogits, 1)), chi_square_limit(7));
+  EXPECT_LT(p_value(draw(kLogits, {.temperature = temperature}), softmax(kLogits, 1)), kAlpha);
 }
 
 TEST(ChooseLaw, IsTheSoftmaxOfWhatTheFiltersKeep) {
@@ -63,7 +63,7 @@ TEST(ChooseLaw, IsTheSoftmaxOfWhatTheFiltersKeep) {
     const auto kept = process(kLogits, params, scratch);
     for (TokenId id : kept->ids) left[static_cast<size_t>(id)] = kLogits[static_cast<size_t>(id)];
     EXPECT_LT(kept->ids.size(), kLogits.size());
-    EXPECT_LT(chi_square(draw(kLogits, params), softmax(left, params.temperature)), chi_square_limit(7));
+    EXPECT_GT(p_value(draw(kLogits, params), softmax(left, params.temperature)), kAlpha);
   }
 }
 
@@ -92,7 +92,7 @@ struct Flaw {
   float last_temperature = 1.0F;  // of the third token
 };
 
-double joint_statistic(const Flaw& flaw) {
+double joint_p_value(const Flaw& flaw) {
   std::vector<std::vector<float>> rows;
   for (size_t i = 0; i < kTokens * kTokens; ++i) rows.push_back(logits_after(i / kTokens, i % kTokens));
   std::vector<uint64_t> counts(kTriples);
@@ -107,17 +107,17 @@ double joint_statistic(const Flaw& flaw) {
     }
     ++counts[cell];
   }
-  return chi_square(counts, law_of_triples(1));
+  return p_value(counts, law_of_triples(1));
 }
 
-TEST(ChooseLaw, ThreePositionsInARowHaveTheirJointLaw) { EXPECT_LT(joint_statistic({}), chi_square_limit(kTriples - 1)); }
+TEST(ChooseLaw, ThreePositionsInARowHaveTheirJointLaw) { EXPECT_GT(joint_p_value({}), kAlpha); }
 
-TEST(ChooseLaw, NoiseUsedAgainIsFound) { EXPECT_GT(joint_statistic({.stride = 0}), chi_square_limit(kTriples - 1)); }
+TEST(ChooseLaw, NoiseUsedAgainIsFound) { EXPECT_LT(joint_p_value({.stride = 0}), kAlpha); }
 
 TEST(ChooseLaw, ABiasOfOnePercentInTheThirdTokenIsFound) {
   NEEDS_ALL_DRAWS();
   const float temperature = biased_temperature(law_of_triples);
-  EXPECT_GT(joint_statistic({.last_temperature = temperature}), chi_square_limit(kTriples - 1));
+  EXPECT_LT(joint_p_value({.last_temperature = temperature}), kAlpha);
 }
 
 }  // namespace

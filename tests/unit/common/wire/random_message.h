@@ -186,8 +186,8 @@ class RandomMessage {
   Tree tree() {
     Tree tree{fence(), u32(), {}, {}, static_cast<NoNodes>(below(4)), u32()};
     for (int n = below(3); n > 0; --n) {
-      DraftLaw& law = tree.laws.emplace_back(DraftLaw{ids(kDraftLawTokensMax), {}});
-      for (int i = below(kDraftLawTokensMax + 1); i > 0; --i) law.weights.push_back(u16());
+      DraftDistribution& law = tree.laws.emplace_back(DraftDistribution{ids(kDraftDistributionTokensMax), {}});
+      for (int i = below(kDraftDistributionTokensMax + 1); i > 0; --i) law.weights.push_back(u16());
     }
     for (int n = below(kTreeNodesMax + 1); n > 0; --n) {
       tree.nodes.push_back({static_cast<TokenId>(u32()), static_cast<int32_t>(u32()), unit()});

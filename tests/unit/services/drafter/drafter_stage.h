@@ -59,8 +59,8 @@ class DrafterStage : public testing::Test {
   // Runs the job that waits; its first tree is this chain.
   void drafts(const std::vector<TokenId>& chain) {
     const size_t asks = stage.runs<DraftPlan>().asks.size();
-    Drafts drafts{.trees = std::vector<Draft>(asks, TokenTree()), .draft_us = 40};
-    if (asks > 0) drafts.trees[0] = TokenTree::chain(chain, 0.5F);
+    Drafts drafts{.trees = std::vector<Draft>(asks, DraftTree()), .draft_us = 40};
+    if (asks > 0) drafts.trees[0] = DraftTree(TokenTree::chain(chain, 0.5F));
     stage.finishes(std::move(drafts));
   }
   const DrafterCounters& counters() { return drafter.counters(); }

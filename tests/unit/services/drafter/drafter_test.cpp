@@ -144,10 +144,10 @@ TEST_F(DrafterActor, CollapsesAsksOfOneSequenceToTheNewestRound) {
   stage.hears(kVerifier, advance({10, 20}, 1, 2));
   stage.hears(kVerifier, advance({10, 20, 30}, 2, 3));
   EXPECT_TRUE(stage.rests());  // one job at a time
-  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{1}, 0.5F)}});
+  stage.finishes(Drafts{.trees = {DraftTree(TokenTree::chain(std::vector<TokenId>{1}, 0.5F))}});
   EXPECT_TRUE(stage.silent<Tree>());  // its round is over
   EXPECT_EQ(stage.runs<DraftPlan>().asks.size(), 1u);
-  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{40}, 0.5F)}});
+  stage.finishes(Drafts{.trees = {DraftTree(TokenTree::chain(std::vector<TokenId>{40}, 0.5F))}});
   EXPECT_EQ(stage.says<Tree>().message.fence.round, 3u);
   EXPECT_EQ(counters().asks, counters().trees + counters().empty_trees + counters().asks_overtaken);
   EXPECT_EQ(counters().nodes_drafted, counters().nodes_sent + counters().nodes_discarded);
@@ -161,7 +161,7 @@ TEST_F(DrafterActor, BatchesTheSequencesOfAllVerifiers) {
   Advance third = first_advance({3});
   third.fence.sequence.counter = 2;
   stage.hears(kVerifier, third);
-  stage.finishes(Drafts{.trees = {TokenTree()}});
+  stage.finishes(Drafts{.trees = {DraftTree()}});
   EXPECT_EQ(stage.runs<DraftPlan>().asks.size(), 2u);
 }
 
@@ -173,7 +173,7 @@ TEST_F(DrafterActor, AsksAgainUntilTheMethodHasLearntTheSequence) {
   const DraftPlan& again = stage.runs<DraftPlan>();
   EXPECT_TRUE(again.operations.empty());  // what was taught stays so
   ASSERT_EQ(again.asks.size(), 1u);
-  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{30}, 0.5F)}});
+  stage.finishes(Drafts{.trees = {DraftTree(TokenTree::chain(std::vector<TokenId>{30}, 0.5F))}});
   EXPECT_EQ(stage.says<Tree>().message.nodes.at(0).token, 30);
   EXPECT_EQ(counters().asks, counters().trees + counters().empty_trees + counters().asks_overtaken);
 }
@@ -184,7 +184,7 @@ TEST_F(DrafterActor, DoesNotAskAgainForARoundThatIsOver) {
   stage.hears(kVerifier, advance({10, 20}, 1, 2));
   stage.finishes(Drafts{.trees = {std::nullopt}});
   ASSERT_EQ(stage.runs<DraftPlan>().asks.size(), 1u);
-  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{30}, 0.5F)}});
+  stage.finishes(Drafts{.trees = {DraftTree(TokenTree::chain(std::vector<TokenId>{30}, 0.5F))}});
   EXPECT_EQ(stage.says<Tree>().message.fence.round, 2u);
   EXPECT_TRUE(stage.rests());
 }
@@ -200,7 +200,7 @@ TEST_F(DrafterActor, AsksForTheMostUrgentTreeFirstAndForThoseTooLateLast) {
   };
   asks(10, 100), asks(11, 9000), asks(12, 2000);
   stage.waits(1ms);  // too late for the first
-  stage.finishes(Drafts{.trees = {TokenTree()}});
+  stage.finishes(Drafts{.trees = {DraftTree()}});
   std::vector<uint64_t> order;
   for (const DraftAsk& ask : stage.runs<DraftPlan>().asks) order.push_back(ask.key.sequence.counter);
   EXPECT_EQ(order, (std::vector<uint64_t>{12, 11, 10}));
@@ -254,7 +254,7 @@ TEST_F(DrafterActor, SendsNoTreeOfASequenceThatEndedMeanwhile) {
   stage.hears(kVerifier, first_advance({10}));
   stage.runs<DraftPlan>();
   stage.hears(kVerifier, Release{.sequence = kSequence, .epoch = 1});
-  stage.finishes(Drafts{.trees = {TokenTree::chain(std::vector<TokenId>{20}, 0.5F)}});
+  stage.finishes(Drafts{.trees = {DraftTree(TokenTree::chain(std::vector<TokenId>{20}, 0.5F))}});
   EXPECT_TRUE(stage.silent<Tree>());
   EXPECT_EQ(counters().nodes_discarded, 1u);
 }

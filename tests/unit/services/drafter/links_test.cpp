@@ -52,7 +52,7 @@ TEST_F(DrafterLinks, ReportsTheShareOfTimeThatItComputed) {
   stage.forget();
   stage.hears(kVerifier, first_advance({10}));
   stage.runs<DraftPlan>();
-  stage.finishes(Drafts{.trees = {TokenTree()}, .draft_us = 250});
+  stage.finishes(Drafts{.trees = {DraftTree()}, .draft_us = 250});
   stage.forget();
   stage.waits(1ms);
   const WorkerHeartbeat load = stage.says<WorkerHeartbeat>().message;

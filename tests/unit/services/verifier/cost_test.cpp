@@ -141,7 +141,7 @@ TEST_F(DrawnWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
   }
   runs();  // of the others, alone
   Tree chain = tree({{14, kRoot, .9F}, {15, 0, .8F}, {16, 1, .8F}}, advance);
-  for (const TokenId token : {14, 15, 16}) chain.laws.push_back({{token}, {static_cast<uint16_t>(kDraftLawTotal)}});
+  for (const TokenId token : {14, 15, 16}) chain.laws.push_back({{token}, {static_cast<uint16_t>(kDraftDistributionTotal)}});
   chain.laws.emplace_back();
   stage.hears(kDrafter, chain);
   choose();

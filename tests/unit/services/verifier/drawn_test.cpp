@@ -8,7 +8,7 @@ namespace {
 
 constexpr Time kDeadline = 3ms;
 
-DraftLaw certain(TokenId token) { return {{token}, {static_cast<uint16_t>(kDraftLawTotal)}}; }
+DraftDistribution certain(TokenId token) { return {{token}, {static_cast<uint16_t>(kDraftDistributionTotal)}}; }
 
 class DrawnTest : public VerifierStage {
  protected:
@@ -46,7 +46,7 @@ TEST_F(DrawnTest, ATreeIsWaitedForHoweverLate) {
   ASSERT_EQ(plan.judgements.size(), 1u);
   EXPECT_EQ(plan.judgements[0].tree.size(), 2);
   EXPECT_EQ(plan.judgements[0].round, advance.message.fence.round);
-  EXPECT_EQ(plan.step.sampling[0].params, kLawAlone);
+  EXPECT_EQ(plan.step.sampling[0].params, kLogitsOnly);
   finish({{.walk = {.accepted = {0}, .emitted = {14, 77}}}});
   stage.says<Tokens>();
   EXPECT_EQ(stage.says<Tokens>().message.ids, (std::vector<TokenId>{14, 77})) << "what the job says, whatever `chosen` has";
@@ -117,7 +117,7 @@ TEST_F(DrawnTest, ADeclaredBiasTakesChainsOnly) {
   meet_drafter();
   begin({.rule = Rule::pareto, .strength = 0.1F});
   Tree forked = tree({{14, kRoot, .9F}, {15, kRoot, .8F}}, stage.says<Advance>());
-  forked.laws = {{{14, 15}, {kDraftLawTotal / 2, kDraftLawTotal / 2}}, {}, {}};
+  forked.laws = {{{14, 15}, {kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}}, {}, {}};
   stage.hears(kDrafter, forked);
   EXPECT_EQ(verifier.counters().invalid, 2U);
 }
@@ -155,8 +155,8 @@ TEST(Judge, TakesTheTargetsLawAsTheStepAdjustsIt) {
     plan.adjust(adjuster, row == 0 ? 0b1 : 0b11, [](int) { return TokenId{0}; });
   }
   const std::vector<TreeNode> node{{0, kRoot, 1.0F}};
-  OwnLaw all_on_it;
-  all_on_it.add(0, kDraftLawTotal);
+  OwnedDistribution all_on_it;
+  all_on_it.add(0, kDraftDistributionTotal);
   const auto tree = DraftTree::make(node, {all_on_it, {}}, Replacement::without, 2);
   ASSERT_TRUE(tree) << tree.error().message;
   const std::vector<float> logits{40, 0, 1, 0};  // the node is accepted; after it 0 is one below 1, not one above

@@ -18,7 +18,7 @@ class GatherTest : public testing::Test {
     made.spec.prompt_length = tokens;
     made.tuning.nodes_max = 60;
     while (made.guard.nodes_max() < 60) made.guard.drafted_step(1, 1, false);
-    made.draft.tree = *TokenTree::make(std::move(nodes), 100);
+    made.draft.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
     made.report.held = static_cast<uint32_t>(made.draft.tree.size());
     EXPECT_TRUE(cache.reserve(made.context, cached, MayEvict::prefixes));
     made.context.computed(cached);

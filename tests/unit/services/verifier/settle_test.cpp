@@ -18,12 +18,14 @@ struct Scene {
     sequence.spec.stop_ids = {9};
     EXPECT_TRUE(cache.reserve(sequence.context, 40, MayEvict::prefixes));
     sequence.context.computed(2);
-    lane.tree = *TokenTree::make(std::move(nodes), 100);
+    lane.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
     sequence.report.held = static_cast<uint32_t>(lane.tree.size());
   }
 
   // chosen: the target's token after each row.
-  Settled settled(const std::vector<TokenId>& chosen) { return settle(sequence, lane, walk(lane.tree, chosen), counters); }
+  Settled settled(const std::vector<TokenId>& chosen) {
+    return settle(sequence, lane, walk(lane.tree.tokens(), chosen), counters);
+  }
 };
 
 TEST(Settle, MovesTheAcceptedPathBehindTheContext) {

@@ -1,0 +1,65 @@
+#include "common/speculation/rejection/random_source.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/base/limits.h"
+
+namespace slipstream {
+namespace {
+
+// The 52 bits of noise_uniform, of which u = (x + 1/2) / 2^52.
+uint64_t bits(uint32_t high, uint32_t low) { return uint64_t{high} << 20 | low >> 12; }
+
+}  // namespace
+
+CounterRandom::CounterRandom(const Key& key, NoisePurpose purpose)
+    : key_(key), coins_(purpose), draws_(purpose == NoisePurpose::accept ? NoisePurpose::residual : purpose) {
+  CHECK(purpose == NoisePurpose::accept || purpose == NoisePurpose::draft, "coupled noise is asked for by choose()");
+}
+
+CounterRandom::Words CounterRandom::next(NoisePurpose purpose) {
+  const uint32_t stream = key_.epoch * kChoicesMax + key_.choice;
+  const PhiloxWords words = philox({{asked_++, key_.round, stream, static_cast<uint32_t>(purpose) << 1}}, key_.seed);
+  return {words.word[0], words.word[1]};
+}
+
+bool CounterRandom::accept(double probability) {
+  const Words words = next(coins_);
+  return noise_uniform(words.high, words.low) < probability;
+}
+
+size_t CounterRandom::pick(std::span<const double> weights) {
+  const Words words = next(draws_);
+  double total = 0;
+  for (const double weight : weights) total += weight;
+  const double mark = noise_uniform(words.high, words.low) * total;
+  double sum = 0;
+  size_t last = weights.size();  // whose weight is not 0: rounding may carry the mark past the end
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] > 0)) continue;
+    last = i;
+    if ((sum += weights[i]) > mark) break;
+  }
+  CHECK(last < weights.size(), "nothing can be picked: no weight of {} is positive", weights.size());
+  return last;
+}
+
+TokenId CounterRandom::draw(const TokenDistribution& distribution, std::span<const TokenId> without) {
+  const Words words = next(draws_);
+  uint64_t total = distribution.total;
+  for (const TokenId token : without) total -= distribution.weight(token);
+  CHECK(total > 0, "nothing can be drawn: none of {} tokens is left", distribution.ids.size());
+  const auto mark = static_cast<uint64_t>(static_cast<unsigned __int128>(bits(words.high, words.low)) * total >> 52);
+  uint64_t sum = 0;
+  size_t skipped = 0;
+  for (size_t i = 0; i < distribution.ids.size(); ++i) {
+    while (skipped < without.size() && without[skipped] < distribution.ids[i]) ++skipped;
+    if (skipped < without.size() && without[skipped] == distribution.ids[i]) continue;
+    if ((sum += distribution.weights[i]) > mark) return distribution.ids[i];
+  }
+  CHECK(false, "the weights of a distribution add up to {}, not {}", sum, total);
+  return -1;
+}
+
+}  // namespace slipstream

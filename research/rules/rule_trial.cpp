@@ -1,0 +1,237 @@
+#include "research/rules/rule_trial.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "bench/cpu_time.h"
+#include "common/base/check.h"
+#include "common/wire/codec.h"
+#include "services/drafter/draft_job.h"
+#include "services/verifier/settle.h"
+
+namespace slipstream {
+namespace {
+
+CostModel even_cost() {  // rules differ, their budget must not
+  StepTimes times;
+  times.fill(1);
+  return {times, {}};
+}
+
+CachedSequence* no_victim(const CachedSequence&) { return nullptr; }  // each sequence has its blocks
+
+DraftKey key_of(size_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
+
+size_t tree_bytes(const VerifierSequence& sequence, const DraftTree& tree) {
+  const Tree message{.fence = {.sequence = sequence.id,
+                               .epoch = sequence.epoch,
+                               .round = sequence.round,
+                               .base_length = sequence.context.size(),
+                               .prefix_hash = sequence.context.hash().value()},
+                     .tuning_version = sequence.tuning.version,
+                     .nodes = {tree.nodes().begin(), tree.nodes().end()},
+                     .laws = laws_of(tree)};
+  return wire::encode(DraftMessage(message)).size();
+}
+
+bool has_children(const TokenTree& tree, int row) {
+  return std::ranges::any_of(tree.nodes(), [&](const TreeNode& node) { return node.parent == row - 1; });
+}
+
+}  // namespace
+
+void Sample::add(double value) {
+  ++count_;
+  sum_ += value;
+  squares_ += value * value;
+}
+
+double Sample::standard_error() const {
+  if (count_ < 2) return 0;
+  const double variance = (squares_ - sum_ * mean()) / (count_ - 1);
+  return std::sqrt(std::max(variance, 0.0) / count_);
+}
+
+RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> prompts)
+    : target_(target), cost_(even_cost()), prompts_(std::move(prompts)), cache_(cache_blocks(prompts_), no_victim) {
+  plan_.step.blocks_max = blocks_of_a_sequence(target.config().context_max);
+  for (size_t i = 0; i < prompts_.size(); ++i) {
+    VerifierSequence& sequence = sequences_.emplace_back(prompt_of(i));
+    sequence.life = i;
+    sequence.id = key_of(i).sequence;
+    sequence.epoch = 1;
+    sequence.spec.prompt_length = static_cast<int32_t>(prompts_[i].size());
+    sequence.spec.output_max = kAnswerMost;
+    sequence.spec.stop_ids = target.config().eos_ids;
+    for (int won = 0; won < 8; ++won) sequence.guard.drafted_step(8, 8, false);
+  }
+}
+
+int32_t RuleTrial::cache_blocks(std::span<const std::vector<TokenId>> prompts) {
+  int32_t blocks = 0;
+  for (const auto& prompt : prompts) blocks += blocks_of_a_sequence(static_cast<int32_t>(prompt.size()) + kAnswerMost);
+  return blocks;
+}
+
+CachedSequence RuleTrial::prompt_of(size_t sequence) {
+  CachedSequence prompt(cache_.pool(), static_cast<int32_t>(prompts_[sequence].size()));
+  prompt.append(prompts_[sequence]);
+  return prompt;
+}
+
+std::vector<Lane> RuleTrial::gather_all() {
+  std::vector<VerifierSequence*> ready;
+  for (VerifierSequence& sequence : sequences_) ready.push_back(&sequence);
+  const GatherLimits limits{.cost = cost_, .blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
+  uint64_t trimmed = 0;
+  return gather(ready, limits, cache_, plan_, trimmed);
+}
+
+Result<void> RuleTrial::learn_prompts() {
+  const auto learns = [](const VerifierSequence& sequence) { return sequence.prompt_rows_left() > 0; };
+  while (std::ranges::any_of(sequences_, learns)) {
+    const std::vector<Lane> lanes = gather_all();
+    TRY_VOID(target_.run(plan_.step.view()));
+    for (const Lane& lane : lanes) {
+      CachedSequence& context = sequences_[lane.life].context;
+      context.computed(lane.slice.context_rows);
+      cache_.keep(context);
+    }
+  }
+  return {};
+}
+
+Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
+  for (VerifierSequence& sequence : sequences_) {
+    sequence.spec.seed = 1000 * (sequence.life + 1);
+    begin(sequence, drafter, plan);
+  }
+  Measured measured;
+  while (measured.accepted.count() < plan.steps) {
+    TRY_VOID(step(drafter, plan, measured));
+  }
+  return measured;
+}
+
+void RuleTrial::begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan) {
+  ++sequence.spec.seed;
+  sequence.round = 0;
+  sequence.context = prompt_of(sequence.life);
+  sequence.drafted.clear();
+  sequence.finish = Finish::none;
+  sequence.spec.sampling = plan.sampling;
+  sequence.spec.acceptance = plan.acceptance;
+  sequence.tuning.nodes_max = static_cast<uint16_t>(plan.nodes);
+  const DraftKey key = key_of(sequence.life);
+  drafter.begin(key, drafter_part(sequence.spec));
+  drafter.advance(key, sequence.context.tokens());
+}
+
+// A sequence whose prompt the drafter is still learning is asked for again.
+Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
+  std::vector<size_t> open;
+  for (VerifierSequence& sequence : sequences_) {
+    ++sequence.round;
+    open.push_back(sequence.life);
+  }
+  while (!open.empty()) {
+    std::vector<DraftAsk> asks;
+    for (const size_t at : open) {
+      const StopRule rule{.nodes_max = plan.nodes, .depth_max = std::min(plan.nodes, kTreeDepthMax)};
+      asks.push_back({.key = key_of(at), .rule = rule, .epoch = sequences_[at].epoch, .round = sequences_[at].round});
+    }
+    TRY(auto trees, drafter.draft(asks));
+    std::vector<size_t> unanswered;
+    for (size_t i = 0; i < open.size(); ++i) {
+      if (!trees[i]) {
+        unanswered.push_back(open[i]);
+      } else {
+        sequences_[open[i]].draft.tree = *std::move(trees[i]);
+      }
+    }
+    open = std::move(unanswered);
+  }
+  return {};
+}
+
+Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& measured) {
+  TRY_VOID(learn_prompts());  // of those that began anew: what the cache does not have of them
+  TRY_VOID(draft(drafter, plan));
+  for (const VerifierSequence& sequence : sequences_) {
+    measured.nodes.add(sequence.draft.tree.size());
+    measured.tree_bytes.add(static_cast<double>(tree_bytes(sequence, sequence.draft.tree)));
+  }
+  const std::vector<Lane> lanes = gather_all();
+  TRY(const auto chosen, target_.run(plan_.step.view()));
+  for (const Lane& lane : lanes) {
+    VerifierSequence& sequence = sequences_[lane.life];
+    time_drafting(sequence, lane, plan, measured);
+    const Walk walk = walk_of(lane, chosen, measured);
+    measured.accepted.add(static_cast<double>(walk.accepted.size()));
+    settle(sequence, lane, walk, counters_);
+    if (sequence.finish == Finish::error) return fail("{}", sequence.finish_reason);
+    if (sequence.running()) {
+      drafter.advance(key_of(lane.life), walk.emitted);
+    } else {
+      begin(sequence, drafter, plan);
+    }
+  }
+  return {};
+}
+
+std::span<const float> RuleTrial::rows(const Lane& lane, int first, int count) const {
+  const auto columns = static_cast<size_t>(target_.config().vocabulary);
+  return target_.logits().subspan(static_cast<size_t>(lane.slice.first_wanted + first) * columns,
+                                  static_cast<size_t>(count) * columns);
+}
+
+// Under coupled acceptance the model has chosen on its own threads: it is done once more here, to be timed.
+Walk RuleTrial::walk_of(const Lane& lane, std::span<const TokenId> chosen, Measured& measured) {
+  const int count = lane.tree.size() + 1;
+  const double began = cpu_microseconds();
+  Walk walked;
+  if (lane.judgement >= 0) {
+    walked =
+        judge(plan_.judgements[static_cast<size_t>(lane.judgement)], plan_.step.view(), rows(lane, 0, count), scratch_).walk;
+  } else {
+    choices_.clear();
+    for (int row = 0; row < count; ++row) {
+      choices_.push_back(
+          choose(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.slice.first_wanted + row)], choose_));
+    }
+    walked = walk(lane.tree.tokens(), choices_);
+  }
+  measured.judging_us.add(cpu_microseconds() - began);
+  if (lane.judgement < 0) {
+    const auto before = chosen.subspan(static_cast<size_t>(lane.slice.first_wanted), choices_.size());
+    CHECK(std::ranges::equal(choices_, before), "a row was chosen from twice, with two results");
+  }
+  return walked;
+}
+
+void RuleTrial::time_drafting(const VerifierSequence& sequence, const Lane& lane, const TrialPlan& plan, Measured& measured) {
+  const Acceptance& rule = plan.acceptance;
+  CounterRandom dice({sequence.spec.seed, sequence.spec.choice, sequence.epoch, sequence.round}, NoisePurpose::draft);
+  std::array<Ranked, kRankedMax> ranked;
+  OwnedDistribution law;
+  double spent = 0;
+  for (int row = 0; row < lane.tree.size(); ++row) {
+    if (!has_children(lane.tree.tokens(), row)) continue;
+    const double began = cpu_microseconds();
+    if (is_drawn(rule.rule)) {
+      draft_distribution(rows(lane, row, 1), plan.sampling, chain_, law);
+      SampledTreeBuilder growth({.stop = {.nodes_max = plan.nodes, .depth_max = 1},
+                                 .root_children = row == 0 ? rule.root_children : rule.children,
+                                 .replacement = rule.repeats ? Replacement::with : Replacement::without});
+      growth.add(std::vector<TokenDistribution>{law.view()}, dice);
+    } else {
+      rank(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.slice.first_wanted + row)], rank_,
+           std::span(ranked).first(static_cast<size_t>(plan.siblings)));
+    }
+    spent += cpu_microseconds() - began;
+  }
+  measured.drafting_us.add(spent);
+}
+
+}  // namespace slipstream

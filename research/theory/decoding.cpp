@@ -1,0 +1,203 @@
+#include "research/theory/decoding.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/base/check.h"
+#include "common/speculation/rejection/sampled_tree_builder.h"
+
+namespace slipstream::theory {
+namespace {
+
+TokenId uniform_prompt(const ChainPair& pair, RandomSource& dice) {
+  return static_cast<TokenId>(dice.pick(std::vector<double>(static_cast<size_t>(pair.vocabulary()), 1.0)));
+}
+
+// The laws after the rows of a tree that hangs from token n, `root`.
+class ChainTargets final : public TargetDistributions {
+ public:
+  ChainTargets(const ChainPair& pair, int n, TokenId root, const TokenTree& tree)
+      : pair_(pair), n_(n), root_(root), tree_(tree) {}
+
+  TokenDistribution after(int row) override {
+    const int node = row - 1;
+    if (node == kRoot) return at(n_ + 1, root_);
+    return at(n_ + tree_.depth(node) + 1, tree_.nodes()[static_cast<size_t>(node)].token);
+  }
+
+ private:
+  // Behind the horizon nothing is asked for but the token after a whole path, which nobody takes.
+  TokenDistribution at(int n, TokenId before) const { return pair_.target(std::min(n, pair_.horizon()), before); }
+
+  const ChainPair& pair_;
+  int n_;
+  TokenId root_;
+  const TokenTree& tree_;
+};
+
+// Draws below token n, `root`. after_level: told of the newest node's chance to be accepted; false ends the growth.
+template <class Level>
+DraftTree draw(const ChainPair& pair, int n, TokenId root, const SampledShape& shape, RandomSource& dice, Level after_level) {
+  SampledTreeBuilder growth(shape);
+  std::vector<TokenDistribution> laws;
+  while (!growth.frontier().empty()) {
+    laws.clear();
+    for (const SampledTreeBuilder::Row& row : growth.frontier()) {
+      laws.push_back(pair.draft(n + row.depth + 1, row.depth == 0 ? root : row.token));
+    }
+    const TokenId before = growth.frontier().back().depth == 0 ? root : growth.frontier().back().token;
+    growth.add(laws, dice);
+    if (!growth.frontier().empty() && !after_level(growth.frontier().back(), before)) growth.stop();
+  }
+  return growth.tree();
+}
+
+SampledShape chain_of(int nodes, double threshold = 1) {
+  return {.stop = {.nodes_max = nodes, .depth_max = nodes, .threshold = static_cast<float>(threshold)}};
+}
+
+void count_round(const Walk& walk, int candidates, CountedAnswer& answer) {
+  answer.tokens.insert(answer.tokens.end(), walk.emitted.begin(), walk.emitted.end());
+  answer.passes += {.tokens = static_cast<double>(walk.emitted.size()),
+                    .drafted = static_cast<double>(candidates),
+                    .verified = 1,
+                    .discarded = candidates - static_cast<double>(walk.accepted.size())};
+}
+
+}  // namespace
+
+Judge by_ratio() {
+  return [](const DraftTree& drawn, TargetDistributions& target, RandomSource& dice, AcceptScratch& scratch) {
+    return BiasedWalk{accept_ratio(drawn, target, dice, scratch), {}};
+  };
+}
+
+Judge by_traversal() {
+  return [](const DraftTree& drawn, TargetDistributions& target, RandomSource& dice, AcceptScratch& scratch) {
+    return BiasedWalk{accept_traversal(drawn, target, dice, scratch), {}};
+  };
+}
+
+Judge by_bias(const Bias& bias) {
+  return [bias](const DraftTree& drawn, TargetDistributions& target, RandomSource& dice, AcceptScratch&) {
+    return accept_biased(drawn, bias, target, dice);
+  };
+}
+
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, Luck& luck) {
+  Answer answer;
+  AcceptScratch scratch;
+  TokenId last = uniform_prompt(pair, luck.drafts());
+  bool rejected = true;  // a batch comes first, and after each rejection
+  for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
+    luck.begin_round();
+    const int deep = std::min(batch.ahead, pair.horizon() - n);
+    const int drafts = rejected ? batch.drafts : 1;
+    CHECK(drafts * deep <= kTreeNodesMax, "{} drafts of {} tokens are more than a tree holds", drafts, deep);
+    const DraftTree tree = draw(
+        pair, n, last,
+        {.stop = {.nodes_max = drafts * deep, .depth_max = deep}, .root_children = drafts, .replacement = Replacement::with},
+        luck.drafts(), [](const SampledTreeBuilder::Row&, TokenId) { return true; });
+    ChainTargets targets(pair, n, last, tree.tokens());
+    const BiasedWalk biased = judge(tree, targets, luck.judge(), scratch);
+    const auto accepted = static_cast<int>(biased.walk.accepted.size());
+    rejected = accepted < deep;
+    const auto kept = static_cast<std::ptrdiff_t>(accepted + (rejected ? 1 : 0));
+    answer.rejections += rejected ? 1 : 0;
+    answer.tokens.insert(answer.tokens.end(), biased.walk.emitted.begin(), biased.walk.emitted.begin() + kept);
+    for (const double spent : biased.spent) answer.spent += spent;  // the free token, which is not kept, spends nothing
+    last = answer.tokens.back();
+  }
+  return answer;
+}
+
+namespace {
+
+// One round after token n, `last`: its candidates are drawn and judged.
+void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, TokenId last, Luck& luck,
+                  CountedAnswer& answer, AcceptScratch& scratch) {
+  luck.begin_round();
+  const auto n = static_cast<int>(answer.tokens.size());
+  const int drafts = std::min(policy.length_max, pair.horizon() - n - 1);
+  const double confidence = policy.stop == LengthPolicy::Stop::confidence ? policy.threshold : 1.0;
+  double alive = 1;
+  const auto goes_on = [&](const SampledTreeBuilder::Row& newest, TokenId before) {
+    const TokenDistribution p = pair.target(n + newest.depth, before), q = pair.draft(n + newest.depth, before);
+    alive *= std::min(1.0, p.probability(newest.token) / q.probability(newest.token));
+    return policy.stop != LengthPolicy::Stop::exact || 1 - alive <= policy.threshold;
+  };
+  const DraftTree tree = draw(pair, n, last, chain_of(drafts, confidence), luck.drafts(), goes_on);
+  ChainTargets targets(pair, n, last, tree.tokens());
+  const Walk walk = judge(tree, targets, luck.judge(), scratch).walk;
+  count_round(walk, tree.size(), answer);
+}
+
+}  // namespace
+
+CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck) {
+  CountedAnswer answer;
+  AcceptScratch scratch;
+  for (TokenId last = uniform_prompt(pair, luck.drafts()); static_cast<int>(answer.tokens.size()) < pair.horizon();) {
+    decode_round(pair, policy, judge, last, luck, answer, scratch);
+    last = answer.tokens.back();
+  }
+  return answer;
+}
+
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck) {
+  CountedAnswer answer;
+  AcceptScratch scratch;
+  decode_round(pair, policy, judge, uniform_prompt(pair, luck.drafts()), luck, answer, scratch);
+  return static_cast<int>(answer.tokens.size());
+}
+
+namespace {
+
+TokenId likeliest(Shares shares) { return static_cast<TokenId>(std::ranges::max_element(shares) - shares.begin()); }
+
+// drafts_at(n): how many candidates the round after token n may have, before the confidence is asked.
+template <class Length>
+CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRule& rule, Length drafts_at) {
+  CountedAnswer answer;
+  TokenId last = prompt;
+  for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
+    std::vector<TreeNode> nodes;
+    std::vector<TokenId> chosen{likeliest(pair.p(n + 1, last))};
+    const int most = std::min(drafts_at(n), pair.horizon() - n - 1);
+    float survival = 1.0F;
+    for (TokenId before = last; static_cast<int>(nodes.size()) < most;) {
+      const auto drafted = static_cast<int>(nodes.size());
+      if (!rule.admits(survival, drafted + 1, drafted)) break;
+      const Shares q = pair.q(n + drafted + 1, before);
+      before = likeliest(q);
+      survival *= static_cast<float>(q[static_cast<size_t>(before)]);
+      nodes.push_back({.token = before, .parent = drafted - 1, .survival = survival});
+      chosen.push_back(likeliest(pair.p(n + drafted + 2, before)));
+    }
+    const auto tree = TokenTree::make(std::move(nodes), pair.vocabulary());
+    CHECK(tree, "a greedy chain is no tree: {}", tree.error().message);
+    count_round(walk(*tree, chosen), tree->size(), answer);
+    last = answer.tokens.back();
+  }
+  return answer;
+}
+
+}  // namespace
+
+CountedAnswer decode_greedily(const ChainPair& pair, TokenId prompt, const LengthPolicy& policy) {
+  CHECK(policy.stop != LengthPolicy::Stop::exact, "greedy drafts are right or wrong: an exact head is the oracle");
+  const double threshold = policy.stop == LengthPolicy::Stop::confidence ? policy.threshold : 1.0;
+  const StopRule rule{
+      .nodes_max = policy.length_max, .depth_max = policy.length_max, .threshold = static_cast<float>(threshold)};
+  return greedy_rounds(pair, prompt, rule, [&](int) { return policy.length_max; });
+}
+
+CountedAnswer decode_greedily_by_oracle(const ChainPair& pair, TokenId prompt, const std::vector<int>& disagreements) {
+  const StopRule unbounded{.nodes_max = kTreeNodesMax, .depth_max = kTreeDepthMax};
+  return greedy_rounds(pair, prompt, unbounded, [&](int n) {
+    const auto next = std::ranges::upper_bound(disagreements, n);
+    return next == disagreements.end() ? std::numeric_limits<int>::max() : *next - n - 1;
+  });
+}
+
+}  // namespace slipstream::theory

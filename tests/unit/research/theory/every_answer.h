@@ -1,0 +1,66 @@
+// What an answer is in the mean, by enumeration: every draft, coin and residual token of every round.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "research/theory/decoding.h"
+#include "tests/unit/common/speculation/rejection/every_outcome.h"
+
+namespace slipstream::theory {
+
+inline constexpr double kExact = 1e-12;
+
+// One dice for all rounds, which answers in every way.
+class EveryLuck final : public Luck {
+ public:
+  explicit EveryLuck(RandomSource& dice) : dice_(dice) {}
+  void begin_round() override {}
+  RandomSource& drafts() override { return dice_; }
+  RandomSource& judge() override { return dice_; }
+
+ private:
+  RandomSource& dice_;
+};
+
+template <class T>
+void every_answer(const std::function<T(Luck&)>& decode, const std::function<void(const T&, double)>& outcome) {
+  T answer;
+  EveryOutcome::of(
+      [&](RandomSource& dice) {
+        EveryLuck luck(dice);
+        answer = decode(luck);
+      },
+      [&](double probability) { outcome(answer, probability); });
+}
+
+// The largest difference of a law of whole answers from the target's.
+inline double bias_of_answers(const ChainPair& pair, std::map<std::vector<TokenId>, double> law) {
+  std::vector<TokenId> answer;
+  const std::function<void(TokenId, double)> subtract = [&](TokenId before, double mass) {
+    if (static_cast<int>(answer.size()) == pair.horizon()) {
+      law[answer] -= mass;
+      return;
+    }
+    const Shares p = pair.p(static_cast<int>(answer.size()) + 1, before);
+    for (TokenId token = 0; token < pair.vocabulary(); ++token) {
+      answer.push_back(token);
+      subtract(token, mass * p[static_cast<size_t>(token)]);
+      answer.pop_back();
+    }
+  };
+  for (TokenId prompt = 0; prompt < pair.vocabulary(); ++prompt) subtract(prompt, 1.0 / pair.vocabulary());
+  double most = 0;
+  for (const auto& [tokens, apart] : law) most = std::max(most, std::abs(apart));
+  return most;
+}
+
+inline OwnedDistribution law_of(const std::vector<uint64_t>& weights) {
+  OwnedDistribution law;
+  for (size_t x = 0; x < weights.size(); ++x) {
+    if (weights[x] > 0) law.add(static_cast<TokenId>(x), weights[x]);
+  }
+  return law;
+}
+
+}  // namespace slipstream::theory
