@@ -2,9 +2,11 @@
 // front: what bench/serving holds the three processes against, so that their wire has a price.
 //
 //   one_process MODEL_FOLDER THREADS PORT_FILE      serves until SIGTERM
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "common/base/stop_signal.h"
 #include "common/checkpoint/fingerprint.h"
@@ -14,12 +16,10 @@
 #include "common/runtime/incarnation.h"
 #include "common/runtime/memory_transport.h"
 #include "common/runtime/node.h"
-#include "common/runtime/task_thread.h"
 #include "services/drafter/inline_drafter.h"
 #include "common/drafting/ngram.h"
 #include "services/drafter/model_folder.h"
-#include "services/router/model_folder.h"
-#include "services/router/router.h"
+#include "services/router/router_host.h"
 #include "services/verifier/admission.h"
 #include "services/verifier/calibrate.h"
 #include "services/verifier/verifier.h"
@@ -30,18 +30,11 @@ namespace {
 
 constexpr int32_t kCacheTokens = 16384;  // slipstream-verifier's default
 
-struct ToHttp {
-  HttpApi& api;
-  void operator()(const Delivery& delivery) const { api.deliver(delivery); }
-  void operator()(const Failure& failure) const { api.fail(failure); }
-};
-
 VerifierConfig verifier_config(const LanguageModel& target, const CostModel& cost, uint64_t tokenizer) {
   const LlamaConfig& model = target.config();
-  return {.incarnation = random_incarnation(),
+  return {.process = {.incarnation = random_incarnation(), .routers = {"memory://router"}},
           .fingerprint = {tokenizer, model.vocabulary, model.eos_ids, target.weights_hash()},
           .numerics_id = target.numerics_id(),
-          .routers = {"memory://router"},
           .cost = cost,
           .context_max = context_that_fits(model.context_max, kCacheTokens / kBlockTokens),
           .cache_blocks = kCacheTokens / kBlockTokens};
@@ -56,48 +49,32 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   TRY(const Fingerprint tokens, read_token_fingerprint(folder));
 
   model.config.incarnation = random_incarnation();
-  Router router(model.config);
   const auto router_port = hub.open(model.config.incarnation, "memory://router");
-  Node<Router, NoJob, NoJob, ToHttp>* node = nullptr;
-  TaskThread* text = nullptr;
-  const auto post = [&](HttpApi::ToRouter event) {
-    return std::visit([&](auto&& e) { return node->post(std::forward<decltype(e)>(e)); }, std::move(event));
-  };
-  HttpApi api(std::move(model.served), model.config.incarnation,
-              {.post = post,
-               .later = [&](TaskThread::Task chat) { return text->post(std::move(chat)); },
-               .counters = [&] { return node->counters(); },
-               .metrics = [] { return std::string(); }});
-  Node<Router, NoJob, NoJob, ToHttp> router_node(router, *router_port, {}, ToHttp{api});
-  node = &router_node;
-  TaskThread text_thread(kInboxEventsMax);  // declared so that it closes before the loop that its tasks post to
-  text = &text_thread;
+  RouterHost router(std::move(model), *router_port);
 
   TRY(const CostModel cost, calibrate(target, kCacheTokens / kBlockTokens));
   const VerifierConfig config = verifier_config(target, cost, tokenizer);
   Verifier verifier(config);
-  const auto verifier_port = hub.open(config.incarnation);
+  const auto verifier_port = hub.open(config.process.incarnation);
   Node<Verifier, VerifyPlan, Choices> verifier_node(
       verifier, *verifier_port,
       [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
 
   NgramMethod method;
   const Incarnation drafts_as = random_incarnation();  // as its connection says, too
-  InlineDrafter drafter({.incarnation = drafts_as,
+  InlineDrafter drafter({.process = {.incarnation = drafts_as, .routers = {"memory://router"}},
                          .fingerprint = tokens,
                          .method = std::string(method.name()),
-                         .draft_endpoint = "memory://drafter",
-                         .routers = {"memory://router"}},
+                         .draft_endpoint = "memory://drafter"},
                         method);
   const auto drafter_port = hub.open(drafts_as, "memory://drafter");
   Node<InlineDrafter> drafter_node(drafter, *drafter_port);
 
-  const auto handle = [&](auto request, auto exchange) { api.handle(std::move(request), std::move(exchange)); };
-  TRY(const http::Server front, http::Server::listen("127.0.0.1", 0, handle, HttpApi::error_body));
-  TRY_VOID(write_port_file(port_file, {{"http", "127.0.0.1:" + std::to_string(front.port())}}));
+  TRY_VOID(router.listen({"127.0.0.1", 0}));
+  TRY_VOID(write_port_file(port_file, {{"http", router.address()}}));
   std::jthread verifies([&] { verifier_node.run(stop.token()); });
   std::jthread drafts([&] { drafter_node.run(stop.token()); });
-  router_node.run(stop.token());
+  router.run(stop.token(), std::chrono::milliseconds(0));
   return {};
 }
 

@@ -33,8 +33,8 @@ struct Fingerprint {
 // Which draft tokens are accepted. Greedy and coupled follow the target's own choice (speculation/walk.h); the ratio family
 // weighs what was drawn (accept.h); the last four spend total variation and say so (accept_biased.h).
 enum class Rule : uint8_t { greedy, coupled, ratio, traversal, lenience, pareto, uniform, typical };
-inline bool is_drawn(Rule rule) { return rule >= Rule::ratio; }  // judges by draft probabilities
-inline bool is_biased(Rule rule) { return rule >= Rule::lenience; }
+inline constexpr bool is_drawn(Rule rule) { return rule >= Rule::ratio; }  // judges by draft probabilities
+inline constexpr bool is_biased(Rule rule) { return rule >= Rule::lenience; }
 
 // A rule with all that drafter and verifier must know of it.
 struct Acceptance {

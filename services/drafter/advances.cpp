@@ -44,7 +44,7 @@ void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
     ++counters.invalid;
     return strike(event.peer, *met, effects, "an Advance with tokens outside the vocabulary or the context limit");
   }
-  if (leaving) {
+  if (worker.draining()) {
     ++counters.leaving;
     return send_empty(event.peer, advance, NoNodes::leaving, effects);
   }
@@ -137,7 +137,7 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
     ++counters.failed_jobs;
     effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message), true});
   } else {
-    busy += Time(event.result->draft_us);
+    worker.computed(Time(event.result->draft_us));
     const MethodWork& work = event.result->work;
     counters.passes = work.passes, counters.rows = work.rows;
     counters.prefix_tokens = work.prefix_tokens, counters.evictions = work.evictions;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/base/histogram.h"
+#include "common/worker/worker.h"
 
 namespace slipstream {
 
@@ -26,12 +27,11 @@ struct DrafterCounters {
 
   uint64_t sequences_begun = 0, sequences_released = 0, sequences_freed = 0;  // freed: idle, or their verifier went
   uint64_t live = 0, tokens_held = 0, verifiers = 0;                          // gauges
-  bool welcome = false;                                                       // by at least one router
-  bool stopping = false;                                                      // it was told to stop
 
   uint64_t jobs = 0, failed_jobs = 0;
   uint64_t passes = 0, rows = 0, prefix_tokens = 0, evictions = 0;  // of the method's model, if it has one
-  uint64_t attached = 0, attach_refused = 0, router_refusals = 0;
+  uint64_t attached = 0, attach_refused = 0;
+  WorkerCounters worker;
   uint64_t malformed = 0, quarantined = 0, unattached = 0, unknown_tags = 0, misplaced = 0;
   // Of one job with all its asks. A model that prefills a long prompt takes seconds.
   Histogram<14> draft_seconds{{.00001, .00003, .0001, .0003, .001, .002, .003, .005, .02, .1, .25, .5, 1, 2}};

@@ -1,5 +1,5 @@
 // The inside of the drafter's actor. Events are taken in drafter.cpp (routers, time), verifiers.cpp (who asks) and advances.cpp
-// (what they ask, and the answers); after each event keep_time, the queue, set_alarm and count run once. Nobody else includes
+// (what they ask, and the answers); after each event keep_time, the queue, the alarm and count run once. Nobody else includes
 // it.
 #pragma once
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/actor/membership.h"
 #include "common/base/limits.h"
+#include "common/worker/worker.h"
 #include "services/drafter/draft_queue.h"
 #include "services/drafter/drafter.h"
 #include "services/drafter/sequences.h"
@@ -21,17 +21,11 @@ struct Drafter::State {
 
   explicit State(DrafterConfig given);
 
-  bool is_router(Peer peer) const { return peer == Peer{} || membership.owns(peer); }  // 0: this process's own orders
-
   // Events.
-  void take(Woke, Time now, Effects& effects);
-  void take(PeerUp event, Time now, Effects& effects);
-  void take(PeerDown event, Time now, Effects& effects);
-  void take(const Malformed& event, Time now, Effects& effects);
-  void take(const From<Welcome>& event, Time now, Effects& effects);
-  void take(const From<Refuse>& event, Time now, Effects& effects);
-  void take(const From<RouterHeartbeat>& event, Time now, Effects&) { membership.take(event, now); }
+  void take(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }  // but these:
+  void take(const PeerDown& event, Time now, Effects& effects);
   void take(const From<Drain>& event, Time now, Effects& effects);
+  void take(const Malformed& event, Time now, Effects& effects);
   void take(const From<Attach>& event, Time now, Effects& effects);
   void take(From<Advance> event, Time now, Effects& effects);
   void take(const From<Release>& event, Time now, Effects& effects);
@@ -40,7 +34,6 @@ struct Drafter::State {
 
   // After each event.
   void keep_time(Time now, Effects& effects);
-  void set_alarm(Effects& effects);
   void count();
 
   VerifierPeer* meet(Peer peer, Time now);           // null: quarantined, or a router
@@ -56,23 +49,15 @@ struct Drafter::State {
   bool erase(const DraftKey& key);  // from the method, too
   void free(const std::vector<DraftKey>& keys);
   void overtake(const DraftKey& key);  // a newer round: what was asked before is not worth drafting
-  WorkerHeartbeat load(Time now);
 
   DrafterConfig config;
   DrafterCounters counters;
-  Membership membership;
+  Worker worker;
   VerifierPeers verifiers;
   Sequences sequences;
-  bool born = false;
-  bool leaving = false;
   Time next_sweep{};
-  std::optional<Time> alarm;
 
   DraftQueue queue;
-
-  // Since the last heartbeat.
-  Time load_since{};
-  Time busy{};
 };
 
 }  // namespace slipstream

@@ -8,6 +8,7 @@
 #include "common/actor/actor.h"
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
+#include "common/worker/worker.h"
 #include "services/drafter/draft_job.h"
 
 namespace slipstream {
@@ -15,14 +16,11 @@ namespace slipstream {
 inline constexpr Time kSequenceLease = std::chrono::seconds(60);  // without an Advance; then it is freed
 
 struct DrafterConfig {
-  Incarnation incarnation = 0;
+  WorkerProcess process;
   Fingerprint fingerprint;
   std::string method;
   std::string draft_model = {};  // its name, told to routers; empty: the method has no model
   std::string draft_endpoint;  // as bound or advertised: verifiers learn it from the router
-  std::string metrics_endpoint;
-  uint32_t pid = 0;                  // told to routers, for people
-  std::vector<std::string> routers;  // endpoints, connected to at the first event
   Time sequence_lease = kSequenceLease;
 };
 

@@ -1,100 +1,71 @@
-// slipstream-drafter: guesses ahead for every sequence of its verifiers. Constructs, connects, runs.
-#include <unistd.h>
-
-#include <atomic>
+// slipstream-drafter: drafts trees for every sequence of its verifiers. Constructs, connects, runs.
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include "common/base/endpoint.h"
 #include "common/base/log.h"
-#include "common/base/stop_signal.h"
-#include "common/config/port_file.h"
-#include "common/keys/keys.h"
-#include "common/metrics/build_info.h"
-#include "common/ops_page/node_metrics.h"
-#include "common/ops_page/worker_page.h"
-#include "common/runtime/incarnation.h"
-#include "common/runtime/node.h"
-#include "common/zmq/open_files.h"
-#include "common/zmq/zmq_transport.h"
+#include "common/drafting/make_method.h"
+#include "common/service/service_main.h"
+#include "common/service/worker_service.h"
 #include "services/drafter/farewell.h"
 #include "services/drafter/inline_drafter.h"
-#include "common/drafting/make_method.h"
 #include "services/drafter/metrics_page.h"
 #include "services/drafter/model_folder.h"
 
 namespace slipstream {
 namespace {
 
-// The actor by itself, with its jobs on a thread of their own, or with the method inside.
-using ThreadedNode = Node<Drafter, DraftPlan, Drafts>;
-using InlineNode = Node<InlineDrafter>;
-
-std::string drafts_with(const DrafterConfig& config) {
-  if (config.draft_model.empty()) return config.method;
-  return fmt::format("{} with {}, weights {:016x}", config.method, config.draft_model, config.fingerprint.weights);
+std::string drafts_with(const Method& method) {
+  const DraftModel model = method.draft_model();
+  if (model.name.empty()) return std::string(method.name());
+  return fmt::format("{} with {}, weights {:016x}", method.name(), model.name, model.weights);
 }
 
-template <class DrafterNode, class MakeActor, class... Work>
-Result<void> run(const DrafterOptions& options, DrafterConfig config, StopSignal& stop, MakeActor make_actor, Work... work) {
-  TRY(const Endpoint bind, parse_endpoint(options.bind));
-  TRY(const auto keys, open_keys(options.key, options.peers, "drafter"));
-  TRY(auto routers, with_router_keys(options.router, keys));
-  TRY(const Endpoint metrics, parse_endpoint(options.metrics));
-  std::atomic<DrafterNode*> node = nullptr;
-  const auto page = [&] {
-    Exposition page;
-    add_build_info("drafter", "", page);
-    if (const DrafterNode* running = node) {
-      add_drafter_metrics(running->counters(), page);
-      add_node_metrics(running->node_counters(), page);
-    }
-    return page.text();
+// A: Drafter, whose jobs run on the compute thread, or InlineDrafter, with the method inside.
+template <class A, class... Job>
+WorkerParts<A, Job...> parts_of(const std::string& drafts_with) {
+  const auto stopped_after = [](const DrafterCounters&, const DrafterCounters& now) { return stopped(now); };
+  const auto tell_ready = [drafts_with](const WorkerPlace& at) {
+    log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", at.process.incarnation, at.process.pid,
+             drafts_with, at.bound, at.reached_at, at.process.metrics_endpoint);
   };
-  const auto state = [&] {
-    if (node == nullptr) return WorkerState::waiting;
-    const auto counters = node.load()->counters();
-    return worker_state(counters.welcome, counters.stopping);
-  };
-  TRY(http::Server server,
-      serve_worker_page(metrics.host, metrics.port, {"slipstream-drafter", page, state, drafts_with(config)}));
-  const std::string address = Endpoint{metrics.host, server.port()}.address();
-  config.metrics_endpoint = "http://" + address + "/metrics";
-  config.pid = static_cast<uint32_t>(getpid());
-  config.routers = std::move(routers);
-  TRY(const auto transport,
-      ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp(), .keys = keys, .admits = {"verifier"}}));
-  const std::string bound = transport->bound_endpoint();
-  const std::string door = options.advertise.empty() ? bound : options.advertise;
-  config.draft_endpoint = keys ? keys->named(door) : door;
-  auto drafter = make_actor(config);
-  DrafterNode loop(drafter, *transport, work...);
-  const http::Server ends_before_loop = std::move(server);  // whose counters its page reads
-  node = &loop;
-  TRY_VOID(write_port_file(options.port_file, {{"bind", bound}, {"metrics", address}}));
-  log_info("id {:016x}, pid {}: {} at {}, verifiers connect to {}, metrics at {}", config.incarnation, getpid(),
-           drafts_with(config), bound, config.draft_endpoint, config.metrics_endpoint);
-  const auto told = [](const auto& d) { log_info("{}", told_to_stop(d.counters())); };
-  loop.run(stop.token(), {.words = From<Drain>{{}, {"the drafter was told to stop"}}, .told = told});
-  log_info("{}", stopped(drafter.counters()));
-  return {};
+  return {.make = {},
+          .works_with = drafts_with,
+          .add_metrics = add_drafter_metrics,
+          .tell_ready = tell_ready,
+          .words = {.told_to_stop = told_to_stop, .stopped = stopped_after}};
 }
 
 Result<void> run(const DrafterOptions& options, StopSignal& stop) {
+  TRY(const WorkerService service, WorkerService::open({.name = "drafter",
+                                                        .routers = options.router,
+                                                        .key = options.key,
+                                                        .peers = options.peers,
+                                                        .metrics = options.metrics,
+                                                        .port_file = options.port_file,
+                                                        .bind = options.bind,
+                                                        .advertise = options.advertise,
+                                                        .admits = {"verifier"}}));
   TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
   TRY(const auto method, make_method(options, fingerprint));
-  DraftModel model = method->draft_model();
-  fingerprint.weights = model.weights;
-  const DrafterConfig config{.incarnation = random_incarnation(),
-                             .fingerprint = std::move(fingerprint),
-                             .method = std::string(method->name()),
-                             .draft_model = std::move(model.name),
-                             .routers = options.router};
+  fingerprint.weights = method->draft_model().weights;
+  const auto config = [&](const WorkerPlace& at) -> DrafterConfig {
+    return {.process = at.process,
+            .fingerprint = fingerprint,
+            .method = std::string(method->name()),
+            .draft_model = method->draft_model().name,
+            .draft_endpoint = at.reached_at};
+  };
   if (method->quick()) {
-    return run<InlineNode>(options, config, stop, [&](const DrafterConfig& at) { return InlineDrafter(at, *method); });
+    auto parts = parts_of<InlineDrafter>(drafts_with(*method));
+    parts.make = [&](const WorkerPlace& at) { return InlineDrafter(config(at), *method); };
+    return service.run(std::move(parts), stop);
   }
-  const auto work = [&](DraftPlan& plan) { return run_draft(*method, plan); };
-  return run<ThreadedNode>(options, config, stop, [](const DrafterConfig& at) { return Drafter(at); }, work);
+  auto parts = parts_of<Drafter, DraftPlan, Drafts>(drafts_with(*method));
+  parts.make = [&](const WorkerPlace& at) { return Drafter(config(at)); };
+  parts.work = [&](DraftPlan& plan) { return run_draft(*method, plan); };
+  return service.run(std::move(parts), stop);
 }
 
 }  // namespace
@@ -102,13 +73,5 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
 
 int main(int argc, char** argv) {
   using namespace slipstream;
-  const auto parsed = parse_drafter_options(argc, argv);
-  if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
-  const auto& options = std::get<DrafterOptions>(parsed);
-  log_start("drafter", log_level_from(options.log_level).value_or(LogLevel::info));
-  allow_open_files();
-  StopSignal stop;
-  const Result<void> ran = run(options, stop);
-  if (!ran) log_error("{}", ran.error().message);
-  return ran ? 0 : 1;
+  return service_main("drafter", parse_drafter_options(argc, argv), run);
 }

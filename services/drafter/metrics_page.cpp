@@ -38,14 +38,15 @@ void add_sequences(const DrafterCounters& c, Exposition& page) {
 
 void add_peers(const DrafterCounters& c, Exposition& page) {
   page.gauge(kDrafterVerifiers, d(c.verifiers));
-  page.gauge(kDrafterWelcome, c.welcome ? 1 : 0);
+  page.gauge(kDrafterWelcome, c.worker.welcome ? 1 : 0);
   page.counter(kDrafterPeerFaults, d(c.malformed), {{"kind", "malformed"}});
   page.counter(kDrafterPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});
   page.counter(kDrafterPeerFaults, d(c.misplaced), {{"kind", "misplaced"}});
   page.counter(kDrafterPeerFaults, d(c.unattached), {{"kind", "unattached"}});
   page.counter(kDrafterPeerFaults, d(c.attach_refused), {{"kind", "attach_refused"}});
-  page.counter(kDrafterPeerFaults, d(c.router_refusals), {{"kind", "refused_by_router"}});
+  page.counter(kDrafterPeerFaults, d(c.worker.refusals), {{"kind", "refused_by_router"}});
   page.counter(kDrafterPeerFaults, d(c.quarantined), {{"kind", "quarantined"}});
+  page.counter(kDrafterPeerFaults, d(c.worker.duplicate_routers), {{"kind", "duplicate_router"}});
 }
 
 }  // namespace

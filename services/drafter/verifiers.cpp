@@ -27,7 +27,7 @@ std::string why_not(const Attach& attach, const Fingerprint& ours) {
 }  // namespace
 
 VerifierPeer* Drafter::State::meet(Peer peer, Time now) {
-  if (membership.owns(peer)) {
+  if (worker.is_router(peer)) {
     ++counters.misplaced;
     return nullptr;
   }
@@ -58,28 +58,28 @@ void Drafter::State::strike(Peer peer, VerifierPeer& from, Effects& effects, con
 
 void Drafter::State::take(const Malformed& event, Time now, Effects& effects) {
   ++counters.malformed;
-  if (membership.owns(event.peer)) return;
+  if (worker.is_router(event.peer)) return;
   if (VerifierPeer* met = meet(event.peer, now)) strike(event.peer, *met, effects, event.why);
 }
 
 void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects) {
   VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
-  std::string refusal = leaving ? "this drafter is leaving: use another" : why_not(event.message, config.fingerprint);
+  std::string refusal = worker.draining() ? "this drafter is leaving: use another" : why_not(event.message, config.fingerprint);
   met->attached = refusal.empty();
   if (met->attached) {
     ++counters.attached;
   } else {
     ++counters.attach_refused;
     free(sequences.of(event.peer));
-    effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal), !leaving});
+    effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal), !worker.draining()});
   }
   effects.push_back(To<Attached>{event.peer, introduction(std::move(refusal))});
 }
 
 Attached Drafter::State::introduction(std::string refusal) const {
   return {
-      .drafter = config.incarnation, .fingerprint = config.fingerprint, .method = config.method, .refusal = std::move(refusal)};
+      .drafter = config.process.incarnation, .fingerprint = config.fingerprint, .method = config.method, .refusal = std::move(refusal)};
 }
 
 }  // namespace slipstream

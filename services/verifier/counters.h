@@ -5,6 +5,7 @@
 
 #include "common/base/histogram.h"
 #include "common/engine/cost_model.h"
+#include "common/worker/worker.h"
 
 namespace slipstream {
 
@@ -18,8 +19,6 @@ struct VerifierCounters {
   uint64_t sequences_delivered = 0, sequences_cancelled = 0, leases_expired = 0;
   uint64_t live = 0, waiting = 0;  // gauges
   uint64_t preempted = 0;          // lost their cache to an older sequence; computed anew
-  bool welcome = false;            // gauge: by at least one router
-  bool draining = false;           // it was told to stop
   uint64_t blocks_free = 0;        // gauge
   uint64_t blocks_kept = 0;        // gauge: by the prefix cache, maybe in use besides
   uint64_t prefix_tokens = 0;      // found there and not computed
@@ -34,6 +33,7 @@ struct VerifierCounters {
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0;
+  WorkerCounters worker;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
   StepTimes step_cost{};                                   // gauge: as the cost model has it now
   double step_overhead = 0;                                // gauge: seconds

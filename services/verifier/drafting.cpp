@@ -63,7 +63,7 @@ void Drafting::up(Peer peer, Time now, Effects& effects) {
 void Drafting::ask(DrafterLink& link, Time now, Effects& effects) {
   link.asked = true;
   link.ask_at = now + link.asks.next();
-  effects.push_back(To<Attach>{link.peer, {.verifier = config_.incarnation, .fingerprint = config_.fingerprint}});
+  effects.push_back(To<Attach>{link.peer, {.verifier = config_.process.incarnation, .fingerprint = config_.fingerprint}});
 }
 
 void Drafting::keep(Time now, Effects& effects) {

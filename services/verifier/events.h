@@ -13,6 +13,7 @@
 #include "common/messages/generate.h"
 #include "common/model/step_plan.h"
 #include "common/speculation/wait_budget.h"
+#include "common/worker/worker.h"
 #include "services/verifier/choices.h"
 
 namespace slipstream {
@@ -22,15 +23,12 @@ namespace slipstream {
 inline constexpr Time kDrawnWait = std::chrono::seconds(1);
 
 struct VerifierConfig {
-  Incarnation incarnation = 0;
+  WorkerProcess process;
   Fingerprint fingerprint;
   std::string numerics_id;
-  std::string metrics_endpoint;
-  uint32_t pid = 0;                  // told to routers, for people
-  std::vector<std::string> routers;  // endpoints, connected to at the first event
-  CostModel cost;                    // of steps, as measured at start (calibrate.h)
-  int32_t context_max = 0;           // tokens of one sequence, prompt and output together
-  int32_t cache_blocks = 0;          // of kBlockTokens rows
+  CostModel cost;            // of steps, as measured at start (calibrate.h)
+  int32_t context_max = 0;   // tokens of one sequence, prompt and output together
+  int32_t cache_blocks = 0;  // of kBlockTokens rows
   int32_t step_rows_max = kStepRowsMax;
   double wait_share = kWaitShare;  // of the time computed (speculation/wait_budget.h)
   Time drawn_wait = kDrawnWait;    // for a tree of the ratio family

@@ -75,6 +75,7 @@ void add_peers(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});
   page.counter(kVerifierPeerFaults, d(c.fenced), {{"kind", "fenced"}});
   page.counter(kVerifierPeerFaults, d(c.quarantined), {{"kind", "quarantined"}});
+  page.counter(kVerifierPeerFaults, d(c.worker.duplicate_routers), {{"kind", "duplicate_router"}});
 }
 
 }  // namespace

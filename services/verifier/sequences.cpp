@@ -40,10 +40,7 @@ void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
     end(**same, effects);
   }
   auto refused = why_not(start, config);
-  if (!refused && draining) refused = NotAdmitted{"this verifier is leaving", true};
-  if (const auto aside = membership.why_aside(event.peer); !refused && !aside.empty()) {
-    refused = NotAdmitted{std::string(aside), true};
-  }
+  if (!refused && worker.draining()) refused = NotAdmitted{"this verifier is leaving", true};
   if (!refused && sequences.size() >= static_cast<size_t>(kSequencesPerVerifierMax)) {
     refused = NotAdmitted{"all sequence slots are taken", true};
   }

@@ -103,7 +103,7 @@ void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& ef
   plan = std::move(event.job);
   if (event.result) {
     counters.step_seconds.observe(event.result->forward_us * 1e-6);
-    window_busy += Time(event.result->forward_us);
+    worker.computed(Time(event.result->forward_us));
     const double seconds = event.result->forward_us * 1e-6;
     counters.cost_error.observe(std::abs(seconds / cost.forward_seconds(load) - 1));
     cost.ran(load, seconds, static_cast<double>((now - step_began).count()) * 1e-6 - seconds);

@@ -1,9 +1,11 @@
-// What an acceptance rule asks of the verifier's schedule: three questions, so that the schedule need not know the rules.
+// What an acceptance rule asks of the verifier's schedule: three questions, so that the schedule
+// need not know the rules.
 //
-// Rules that sample a tree from q keep the target's distribution only if nothing that decides whether a sibling set is verified
-// depends on the tokens sampled in it (adr/0008). A deadline, a budget of another moment and a full cache could all depend on
-// them: a tree of likely tokens grows deeper, so it comes later and needs more room. Greedy and coupled rules emit the target's
-// own choices whatever the tree holds, so their trees may be late, cut or dropped at any time.
+// Rules that sample a tree from q keep the target's distribution only if nothing that decides
+// whether a sibling set is verified depends on the tokens sampled in it (adr/0008). A deadline, a
+// budget of another moment and a full cache could all depend on them: a tree of likely tokens grows
+// deeper, so it comes later and needs more room. Greedy and coupled rules emit the target's own
+// choices whatever the tree holds, so their trees may be late, cut or dropped at any time.
 #pragma once
 
 #include "common/messages/common.h"
@@ -11,8 +13,9 @@
 namespace slipstream {
 
 struct TreeTiming {
-  // May the tree be waited for alone? The sequence waits for the tree that it asked for, past the tuning's deadline, while
-  // steps go on with the others. It asks only when the step that uses the tree could be the next, and takes no tree unasked.
+  // May the tree be waited for alone? The sequence waits for the tree that it asked for, past the
+  // tuning's deadline, while steps go on with the others. It asks only when the step that uses the
+  // tree could be the next, and takes no tree unasked.
   bool waits_alone = false;
   // Does the tree keep the row budget it was asked with? Else the next share of rows may cut it.
   bool keeps_budget = false;
@@ -20,7 +23,7 @@ struct TreeTiming {
   bool reserves_whole = false;
 };
 
-constexpr TreeTiming tree_timing(Rule rule) {
+inline TreeTiming tree_timing(Rule rule) {
   const bool samples = is_drawn(rule);
   return {.waits_alone = samples, .keeps_budget = samples, .reserves_whole = samples};
 }

@@ -9,20 +9,14 @@
 namespace slipstream {
 namespace {
 
-constexpr Time kBusyWindow = std::chrono::seconds(1);
 constexpr uint64_t kFirstDrafterPeer = 1000;  // routers are peers 1, 2, ...
 
 Hello self(const VerifierConfig& config) {
-  return {.role = Role::verifier,
-          .incarnation = config.incarnation,
-          .fingerprint = config.fingerprint,
-          .numerics_id = config.numerics_id,
-          .methods = {},
-          .context_max = config.context_max,
-          .sequences_max = kSequencesPerVerifierMax,
-          .draft_endpoint = {},
-          .metrics_endpoint = config.metrics_endpoint,
-          .pid = config.pid};
+  Hello hello = hello_of(Role::verifier, config.process, config.fingerprint);
+  hello.numerics_id = config.numerics_id;
+  hello.context_max = config.context_max;
+  hello.sequences_max = kSequencesPerVerifierMax;
+  return hello;
 }
 
 }  // namespace
@@ -30,7 +24,7 @@ Hello self(const VerifierConfig& config) {
 Verifier::State::State(VerifierConfig given)
     : config(std::move(given)),
       cache(config.cache_blocks, [this](const CachedSequence& needy) { return victim_for(needy); }),
-      membership(self(config), config.routers),
+      worker(self(config), config.process.routers),
       drafting(config, counters, kFirstDrafterPeer),
       wait_budget(config.wait_share),
       cost(config.cost) {}
@@ -39,23 +33,16 @@ Verifier::State::State(VerifierConfig given)
 bool Verifier::State::admits(const Event& event) const {
   const auto sender = sender_of(event);
   if (!sender || sender->peer == Peer{}) return true;
-  return sender->boundary == Boundary::draft ? drafting.owns(sender->peer) : membership.owns(sender->peer);
+  return sender->boundary == Boundary::draft ? drafting.owns(sender->peer) : worker.is_router(sender->peer);
 }
 
-void Verifier::State::take(Woke, Time, Effects& effects) {
-  alarm.reset();
-  if (!std::exchange(born, true)) membership.connect(effects);
+void Verifier::State::take(const PeerUp& event, Time now, Effects& effects) {
+  worker.take(event, now, effects);
+  if (drafting.owns(event.peer)) drafting.up(event.peer, now, effects);
 }
 
-void Verifier::State::take(PeerUp event, Time now, Effects& effects) {
-  if (membership.owns(event.peer))
-    membership.up(event.peer, now);
-  else if (drafting.owns(event.peer))
-    drafting.up(event.peer, now, effects);
-}
-
-void Verifier::State::take(PeerDown event, Time, Effects& effects) {
-  membership.down(event.peer, effects);  // the router's sequences live until their lease ends: it may come back
+void Verifier::State::take(const PeerDown& event, Time now, Effects& effects) {
+  worker.take(event, now, effects);  // the router's sequences live until their lease ends: it may come back
   drafting.down(event.peer, effects);
 }
 
@@ -64,20 +51,12 @@ void Verifier::State::take(const Malformed& event, Time, Effects& effects) {
   drafting.strike(event.peer, effects);
 }
 
-void Verifier::State::take(const From<Welcome>& event, Time now, Effects& effects) { membership.take(event, now, effects); }
-void Verifier::State::take(const From<Refuse>& event, Time, Effects& effects) { membership.take(event, effects); }
-
-void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects&) {
-  membership.take(event, now);
+void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects& effects) {
+  worker.take(event, now, effects);
   for (const auto& sequence : sequences) {
-    const bool its_own = sequence->router == event.peer && sequence->id.router == event.message.router;  // not its twin's
+    const bool its_own = sequence->router == event.peer && sequence->id.router == event.message.router;
     if (its_own) sequence->lease_ends = now + sequence->lease;
   }
-}
-
-void Verifier::State::take(const From<Drain>& event, Time, Effects& effects) {
-  if (std::exchange(draining, true)) return;
-  membership.leave(event.message.reason, effects);
 }
 
 void Verifier::State::take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
@@ -109,21 +88,15 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
     sequence->window.again();
     deliver(*sequence, now, effects);
   }
-  if (const Time window = now - window_began; window >= kBusyWindow) {
-    busy = std::min(1.0F, static_cast<float>(window_busy.count()) / static_cast<float>(window.count()));
-    window_began = now;
-    window_busy = {};
-  }
-  const WorkerHeartbeat load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, lanes.size())),
-                             .waiting = static_cast<uint32_t>(counters.waiting),
-                             .steps = counters.steps,
-                             .busy = busy};
-  membership.keep(now, load, effects);
+  const WorkerLoad load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, lanes.size())),
+                        .waiting = static_cast<uint32_t>(counters.waiting),
+                        .steps = counters.steps};
+  worker.send_heartbeats(now, load, effects);
   drafting.keep(now, effects);
 }
 
 void Verifier::State::set_alarm(Time now, Effects& effects) {
-  std::optional<Time> next = membership.next();
+  std::optional<Time> next;
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
   if (const auto ask = drafting.next()) at(*ask);
   for (const auto& sequence : sequences) {
@@ -132,8 +105,7 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
     if (!computing && sequence->running() && waits_for_draft(*sequence, now)) at(sequence->draft.deadline);
   }
   if (!computing && waits_since) at(*waits_since + wait_budget.credit());
-  if (next && next != alarm) effects.push_back(WakeAt{*next});
-  alarm = next;
+  worker.set_alarm(next, effects);
 }
 
 void Verifier::State::count() {
@@ -149,8 +121,7 @@ void Verifier::State::count() {
   for (const Lane& lane : lanes) {
     if (find(lane) == nullptr) counters.held += static_cast<uint64_t>(lane.tree.size());
   }
-  counters.welcome = membership.welcome();
-  counters.draining = draining;
+  counters.worker = worker.counters();
   counters.attaches_waiting = drafting.unanswered();
   counters.step_cost = cost.times();
   counters.step_overhead = cost.overhead_seconds();

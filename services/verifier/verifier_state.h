@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "common/actor/membership.h"
 #include "common/engine/cost_model.h"
 #include "common/engine/sequence_cache.h"
 #include "common/speculation/wait_budget.h"
+#include "common/worker/worker.h"
 #include "services/verifier/drafting.h"
 #include "services/verifier/gather.h"
 #include "services/verifier/late_trees.h"
@@ -23,14 +23,11 @@ struct Verifier::State {
   explicit State(VerifierConfig given);
 
   // Events.
-  void take(Woke, Time now, Effects& effects);
-  void take(PeerUp event, Time now, Effects& effects);
-  void take(PeerDown event, Time now, Effects& effects);
-  void take(const Malformed& event, Time now, Effects& effects);
-  void take(const From<Welcome>& event, Time now, Effects& effects);
-  void take(const From<Refuse>& event, Time now, Effects& effects);
+  void take(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }  // but these:
+  void take(const PeerUp& event, Time now, Effects& effects);
+  void take(const PeerDown& event, Time now, Effects& effects);
   void take(const From<RouterHeartbeat>& event, Time now, Effects& effects);
-  void take(const From<Drain>& event, Time now, Effects& effects);
+  void take(const Malformed& event, Time now, Effects& effects);
   void take(From<Start> event, Time now, Effects& effects);
   void take(From<Assign> event, Time now, Effects& effects);
   void take(const From<Ack>& event, Time now, Effects& effects);
@@ -65,11 +62,9 @@ struct Verifier::State {
   VerifierCounters counters;
   SequenceCache cache;
   std::vector<std::unique_ptr<VerifierSequence>> sequences;  // oldest first
-  Membership membership;
+  Worker worker;
   Drafting drafting;
   uint64_t lives = 0;
-  bool born = false;
-  bool draining = false;
 
   // The step in flight, if any.
   bool computing = false;
@@ -81,11 +76,7 @@ struct Verifier::State {
   WaitBudget wait_budget;
   CostModel cost;
   LateTrees late_trees;
-  Time window_began{};  // of the busy share
-  Time window_busy{};   // computing within it
-  float busy = 0;       // of the last whole window
-  VerifyPlan plan;      // its buffers, while none is in flight
-  std::optional<Time> alarm;
+  VerifyPlan plan;  // its buffers, while none is in flight
 };
 
 }  // namespace slipstream

@@ -107,6 +107,14 @@ class Process : public Listener {
   std::deque<VirtualTime::Happening> happenings_;  // while frozen
 };
 
+template <class Config>
+Incarnation incarnation_of(const Config& config) {
+  if constexpr (requires { config.process; })
+    return config.process.incarnation;  // a worker's
+  else
+    return config.incarnation;
+}
+
 // Work: how a job is done and how long it takes; for actors without jobs std::monostate. Local: takes each effect which is
 // neither a message, a link, a job, a note nor the alarm, and every message before it is sent, which it may change.
 template <Actor A, class Work, class Local>
@@ -117,12 +125,13 @@ class Life final : public Process {
   using Job = typename JobOf<Event>::Job;
   using Outcome = typename JobOf<Event>::Outcome;
 
-  // address: tells it apart on the network; that is its incarnation, unless copies of one process share theirs.
   template <class Config>
-  Life(Place place, std::string name, Incarnation address, Config config, std::optional<std::string> endpoint, Work work,
-       Local local)
-      : Process(place, address, std::move(name)), actor_(config), work_(std::move(work)), local_(std::move(local)) {
-    place_.trace.line(this->name(), "begins as {:016x}", config.incarnation);
+  Life(Place place, std::string name, Config config, std::optional<std::string> endpoint, Work work, Local local)
+      : Process(place, incarnation_of(config), std::move(name)),
+        actor_(std::move(config)),
+        work_(std::move(work)),
+        local_(std::move(local)) {
+    place_.trace.line(this->name(), "begins as {:016x}", incarnation());
     place_.network.open(incarnation(), this->name(), *this, std::move(endpoint));
     tell(Woke{});
   }

@@ -22,14 +22,13 @@ std::optional<std::string> World::complaint() {
   for (size_t i = settled; i < clients_.size(); ++i) {
     if (i == settled_ && clients_[i].ended()) ++settled_;
     if (clients_[i].complaint()) return fmt::format("wrong words for request {}: {}", i + 1, *clients_[i].complaint());
-    if (const Time pause = clients_[i].pause(time_.now()); scenario_.calm() && !scenario_.twins && pause > kStallMost) {
+    if (const Time pause = clients_[i].pause(time_.now()); scenario_.calm() && pause > kStallMost) {
       return fmt::format("request {} stalls for {} ms", i + 1, pause.count() / 1000);
     }
     if (clients_[i].state() != Client::State::failed) continue;
     const Failure& failure = clients_[i].failure();
     const bool away = scenario_.verifier_wait_ms < 8000 && !scenario_.rolling;
-    const bool not_chosen = scenario_.twins && scenario_.asks[i].router > 0;
-    const bool fair = failure.code == "no_verifier" && (away || not_chosen);
+    const bool fair = failure.code == "no_verifier" && away;
     if (!fair) return fmt::format("request {} failed: {} {}", i + 1, failure.code, failure.message);
   }
   return std::nullopt;
@@ -81,7 +80,6 @@ std::optional<std::string> World::leftovers() const {
 
 Tallies World::tallies() const {
   Tallies sum = tallies_;
-  sum.twins = scenario_.twins;
   for (const Client& client : clients_) {
     sum.tokens += client.tokens();
     sum.answered += client.state() == Client::State::answered;

@@ -180,7 +180,6 @@ Scenario Scenario::draw(uint64_t seed) {
   for (Ask& ask : s.asks) {
     if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
   }
-  s.twins = s.routers > 1 && !s.rolling && RandomSource(seed, "twins").chance(0.3);
   return s;
 }
 
@@ -191,7 +190,7 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
   s.drafters.resize(kSoakOfEach, {.noise = 0.3, .siblings = 0.2});
   s.begins.assign(3 * kSoakOfEach, Time(0));
   s.verifier_wait_ms = 10'000;
-  s.rolling = s.twins = false;
+  s.rolling = false;
   s.asks.clear();
   s.faults.clear();
   s.waves = waves;
@@ -214,9 +213,9 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
 }
 
 std::string Scenario::text() const {
-  std::string text = fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}{}\n", seed, routers,
-                                 verifiers.size(), drafters.size(), asks.size(), faults.size(),
-                                 rolling ? ", rolling restarts" : "", twins ? ", routers of one identity" : "");
+  std::string text =
+      fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}\n", seed, routers, verifiers.size(),
+                  drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
     text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "");

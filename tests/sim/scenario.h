@@ -73,7 +73,6 @@ struct Scenario {
   std::vector<Fault> faults;
 
   int waves = 1;                                // of requests and faults, kWaveEvery apart
-  bool twins = false;                           // the first lives of all routers have one identity; the second ones, ...
   bool rolling = false;                         // nothing but drains: no request may fail
   bool calm() const { return faults.empty(); }  // only the network is bad: no request may stall
   Time healed() const { return (waves - 1) * kWaveEvery + kFaultsEnd; }

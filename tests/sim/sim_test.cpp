@@ -94,38 +94,6 @@ TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
   EXPECT_GT(verdict.tallies.prefix_tokens, 1000u);
 }
 
-// Copies of one process: their requests have the same names, and all workers know both.
-TEST(Simulation, OfTwoRoutersOfOneIdentityTheFirstServesAndTheOtherOnceItIsGone) {
-  using std::chrono::milliseconds;
-  Scenario s{.seed = 1};
-  s.routers = 2;
-  s.twins = true;
-  s.verifiers.assign(2, {.cache_blocks = 64, .step_rows_max = 256});
-  s.drafters = {{}};
-  s.begins = {milliseconds(100), Time(0), Time(0), Time(0), Time(0)};  // the first is there last
-  s.verifier_wait_ms = 3000;
-  const Ask early{.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 0}, .output_max = 60};
-  s.asks.assign(12, early);
-  for (size_t i = 0; i < s.asks.size(); ++i) {
-    s.asks[i].router = i < 4 ? 0 : 1;
-    s.asks[i].prompt.push_back(static_cast<TokenId>(i));  // one that is taken for its namesake is seen
-    if (i >= 8) s.asks[i].when = milliseconds(5600);
-  }
-  s.faults = {{.what = Fault::What::kill,
-               .when = milliseconds(5000),
-               .lasts = milliseconds(2900),
-               .whom = {Kind::router, 0},
-               .from = {}}};
-  World world(s, true);
-  const Verdict verdict = world.live();
-  EXPECT_EQ(verdict.broken, std::nullopt);
-  EXPECT_EQ(verdict.tallies.answered, 8u);
-  EXPECT_EQ(verdict.tallies.failed, 4u) << "the second's, while the first was there";
-  EXPECT_GT(verdict.tallies.accepted_nodes, 0u) << "verifiers and drafter choose the same one";
-  const auto told = [](const std::string& line) { return line.find("warns: the routers at") != std::string::npos; };
-  EXPECT_EQ(std::ranges::count_if(world.trace(), told), 3) << "each worker, once";
-}
-
 // Eight answers under way; the target itself drafts, and dies or hangs at a moment of which there are many.
 void expect_short_pause(Fault::What what, int moment) {
   constexpr Time kDeadline{Tuning{}.deadline_us}, kStep{6000 + 30 * 8 * (1 + Tuning{}.nodes_max)}, kMessages{4 * 200};

@@ -21,7 +21,6 @@ constexpr Tally kTallies[] = {
     {"separations", &Tallies::separations},
     {"slowdowns", &Tallies::slowdowns},
     {"hangs", &Tallies::hangs},
-    {"twin routers", &Tallies::twins, "worlds whose routers have one identity: requests of the second may fail"},
     {"failovers", &Tallies::failovers},
     {"moved", &Tallies::moved},
     {"by affinity", &Tallies::by_affinity},

@@ -52,11 +52,8 @@ World::World(Scenario scenario, bool trace)
   add(Kind::verifier, verifiers_.size());
   add(Kind::drafter, drafters_.size());
   const bool two = std::ranges::any_of(scenario_.verifiers, &VerifierTraits::other_numerics);
-  std::map<int, RequestId> asked;
   for (size_t i = 0; i < scenario_.asks.size(); ++i) {
-    const RequestId of_its_router = ++asked[scenario_.asks[i].router];
-    request_ids_.push_back(scenario_.twins ? of_its_router : i + 1);
-    clients_.emplace_back(scenario_.asks[i], request_ids_.back(), std::span(laws_).first(two ? 2 : 1));
+    clients_.emplace_back(scenario_.asks[i], i + 1, std::span(laws_).first(two ? 2 : 1));
   }
 }
 World::~World() = default;
@@ -91,59 +88,54 @@ void World::begin_router(int index) {
   const bool calm = scenario_.calm();
   const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
   const bool starts_are_lost = scenario_.climate[1].lost > 0;
-  const Incarnation address = dice_.word() >> 1;
   const auto life = home.lives.size();
-  const RouterConfig config{
-      .incarnation = scenario_.twins ? RandomSource(scenario_.seed, fmt::format("twin {}", life)).word() >> 1 : address,
-      .fingerprint = fingerprint(0),
-      .context_max = kToyContext,
-      .trust_local = true,
-      .worker_silent_ms = 1500,
-      .worker_forget_ms = 6000,
-      .lease_ms = calm && starts_are_lost ? 10'000U
-                  : heartbeats_come       ? 600U
-                                          : 3000U,
-      .verifier_stuck_ms = calm ? 60'000U : 3000U,
-      .start_give_up_ms = calm ? 60'000U : 2000U,
-      .quiet_ms = calm ? 60'000U : 1000U,
-      .verifier_wait_ms = scenario_.verifier_wait_ms,
-      .rebalance_ms = 100,
-      .rebalance_interval_ms = 50};
+  const RouterConfig config{.incarnation = dice_.word() >> 1,
+                            .fingerprint = fingerprint(0),
+                            .context_max = kToyContext,
+                            .trust_local = true,
+                            .worker_silent_ms = 1500,
+                            .worker_forget_ms = 6000,
+                            .lease_ms = calm && starts_are_lost ? 10'000U
+                                        : heartbeats_come       ? 600U
+                                                                : 3000U,
+                            .verifier_stuck_ms = calm ? 60'000U : 3000U,
+                            .start_give_up_ms = calm ? 60'000U : 2000U,
+                            .quiet_ms = calm ? 60'000U : 1000U,
+                            .verifier_wait_ms = scenario_.verifier_wait_ms,
+                            .rebalance_ms = 100,
+                            .rebalance_interval_ms = 50};
   const auto give = [this, index, life](RequestId id, const auto& news) {
     const RouterLife* self = router(index).lives[life].get();
-    const auto asked = asked_.find({self, id});
-    CHECK(asked != asked_.end(), "request {} is of another router", id);
-    Client& taker = clients_[asked->second];
+    CHECK(asked_.contains({self, id - 1}), "request {} is of another router", id);
+    Client& taker = clients_[id - 1];
     const bool ended = taker.ended();
     news(taker);
-    if (taker.ended() != ended) tell_end(asked->second + 1);
+    if (taker.ended() != ended) tell_end(id);
   };
   ToClients clients(
       [this, give](const Delivery& delivery) {
         give(delivery.request, [&](Client& taker) { taker.take(delivery, time_.now()); });
       },
       [give](const Failure& failure) { give(failure.request, [&](Client& taker) { taker.take(failure); }); }, breach());
-  home.lives.push_back(std::make_unique<RouterLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1), address, config,
-      router_endpoints()[static_cast<size_t>(index)], NoWork{}, std::move(clients)));
+  home.lives.push_back(
+      std::make_unique<RouterLife>(Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
+                                   config, router_endpoints()[static_cast<size_t>(index)], NoWork{}, std::move(clients)));
 }
 
 void World::begin_verifier(int index) {
   const VerifierTraits& traits = scenario_.verifiers[static_cast<size_t>(index)];
   auto& lives = verifiers_[static_cast<size_t>(index)].lives;
-  const VerifierConfig config{.incarnation = dice_.word() >> 1,
+  const VerifierConfig config{.process = {.incarnation = dice_.word() >> 1, .routers = router_endpoints()},
                               .fingerprint = fingerprint(kWeights),
                               .numerics_id = traits.other_numerics ? "toy b" : "toy a",
-                              .metrics_endpoint = {},
-                              .routers = router_endpoints(),
                               .cost = belief((static_cast<size_t>(index) + lives.size()) % 2 == 0),
                               .context_max = kToyContext,
                               .cache_blocks = traits.cache_blocks,
                               .step_rows_max = traits.step_rows_max,
                               .wait_share = scenario_.wait_share};
   lives.push_back(std::make_unique<VerifierLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config.incarnation,
-      config, std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
+      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
+      std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
       WatchVerifier(breach())));
 }
 
@@ -152,15 +144,13 @@ void World::begin_drafter(int index) {
   auto& lives = drafters_[static_cast<size_t>(index)].lives;
   const auto life = lives.size() + 1;
   const std::string own = name({Kind::drafter, index});
-  const DrafterConfig config{.incarnation = dice_.word() >> 1,
+  const DrafterConfig config{.process = {.incarnation = dice_.word() >> 1, .routers = router_endpoints()},
                              .fingerprint = fingerprint(0),
                              .method = "toy",
                              .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
-                             .metrics_endpoint = {},
-                             .routers = router_endpoints(),
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config.incarnation, config, config.draft_endpoint,
+      Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
       DraftWork({.weights = laws_[0].weights, .noise = traits.noise}, traits.siblings, dice_.word()),
       Temper(traits, dice_.word(), breach())));
 }
@@ -204,7 +194,7 @@ void World::ask(size_t client) {
     return;
   }
   ++tallies_.requests;
-  asked_[{life, request_id(client)}] = client;
+  asked_.emplace(life, client);
   trace_.line("client", "asks {} for request {}: {} tokens, {} more", life->name(), client + 1, ask.prompt.size(),
               ask.output_max > 0 ? fmt::format("at most {}", ask.output_max) : "as many as fit");
   life->post(clients_[client].submit(time_.now()));
@@ -241,7 +231,7 @@ void World::kill(const Machine& machine, bool by_itself) {
   if (victim == nullptr) return;
   victim->kill(by_itself);
   ++(by_itself ? tallies_.drained : tallies_.kills);
-  for (auto at = asked_.lower_bound({victim, 0}); at != asked_.end() && at->first.first == victim; ++at) {
+  for (auto at = asked_.lower_bound({victim, 0}); at != asked_.end() && at->first == victim; ++at) {
     const size_t client = at->second;
     if (clients_[client].state() != Client::State::asked) continue;
     clients_[client].cut_off();

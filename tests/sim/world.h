@@ -1,9 +1,9 @@
 // A deployment of the product's own actors in virtual time, living through one scenario, and the oracles that judge it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +44,6 @@ class World {
   Breach breach();
   std::vector<std::string> router_endpoints() const;
   Process* process(const Machine& machine) const;
-  RequestId request_id(size_t client) const { return request_ids_[client]; }
   Home<RouterLife>& router(int index) { return routers_[static_cast<size_t>(index)]; }
 
   void plan();
@@ -73,11 +72,10 @@ class World {
   std::vector<Home<VerifierLife>> verifiers_;
   std::vector<Home<DrafterLife>> drafters_;
   std::vector<Client> clients_;
-  std::vector<RequestId> request_ids_;                            // of each client at its router; those of twins are the same
-  std::map<std::pair<const Process*, RequestId>, size_t> asked_;  // which client asked that of which life
-  size_t settled_ = 0;                                            // so many clients, the first ones, have ended and were judged
-  std::optional<std::string> broken_;                             // found while it ran
-  Tallies tallies_;                                               // of faults; the rest is counted at the end
+  std::set<std::pair<const Process*, size_t>> asked_;  // which life was asked by which client; request i + 1 is of client i
+  size_t settled_ = 0;                                 // so many clients, the first ones, have ended and were judged
+  std::optional<std::string> broken_;                  // found while it ran
+  Tallies tallies_;                                    // of faults; the rest is counted at the end
 };
 
 }  // namespace slipstream::sim

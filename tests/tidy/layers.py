@@ -10,6 +10,7 @@ LAYERS = {
     "messages": ("common/messages", ["base", "sampling"]),
     "wire": ("common/wire", ["messages"]),
     "actor": ("common/actor", ["messages"]),
+    "worker": ("common/worker", ["actor"]),
     "keys": ("common/keys", ["base"]),
     "runtime": ("common/runtime", ["wire", "actor"]),
     "zmq": ("common/zmq", ["runtime", "keys"]),
@@ -17,6 +18,7 @@ LAYERS = {
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
     "config": ("common/config", ["base", "kernels_cpu"]),
+    "service": ("common/service", ["worker", "ops_page", "zmq", "config"]),
     "http": ("common/http", ["base"]),
     "metrics": ("common/metrics", ["base"]),
     "ops_page": ("common/ops_page", ["http", "metrics", "runtime"]),
@@ -27,11 +29,11 @@ LAYERS = {
     "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config"]),
     "router": ("services/router", ["actor"]),
     "router_http_api": ("services/router/http_api", ["router", "http", "text"]),
-    "router_main": ("services/router", ["router_http_api", "checkpoint", "config", "ops_page", "zmq"]),
-    "verifier": ("services/verifier", ["actor", "engine", "rejection"]),
-    "verifier_main": ("services/verifier", ["verifier", "config", "ops_page", "zmq"]),
-    "drafter": ("services/drafter", ["actor", "drafting"]),
-    "drafter_main": ("services/drafter", ["drafter", "config", "ops_page", "zmq"]),
+    "router_main": ("services/router", ["router_http_api", "checkpoint", "service"]),
+    "verifier": ("services/verifier", ["worker", "engine", "rejection"]),
+    "verifier_main": ("services/verifier", ["verifier", "checkpoint", "service"]),
+    "drafter": ("services/drafter", ["worker", "drafting"]),
+    "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
     "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
     "theory": ("research/theory", ["rejection"]),
@@ -39,8 +41,8 @@ LAYERS = {
 
 # The files of a service that are not its actor: what reads files, speaks to the network or shows a page. Names without ending.
 PARTS = {
-    "router_main": ["main", "metrics_page", "model_folder"],
-    "verifier_main": ["main", "metrics_page"],
+    "router_main": ["main", "metrics_page", "model_folder", "router_host"],
+    "verifier_main": ["load_target", "main", "metrics_page"],
     "drafter_main": ["main", "metrics_page", "model_folder"],
 }
 

@@ -5,7 +5,8 @@
 namespace slipstream {
 namespace {
 
-// The first child of `parent` behind node `after`, in the order in which the children were sampled; -1: there is none.
+// The first child of `parent` behind node `after`, in the order in which the children were sampled;
+// -1: there is none.
 int32_t next_child(const DraftTree& tree, int32_t parent, int32_t after) {
   for (int32_t node = after + 1; node < tree.size(); ++node) {
     if (tree.nodes()[static_cast<size_t>(node)].parent == parent) return node;
@@ -22,8 +23,9 @@ class Traversal {
     residuals_.resize(std::max(residuals_.size(), static_cast<size_t>(kTreeDepthMax) + 1));
   }
 
-  // Whether the round ends at this node or below it. Averaged over all trees that may be sampled below the node, the answer is
-  // yes with probability `reach`. Children are asked before the node itself.
+  // Whether the round ends at this node or below it. Averaged over all trees that may be sampled
+  // below the node, the answer is yes with probability `reach`. Children are asked before the node
+  // itself.
   bool ends_at_or_below(int32_t node, size_t depth, double reach) {
     const TokenDistribution p = target_.after(node + 1);
     if (p.empty()) {

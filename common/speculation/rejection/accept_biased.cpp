@@ -8,7 +8,8 @@
 namespace slipstream {
 namespace {
 
-// One position: the target's distribution beside the one that the rule emits when drafts come from q.
+// One position: the target's distribution beside the one that the rule emits when drafts come from
+// q.
 class Position {
  public:
   Position(const Bias& bias, const TokenDistribution& p, const TokenDistribution& q) : bias_(bias), whole_(p), support_(q.ids) {

@@ -1,15 +1,21 @@
-// Rules with a declared bias: they accept more drafts than the target's distribution allows, and say by how much. Chains only.
+// Rules with a declared bias: they accept more drafts than the target's distribution allows, and
+// say by how much. Chains only.
 //
-// Notation: p, q, u as in accept.h;  b(x) the probability with which a draft x ~ q is accepted;  P the distribution that the
-// token comes from after a rejection. The emitted token is distributed as  b q + (1 - sum b q) P.  A rule spends the total
-// variation between this and p at each position. It is known from p and q alone, whatever token was sampled.
+// Notation: p, q, u as in accept.h;  b(x) the probability with which a draft x ~ q is accepted;  P
+// the distribution that the token comes from after a rejection. The emitted token is distributed as
+// b q + (1 - sum b q) P.  A rule spends the total variation between this and p at each position. It
+// is known from p and q alone, whatever token was sampled.
 //
-//   lenience  b = min(1, p / (l q)), l in (0, 1]         P = norm((p - b q)+)   Leviathan et al. 2211.17192, Appendix A.5
-//   pareto    b = min(1, (p + e) / q), e in [0, 1]       P = norm((p - b q)+)   Decoding-OPT, 2411.00841, Theorem 4, Appendix G
-//   uniform   b = min(1, (p + e) / q), e in [0, 1]       P = p                  Decoding-UNO, the same paper
-//   typical   b = [p > min(e, d exp(-H(p)))]             P = p                  Medusa 2401.10774, Section 3.3 of v1
+//   rule      b(x)                                   P                  source
+//   lenience  min(1, p / (l q)), l in (0, 1]         norm((p - b q)+)   2211.17192, Appendix A.5
+//   pareto    min(1, (p + e) / q), e in [0, 1]       norm((p - b q)+)   2411.00841, Theorem 4
+//   uniform   min(1, (p + e) / q), e in [0, 1]       p                  2411.00841, Decoding-UNO
+//   typical   p > min(e, d exp(-H(p))) ? 1 : 0       p                  2401.10774 v1, Section 3.3
 //
-// With P = norm((p - b q)+) the spent variation is sum (b q - p)+, the least that any P allows (Theorem 4 of 2411.00841).
+// (pareto is the paper's Decoding-OPT, its Appendix G; uniform never spends less than pareto. 2401.10774
+// is Medusa.)
+// With P = norm((p - b q)+) the spent variation is sum (b q - p)+, the least that any P allows
+// (Theorem 4 of 2411.00841).
 #pragma once
 
 #include <vector>

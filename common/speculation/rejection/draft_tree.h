@@ -1,12 +1,14 @@
-// A tree as a drafter sends it: the tokens, and, if they were sampled, the distributions that they were sampled from. The ratio
-// family (accept.h) needs the latter; the coupled rule (speculation/walk.h) reads the tokens only.
+// A tree as a drafter sends it: the tokens, and, if they were sampled, the distributions that they
+// were sampled from. The ratio family (accept.h) needs the latter; the coupled rule
+// (speculation/walk.h) reads the tokens only.
 //
 // Invariants of a tree that came out of make():
-//   1. its tokens are a TokenTree (token_tree.h), except that siblings sampled with replacement may carry the same token;
-//   2. each row with children has the distribution that they were sampled from; other rows have none. Children stand in the
-//      order in which they were sampled;
-//   3. a distribution has 1 to kDraftDistributionTokensMax tokens of the vocabulary, in ascending order, with positive weights
-//      that add up to kDraftDistributionTotal;
+//   1. its tokens are a TokenTree (token_tree.h), except that siblings sampled with replacement may
+//      carry the same token;
+//   2. each row with children has the distribution that they were sampled from; other rows have
+//      none. Children stand in the order in which they were sampled;
+//   3. a distribution has 1 to kDraftDistributionTokensMax tokens of the vocabulary, in ascending
+//      order, with positive weights that add up to kDraftDistributionTotal;
 //   4. the distribution of its row can give each child's token.
 #pragma once
 
@@ -24,15 +26,15 @@ namespace slipstream {
 class DraftTree {
  public:
   DraftTree() = default;                                                // no nodes
-  explicit DraftTree(TokenTree tokens) : tokens_(std::move(tokens)) {}  // ranked, not sampled: no distributions
+  explicit DraftTree(TokenTree tokens) : tokens_(std::move(tokens)) {}  // not sampled
 
-  // distributions: [nodes + 1] of the children of row i (tree_rows.h), empty where the row has none. Errors name the node or
-  // row and what is wrong with it.
+  // distributions: [nodes + 1] of the children of row i (tree_rows.h), empty where the row has
+  // none. Errors name the node or row and what is wrong with it.
   static Result<DraftTree> make(std::vector<TreeNode> nodes, std::vector<OwnedDistribution> distributions,
                                 Replacement replacement, int32_t vocabulary);
 
-  // As if sampled from distributions that give nothing else: for a method that guesses without probabilities.
-  // REQUIRES: the tokens are a chain.
+  // As if sampled from distributions that give nothing else: for a method that guesses without
+  // probabilities. REQUIRES: the tokens are a chain.
   static DraftTree certain(const TokenTree& tokens);
 
   const TokenTree& tokens() const { return tokens_; }

@@ -1,5 +1,6 @@
-// Where the ratio family gets its random decisions from. The rules ask the three kinds of question below and no others, so that
-// a test can answer each of them in every possible way and add up the distribution of the output exactly.
+// Where the ratio family gets its random decisions from. The rules ask the three kinds of question
+// below and no others, so that a test can answer each of them in every possible way and add up the
+// distribution of the output exactly.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +18,18 @@ class RandomSource {
   // u < probability for a fresh uniform u in (0, 1): 0 is never true, 1 always.
   virtual bool accept(double probability) = 0;
 
-  // An index i with probability weights[i] / sum. REQUIRES: no weight is negative, and one is positive.
+  // An index i with probability weights[i] / sum. REQUIRES: no weight is negative, and one is
+  // positive.
   virtual size_t pick(std::span<const double> weights) = 0;
 
-  // A token of the distribution, in proportion to its weight. Tokens in `without` (ascending) are left out.
-  // REQUIRES: a token with a positive weight is left.
+  // A token of the distribution, in proportion to its weight. Tokens in `without` (ascending) are
+  // left out. REQUIRES: a token with a positive weight is left.
   virtual TokenId draw(const TokenDistribution& distribution, std::span<const TokenId> without = {}) = 0;
 };
 
-// Counter-based random numbers (Philox, docs/NOISE.md, 8). Each question of a round has a number of its own, so chains,
-// siblings and rounds share no random number, nor do drafting, acceptance and the residual.
+// Counter-based random numbers (Philox, docs/NOISE.md, 8). Each question of a round has a number of
+// its own, so chains, siblings and rounds share no random number, nor do drafting, acceptance and
+// the residual.
 class CounterRandom final : public RandomSource {
  public:
   struct Key {
@@ -35,7 +38,8 @@ class CounterRandom final : public RandomSource {
     uint32_t epoch = 0;
     uint32_t round = 0;
   };
-  // purpose: `draft` for the drafter that samples a tree; `accept` for the verifier (its draw() and pick() use `residual`).
+  // purpose: `draft` for the drafter that samples a tree; `accept` for the verifier (its draw() and
+  // pick() use `residual`).
   CounterRandom(const Key& key, NoisePurpose purpose);
 
   bool accept(double probability) override;

@@ -12,7 +12,8 @@ void Residual::begin(const TokenDistribution& p, const TokenDistribution& q, dou
   reach_ = reach;
   p_.clear();
   q_.clear();
-  uint64_t outside = p.total;  // in integers, so that what remains of a p that q covers almost wholly is exact, too
+  // In integers, so that what remains of a p that q covers almost wholly is exact, too.
+  uint64_t outside = p.total;
   for (size_t i = 0; i < support_.size(); ++i) {
     const uint64_t weight = p.weight(support_[i]);
     outside -= weight;
@@ -36,7 +37,8 @@ double Residual::acceptance(TokenId token) const {
 void Residual::reject(TokenId token, Replacement replacement) {
   double sum = reach_ * outside_;
   for (size_t i = 0; i < p_.size(); ++i) sum += std::max(reach_ * p_[i] - q_[i], 0.0);
-  // If the sum is 0, r p equals q but for rounding. A rejection is then as unlikely as the rounding error, and p stays.
+  // If the sum is 0, r p equals q but for rounding. A rejection is then as unlikely as the rounding
+  // error, and p stays.
   if (sum > 0) {
     for (size_t i = 0; i < p_.size(); ++i) p_[i] = std::max(reach_ * p_[i] - q_[i], 0.0) / sum;
     outside_ = reach_ * outside_ / sum;
@@ -51,7 +53,8 @@ void Residual::reject(TokenId token, Replacement replacement) {
   }
 }
 
-// First picks a token of the support or "outside", then, for "outside", a token of p that is not in the support.
+// First picks a token of the support or "outside", then, for "outside", a token of p that is not in
+// the support.
 TokenId Residual::draw(RandomSource& random) const {
   std::vector<double> weights(p_);
   weights.push_back(outside_);

@@ -1,11 +1,15 @@
 // Samples a tree level by level from a draft model's distributions, for the ratio family.
 //
-//   1. A node gets all its children at once or none. This is decided before they are sampled, and from survivals only.
-//   2. The likeliest nodes of the newest depth come first, for as long as whole sibling sets fit the node budget.
+//   1. A node gets all its children at once or none. This is decided before they are sampled, and
+//      from survivals only.
+//   2. The likeliest nodes of the newest depth come first, for as long as whole sibling sets fit
+//      the node budget.
 //   3. A set is never larger than the budget: a small budget gives a narrow tree instead of none.
 //
 //   SampledTreeBuilder builder(shape);
-//   while (!builder.frontier().empty()) builder.add(<q after each row of the frontier, by a forward pass>, random);
+//   while (!builder.frontier().empty()) {
+//     builder.add(<q after each row of the frontier, by a forward pass>, random);
+//   }
 //   DraftTree tree = builder.tree();
 #pragma once
 
@@ -19,7 +23,8 @@
 
 namespace slipstream {
 
-// A chain is 1, 1; a tree k, k; M parallel drafts (Algorithm 4 of 2411.00841) M, 1 with replacement.
+// A chain is 1, 1; a tree k, k; M parallel drafts (Algorithm 4 of 2411.00841) M, 1 with
+// replacement.
 struct SampledShape {
   StopRule stop;              // nodes, depth, and the survival below which a node gets no children
   int32_t root_children = 1;  // each at least 1, at most kSiblingsMax

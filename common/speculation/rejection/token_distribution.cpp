@@ -60,8 +60,8 @@ void quantise(const TokenDistribution& distribution, size_t most, OwnedDistribut
     if (at == likeliest) first = out.ids.size();
     out.add(distribution.ids[at], std::max<uint64_t>(1, share));
   }
-  // Rounding down leaves a few for the likeliest; rounding up to 1 takes from it. Its share is at least kDraftDistributionTotal
-  // / 64.
+  // Rounding down leaves a few for the likeliest; rounding up to 1 takes from it. Its share is at
+  // least kDraftDistributionTotal / 64.
   out.weights[first] += kDraftDistributionTotal - out.total;
   out.total = kDraftDistributionTotal;
 }

@@ -1,10 +1,13 @@
-// A distribution over tokens as integer weights: p(x) = weight(x) / total. Sums of integers are exact and do not depend on the
-// order of addition, so the rules of this folder can tell "no mass left" from "almost none".
+// A distribution over tokens as integer weights: p(x) = weight(x) / total. Sums of integers are
+// exact and do not depend on the order of addition, so the rules of this folder can tell "no mass
+// left" from "almost none".
 //
-//   target p   what the processing chain keeps of a row of logits (sampling/chain.h), with the weights
-//              round(exp(s_v - s_max) * 2^44) (sampling/exp_fixed.h). It defines p for every rule of the ratio family.
-//   draft q    the kDraftDistributionTokensMax likeliest tokens, with weights that add up to kDraftDistributionTotal. A drafter
-//              first quantises q, then samples from it, then sends it, so the verifier reads exactly what was sampled from.
+//   target p   what the processing chain keeps of a row of logits (sampling/chain.h), with the
+//              weights round(exp(s_v - s_max) * 2^44) (exact/exp_fixed.h). It defines p for
+//              every rule of the ratio family.
+//   draft q    the kDraftDistributionTokensMax likeliest tokens, with weights that add up to
+//              kDraftDistributionTotal. A drafter first quantises q, then samples from it, then
+//              sends it, so the verifier reads exactly what was sampled from.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +43,18 @@ struct OwnedDistribution {
   void clear();
 };
 
-// The target's p after a row of logits [vocabulary]. Returns false, and leaves p empty, if the chain refuses the row.
+// The target's p after a row of logits [vocabulary]. Returns false, and leaves p empty, if the
+// chain refuses the row.
 bool target_distribution(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch,
                          OwnedDistribution& p);
 
-// The draft model's q after a row of logits [vocabulary]. Returns false, and leaves q empty, if the chain refuses the row.
+// The draft model's q after a row of logits [vocabulary]. Returns false, and leaves q empty, if the
+// chain refuses the row.
 bool draft_distribution(std::span<const float> logits, SamplingParams params, ChainScratch& scratch, OwnedDistribution& q);
 
-// Keeps the `most` likeliest tokens (the lowest id on ties). Their weights stay in proportion, are at least 1, and add up to
-// kDraftDistributionTotal. REQUIRES: the distribution is not empty; 1 <= most <= kDraftDistributionTotal.
+// Keeps the `most` likeliest tokens (the lowest id on ties). Their weights stay in proportion, are
+// at least 1, and add up to kDraftDistributionTotal. REQUIRES: the distribution is not empty; 1 <=
+// most <= kDraftDistributionTotal.
 inline constexpr uint64_t kDraftDistributionTotal = uint64_t{1} << 15;
 void quantise(const TokenDistribution& distribution, size_t most, OwnedDistribution& out);
 

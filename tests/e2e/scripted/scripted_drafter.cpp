@@ -47,11 +47,9 @@ Result<std::unique_ptr<Method>> make_method(const ScriptedOptions& options, int3
 }
 
 DrafterConfig config_of(const ScriptedOptions& options, const Fingerprint& fingerprint, const Method& method) {
-  return {.incarnation = random_incarnation(),
+  return {.process = {.incarnation = random_incarnation(), .routers = options.drafter.router},
           .fingerprint = fingerprint,
-          .method = std::string(method.name()),
-          .routers = options.drafter.router};
-}
+          .method = std::string(method.name())}
 
 Result<void> tell_ready(const ScriptedOptions& options, const std::string& endpoint) {
   log_info("{} at {}", options.script, endpoint);
@@ -62,7 +60,7 @@ From<Drain> farewell() { return {{}, {"the script ends"}}; }
 
 Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Method& method, std::stop_token stop) {
   TRY(const Endpoint bind, parse_endpoint(options.drafter.bind));
-  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = bind.tcp()}));
+  TRY(const auto transport, ZmqTransport::open({.self = config.process.incarnation, .bind = bind.tcp()}));
   config.draft_endpoint = options.drafter.advertise.empty() ? transport->bound_endpoint() : options.drafter.advertise;
   TRY_VOID(tell_ready(options, transport->bound_endpoint()));
   if (options.script == "useless" || options.script == "late") {
@@ -83,10 +81,10 @@ Result<void> run_behind_hostile_port(const ScriptedOptions& options, DrafterConf
                                      std::stop_token stop) {
   std::optional<Attached> attached;
   if (options.script == "deaf") {
-    attached = Attached{.drafter = config.incarnation, .fingerprint = config.fingerprint, .method = config.method};
+    attached = Attached{.drafter = config.process.incarnation, .fingerprint = config.fingerprint, .method = config.method};
   }
   const HostilePort port(std::move(attached));
-  TRY(const auto transport, ZmqTransport::open({.self = config.incarnation, .bind = {}}));
+  TRY(const auto transport, ZmqTransport::open({.self = config.process.incarnation, .bind = {}}));
   config.draft_endpoint = port.endpoint();
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
@@ -97,9 +95,9 @@ Result<void> run_behind_hostile_port(const ScriptedOptions& options, DrafterConf
 // One life: until it has done kStrikesMax pieces of mischief, or the process ends.
 Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig config, Method& method,
                               HostileTransport::Plot& plot, std::stop_token stop) {
-  TRY(const auto raw, RawTransport::open(config.incarnation, "tcp://127.0.0.1:*"));
+  TRY(const auto raw, RawTransport::open(config.process.incarnation, "tcp://127.0.0.1:*"));
   config.draft_endpoint = raw->bound_endpoint();
-  plot.context.self = config.incarnation;
+  plot.context.self = config.process.incarnation;
   std::stop_source life;
   std::stop_callback both(stop, [&] { life.request_stop(); });
   HostileTransport transport(*raw, plot, [&] { life.request_stop(); });

@@ -39,8 +39,8 @@ Result<void> check(const VerifyOptions& options) {
     return fail("bytes are promised at temperature 0 only here; add 0 to --temperatures");
   }
   if (options.only == kLaw && !sampled) return fail("there is no law at temperature 0; add one above 0 to --temperatures");
-  const bool samples = sampled && options.only != kBytes && options.samples > 0;
-  if (samples && options.positions == 1 && !options.speculation.promises_bytes()) {
+  const bool compares_samples = sampled && options.only != kBytes && options.samples > 0;
+  if (compares_samples && options.positions == 1 && !options.speculation.promises_bytes()) {
     return fail(
         "the rule {} drafts nothing for the first token, so --positions 1 would compare plain decoding with itself; ask "
         "for 2 or more",

@@ -89,7 +89,7 @@ TEST_F(PassTest, TellsTheLogitsProcessorEachRowsOwnPath) {
 }
 
 TEST_F(PassTest, AsksForTheLogprobsOfATreesRows) {
-  pass.add_tree(sequence(4, 3), 0, {.rows = tree_rows({}), .params = {}, .top_logprobs = 1});
+  pass.add_tree(sequence(4, 3), 0, {.rows = tree_rows(TokenTree()), .params = {}, .top_logprobs = 1});
   const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}}));
   const PassSlice slice = pass.add_tree(sequence(4, 3), 0, {.rows = rows, .params = {}, .top_logprobs = 2});
   ASSERT_EQ(plan.logprobs.size(), 1u + 3u);
@@ -103,13 +103,13 @@ TEST_F(PassTest, AsksForTheLogprobsOfATreesRows) {
 TEST_F(PassTest, TakesThePendingMovesOfASequence) {
   CachedSequence& one = sequence(4, 3);
   one.commit(std::vector<int32_t>{2}, std::vector<TokenId>{7, 8});
-  pass.add_tree(one, 0, {.rows = tree_rows({}), .params = {}});
+  pass.add_tree(one, 0, {.rows = tree_rows(TokenTree()), .params = {}});
   EXPECT_THAT(plan.moves, ElementsAre(KvMove{one.slot(5), one.slot(4)}));
-  EXPECT_THAT(one.pending_moves(), IsEmpty());
+  EXPECT_TRUE(one.pending_moves().empty());
 }
 
 TEST_F(PassTest, IsPricedByItsRowsPairsAndReads) {
-  pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows({}), .params = {}});
+  pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows(TokenTree()), .params = {}});
   pass.add_tree(sequence(10, 9), 0, {.rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}})), .params = {}});
   const StepLoad load = load_of(plan);
   EXPECT_EQ(load.rows, 4);

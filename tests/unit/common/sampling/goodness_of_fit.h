@@ -1,5 +1,6 @@
-// Do counts follow a distribution? Pearson's test (tools/statistics), with the false alarm rate stated once. Seeds are fixed,
-// so a test that passes once passes always; alpha says how surprising a failure after a change would be.
+// Do counts follow a distribution? Pearson's test (tools/statistics), with the false alarm rate
+// stated once. Seeds are fixed, so a test that passes once passes always; alpha says how surprising
+// a failure after a change would be.
 #pragma once
 
 #include <cmath>
@@ -14,7 +15,8 @@ namespace slipstream {
 inline constexpr double kAlpha = 1e-6;           // false alarm rate of one test
 inline constexpr double kAlphaDeviate = 4.7534;  // normal quantile of 1 - kAlpha
 
-// The p-value of counts against a distribution over the same cells; 0 if something was counted that cannot be.
+// The p-value of counts against a distribution over the same cells; 0 if something was counted that
+// cannot be.
 inline double p_value(std::span<const uint64_t> counts, std::span<const double> distribution) {
   const std::vector<double> observed(counts.begin(), counts.end());
   double draws = 0;

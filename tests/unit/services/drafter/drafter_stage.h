@@ -19,13 +19,11 @@ inline constexpr SequenceId kSequence{7, 1};
 inline const Fingerprint kTokens{.tokenizer = 11, .vocabulary = 100, .special_ids = {2}};
 
 inline DrafterConfig drafter_config() {
-  return {.incarnation = 5,
+  return {.process = {.incarnation = 5, .metrics_endpoint = "http://127.0.0.1:8/metrics", .routers = {"tcp://127.0.0.1:9"}},
           .fingerprint = kTokens,
           .method = "ngram",
           .draft_model = "tiny",
-          .draft_endpoint = "tcp://127.0.0.1:7",
-          .metrics_endpoint = "http://127.0.0.1:8/metrics",
-          .routers = {"tcp://127.0.0.1:9"}};
+          .draft_endpoint = "tcp://127.0.0.1:7"};
 }
 
 // tokens[base..] of a sequence, as the verifier would send them in `round`.

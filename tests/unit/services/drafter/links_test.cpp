@@ -48,13 +48,13 @@ TEST_F(DrafterLinks, TakesNoOrdersFromAVerifier) {
 
 TEST_F(DrafterLinks, ReportsTheShareOfTimeThatItComputed) {
   stage.up(kRouter);
-  stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 1});
+  stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 1000});
   stage.forget();
   stage.hears(kVerifier, first_advance({10}));
   stage.runs<DraftPlan>();
-  stage.finishes(Drafts{.trees = {DraftTree()}, .draft_us = 250});
+  stage.finishes(Drafts{.trees = {DraftTree()}, .draft_us = 250'000});
   stage.forget();
-  stage.waits(1ms);
+  stage.waits(1000ms);
   const WorkerHeartbeat load = stage.says<WorkerHeartbeat>().message;
   EXPECT_FLOAT_EQ(load.busy, 0.25F);
   EXPECT_EQ(load.steps, 1u);

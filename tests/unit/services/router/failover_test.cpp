@@ -76,17 +76,17 @@ TEST_F(FailoverTest, NamesABoundedNumberOfThoseItRefuses) {
   EXPECT_EQ(router.counters().refused_unnamed, kRefusedNamedMax);
 }
 
-// So says one that works for a copy of this router (actor/membership.h).
 TEST_F(FailoverTest, TellsClientsAndTheLogWhyTheOnlyVerifierLeaves) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
   stage.forget();
-  stage.hears(kVerifier, Leaving{.reason = "two routers have one identity: restart one"});
-  EXPECT_THAT(stage.does<Note>().text, HasSubstr("leaves, 0 of its 1 requests move to other verifiers, 1 end there: two"));
+  stage.hears(kVerifier, Leaving{.reason = "the verifier was told to stop"});
+  EXPECT_THAT(stage.does<Note>().text,
+              HasSubstr("leaves, 0 of its 1 requests move to other verifiers, 1 end there: the verifier"));
   stage.tell(ask(2));
   lives(milliseconds(11'000), {kVerifier});
-  EXPECT_THAT(stage.does<Failure>().message, HasSubstr("leaves this router: two routers have one identity: restart one."));
+  EXPECT_THAT(stage.does<Failure>().message, HasSubstr("leaves this router: the verifier was told to stop."));
 }
 
 TEST_F(FailoverTest, SaysHowManyRequestsGoOnWithoutASilentVerifier) {

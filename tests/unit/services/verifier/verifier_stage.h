@@ -19,11 +19,9 @@ constexpr Peer kDrafter{1000};  // the first that a verifier links to
 constexpr TokenId kStop = 9;
 
 inline VerifierConfig config() {
-  return {.incarnation = 5,
+  return {.process = {.incarnation = 5, .routers = {"tcp://router"}},
           .fingerprint = {.tokenizer = 7, .vocabulary = 100, .special_ids = {kStop}, .weights = 1},
           .numerics_id = "test",
-          .metrics_endpoint = {},
-          .routers = {"tcp://router"},
           .cost = even_cost(0.008),
           .context_max = 1000,
           .cache_blocks = 64};

@@ -201,9 +201,9 @@ TEST_F(VerifierTest, CountsAStepWhenItHasEnded) {
 }
 
 TEST_F(VerifierTest, IsDrainingOnceToldToStop) {
-  EXPECT_FALSE(verifier.counters().draining);
+  EXPECT_FALSE(verifier.counters().worker.draining);
   stage.hears(Peer{0}, Drain{"told to stop"});
-  EXPECT_TRUE(verifier.counters().draining);
+  EXPECT_TRUE(verifier.counters().worker.draining);
 }
 
 TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
@@ -223,37 +223,29 @@ TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
   EXPECT_EQ(verifier.counters().blocks_free, 64U);
 }
 
-// Copies of one process, whose sequences have the same names.
-class TwoRoutersOfOneIdentity : public VerifierStage {
+class VerifierWithTwoRouters : public VerifierStage {
  protected:
-  static VerifierConfig with_twins() {
-    VerifierConfig given = config();
-    given.routers = {"tcp://router", "tcp://twin"};
-    return given;
+  static VerifierConfig two_routers() {
+    VerifierConfig two = config();
+    two.process.routers = {"tcp://router", "tcp://other"};
+    return two;
   }
-  TwoRoutersOfOneIdentity() : VerifierStage(with_twins()) {
-    stage.up(kTwin);
-    stage.hears(kTwin, Welcome{.router = 3, .heartbeat_ms = 100000});
-    stage.forget();
-  }
-  static constexpr Peer kTwin{2};
+  VerifierWithTwoRouters() : VerifierStage(two_routers()) { stage.up(kOtherRouter); }
+  static constexpr Peer kOtherRouter{2};
 };
 
-TEST_F(TwoRoutersOfOneIdentity, NothingIsStartedForTheOneThatIsNotWorkedFor) {
-  stage.hears(kTwin, start());
-  const Refused refused = stage.says<Refused>().message;
-  EXPECT_TRUE(refused.retry);
-  EXPECT_THAT(refused.reason, testing::HasSubstr("one identity"));
-  stage.hears(kRouter, start());
-  EXPECT_EQ(stage.says<Accepted>().peer, kRouter);
+TEST_F(VerifierWithTwoRouters, CountsASecondLinkToOneRouter) {
+  stage.hears(kOtherRouter, Welcome{.router = 3, .heartbeat_ms = 100000});
+  EXPECT_EQ(stage.does<Disconnect>().peer, kOtherRouter);
+  EXPECT_EQ(verifier.counters().worker.duplicate_routers, 1U);
 }
 
-TEST_F(TwoRoutersOfOneIdentity, TheOtherKeepsNoSequenceAliveThatIsNotItsOwn) {
+TEST_F(VerifierWithTwoRouters, LeaseIsNotRenewedByAnotherLink) {
   stage.hears(kRouter, start());
   runs();
   for (int i = 0; i < 11; ++i) {
     stage.waits(100ms);
-    stage.hears(kTwin, RouterHeartbeat{.router = 3});
+    stage.hears(kOtherRouter, RouterHeartbeat{.router = 3});
   }
   choose();
   EXPECT_EQ(verifier.counters().live, 0U);
@@ -325,7 +317,7 @@ TEST_F(VerifierTest, TakesAnAssignThatIsSaidAgainForTheSame) {
 
 TEST_F(VerifierTest, ListensToNoOtherRouterAboutASequence) {
   VerifierConfig two = config();
-  two.routers.push_back("tcp://other");
+  two.process.routers.push_back("tcp://other");
   Verifier verifier(two);
   Stage<Verifier> stage(verifier);
   constexpr Peer kOtherRouter{2};

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "tools/slipstream/verify/document.h"
-
 namespace slipstream::command::verify {
 namespace {
 

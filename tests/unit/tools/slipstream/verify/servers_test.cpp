@@ -1,4 +1,4 @@
-// ServerPair, pool and draws, over real HTTP to a small server that is no Slipstream.
+// ServerPair, QuestionPool and draw_samples, over real HTTP to a small server that is no Slipstream.
 #include "tools/slipstream/verify/servers.h"
 
 #include <atomic>

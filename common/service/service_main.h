@@ -1,0 +1,28 @@
+// What main() of every service does around the service itself: the options, the log, the limit on open files, the stop signal,
+// and the exit code.
+//
+//   int main(int argc, char** argv) { return service_main("router", parse_router_options(argc, argv), run); }
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <variant>
+
+#include "common/base/result.h"
+#include "common/base/stop_signal.h"
+#include "common/config/settings.h"
+
+namespace slipstream {
+
+// name: in each line of the log. Returns the exit code: 0, or 1 after the error of `run` was logged. Call it before any thread
+// starts (stop_signal.h).
+int run_service(std::string_view name, std::string_view log_level, const std::function<Result<void>(StopSignal&)>& run);
+
+template <class Options>
+int service_main(std::string_view name, const Parsed<Options>& parsed, Result<void> (*run)(const Options&, StopSignal&)) {
+  if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
+  const auto& options = std::get<Options>(parsed);
+  return run_service(name, options.log_level, [&](StopSignal& stop) { return run(options, stop); });
+}
+
+}  // namespace slipstream

@@ -1,0 +1,58 @@
+#include "common/service/worker_service.h"
+
+#include <unistd.h>
+
+#include "common/config/port_file.h"
+#include "common/metrics/build_info.h"
+#include "common/runtime/incarnation.h"
+
+namespace slipstream {
+
+WorkerService::WorkerService(WorkerServiceOptions options, std::optional<Keys> keys, Endpoint metrics)
+    : options_(std::move(options)), keys_(std::move(keys)), metrics_(std::move(metrics)), self_(random_incarnation()) {}
+
+Result<WorkerService> WorkerService::open(WorkerServiceOptions options) {
+  TRY(auto keys, open_keys(options.key, options.peers, options.name));
+  TRY(options.routers, with_router_keys(std::move(options.routers), keys));
+  TRY(Endpoint metrics, parse_endpoint(options.metrics));
+  if (!options.bind.empty()) {
+    TRY(const Endpoint bind, parse_endpoint(options.bind));
+    options.bind = bind.tcp();
+  }
+  return WorkerService(std::move(options), std::move(keys), std::move(metrics));
+}
+
+void WorkerService::add_facts(const std::string& numerics_id, Exposition& page) const {
+  add_build_info(options_.name, numerics_id, page);
+}
+
+Result<http::Server> WorkerService::serve_page(std::function<std::string()> metrics, std::function<WorkerState()> state,
+                                               const std::string& work) const {
+  return serve_worker_page(metrics_.host, metrics_.port,
+                           {"slipstream-" + options_.name, std::move(metrics), std::move(state), work});
+}
+
+Result<std::unique_ptr<ZmqTransport>> WorkerService::open_transport() const {
+  const auto bind = options_.bind.empty() ? std::nullopt : std::optional(options_.bind);
+  return ZmqTransport::open({.self = self_, .bind = bind, .keys = keys_, .admits = options_.admits});
+}
+
+WorkerPlace WorkerService::place(const http::Server& server, const ZmqTransport& transport) const {
+  WorkerPlace at;
+  at.page = Endpoint{metrics_.host, server.port()}.address();
+  at.process = {.incarnation = self_,
+                .pid = static_cast<uint32_t>(getpid()),
+                .metrics_endpoint = "http://" + at.page + "/metrics",
+                .routers = options_.routers};
+  at.bound = transport.bound_endpoint();
+  const std::string& told = options_.advertise.empty() ? at.bound : options_.advertise;
+  at.reached_at = keys_ ? keys_->named(told) : told;
+  return at;
+}
+
+Result<void> WorkerService::write_ports(const WorkerPlace& at) const {
+  if (at.bound.empty()) return write_port_file(options_.port_file, {{"metrics", at.page}});
+  return write_port_file(options_.port_file, {{"bind", at.bound}, {"metrics", at.page}});
+}
+
+}  // namespace slipstream

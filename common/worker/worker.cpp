@@ -1,0 +1,56 @@
+#include "common/worker/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slipstream {
+
+Hello hello_of(Role role, const WorkerProcess& process, Fingerprint fingerprint) {
+  Hello hello;
+  hello.role = role;
+  hello.incarnation = process.incarnation;
+  hello.fingerprint = std::move(fingerprint);
+  hello.metrics_endpoint = process.metrics_endpoint;
+  hello.pid = process.pid;
+  return hello;
+}
+
+WorkerCounters Worker::counters() const {
+  return {.welcome = membership_.welcome(),
+          .draining = draining_,
+          .refusals = membership_.refusals(),
+          .duplicate_routers = membership_.duplicates()};
+}
+
+void Worker::take(const Woke&, Time, WorkerEffects effects) {
+  alarm_.reset();
+  if (!std::exchange(connected_, true)) membership_.connect(effects);
+}
+
+void Worker::take(const PeerUp& up, Time now, WorkerEffects) { membership_.up(up.peer, now); }
+void Worker::take(const PeerDown& down, Time, WorkerEffects effects) { membership_.down(down.peer, effects); }
+void Worker::take(const From<Welcome>& from, Time now, WorkerEffects effects) { membership_.welcomed(from, now, effects); }
+void Worker::take(const From<Refuse>& from, Time, WorkerEffects effects) { membership_.refused(from, effects); }
+void Worker::take(const From<RouterHeartbeat>& from, Time now, WorkerEffects) { membership_.heard(from, now); }
+
+void Worker::take(const From<Drain>& from, Time, WorkerEffects effects) {
+  if (!std::exchange(draining_, true)) membership_.leave(from.message.reason, effects);
+}
+
+void Worker::send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects) {
+  const WorkerHeartbeat heartbeat{.incarnation = incarnation_,
+                                  .sequences = load.sequences,
+                                  .waiting = load.waiting,
+                                  .steps = load.steps,
+                                  .busy = busy_.share(now)};
+  membership_.send_due(now, heartbeat, effects);
+}
+
+void Worker::set_alarm(std::optional<Time> own, WorkerEffects effects) {
+  std::optional<Time> next = membership_.next();
+  if (own) next = std::min(next.value_or(*own), *own);
+  if (next && next != alarm_) effects.add(WakeAt{*next});
+  alarm_ = next;
+}
+
+}  // namespace slipstream

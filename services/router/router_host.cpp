@@ -1,0 +1,61 @@
+#include "services/router/router_host.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "common/metrics/build_info.h"
+#include "common/ops_page/server_metrics.h"
+#include "common/ops_page/node_metrics.h"
+#include "common/service/drain.h"
+#include "services/router/farewell.h"
+#include "services/router/metrics_page.h"
+
+namespace slipstream {
+
+RouterHost::RouterHost(ModelFolder model, Transport& transport)
+    : router_(model.config),
+      api_(std::move(model.served), model.config.incarnation, ports()),
+      node_(router_, transport, {}, ToClients{api_}),
+      text_(kInboxEventsMax) {}
+
+// They are called once it listens, when all members stand.
+HttpApi::Ports RouterHost::ports() {
+  return {.post =
+              [this](HttpApi::ToRouter event) {
+                return std::visit([this](auto&& e) { return node_.post(std::forward<decltype(e)>(e)); }, std::move(event));
+              },
+          .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
+          .counters = [this] { return node_.counters(); },
+          .metrics = [this] { return metrics(); }};
+}
+
+std::string RouterHost::metrics() const {
+  Exposition page;
+  add_build_info("router", "", page);
+  add_router_metrics(node_.counters(), page);
+  add_error_metrics(api_.errors(), page);
+  add_node_metrics(node_.node_counters(), page);
+  if (const http::Server* server = listening_) add_server_metrics(server->counters(), page);
+  return page.text();
+}
+
+Result<void> RouterHost::listen(const Endpoint& at) {
+  const auto handle = [this](auto request, auto exchange) { api_.handle(std::move(request), std::move(exchange)); };
+  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body));
+  listening_ = &*server_;
+  address_ = Endpoint{at.host, server_->port()}.address();
+  api_.listens_at(address_);
+  return {};
+}
+
+void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grace) {
+  const auto drained = [](const Router& router) { return router.counters().live + router.counters().waiting == 0; };
+  const DrainWords<RouterCounters> words{
+      .told_to_stop = [grace](const RouterCounters& now) { return told_to_stop(now, grace); }, .stopped = stopped};
+  const auto left = run_until_drained(
+      node_, router_, stop, {.words = Closing{}, .grace = grace, .done = drained, .last_words = Closing{.now = true}}, words);
+  server_->finish(std::max(kFarewellLinger, left));  // for clients that read slowly
+}
+
+}  // namespace slipstream

@@ -1,0 +1,61 @@
+// The router's actor, its loop and its HTTP API, connected: a client's request becomes an event of the actor, and what the
+// actor has for a client becomes an answer.
+//
+//   RouterHost host(std::move(model), *transport);
+//   TRY_VOID(host.listen(endpoint));
+//   host.run(stop.token(), grace);
+//
+// Threads: run() is the loop. The HTTP server's thread and a text thread, which parses and tokenises, post to it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "common/base/endpoint.h"
+#include "common/http/server.h"
+#include "common/runtime/node.h"
+#include "common/runtime/task_thread.h"
+#include "services/router/http_api/http_api.h"
+#include "services/router/model_folder.h"
+#include "services/router/router.h"
+
+namespace slipstream {
+
+class RouterHost {
+ public:
+  // model.config has its incarnation. The transport outlives the host.
+  RouterHost(ModelFolder model, Transport& transport);
+  RouterHost(const RouterHost&) = delete;
+  RouterHost& operator=(const RouterHost&) = delete;
+
+  // Takes requests from here on. Call it once. Errors are those of Server::listen().
+  Result<void> listen(const Endpoint& at);
+  const std::string& address() const { return address_; }  // host:port, once it listens
+
+  // REQUIRES: listen() has succeeded. Returns when `stop` has come and all answers are finished, or cut after `grace`.
+  void run(const std::stop_token& stop, std::chrono::milliseconds grace);
+
+ private:
+  struct ToClients {  // what the actor has for clients
+    HttpApi& api;
+    void operator()(const Delivery& delivery) const { api.deliver(delivery); }
+    void operator()(const Failure& failure) const { api.fail(failure); }
+  };
+
+  HttpApi::Ports ports();
+  std::string metrics() const;
+
+  // A member may call those above it, and the threads of those below it, so they end from the last one up.
+  Router router_;
+  HttpApi api_;
+  Node<Router, NoJob, NoJob, ToClients> node_;
+  TaskThread text_;
+  std::string address_;
+  std::atomic<const http::Server*> listening_ = nullptr;
+  std::optional<http::Server> server_;
+};
+
+}  // namespace slipstream

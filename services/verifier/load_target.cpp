@@ -1,0 +1,73 @@
+#include "services/verifier/load_target.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "common/base/log.h"
+#include "common/checkpoint/fingerprint.h"
+#include "common/config/settings_checks.h"
+#include "common/kv/block_pool.h"
+#include "common/model/cpu/cpu_device.h"
+#include "services/verifier/admission.h"
+#include "services/verifier/calibrate.h"
+
+namespace slipstream {
+namespace {
+
+// Times steps of the loaded model, unless the options say what they cost.
+Result<CostModel> cost_of_steps(const VerifierOptions& options, LanguageModel& model, int32_t cache_blocks, LoadReport& load) {
+  if (options.step_cost_us > 0) return CostModel::fixed(options.step_cost_us * 1e-6);
+  const auto began = std::chrono::steady_clock::now();
+  TRY(const CostModel cost, calibrate(model, cache_blocks));
+  load.trial_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return cost;
+}
+
+}  // namespace
+
+Result<LoadedTarget> load_target(const VerifierOptions& options) {
+  const int32_t cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens;
+  log_info("loading {}", options.model);
+  TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = static_cast<int>(options.threads_or_quota()),
+                                                       .path = cpu_path(options.path),                // "auto" names none
+                                                       .weights = weight_format(options.weights)}));  // nor does "file"
+  TRY(LanguageModel model, LanguageModel::load(options.model, device, {.cache_blocks = cache_blocks, .on_load = log_load()}));
+  TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
+  LoadReport load = model.load_report();
+  TRY(const CostModel cost, cost_of_steps(options, model, cache_blocks, load));
+  log_info("{}", load.words());
+  return LoadedTarget{std::move(model), tokenizer, load, cost, cache_blocks};
+}
+
+VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarget& target, WorkerProcess process) {
+  const LlamaConfig& model = target.model.config();
+  const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;
+  return {.process = std::move(process),
+          .fingerprint = {target.tokenizer, model.vocabulary, model.eos_ids, target.model.weights_hash()},
+          .numerics_id = target.model.numerics_id(),
+          .cost = target.cost,
+          .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
+          .cache_blocks = target.cache_blocks,
+          .wait_share = options.wait_percent / 100.0,
+          .drawn_wait = std::chrono::microseconds(options.drawn_wait_us)};
+}
+
+void log_ready(const VerifierConfig& config, const VerifierOptions& options, const LanguageModel& model) {
+  const WorkerProcess& process = config.process;
+  log_info(
+      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens in {} MB, routers {}, metrics at {}",
+      process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), config.context_max,
+      model.config().context_max, config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000,
+      fmt::join(process.routers, " "), process.metrics_endpoint);
+  const auto ms = [&](int32_t behind) {
+    const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };
+    return fmt::format("{:.3}, {:.3}, {:.3} or {:.3} ms", of(1), of(8), of(64), of(256));
+  };
+  log_info("a step of 1, 8, 64 or 256 rows of one sequence takes {}, behind {} tokens {}", ms(0), kCalibrateContext,
+           ms(kCalibrateContext));
+}
+
+}  // namespace slipstream

@@ -1,0 +1,32 @@
+// The target model as the verifier's process has it: loaded, with the cost of its steps measured.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/result.h"
+#include "common/config/verifier_config.h"
+#include "common/model/language_model.h"
+#include "common/model/load_report.h"
+#include "common/engine/cost_model.h"
+#include "services/verifier/events.h"
+
+namespace slipstream {
+
+struct LoadedTarget {
+  LanguageModel model;
+  uint64_t tokenizer = 0;  // its hash
+  LoadReport load;         // how long the start took
+  CostModel cost;          // of steps
+  int32_t cache_blocks = 0;
+};
+
+// Reads the model and runs trial steps; the log says how long that took. Errors name the file.
+Result<LoadedTarget> load_target(const VerifierOptions& options);
+
+// What the actor is told at its start.
+VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarget& target, WorkerProcess process);
+
+// The log's lines once the verifier is ready.
+void log_ready(const VerifierConfig& config, const VerifierOptions& options, const LanguageModel& model);
+
+}  // namespace slipstream
