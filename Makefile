@@ -78,7 +78,7 @@ research: setup
 	build/research/research/rules/rules --model $(model) --threads 2
 
 bench: build
-	build/release/bench/choose_bench
+	build/release/bench/sample_token_bench
 	build/release/bench/linear --shape 135m --threads 1,2 --repeats 5
 	build/release/bench/attention
 	python3 bench/forward_shapes.py build/release/bench/forward models/smollm2-135m-instruct

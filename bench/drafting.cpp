@@ -59,7 +59,7 @@ Result<void> time_job(SmallLm& method, const StopRule& rule, uint64_t sequences,
   timing.rows += method.work().rows - before.rows;
   for (uint64_t i = 0; i < sequences; ++i) {
     timing.nodes += trees[i]->size();
-    method.advance(key_of(i), accepted(*trees[i], accept));
+    method.advance(key_of(i), accepted(trees[i]->tokens(), accept));
   }
   return {};
 }

@@ -11,13 +11,13 @@
 #include "common/base/stop_signal.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/port_file.h"
+#include "common/drafting/ngram.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/memory_transport.h"
 #include "common/runtime/node.h"
 #include "services/drafter/inline_drafter.h"
-#include "common/drafting/ngram.h"
 #include "services/drafter/model_folder.h"
 #include "services/router/router_host.h"
 #include "services/verifier/admission.h"
@@ -56,7 +56,7 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   const VerifierConfig config = verifier_config(target, cost, tokenizer);
   Verifier verifier(config);
   const auto verifier_port = hub.open(config.process.incarnation);
-  Node<Verifier, VerifyPlan, Choices> verifier_node(
+  Node<Verifier, VerifyPlan, StepOutput> verifier_node(
       verifier, *verifier_port,
       [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
 

@@ -27,7 +27,7 @@ class OneSequence {
           {.token = token, .position = length_, .slot = blocks_.slot(length_), .sequence = sequence, .visible = length_ + 1});
       if (++length_ == end || all_wanted) plan_.want({.params = {.temperature = 0}});
     }
-    TRY(const auto chosen, model_->run(plan_.view()));
+    TRY(const auto sampled_tokens, model_->run(plan_.view()));
     return chosen.back();
   }
   // Of any length, chunk by chunk, as a verifier computes a prompt.

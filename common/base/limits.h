@@ -11,7 +11,7 @@ namespace slipstream {
 inline constexpr int kTreeNodesMax = 63;
 inline constexpr int kTreeDepthMax = 32;
 inline constexpr int kSiblingsMax = 8;                  // candidates a node that a drafter may be told to rank
-inline constexpr int kDraftDistributionTokensMax = 64;  // that a drawn node may have come from
+inline constexpr int kDraftDistributionTokensMax = 64;  // that a sampled node may have come from
 
 // Sequences.
 inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
@@ -21,7 +21,7 @@ inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kChoicesMax = 8;  // `n` of a request
 
-// What a request may ask to be done to logits (sampling/adjustments.h). All of it fits an Advance beside its tokens.
+// What a request may ask to be done to logits (sampling/logits_params.h). All of it fits an Advance beside its tokens.
 inline constexpr int kLogitBiasMax = 1024;  // tokens
 inline constexpr int kAllowedTokensMax = 4096;
 inline constexpr int kBadWordsMax = 64;                    // strings

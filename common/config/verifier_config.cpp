@@ -20,7 +20,7 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
-  line.option("--drawn-wait-us", options.drawn_wait_us, {1, 60'000'000},
+  line.option("--sampled-wait-us", options.sampled_wait_us, {1, 60'000'000},
               "Microseconds that a request of the ratio family waits for its tree, before it goes on without");
   line.option("--step-cost-us", options.step_cost_us, {1, 10'000'000, true},
               "Microseconds that every step is taken to cost, whatever its rows, so that every draft is worth verifying; 0: "

@@ -32,8 +32,8 @@ struct DraftAsk {
   Time due{};  // when its verifier stops waiting
 };
 
-// One ask's tree, drawn if the sequence's rule is of the ratio family; an empty one says "nothing above the threshold". None at
-// all: the method is not through with the sequence's tokens yet (a long prompt), and wants to be asked again.
+// One ask's tree, sampled if the sequence's rule is of the ratio family; an empty one says "nothing above the threshold". None
+// at all: the method is not through with the sequence's tokens yet (a long prompt), and wants to be asked again.
 using Draft = std::optional<DraftTree>;
 
 // What a method with a model has done since it began.

@@ -22,7 +22,7 @@ TokenTree look_up(const NgramIndex& index, const StopRule& rule) {
 }  // namespace
 
 void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
-  sequences_[key] = {.index = {}, .drawn = is_drawn(spec.acceptance.rule)};
+  sequences_[key] = {.index = {}, .sampled = is_sampled(spec.acceptance.rule)};
 }
 
 void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].index.append(tokens); }
@@ -33,7 +33,7 @@ Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
   for (const DraftAsk& ask : asks) {
     const Sequence& sequence = sequences_[ask.key];
     const TokenTree tree = look_up(sequence.index, ask.rule);
-    trees.push_back(sequence.drawn ? DraftTree::certain(tree) : DraftTree(tree));
+    trees.push_back(sequence.sampled ? DraftTree::certain(tree) : DraftTree(tree));
   }
   return trees;
 }

@@ -27,7 +27,7 @@ class NgramMethod final : public Method {
  private:
   struct Sequence {
     NgramIndex index;
-    bool drawn = false;  // its rule asks for laws: a look-up is certain of its token
+    bool sampled = false;  // its rule asks for distributions: a look-up is certain of its token
   };
   std::unordered_map<DraftKey, Sequence> sequences_;
 };

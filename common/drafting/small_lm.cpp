@@ -4,17 +4,17 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/model/adjusted_row.h"
+#include "common/model/processed_row.h"
 
 namespace slipstream {
 namespace {
 
 std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& acceptance, const StopRule& rule) {
-  if (!is_drawn(acceptance.rule)) return TreeGrowth(rule);
+  if (!is_sampled(acceptance.rule)) return TreeGrowth(rule);
   return SampledTreeBuilder({.stop = rule,
-                      .root_children = acceptance.root_children,
-                      .children = acceptance.children,
-                      .replacement = acceptance.repeats ? Replacement::with : Replacement::without});
+                             .root_children = acceptance.root_children,
+                             .children = acceptance.children,
+                             .replacement = acceptance.repeats ? Replacement::with : Replacement::without});
 }
 
 // The rows of the tree that the tokens follow from the root on.
@@ -55,7 +55,7 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
 
 void SmallLm::begin(const DraftKey& key, const GenerationSpec& spec) {
   sequences_.insert_or_assign(
-      key, Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.adjustments)});
+      key, Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params)});
 }
 
 // What the new tokens took from the last tree is in the cache already, unless the sequence was evicted since.
@@ -121,7 +121,7 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
       tree->ask = i;
       trees.push_back(*std::move(tree));
     } else {
-      drafts[i] = TokenTree();
+      drafts[i] = DraftTree();
     }
   }
   Result<void> done = learn(trees);
@@ -146,11 +146,11 @@ Result<void> SmallLm::learn(std::vector<GrowingTree>& trees) {
   const auto missing = [](const GrowingTree& tree) { return tree.sequence->context.prefill_rows(); };
   for (GrowingTree& tree : trees) {
     const int32_t rows = missing(tree);
-    if (rows <= kLearnRowsBeside && plan_.rows() + rows + 1 <= kStepRowsMax) add_frontier(tree, rows);
+    if (rows <= kPrefillRowsBeside && plan_.rows() + rows + 1 <= kStepRowsMax) add_frontier(tree, rows);
   }
-  int32_t left = std::min(plan_.rows() > 0 ? kLearnRowsBeside : kLearnRows, kStepRowsMax - plan_.rows());
+  int32_t left = std::min(plan_.rows() > 0 ? kPrefillRowsBeside : kPrefillRows, kStepRowsMax - plan_.rows());
   for (GrowingTree& tree : trees) {
-    if (missing(tree) <= kLearnRowsBeside || left == 0) continue;
+    if (missing(tree) <= kPrefillRowsBeside || left == 0) continue;
     const int32_t rows = std::min(missing(tree), left);
     tree.slice = pass_.add_context(tree.sequence->context, rows);
     left -= rows;
@@ -202,7 +202,7 @@ Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
       if (auto* ranked = std::get_if<TreeGrowth>(&tree.growth)) {
         rank_children(*ranked, static_cast<size_t>(tree.slice->first_wanted));
       } else {
-        draw_children(tree);
+        sample_children(tree);
       }
     }
     tree.slice.reset();
@@ -225,18 +225,18 @@ void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
   growth.add(candidates);
 }
 
-void SmallLm::draw_children(GrowingTree& tree) {
+void SmallLm::sample_children(GrowingTree& tree) {
   auto& growth = std::get<SampledTreeBuilder>(tree.growth);
   const auto columns = static_cast<size_t>(model_.config().vocabulary);
   const auto known = std::min(columns, static_cast<size_t>(vocabulary_));  // by the target, too
-  std::vector<OwnedDistribution> laws(growth.frontier().size());
+  std::vector<OwnedDistribution> distributions(growth.frontier().size());
   std::vector<TokenDistribution> views;
-  for (size_t row = 0; row < laws.size(); ++row) {
+  for (size_t row = 0; row < distributions.size(); ++row) {
     const size_t wanted = static_cast<size_t>(tree.slice->first_wanted) + row;
     const auto logits =
-        adjusted(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), adjusted_);
-    draft_distribution(logits.first(known), tree.sequence->spec.sampling, chain_, laws[row]);
-    views.push_back(laws[row].view());
+        processed(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), processed_);
+    draft_distribution(logits.first(known), tree.sequence->spec.sampling, chain_, distributions[row]);
+    views.push_back(distributions[row].view());
   }
   growth.add(views, tree.random);
 }

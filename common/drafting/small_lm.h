@@ -1,7 +1,8 @@
 // Drafts with a small language model: any Llama-family folder whose tokens are the target's. Trees grow best-first
 // (speculation/tree_growth.h), candidates ranked under the noise that the target will use (sampling/rank.h), so that a drafter
-// whose logits are the target's is always right; for the ratio family they are drawn from its own laws (sampled_tree_builder.h), which
-// are shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
+// whose logits are the target's is always right; for the ratio family they are sampled from its own distributions
+// (sampled_tree_builder.h), which are shipped with them. All sequences of all verifiers are forwarded together, one pass a
+// level.
 //
 // The method keeps each sequence's tokens, and its K/V in a cache of its own (engine/sequence_cache.h): what the target
 // accepted of the last tree is moved into place, not computed again. When the cache is full, the sequence drafted longest ago
@@ -25,8 +26,9 @@
 
 namespace slipstream {
 
-inline constexpr int kLearnRows = 64;  // of sequences with more to learn, in a pass of their own: others' asks come meanwhile
-inline constexpr int kLearnRowsBeside = 32;  // the same in a pass that drafts for others; with less to learn they draft at once
+inline constexpr int kPrefillRows = 64;  // of sequences with more to learn, in a pass of their own: others' asks come meanwhile
+inline constexpr int kPrefillRowsBeside =
+    32;  // the same in a pass that drafts for others; with less to learn they draft at once
 
 struct SmallLmOptions {
   std::filesystem::path folder;
@@ -64,7 +66,7 @@ class SmallLm final : public Method {
     size_t ask = 0;
     Sequence* sequence = nullptr;
     std::variant<TreeGrowth, SampledTreeBuilder> growth;
-    CounterRandom random;                  // of a drawn one
+    CounterRandom random;            // of a sampled one
     std::optional<PassSlice> slice;  // its part of the pass that is laid out
     bool in_pass = false;            // with its frontier, not with its context alone
     bool drafts = false;             // its root has been forwarded
@@ -85,7 +87,7 @@ class SmallLm final : public Method {
   void add_frontier(GrowingTree& tree, int32_t context_rows);
   Result<void> run(std::vector<GrowingTree>& trees);
   void rank_children(TreeGrowth& growth, size_t first_wanted);
-  void draw_children(GrowingTree& tree);
+  void sample_children(GrowingTree& tree);
 
   LanguageModel model_;
   std::string name_;
@@ -95,7 +97,7 @@ class SmallLm final : public Method {
   StepPlan plan_;
   Pass pass_{plan_};
   ChainScratch chain_;
-  std::vector<float> adjusted_;  // one row
+  std::vector<float> processed_;  // one row
   uint64_t job_ = 0;
   MethodWork work_;
 };

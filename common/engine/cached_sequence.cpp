@@ -7,9 +7,9 @@
 
 namespace slipstream {
 
-CachedSequence::CachedSequence(BlockPool& pool, int32_t prompt_length, Adjustments adjustments)
+CachedSequence::CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsParams logits_params)
     : prompt_length_(prompt_length), table_(pool) {
-  if (adjustments.any()) logits_processor_ = std::make_shared<Adjuster>(std::move(adjustments));
+  if (logits_params.any()) logits_processor_ = std::make_shared<LogitsProcessor>(std::move(logits_params));
 }
 
 void CachedSequence::append(std::span<const TokenId> tokens) {

@@ -28,14 +28,14 @@
 #include "common/kv/block_table.h"
 #include "common/kv/kv_move.h"
 #include "common/kv/prefix_cache.h"
-#include "common/sampling/adjuster.h"
+#include "common/sampling/logits_processor.h"
 
 namespace slipstream {
 
 class CachedSequence {
  public:
   // The first prompt_length tokens are the prompt, all later ones the output. The pool outlives the sequence.
-  CachedSequence(BlockPool& pool, int32_t prompt_length, Adjustments adjustments = {});
+  CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsParams logits_params = {});
 
   // The tokens. append() computes nothing.
   void append(std::span<const TokenId> tokens);
@@ -45,7 +45,7 @@ class CachedSequence {
   int32_t root() const { return size() - 1; }                 // position of the last token
   PrefixHash hash() const { return hash_; }
   // Null: the request changes no logits. A pass in flight reads it, so the sequence may change only between passes.
-  const std::shared_ptr<Adjuster>& logits_processor() const { return logits_processor_; }
+  const std::shared_ptr<LogitsProcessor>& logits_processor() const { return logits_processor_; }
 
   // The cache.
   int32_t cached() const { return cached_; }
@@ -74,7 +74,7 @@ class CachedSequence {
   int32_t prompt_length_ = 0;
   std::vector<TokenId> tokens_;
   PrefixHash hash_;
-  std::shared_ptr<Adjuster> logits_processor_;
+  std::shared_ptr<LogitsProcessor> logits_processor_;
 
   BlockTable table_;
   int32_t cached_ = 0;

@@ -32,7 +32,7 @@ PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const P
                         .first_wanted = static_cast<int32_t>(plan_.wanted.size()),
                         .first_logprob = static_cast<int32_t>(plan_.logprobs.size())};
   const int32_t root = sequence.root();
-  const int32_t processor = sequence.logits_processor() ? plan_.add_adjuster(sequence.logits_processor()) : -1;
+  const int32_t processor = sequence.logits_processor() ? plan_.add_logits_processor(sequence.logits_processor()) : -1;
   const auto drafted = [&](int row) { return tree.rows[static_cast<size_t>(row)].token; };
   for (size_t at = tree.first; at < tree.rows.size(); ++at) {
     const TreeRow& row = tree.rows[at];

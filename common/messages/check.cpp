@@ -57,28 +57,28 @@ Result<void> valid(const SamplingParams& sampling) {
   return {};
 }
 
-Result<void> valid(const Adjustments& how) {
-  TRY_VOID(within("Adjustments.repetitionPenalty", how.repetition_penalty, kRepetitionPenaltyMin, kRepetitionPenaltyMax));
-  TRY_VOID(within("Adjustments.presencePenalty", how.presence_penalty, -kPenaltyMax, kPenaltyMax));
-  TRY_VOID(within("Adjustments.frequencyPenalty", how.frequency_penalty, -kPenaltyMax, kPenaltyMax));
-  TRY_VOID(count("Adjustments.minTokens", how.min_tokens));
-  TRY_VOID(tokens("Adjustments.endIds", how.end_ids, kStopIdsMax));
-  TRY_VOID(entries("Adjustments.logitBias", how.bias.size(), kLogitBiasMax));
+Result<void> valid(const LogitsParams& how) {
+  TRY_VOID(within("LogitsParams.repetitionPenalty", how.repetition_penalty, kRepetitionPenaltyMin, kRepetitionPenaltyMax));
+  TRY_VOID(within("LogitsParams.presencePenalty", how.presence_penalty, -kPenaltyMax, kPenaltyMax));
+  TRY_VOID(within("LogitsParams.frequencyPenalty", how.frequency_penalty, -kPenaltyMax, kPenaltyMax));
+  TRY_VOID(count("LogitsParams.minTokens", how.min_tokens));
+  TRY_VOID(tokens("LogitsParams.endIds", how.end_ids, kStopIdsMax));
+  TRY_VOID(entries("LogitsParams.logitBias", how.bias.size(), kLogitBiasMax));
   for (const LogitBias& each : how.bias) {
     TRY_VOID(within("LogitBias.id", each.id, 0, INT32_MAX));
     TRY_VOID(within("LogitBias.bias", each.bias, -kLogitBiasMost, kLogitBiasMost));
   }
   if (std::ranges::adjacent_find(how.bias, std::ranges::greater_equal{}, &LogitBias::id) != how.bias.end()) {
-    return fail("Adjustments.logitBias must ascend by id, each once");
+    return fail("LogitsParams.logitBias must ascend by id, each once");
   }
-  TRY_VOID(entries("Adjustments.badWords", how.bad_words.size(), kBadSequencesMax));
+  TRY_VOID(entries("LogitsParams.badWords", how.bad_words.size(), kBadSequencesMax));
   for (const std::vector<TokenId>& word : how.bad_words) {
-    TRY_VOID(tokens("Adjustments.badWords", word, kBadWordTokensMax));
-    if (word.empty()) return fail("Adjustments.badWords holds a word of no tokens");
+    TRY_VOID(tokens("LogitsParams.badWords", word, kBadWordTokensMax));
+    if (word.empty()) return fail("LogitsParams.badWords holds a word of no tokens");
   }
-  TRY_VOID(tokens("Adjustments.allowedIds", how.allowed, kAllowedTokensMax));
+  TRY_VOID(tokens("LogitsParams.allowedIds", how.allowed, kAllowedTokensMax));
   if (std::ranges::adjacent_find(how.allowed, std::ranges::greater_equal{}) == how.allowed.end()) return {};
-  return fail("Adjustments.allowedIds must ascend, each once");
+  return fail("LogitsParams.allowedIds must ascend, each once");
 }
 
 Result<void> valid(const Acceptance& acceptance) {
@@ -100,7 +100,7 @@ Result<void> valid(const Fence& fence) { return count("Fence.baseLength", fence.
 Result<void> valid(const GenerationSpec& spec) {
   TRY_VOID(count("promptLength", spec.prompt_length));
   TRY_VOID(valid(spec.sampling));
-  TRY_VOID(valid(spec.adjustments));
+  TRY_VOID(valid(spec.logits_params));
   TRY_VOID(within<uint32_t>("choice", spec.choice, 0, kChoicesMax - 1));
   TRY_VOID(valid(spec.acceptance));
   TRY_VOID(count("outputMax", spec.output_max));
@@ -191,8 +191,8 @@ Result<void> valid(const Advance& advance) {
   return advance.info ? valid(*advance.info) : Result<void>();
 }
 
-// Tokens, parents and laws come through as they are: whether they make a tree is for TokenTree::make and DraftTree::make, which
-// know the vocabulary.
+// Tokens, parents and distributions come through as they are: whether they make a tree is for TokenTree::make and
+// DraftTree::make, which know the vocabulary.
 Result<void> valid(const Tree& tree) {
   TRY_VOID(valid(tree.fence));
   TRY_VOID(entries("Tree.nodes", tree.nodes.size(), kTreeNodesMax));

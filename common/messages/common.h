@@ -31,9 +31,9 @@ struct Fingerprint {
 };
 
 // Which draft tokens are accepted. Greedy and coupled follow the target's own choice (speculation/walk.h); the ratio family
-// weighs what was drawn (accept.h); the last four spend total variation and say so (accept_biased.h).
+// weighs what was sampled (accept.h); the last four spend total variation and say so (accept_biased.h).
 enum class Rule : uint8_t { greedy, coupled, ratio, traversal, lenience, pareto, uniform, typical };
-inline constexpr bool is_drawn(Rule rule) { return rule >= Rule::ratio; }  // judges by draft probabilities
+inline constexpr bool is_sampled(Rule rule) { return rule >= Rule::ratio; }  // judges by draft probabilities
 inline constexpr bool is_biased(Rule rule) { return rule >= Rule::lenience; }
 
 // A rule with all that drafter and verifier must know of it.
@@ -41,9 +41,9 @@ struct Acceptance {
   Rule rule = Rule::greedy;
   float strength = 0;         // of a biased rule: accept_biased.h
   float delta = 0;            // of typical
-  uint8_t root_children = 1;  // of a drawn tree: rejection/sampled_tree_builder.h. [1, kSiblingsMax]
+  uint8_t root_children = 1;  // of a sampled tree: rejection/sampled_tree_builder.h. [1, kSiblingsMax]
   uint8_t children = 1;       // of each other node
-  bool repeats = false;       // siblings are drawn with replacement
+  bool repeats = false;       // siblings are sampled with replacement
   bool operator==(const Acceptance&) const = default;
 };
 

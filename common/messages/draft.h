@@ -54,7 +54,7 @@ struct Release {
 
 // drafter -> verifier
 enum class NoNodes : uint8_t { none, busy, leaving, below_threshold };
-struct DraftDistribution {  // that the children of a row were drawn from (rejection/token_distribution.h)
+struct DraftDistribution {  // that the children of a row were sampled from (rejection/token_distribution.h)
   std::vector<TokenId> ids;
   std::vector<uint16_t> weights;  // [ids] they add up to kDraftDistributionTotal
   bool operator==(const DraftDistribution&) const = default;
@@ -64,7 +64,7 @@ struct Tree {
   uint32_t tuning_version = 0;
   std::vector<TreeNode> nodes;  // as received: TokenTree::make and DraftTree::make decide whether it is a tree
   std::vector<DraftDistribution>
-      laws;  // [nodes + 1] if the rule is of the ratio family, else none; empty where a row has no children
+      distributions;  // [nodes + 1] if the rule is of the ratio family, else none; empty where a row has no children
   NoNodes no_nodes = NoNodes::none;
   uint32_t draft_us = 0;  // time the method spent
   bool operator==(const Tree&) const = default;

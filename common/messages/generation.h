@@ -11,7 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/messages/common.h"
-#include "common/sampling/adjustments.h"
+#include "common/sampling/logits_params.h"
 #include "common/sampling/params.h"
 
 namespace slipstream {
@@ -20,7 +20,7 @@ struct GenerationSpec {
   // Which token comes next.
   int32_t prompt_length = 0;  // the first so many tokens of the sequence are the prompt, the rest is output
   SamplingParams sampling;
-  Adjustments adjustments;
+  LogitsParams logits_params;
   uint64_t seed = 0;    // of the noise; the router picks one if the client gave none, and returns it
   uint32_t choice = 0;  // index among the `n` choices of the request
   Acceptance acceptance;

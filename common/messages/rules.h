@@ -2,7 +2,7 @@
 //
 //   coupled     the target's own choice under shared noise; greedy at temperature 0
 //   ratio       min(1, p/q) and the residual: chains, and trees if `siblings` is above 1
-//   batch       parallel drafts: a root of `siblings` chains, drawn with replacement
+//   batch       parallel drafts: a root of `siblings` chains, sampled with replacement
 //   block       block verification of chains
 //   traversal   trees from the leaves up
 //   lenience, pareto, uniform, typical    declared bias, on chains

@@ -63,8 +63,8 @@ inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed
                                                      "Rounds whose tree was not there in time."};
 inline constexpr MetricName kVerifierMetDeadlines{"slipstream_verifier_met_deadlines_total",
                                                   "Rounds whose tree, or the word that there is none, was there in time."};
-inline constexpr MetricName kVerifierDrawnGivenUp{
-    "slipstream_verifier_drawn_rounds_given_up_total",
+inline constexpr MetricName kVerifierSampledGivenUp{
+    "slipstream_verifier_sampled_rounds_given_up_total",
     "Rounds of the ratio family that went on without the tree they had asked for."};
 inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
                                                      "Rounds for which the guard asked for no draft."};

@@ -92,8 +92,8 @@ Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
   TRY_VOID(check_step(step, state_->limits));
   TRY_VOID(state_->device->run(state_->model, step));
   state_->wanted = step.wanted.size();
-  const Tensor chosen = state_->model.chosen();
-  return std::span(static_cast<const TokenId*>(chosen.data), chosen.data == nullptr ? 0 : state_->wanted);
+  const Tensor sampled_tokens = state_->model.sampled_tokens();
+  return std::span(static_cast<const TokenId*>(sampled_tokens.data), sampled_tokens.data == nullptr ? 0 : state_->wanted);
 }
 
 std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {

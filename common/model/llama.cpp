@@ -104,7 +104,7 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
   TRY(buffers.gated, device.scratch(rows_max, config.intermediate, Type::f32));
   TRY(buffers.logits, device.output(rows_max, config.vocabulary, Type::f32));
   if (options.ranked == 0) {
-    TRY(buffers.chosen, device.output(rows_max, 1, Type::i32));
+    TRY(buffers.sampled_tokens, device.output(rows_max, 1, Type::i32));
   } else {
     TRY(buffers.ranked, device.output(rows_max, options.ranked * kRankedWords, Type::i32));
   }
@@ -142,7 +142,7 @@ Llama::Buffers Llama::cut(Shape shape) const {
     each->rows = shape.rows;
   }
   for (Tensor* each : {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits,
-                       &buffers.chosen, &buffers.ranked}) {
+                       &buffers.sampled_tokens, &buffers.ranked}) {
     each->rows = shape.wanted;
   }
   return buffers;
@@ -180,7 +180,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
   ops.add_rms_norm(at.wanted_residual, &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
   ops.linear(at.wanted_normed, *head_, nullptr, at.logits);
   if (at.ranked.data == nullptr) {
-    ops.choose(at.logits, at.chosen);
+    ops.sample_tokens(at.logits, at.sampled_tokens);
   } else {
     ops.rank(at.logits, at.ranked);
   }

@@ -29,7 +29,9 @@ class Llama final : public Network {
   std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
 
   Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
-  Tensor chosen() const { return buffers_.chosen; }  // [rows_max, 1] i32, likewise; no data where candidates are ranked
+  Tensor sampled_tokens() const {
+    return buffers_.sampled_tokens;
+  }                                                  // [rows_max, 1] i32, likewise; no data where candidates are ranked
   Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords], likewise; no data where one is chosen
 
  private:
@@ -43,7 +45,7 @@ class Llama final : public Network {
     Tensor qkv, heads;                                    // [rows, (heads + 2 kv_heads) head_size], [rows, heads head_size]
     Tensor gate_up, gated;                                // [rows, 2 intermediate], [rows, intermediate]
     Tensor wanted_residual, wanted_delta, wanted_normed;  // [wanted, hidden]
-    Tensor logits, chosen, ranked;                        // [wanted, vocabulary]; one of [wanted, 1] and [wanted, candidates]
+    Tensor logits, sampled_tokens, ranked;                // [wanted, vocabulary]; one of [wanted, 1] and [wanted, candidates]
   };
 
   static Result<Layer> load_layer(const Loader& load, const LlamaConfig& config, int index);

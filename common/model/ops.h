@@ -8,7 +8,7 @@
 
 #include "common/base/ids.h"
 #include "common/kv/kv_move.h"
-#include "common/sampling/adjuster.h"
+#include "common/sampling/logits_processor.h"
 #include "common/sampling/params.h"
 #include "common/sampling/rank.h"
 
@@ -41,9 +41,9 @@ struct RopeTable {
 };
 
 // A wanted row whose logits its sequence adjusts before one is chosen.
-struct AdjustedRow {
+struct ProcessedRow {
   int32_t wanted = 0;                     // index among the wanted rows
-  int32_t adjuster = 0;                   // of Step::adjusters
+  int32_t logits_processor = 0;           // of Step::adjusters
   int32_t path_begin = 0, path_size = 0;  // of Step::path: the drafted tokens that the row sees, its own last
 };
 
@@ -54,11 +54,11 @@ struct Step {
   std::span<const uint64_t> ancestors;             // [rows] ... and position visible + j where bit j is set; 0 in a prompt
   std::span<const int32_t> block_table;            // [sequences, blocks_max] physical block of each logical one
   int32_t blocks_max = 0;
-  std::span<const RowSampling> sampling;  // [wanted]
-  std::span<const int32_t> wanted;        // rows whose logits anyone needs, ascending
-  std::span<const KvMove> moves;          // done first, in the network's own caches: the commit of the step before
-  std::span<const AdjustedRow> adjusted;  // ascending by wanted row, each once; most steps have none
-  std::span<const std::shared_ptr<const Adjuster>> adjusters;
+  std::span<const RowSampling> sampling;    // [wanted]
+  std::span<const int32_t> wanted;          // rows whose logits anyone needs, ascending
+  std::span<const KvMove> moves;            // done first, in the network's own caches: the commit of the step before
+  std::span<const ProcessedRow> processed;  // ascending by wanted row, each once; most steps have none
+  std::span<const std::shared_ptr<const LogitsProcessor>> logits_processors;
   std::span<const TokenId> path;
 };
 
@@ -87,9 +87,9 @@ class Ops {
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
   // out [wanted, cols] = in [Step.wanted]
   virtual void gather(Tensor in, Tensor out) = 0;
-  // ids [wanted, 1] i32: the target's token a row, by Step.sampling and Step.adjusted (sampling/choose.h, adjusted_row.h); -1:
-  // non-finite logits
-  virtual void choose(Tensor logits, Tensor ids) = 0;
+  // ids [wanted, 1] i32: the target's token a row, by Step.sampling and Step.adjusted (sampling/sample_token.h,
+  // processed_row.h); -1: non-finite logits
+  virtual void sample_tokens(Tensor logits, Tensor ids) = 0;
   // out [wanted, k * kRankedWords]: a row's k likeliest choices, likewise (sampling/rank.h); token -1 behind the last
   virtual void rank(Tensor logits, Tensor out) = 0;
 

@@ -49,17 +49,18 @@ Result<void> check_context(const Step& step, size_t row, const StepLimits& limit
   return {};
 }
 
-Result<void> check_adjusted(const Step& step) {
+Result<void> check_processed(const Step& step) {
   const auto path = static_cast<int64_t>(step.path.size());
-  const auto adjusters = static_cast<int32_t>(step.adjusters.size());
+  const auto logits_processors = static_cast<int32_t>(step.logits_processors.size());
   int32_t before = -1;
-  for (const AdjustedRow& row : step.adjusted) {
+  for (const ProcessedRow& row : step.processed) {
     if (row.wanted <= before || row.wanted >= static_cast<int64_t>(step.wanted.size())) {
       return fail("adjusted rows must ascend within the {} wanted ones: {} after {}", step.wanted.size(), row.wanted, before);
     }
     before = row.wanted;
-    if (row.adjuster < 0 || row.adjuster >= adjusters || step.adjusters[static_cast<size_t>(row.adjuster)] == nullptr) {
-      return fail("wanted row {} is adjusted by number {} of {}", row.wanted, row.adjuster, adjusters);
+    if (row.logits_processor < 0 || row.logits_processor >= logits_processors ||
+        step.logits_processors[static_cast<size_t>(row.logits_processor)] == nullptr) {
+      return fail("wanted row {} is adjusted by number {} of {}", row.wanted, row.logits_processor, logits_processors);
     }
     if (row.path_begin < 0 || row.path_size < 0 || row.path_size > kTreeDepthMax ||
         int64_t{row.path_begin} + row.path_size > path) {
@@ -87,7 +88,7 @@ Result<void> check_step(const Step& step, const StepLimits& limits) {
   for (size_t row = 0; row < step.token.size(); ++row) {
     TRY_VOID(check_context(step, row, limits));
   }
-  TRY_VOID(check_adjusted(step));
+  TRY_VOID(check_processed(step));
   for (const KvMove& move : step.moves) {
     if (move.from < 0 || move.from >= slots || move.to < 0 || move.to >= slots) {
       return fail("a move from slot {} to {}; there are {}", move.from, move.to, slots);

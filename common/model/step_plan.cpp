@@ -25,9 +25,9 @@ void StepPlan::want(const RowSampling& how) {
   sampling.push_back(how);
 }
 
-int32_t StepPlan::add_adjuster(std::shared_ptr<const Adjuster> adjuster) {
-  adjusters.push_back(std::move(adjuster));
-  return static_cast<int32_t>(adjusters.size()) - 1;
+int32_t StepPlan::add_logits_processor(std::shared_ptr<const LogitsProcessor> logits_processor) {
+  logits_processors.push_back(std::move(logits_processor));
+  return static_cast<int32_t>(logits_processors.size()) - 1;
 }
 
 Step StepPlan::view() const {
@@ -42,8 +42,8 @@ Step StepPlan::view() const {
           .sampling = sampling,
           .wanted = wanted,
           .moves = moves,
-          .adjusted = adjusted,
-          .adjusters = adjusters,
+          .processed = processed,
+          .logits_processors = logits_processors,
           .path = path};
 }
 
@@ -52,8 +52,8 @@ void StepPlan::clear() {
   ancestors.clear();
   sampling.clear();
   moves.clear();
-  adjusted.clear();
-  adjusters.clear();
+  processed.clear();
+  logits_processors.clear();
   path.clear();
   logprobs.clear();
 }

@@ -28,8 +28,9 @@ struct StepPlan {
   std::vector<RowSampling> sampling;  // [wanted]
   std::vector<int32_t> wanted;        // [wanted] row indices, ascending
   std::vector<KvMove> moves;
-  std::vector<AdjustedRow> adjusted;
-  std::vector<std::shared_ptr<const Adjuster>> adjusters;  // kept alive by the step; their sequences change them between steps
+  std::vector<ProcessedRow> processed;
+  std::vector<std::shared_ptr<const LogitsProcessor>>
+      logits_processors;  // kept alive by the step; their sequences change them between steps
   std::vector<TokenId> path;
   std::vector<LogprobRow> logprobs;  // not the model's business: the job reads them off its logits
 
@@ -44,18 +45,18 @@ struct StepPlan {
   int sequences() const { return blocks_max == 0 ? 0 : static_cast<int>(block_table.size()) / blocks_max; }
   int32_t add_sequence(std::span<const int32_t> blocks);  // its index; at most blocks_max, which is set
   void add(const Row& row);
-  void want(const RowSampling& how);                               // the logits of the row added last
-  int32_t add_adjuster(std::shared_ptr<const Adjuster> adjuster);  // its index
+  void want(const RowSampling& how);                                                      // the logits of the row added last
+  int32_t add_logits_processor(std::shared_ptr<const LogitsProcessor> logits_processor);  // its index
   // The row wanted last is adjusted. token_of(j): the token of the tree's row j, which is drafted unless j is 0, the root.
   template <class TokenOf>
-  void adjust(int32_t adjuster, uint64_t ancestors, const TokenOf& token_of) {
+  void adjust(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of) {
     const auto begin = static_cast<int32_t>(path.size());
     for (uint64_t left = ancestors & ~uint64_t{1}; left != 0; left &= left - 1)
       path.push_back(token_of(std::countr_zero(left)));
-    adjusted.push_back({.wanted = static_cast<int32_t>(wanted.size()) - 1,
-                        .adjuster = adjuster,
-                        .path_begin = begin,
-                        .path_size = static_cast<int32_t>(path.size()) - begin});
+    processed.push_back({.wanted = static_cast<int32_t>(wanted.size()) - 1,
+                         .logits_processor = logits_processor,
+                         .path_begin = begin,
+                         .path_size = static_cast<int32_t>(path.size()) - begin});
   }
   Step view() const;
   void clear();  // keeps blocks_max and the capacity

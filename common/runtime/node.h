@@ -35,7 +35,7 @@ struct NodeCounters {
 inline constexpr int kEventsPerTurnMax = 64;                       // of one source, before the others get their turn
 inline constexpr std::chrono::milliseconds kPublishInterval{100};  // at the latest, when the loop never sleeps
 inline constexpr std::chrono::milliseconds kSleepMax{1000};        // no alarm set: look around this often
-inline constexpr std::chrono::milliseconds kFarewellLinger{1000};  // what was sent last has this long to leave
+inline constexpr std::chrono::milliseconds kDrainLinger{1000};     // what was sent last has this long to leave
 
 // Local: a callable that takes each effect which is neither a message, a link, a job, a note nor the alarm (the router's
 // deliveries). struct NoLocal {} where there is none. J, R: the job of the actor's Run<J> effect; NoJob where it has none.
@@ -61,27 +61,27 @@ class Node {
     leave();
   }
   // When stopped, `told` sees the actor as it is; it is then given `words`, so that it can say farewell, and goes on until it
-  // is done(), or for `grace`, at whose end it may be given `last_words`. What it sends last has kFarewellLinger to leave.
+  // is done(), or for `grace`, at whose end it may be given `final_event`. What it sends last has kDrainLinger to leave.
   // Returns what is left of the grace.
-  struct Farewell {
+  struct DrainPlan {
     Event words;
     std::chrono::milliseconds grace{0};
     std::function<bool(const A&)> done = [](const A&) { return true; };
-    std::optional<Event> last_words = std::nullopt;
+    std::optional<Event> final_event = std::nullopt;
     std::function<void(const A&)> told = [](const A&) {};
   };
-  std::chrono::milliseconds run(const std::stop_token& stop, Farewell farewell) {
+  std::chrono::milliseconds run(const std::stop_token& stop, DrainPlan drain) {
     loop(stop);
-    farewell.told(actor_);
-    give(std::move(farewell.words));
+    drain.told(actor_);
+    give(std::move(drain.words));
     publish();  // before the inbox closes: whoever is turned away by it can tell that we leave
-    end_ = now() + farewell.grace;
-    while (!farewell.done(actor_) && now() < *end_) {
+    end_ = now() + drain.grace;
+    while (!drain.done(actor_) && now() < *end_) {
       if (!turn()) sleep();
     }
     inbox_.close();  // who posts now is told; who was told yes is heard
     while (auto event = inbox_.pop()) give(*std::move(event));
-    if (!farewell.done(actor_) && farewell.last_words) give(*std::move(farewell.last_words));
+    if (!drain.done(actor_) && drain.final_event) give(*std::move(drain.final_event));
     leave();
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::max(*end_ - now(), Time(0)));
   }
@@ -121,7 +121,7 @@ class Node {
 
   void leave() {
     publish();
-    transport_.close(kFarewellLinger);
+    transport_.close(kDrainLinger);
   }
 
   // Everything that is ready, each source in its turn and none for ever. False: nothing was.

@@ -1,4 +1,4 @@
-// The processing chain: a row of logits becomes the tokens that may be drawn and their scaled
+// The processing chain: a row of logits becomes the tokens that may be sampled and their scaled
 // logits. In this order:
 //   temperature  s_v = logit_v * (1 / temperature), in float; 0 keeps the argmax alone (lowest id on ties), unscaled
 //   top-k        the k highest

@@ -1,5 +1,5 @@
 // Gumbel top-k of a row: the k tokens with the highest key (double)s_v + gumbel(seed, choice,
-// position, v), lowest id first on ties (choose.h). Proven bounds leave out tokens that cannot be
+// position, v), lowest id first on ties (sample_token.h). Proven bounds leave out tokens that cannot be
 // among them, so the result is that of a plain loop over all tokens. Private to common/sampling.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <span>
 
 #include "common/base/ids.h"
-#include "common/sampling/choose.h"
+#include "common/sampling/sample_token.h"
 
 namespace slipstream {
 
@@ -95,7 +95,7 @@ class GumbelTopK {
 
 // Adds all tokens of a row. False: its logits are not usable.
 template <int k>
-bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, ChooseScratch& scratch, GumbelTopK<k>& top) {
+bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, SamplingScratch& scratch, GumbelTopK<k>& top) {
   const VocabularyKernels& kernels = *scratch.chain.kernels;
   const uint8_t* levels = scratch.noise.make(kernels, key, static_cast<int>(logits.size()));
   if (!scan_row(kernels, logits, scale, levels, scratch.bounds).finite) return false;
@@ -124,7 +124,7 @@ inline constexpr int kSparseShare = 16;
 
 // Adds the tokens that the chain kept.
 template <int k>
-void add_kept(const Kept& kept, const NoiseKey& key, int vocabulary, ChooseScratch& scratch, GumbelTopK<k>& top) {
+void add_kept(const Kept& kept, const NoiseKey& key, int vocabulary, SamplingScratch& scratch, GumbelTopK<k>& top) {
   const auto first = static_cast<size_t>(std::ranges::max_element(kept.scaled) - kept.scaled.begin());
   const bool many = kept.ids.size() > static_cast<size_t>(vocabulary / kSparseShare);
   const uint8_t* levels =
@@ -145,7 +145,7 @@ inline NoiseKey coupled_key(const RowSampling& row) { return {row.seed, row.choi
 // Adds the tokens of a row above temperature 0 that its chain keeps. False: its logits are not
 // usable.
 template <int k>
-bool add_row(std::span<const float> logits, const RowSampling& row, ChooseScratch& scratch, GumbelTopK<k>& top) {
+bool add_row(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, GumbelTopK<k>& top) {
   const NoiseKey key = coupled_key(row);
   if (!filters(row.params)) return add_all(logits, scale_of(row.params.temperature), key, scratch, top);
   const auto kept = process(logits, row.params, scratch.chain);

@@ -10,7 +10,7 @@ namespace slipstream {
 namespace {
 
 // The highest logits, lowest id first among equals, with their shares of the whole row.
-size_t rank_logits(std::span<const float> logits, ChooseScratch& scratch, std::span<Ranked> out) {
+size_t rank_logits(std::span<const float> logits, SamplingScratch& scratch, std::span<Ranked> out) {
   const RowScan scan = scan_row(*scratch.chain.kernels, logits, 1.0F, nullptr, scratch.bounds);
   if (!scan.finite) return 0;
   TopK<kRankedMax> highest;
@@ -27,7 +27,7 @@ size_t rank_logits(std::span<const float> logits, ChooseScratch& scratch, std::s
 
 }  // namespace
 
-size_t rank(std::span<const float> logits, const RowSampling& row, ChooseScratch& scratch, std::span<Ranked> out) {
+size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out) {
   CHECK(out.size() <= kRankedMax, "{} candidates were asked for, {} can be ranked", out.size(), kRankedMax);
   const double temperature = row.params.temperature;
   if (temperature == 0) return rank_logits(logits, scratch, out);

@@ -1,6 +1,6 @@
 // The tokens that a target with logits near these would likely choose, by the noise that both share (DESIGN 5): how a drafter
-// ranks its candidates. Their keys are those of choose.h over the drafter's own row q, so the first is what choose() gives: a
-// drafter whose logits are the target's is always right.
+// ranks its candidates. Their keys are those of sample_token.h over the drafter's own row q, so the first is what choose()
+// gives: a drafter whose logits are the target's is always right.
 //
 // Confidence: if each of the target's logits differs from ours by Gumbel noise of scale 1 (mismatch of one nat), the target
 // chooses v with probability softmax(temperature * key)_v, by the Gumbel-max trick; at temperature 0 that is softmax(logits),
@@ -11,7 +11,7 @@
 #include <span>
 
 #include "common/base/ids.h"
-#include "common/sampling/choose.h"
+#include "common/sampling/sample_token.h"
 
 namespace slipstream {
 
@@ -25,6 +25,6 @@ struct Ranked {
 
 // logits: [vocabulary], not empty. Fills the beginning of `out` (at most kRankedMax), most likely first, and returns how many:
 // all that the processing chain keeps if those are fewer; 0 when the logits are not finite (chain.h).
-size_t rank(std::span<const float> logits, const RowSampling& row, ChooseScratch& scratch, std::span<Ranked> out);
+size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out);
 
 }  // namespace slipstream

@@ -20,10 +20,10 @@ struct DrainWords {  // a log line each
 // Loop: a Node of `actor`. farewell: as Node::run() takes it, without `told`. Returns what is left of the grace.
 template <class Loop, class A, class Counters>
 std::chrono::milliseconds run_until_drained(Loop& loop, const A& actor, const std::stop_token& stop,
-                                            typename Loop::Farewell farewell, const DrainWords<Counters>& words) {
+                                            typename Loop::DrainPlan drain, const DrainWords<Counters>& words) {
   Counters when_told;
-  farewell.told = [&](const A& a) { log_info("{}", words.told_to_stop(when_told = a.counters())); };
-  const auto left = loop.run(stop, std::move(farewell));
+  drain.told = [&](const A& a) { log_info("{}", words.told_to_stop(when_told = a.counters())); };
+  const auto left = loop.run(stop, std::move(drain));
   log_info("{}", words.stopped(when_told, actor.counters()));
   return left;
 }

@@ -6,13 +6,13 @@
 
 namespace slipstream {
 
-Walk walk(const TokenTree& tree, std::span<const TokenId> chosen) {
-  CHECK(chosen.size() == static_cast<size_t>(tree.size()) + 1, "{} nodes have {} rows, got {} choices", tree.size(),
-        tree.size() + 1, chosen.size());
+Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens) {
+  CHECK(sampled_tokens.size() == static_cast<size_t>(tree.size()) + 1, "{} nodes have {} rows, got {} choices", tree.size(),
+        tree.size() + 1, sampled_tokens.size());
   Walk path;
   int at = kRoot;
   while (true) {
-    path.emitted.push_back(chosen[at + 1]);
+    path.emitted.push_back(sampled_tokens[at + 1]);
     at = tree.child(at, path.emitted.back());
     if (at < 0) return path;
     path.accepted.push_back(at);

@@ -15,7 +15,7 @@ struct Walk {
 };
 
 // chosen: [nodes + 1] the target's token after row i (tree_rows.h). A -1 (no finite logits) on the path is emitted last.
-Walk walk(const TokenTree& tree, std::span<const TokenId> chosen);
+Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens);
 
 // What became of each node of a verified tree. `kept` is how many of walk.accepted were emitted: fewer than all when a stop
 // token or the length limit cut the round short; what lies behind the last token kept then counts as unreached. Accepted and

@@ -24,20 +24,20 @@ Lead lead_of(uint8_t byte) {
   return {};
 }
 
-struct Judged {
+struct RejectionResult {
   size_t size = 0;  // bytes of a character, or of the longest beginning of one; at least 1
   enum { kWhole, kIllFormed, kUnfinished } state = kIllFormed;
 };
 
-Judged judge(std::string_view bytes) {
+RejectionResult judge(std::string_view bytes) {
   const Lead lead = lead_of(static_cast<uint8_t>(bytes[0]));
-  if (lead.size == 0) return {1, Judged::kIllFormed};
+  if (lead.size == 0) return {1, RejectionResult::kIllFormed};
   for (size_t i = 1; i < lead.size; ++i) {
-    if (i == bytes.size()) return {i, Judged::kUnfinished};
+    if (i == bytes.size()) return {i, RejectionResult::kUnfinished};
     const auto byte = static_cast<uint8_t>(bytes[i]);
-    if (byte < (i == 1 ? lead.low : 0x80) || byte > (i == 1 ? lead.high : 0xBF)) return {i, Judged::kIllFormed};
+    if (byte < (i == 1 ? lead.low : 0x80) || byte > (i == 1 ? lead.high : 0xBF)) return {i, RejectionResult::kIllFormed};
   }
-  return {lead.size, Judged::kWhole};
+  return {lead.size, RejectionResult::kWhole};
 }
 
 }  // namespace
@@ -47,9 +47,9 @@ std::string take_utf8(std::string& bytes) {
   size_t at = 0;
   while (at < bytes.size()) {
     const std::string_view rest = std::string_view(bytes).substr(at);
-    const Judged judged = judge(rest);
-    if (judged.state == Judged::kUnfinished) break;
-    text += judged.state == Judged::kWhole ? rest.substr(0, judged.size) : kReplacement;
+    const RejectionResult judged = judge(rest);
+    if (judged.state == RejectionResult::kUnfinished) break;
+    text += judged.state == RejectionResult::kWhole ? rest.substr(0, judged.size) : kReplacement;
     at += judged.size;
   }
   bytes.erase(0, at);

@@ -44,13 +44,13 @@ Result<DraftMessage> read(schema::Release::Reader from) {
   return Release{.sequence = read(from.getSequence()), .epoch = from.getEpoch()};
 }
 
-Result<DraftDistribution> read(schema::DraftLaw::Reader from) {
-  DraftDistribution law;
-  TRY(law.ids, read("DraftLaw.ids", from.getIds(), kDraftDistributionTokensMax));
+Result<DraftDistribution> read(schema::DraftDistribution::Reader from) {
+  DraftDistribution distribution;
+  TRY(distribution.ids, read("DraftDistribution.ids", from.getIds(), kDraftDistributionTokensMax));
   const auto weights = from.getWeights();
-  TRY_VOID(bounded("DraftLaw.weights", weights.size(), kDraftDistributionTokensMax));
-  for (const uint16_t weight : weights) law.weights.push_back(weight);
-  return law;
+  TRY_VOID(bounded("DraftDistribution.weights", weights.size(), kDraftDistributionTokensMax));
+  for (const uint16_t weight : weights) distribution.weights.push_back(weight);
+  return distribution;
 }
 
 Result<DraftMessage> read(schema::Tree::Reader from) {
@@ -62,9 +62,9 @@ Result<DraftMessage> read(schema::Tree::Reader from) {
   for (auto node : nodes) {
     tree.nodes.push_back({.token = node.getToken(), .parent = node.getParent(), .survival = node.getSurvival()});
   }
-  TRY_VOID(bounded("Tree.laws", from.getLaws().size(), kTreeNodesMax + 1));
-  for (auto law : from.getLaws()) {
-    TRY(tree.laws.emplace_back(), read(law));
+  TRY_VOID(bounded("Tree.distributions", from.getDistributions().size(), kTreeNodesMax + 1));
+  for (auto distribution : from.getDistributions()) {
+    TRY(tree.distributions.emplace_back(), read(distribution));
   }
   return tree;
 }

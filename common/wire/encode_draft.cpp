@@ -62,13 +62,13 @@ void write(Top top, const Tree& tree) {
     nodes[at].setParent(tree.nodes[at].parent);
     nodes[at].setSurvival(tree.nodes[at].survival);
   }
-  if (tree.laws.empty()) return;
-  auto laws = to.initLaws(static_cast<unsigned>(tree.laws.size()));
-  for (unsigned row = 0; row < laws.size(); ++row) {
-    const DraftDistribution& law = tree.laws[row];
-    write(laws[row].initIds(static_cast<unsigned>(law.ids.size())), law.ids);
-    auto weights = laws[row].initWeights(static_cast<unsigned>(law.weights.size()));
-    for (unsigned at = 0; at < weights.size(); ++at) weights.set(at, law.weights[at]);
+  if (tree.distributions.empty()) return;
+  auto distributions = to.initDistributions(static_cast<unsigned>(tree.distributions.size()));
+  for (unsigned row = 0; row < distributions.size(); ++row) {
+    const DraftDistribution& distribution = tree.distributions[row];
+    write(distributions[row].initIds(static_cast<unsigned>(distribution.ids.size())), distribution.ids);
+    auto weights = distributions[row].initWeights(static_cast<unsigned>(distribution.weights.size()));
+    for (unsigned at = 0; at < weights.size(); ++at) weights.set(at, distribution.weights[at]);
   }
 }
 

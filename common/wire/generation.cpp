@@ -16,23 +16,23 @@ void write(schema::Sampling::Builder to, const SamplingParams& sampling) {
   to.setMinP(sampling.min_p);
 }
 
-void write(schema::Adjustments::Builder to, const Adjustments& adjustments) {
-  to.setRepetitionPenalty(adjustments.repetition_penalty);
-  to.setPresencePenalty(adjustments.presence_penalty);
-  to.setFrequencyPenalty(adjustments.frequency_penalty);
-  to.setMinTokens(adjustments.min_tokens);
-  write(to.initEndIds(static_cast<unsigned>(adjustments.end_ids.size())), adjustments.end_ids);
-  auto bias = to.initLogitBias(static_cast<unsigned>(adjustments.bias.size()));
+void write(schema::LogitsParams::Builder to, const LogitsParams& logits_params) {
+  to.setRepetitionPenalty(logits_params.repetition_penalty);
+  to.setPresencePenalty(logits_params.presence_penalty);
+  to.setFrequencyPenalty(logits_params.frequency_penalty);
+  to.setMinTokens(logits_params.min_tokens);
+  write(to.initEndIds(static_cast<unsigned>(logits_params.end_ids.size())), logits_params.end_ids);
+  auto bias = to.initLogitBias(static_cast<unsigned>(logits_params.bias.size()));
   for (unsigned at = 0; at < bias.size(); ++at) {
-    bias[at].setId(adjustments.bias[at].id);
-    bias[at].setBias(adjustments.bias[at].bias);
+    bias[at].setId(logits_params.bias[at].id);
+    bias[at].setBias(logits_params.bias[at].bias);
   }
-  auto words = to.initBadWords(static_cast<unsigned>(adjustments.bad_words.size()));
+  auto words = to.initBadWords(static_cast<unsigned>(logits_params.bad_words.size()));
   for (unsigned at = 0; at < words.size(); ++at) {
-    const std::vector<TokenId>& word = adjustments.bad_words[at];
+    const std::vector<TokenId>& word = logits_params.bad_words[at];
     write(words.init(at, static_cast<unsigned>(word.size())), word);
   }
-  write(to.initAllowedIds(static_cast<unsigned>(adjustments.allowed.size())), adjustments.allowed);
+  write(to.initAllowedIds(static_cast<unsigned>(logits_params.allowed.size())), logits_params.allowed);
 }
 
 void write(schema::Acceptance::Builder to, const Acceptance& acceptance) {
@@ -48,23 +48,23 @@ SamplingParams read(schema::Sampling::Reader from) {
   return {.temperature = from.getTemperature(), .top_k = from.getTopK(), .top_p = from.getTopP(), .min_p = from.getMinP()};
 }
 
-Result<Adjustments> read(schema::Adjustments::Reader from) {
-  Adjustments adjustments{.repetition_penalty = from.getRepetitionPenalty(),
-                          .presence_penalty = from.getPresencePenalty(),
-                          .frequency_penalty = from.getFrequencyPenalty(),
-                          .min_tokens = from.getMinTokens()};
-  TRY(adjustments.end_ids, read("Adjustments.endIds", from.getEndIds(), kStopIdsMax));
+Result<LogitsParams> read(schema::LogitsParams::Reader from) {
+  LogitsParams logits_params{.repetition_penalty = from.getRepetitionPenalty(),
+                             .presence_penalty = from.getPresencePenalty(),
+                             .frequency_penalty = from.getFrequencyPenalty(),
+                             .min_tokens = from.getMinTokens()};
+  TRY(logits_params.end_ids, read("LogitsParams.endIds", from.getEndIds(), kStopIdsMax));
   const auto bias = from.getLogitBias();
-  TRY_VOID(bounded("Adjustments.logitBias", bias.size(), kLogitBiasMax));
-  for (auto each : bias) adjustments.bias.push_back({.id = each.getId(), .bias = each.getBias()});
+  TRY_VOID(bounded("LogitsParams.logitBias", bias.size(), kLogitBiasMax));
+  for (auto each : bias) logits_params.bias.push_back({.id = each.getId(), .bias = each.getBias()});
   const auto words = from.getBadWords();
-  TRY_VOID(bounded("Adjustments.badWords", words.size(), kBadSequencesMax));
+  TRY_VOID(bounded("LogitsParams.badWords", words.size(), kBadSequencesMax));
   for (auto word : words) {
-    TRY(auto ids, read("Adjustments.badWords", word, kBadWordTokensMax));
-    adjustments.bad_words.push_back(std::move(ids));
+    TRY(auto ids, read("LogitsParams.badWords", word, kBadWordTokensMax));
+    logits_params.bad_words.push_back(std::move(ids));
   }
-  TRY(adjustments.allowed, read("Adjustments.allowedIds", from.getAllowedIds(), kAllowedTokensMax));
-  return adjustments;
+  TRY(logits_params.allowed, read("LogitsParams.allowedIds", from.getAllowedIds(), kAllowedTokensMax));
+  return logits_params;
 }
 
 Result<Acceptance> read(schema::Acceptance::Reader from) {
@@ -85,7 +85,7 @@ void write_drafter_part(Builder to, const GenerationSpec& spec) {
   to.setChoice(spec.choice);
   write(to.initAcceptance(), spec.acceptance);
   write(to.initSampling(), spec.sampling);
-  if (spec.adjustments.any()) write(to.initAdjustments(), spec.adjustments);
+  if (spec.logits_params.any()) write(to.initLogitsParams(), spec.logits_params);
 }
 
 template <class Reader>
@@ -95,7 +95,7 @@ Result<GenerationSpec> read_drafter_part(Reader from) {
                       .seed = from.getSeed(),
                       .choice = from.getChoice()};
   TRY(spec.acceptance, read(from.getAcceptance()));
-  TRY(spec.adjustments, read(from.getAdjustments()));
+  TRY(spec.logits_params, read(from.getLogitsParams()));
   return spec;
 }
 

@@ -14,7 +14,7 @@ void HandshakeFaults::accepted(int fd) {
 }
 
 void HandshakeFaults::failed(int event) {
-  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return void(++counters_.refused_keys);  // the doorkeeper said why
+  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return void(++counters_.refused_keys);  // the zap_authenticator said why
   if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) return void(++counters_.refused_unfinished);
   ++counters_.refused_protocol;
   mismatch_ = true;

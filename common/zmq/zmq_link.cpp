@@ -28,7 +28,7 @@ Result<void> Link::open() {
   anew_at_ = Clock::now() + std::chrono::milliseconds(kReconnectMaxMs);  // for each way out but the last
   TRY_VOID(check_allowed(address_, Use::connect, keys_.has_value()));
   if (keys_) {
-    std::vector<std::string> faults;  // the doorkeeper tells of them
+    std::vector<std::string> faults;  // the zap_authenticator tells of them
     if (auto fresh = Enrolled::read(keys_->enrolled.folder(), &faults)) keys_->enrolled = *std::move(fresh);
   }
   auto made = make_dealer(context_, keys_, key_);

@@ -40,7 +40,7 @@ class Message {
   std::string text() { return {static_cast<const char*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)}; }
   bool more() const { return zmq_msg_more(&message_) != 0; }
   int connection_fd() const { return zmq_msg_get(&message_, ZMQ_SRCFD); }
-  std::string user() {  // whom the doorkeeper took the connection for; empty: nobody was asked
+  std::string user() {  // whom the zap_authenticator took the connection for; empty: nobody was asked
     const char* id = zmq_msg_gets(&message_, "User-Id");
     return id == nullptr ? "" : id;
   }

@@ -12,11 +12,11 @@
 #include "common/base/check.h"
 #include "common/zmq/allowed_endpoint.h"
 #include "common/zmq/connection_guard.h"
-#include "common/zmq/doorkeeper.h"
 #include "common/zmq/envelope.h"
 #include "common/zmq/file_descriptor.h"
 #include "common/zmq/handshake_faults.h"
 #include "common/zmq/incoming_peers.h"
+#include "common/zmq/zap_authenticator.h"
 #include "common/zmq/zmq_link.h"
 #include "common/zmq/zmq_settings.h"
 #include "common/zmq/zmq_socket.h"
@@ -68,7 +68,7 @@ struct ZmqTransport::State {
   const Incarnation self;
   std::optional<Keys> keys;
   zmq::Context context;  // before the sockets: it ends after them
-  std::optional<Doorkeeper> door;
+  std::optional<ZapAuthenticator> door;
   FileDescriptor wakeup{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   FileDescriptor timer{timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
   zmq::Socket router_monitor, router;  // in this order, as in Link

@@ -19,7 +19,7 @@
 
 namespace slipstream {
 
-// What the noise is drawn for: different purposes never share a word.
+// What the noise is sampled for: different purposes never share a word.
 enum class NoisePurpose : uint32_t { coupled = 0, draft = 1, accept = 2, residual = 3 };
 
 // Names one noise value for each token of the vocabulary.

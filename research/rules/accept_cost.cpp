@@ -1,8 +1,8 @@
 // What it costs to accept and sample at one node: from a row of logits to a token, noise included, on one thread.
 //   coupled   choose(): the target's own choice under new noise, which the drafted token is compared with
-//   accepted  ratio: the law of the node's row, and the drafted token passes
-//   refused   ratio: the law of the node's row, the drafted token fails, and the residual is drawn from
-//   bonus     ratio: the law of a row without children, and a token of it
+//   accepted  ratio: the distribution of the node's row, and the drafted token passes
+//   refused   ratio: the distribution of the node's row, the drafted token fails, and the residual is sampled from
+//   bonus     ratio: the distribution of a row without children, and a token of it
 //
 //   build/research/research/rules/accept_cost        prints the table; exits 1 where a bar is missed
 //   build/research/research/rules/accept_cost --rows F --vocabulary V --temperature T --top-k K --top-p P
@@ -21,7 +21,7 @@
 #include "bench/logit_row.h"
 #include "bench/processor.h"
 #include "common/base/check.h"
-#include "common/sampling/choose.h"
+#include "common/sampling/sample_token.h"
 #include "services/verifier/verify_job.h"
 
 namespace slipstream {
@@ -44,12 +44,12 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// Draft laws near the row's own, as a draft model's are: one of whose tokens is sure to be accepted, and one that draws a token
-// which the target will hardly take.
+// Draft distributions near the row's own, as a draft model's are: one of whose tokens is sure to be accepted, and one that
+// draws a token which the target will hardly take.
 struct Drafted {
   OwnedDistribution near, wrong;
   TokenId welcome = -1, unwelcome = -1;
-  size_t kept = 0;  // tokens of the target's law
+  size_t kept = 0;  // tokens of the target's distribution
 };
 
 Drafted drafted(std::span<const float> logits, const SamplingParams& sampling) {
@@ -80,8 +80,8 @@ class Bench {
   Costs costs(int repeats) {
     std::vector<float> twice(logits_.begin(), logits_.end());  // the node's row and that of its child
     twice.insert(twice.end(), logits_.begin(), logits_.end());
-    Judgement none = judgement({}), welcome = judgement(child(draft_.welcome, draft_.near)),
-              unwelcome = judgement(child(draft_.unwelcome, draft_.wrong));
+    RejectionTask none = rejection_task({}), welcome = rejection_task(child(draft_.welcome, draft_.near)),
+                  unwelcome = rejection_task(child(draft_.unwelcome, draft_.wrong));
     std::vector<double> coupled, bonus, refused, both;
     for (int i = 0; i < repeats; ++i) {
       none.round = welcome.round = unwelcome.round = static_cast<Round>(i);
@@ -107,20 +107,20 @@ class Bench {
     return cpu_microseconds() - began;
   }
 
-  DraftTree child(TokenId token, const OwnedDistribution& law) const {
-    auto tree = DraftTree::make({{.token = token, .parent = kRoot, .survival = 0.5F}}, {law, {}}, Replacement::without,
+  DraftTree child(TokenId token, const OwnedDistribution& distribution) const {
+    auto tree = DraftTree::make({{.token = token, .parent = kRoot, .survival = 0.5F}}, {distribution, {}}, Replacement::without,
                                 static_cast<int32_t>(logits_.size()));
     CHECK(tree, "no tree to judge: {}", tree.error().message);
     return *std::move(tree);
   }
-  Judgement judgement(DraftTree tree) const {
+  RejectionTask rejection_task(DraftTree tree) const {
     return {.tree = std::move(tree), .acceptance = {.rule = Rule::ratio}, .sampling = sampling_, .seed = 7};
   }
 
   std::span<const float> logits_;
   SamplingParams sampling_;
   Drafted draft_;
-  ChooseScratch choose_;
+  SamplingScratch choose_;
   VerifyScratch verify_;
   volatile TokenId sink_ = 0;
 };

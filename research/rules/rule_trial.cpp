@@ -31,7 +31,7 @@ size_t tree_bytes(const VerifierSequence& sequence, const DraftTree& tree) {
                                .prefix_hash = sequence.context.hash().value()},
                      .tuning_version = sequence.tuning.version,
                      .nodes = {tree.nodes().begin(), tree.nodes().end()},
-                     .laws = laws_of(tree)};
+                     .distributions = distributions_of(tree)};
   return wire::encode(DraftMessage(message)).size();
 }
 
@@ -64,7 +64,7 @@ RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> pr
     sequence.spec.prompt_length = static_cast<int32_t>(prompts_[i].size());
     sequence.spec.output_max = kAnswerMost;
     sequence.spec.stop_ids = target.config().eos_ids;
-    for (int won = 0; won < 8; ++won) sequence.guard.drafted_step(8, 8, false);
+    for (int won = 0; won < 8; ++won) sequence.backoff.drafted_step(8, 8, false);
   }
 }
 
@@ -80,7 +80,7 @@ CachedSequence RuleTrial::prompt_of(size_t sequence) {
   return prompt;
 }
 
-std::vector<Lane> RuleTrial::gather_all() {
+std::vector<BatchSlice> RuleTrial::gather_all() {
   std::vector<VerifierSequence*> ready;
   for (VerifierSequence& sequence : sequences_) ready.push_back(&sequence);
   const GatherLimits limits{.cost = cost_, .blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
@@ -88,14 +88,14 @@ std::vector<Lane> RuleTrial::gather_all() {
   return gather(ready, limits, cache_, plan_, trimmed);
 }
 
-Result<void> RuleTrial::learn_prompts() {
+Result<void> RuleTrial::prefill_prompts() {
   const auto learns = [](const VerifierSequence& sequence) { return sequence.prompt_rows_left() > 0; };
   while (std::ranges::any_of(sequences_, learns)) {
-    const std::vector<Lane> lanes = gather_all();
+    const std::vector<BatchSlice> slices = gather_all();
     TRY_VOID(target_.run(plan_.step.view()));
-    for (const Lane& lane : lanes) {
-      CachedSequence& context = sequences_[lane.life].context;
-      context.computed(lane.slice.context_rows);
+    for (const BatchSlice& slice : slices) {
+      CachedSequence& context = sequences_[slice.life].context;
+      context.computed(slice.slice.context_rows);
       cache_.keep(context);
     }
   }
@@ -156,23 +156,23 @@ Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
 }
 
 Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& measured) {
-  TRY_VOID(learn_prompts());  // of those that began anew: what the cache does not have of them
+  TRY_VOID(prefill_prompts());  // of those that began anew: what the cache does not have of them
   TRY_VOID(draft(drafter, plan));
   for (const VerifierSequence& sequence : sequences_) {
     measured.nodes.add(sequence.draft.tree.size());
     measured.tree_bytes.add(static_cast<double>(tree_bytes(sequence, sequence.draft.tree)));
   }
-  const std::vector<Lane> lanes = gather_all();
-  TRY(const auto chosen, target_.run(plan_.step.view()));
-  for (const Lane& lane : lanes) {
-    VerifierSequence& sequence = sequences_[lane.life];
-    time_drafting(sequence, lane, plan, measured);
-    const Walk walk = walk_of(lane, chosen, measured);
+  const std::vector<BatchSlice> slices = gather_all();
+  TRY(const auto sampled_tokens, target_.run(plan_.step.view()));
+  for (const BatchSlice& slice : slices) {
+    VerifierSequence& sequence = sequences_[slice.life];
+    time_drafting(sequence, slice, plan, measured);
+    const Walk walk = walk_of(slice, sampled_tokens, measured);
     measured.accepted.add(static_cast<double>(walk.accepted.size()));
-    settle(sequence, lane, walk, counters_);
+    settle(sequence, slice, walk, counters_);
     if (sequence.finish == Finish::error) return fail("{}", sequence.finish_reason);
     if (sequence.running()) {
-      drafter.advance(key_of(lane.life), walk.emitted);
+      drafter.advance(key_of(slice.life), walk.emitted);
     } else {
       begin(sequence, drafter, plan);
     }
@@ -180,53 +180,55 @@ Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& 
   return {};
 }
 
-std::span<const float> RuleTrial::rows(const Lane& lane, int first, int count) const {
+std::span<const float> RuleTrial::rows(const BatchSlice& slice, int first, int count) const {
   const auto columns = static_cast<size_t>(target_.config().vocabulary);
-  return target_.logits().subspan(static_cast<size_t>(lane.slice.first_wanted + first) * columns,
+  return target_.logits().subspan(static_cast<size_t>(slice.slice.first_wanted + first) * columns,
                                   static_cast<size_t>(count) * columns);
 }
 
 // Under coupled acceptance the model has chosen on its own threads: it is done once more here, to be timed.
-Walk RuleTrial::walk_of(const Lane& lane, std::span<const TokenId> chosen, Measured& measured) {
-  const int count = lane.tree.size() + 1;
+Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sampled_tokens, Measured& measured) {
+  const int count = slice.tree.size() + 1;
   const double began = cpu_microseconds();
   Walk walked;
-  if (lane.judgement >= 0) {
-    walked =
-        judge(plan_.judgements[static_cast<size_t>(lane.judgement)], plan_.step.view(), rows(lane, 0, count), scratch_).walk;
+  if (slice.rejection_task >= 0) {
+    walked = accept_in_job(plan_.rejection_tasks[static_cast<size_t>(slice.rejection_task)], plan_.step.view(),
+                           rows(slice, 0, count), scratch_)
+                 .walk;
   } else {
     choices_.clear();
     for (int row = 0; row < count; ++row) {
       choices_.push_back(
-          choose(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.slice.first_wanted + row)], choose_));
+          choose(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.slice.first_wanted + row)], choose_));
     }
-    walked = walk(lane.tree.tokens(), choices_);
+    walked = walk(slice.tree.tokens(), choices_);
   }
   measured.judging_us.add(cpu_microseconds() - began);
-  if (lane.judgement < 0) {
-    const auto before = chosen.subspan(static_cast<size_t>(lane.slice.first_wanted), choices_.size());
+  if (slice.rejection_task < 0) {
+    const auto before = chosen.subspan(static_cast<size_t>(slice.slice.first_wanted), choices_.size());
     CHECK(std::ranges::equal(choices_, before), "a row was chosen from twice, with two results");
   }
   return walked;
 }
 
-void RuleTrial::time_drafting(const VerifierSequence& sequence, const Lane& lane, const TrialPlan& plan, Measured& measured) {
+void RuleTrial::time_drafting(const VerifierSequence& sequence, const BatchSlice& slice, const TrialPlan& plan,
+                              Measured& measured) {
   const Acceptance& rule = plan.acceptance;
-  CounterRandom dice({sequence.spec.seed, sequence.spec.choice, sequence.epoch, sequence.round}, NoisePurpose::draft);
+  CounterRandom random({sequence.spec.seed, sequence.spec.choice, sequence.epoch, sequence.round}, NoisePurpose::draft);
   std::array<Ranked, kRankedMax> ranked;
-  OwnedDistribution law;
+  OwnedDistribution distribution;
   double spent = 0;
-  for (int row = 0; row < lane.tree.size(); ++row) {
-    if (!has_children(lane.tree.tokens(), row)) continue;
+  for (int row = 0; row < slice.tree.size(); ++row) {
+    if (!has_children(slice.tree.tokens(), row)) continue;
     const double began = cpu_microseconds();
-    if (is_drawn(rule.rule)) {
-      draft_distribution(rows(lane, row, 1), plan.sampling, chain_, law);
+    if (is_sampled(rule.rule)) {
+      draft_distribution(rows(slice, row, 1), plan.sampling, chain_, distribution);
       SampledTreeBuilder growth({.stop = {.nodes_max = plan.nodes, .depth_max = 1},
                                  .root_children = row == 0 ? rule.root_children : rule.children,
                                  .replacement = rule.repeats ? Replacement::with : Replacement::without});
-      growth.add(std::vector<TokenDistribution>{law.view()}, dice);
+      growth.add(std::vector<TokenDistribution>{distribution.view()}, random);
     } else {
-      rank(rows(lane, row, 1), plan_.step.sampling[static_cast<size_t>(lane.slice.first_wanted + row)], rank_,
+      rank(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.slice.first_wanted + row)], rank_,
            std::span(ranked).first(static_cast<size_t>(plan.siblings)));
     }
     spent += cpu_microseconds() - began;

@@ -51,7 +51,7 @@ class RuleTrial {
   RuleTrial(const RuleTrial&) = delete;
 
   static int32_t cache_blocks(std::span<const std::vector<TokenId>> prompts);
-  Result<void> learn_prompts();
+  Result<void> prefill_prompts();
   // The drafter ranks plan.siblings candidates a row.
   Result<Measured> run(SmallLm& drafter, const TrialPlan& plan);
 
@@ -59,12 +59,12 @@ class RuleTrial {
   void begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan);
   Result<void> draft(SmallLm& drafter, const TrialPlan& plan);
   CachedSequence prompt_of(size_t sequence);
-  std::vector<Lane> gather_all();
+  std::vector<BatchSlice> gather_all();
   Result<void> step(SmallLm& drafter, const TrialPlan& plan, Measured& measured);
-  Walk walk_of(const Lane& lane, std::span<const TokenId> chosen, Measured& measured);
-  void time_drafting(const VerifierSequence& sequence, const Lane& lane, const TrialPlan& plan, Measured& measured);
-  // [count, vocabulary] of the lane's rows in the last step.
-  std::span<const float> rows(const Lane& lane, int first, int count) const;
+  Walk walk_of(const BatchSlice& slice, std::span<const TokenId> sampled_tokens, Measured& measured);
+  void time_drafting(const VerifierSequence& sequence, const BatchSlice& slice, const TrialPlan& plan, Measured& measured);
+  // [count, vocabulary] of the slice's rows in the last step.
+  std::span<const float> rows(const BatchSlice& slice, int first, int count) const;
 
   LanguageModel& target_;
   CostModel cost_;
@@ -73,7 +73,7 @@ class RuleTrial {
   std::vector<VerifierSequence> sequences_;  // [prompts]
   VerifyPlan plan_;
   VerifyScratch scratch_;
-  ChooseScratch choose_, rank_;
+  SamplingScratch choose_, rank_;
   ChainScratch chain_;
   std::vector<TokenId> choices_;
   VerifierCounters counters_;

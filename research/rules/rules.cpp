@@ -194,7 +194,7 @@ Result<void> run(const Options& options) {
   fmt::print("{}, {}, trees of {} nodes at most, {} steps or a few more of {} answers at a time; ± one standard error\n",
              processor(), target.numerics_id(), options.nodes, options.steps, options.sequences);
   RuleTrial trial(target, std::move(prompts));
-  TRY_VOID(trial.learn_prompts());
+  TRY_VOID(trial.prefill_prompts());
   Progress progress(options.noises.size() * options.temperatures.size() * shapes().size());
   Tables tables;
   for (const float noise : options.noises) {

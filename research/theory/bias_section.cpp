@@ -30,15 +30,17 @@ const char* name_of(Bias::Kind kind) {
   return "";
 }
 
-// One token: of the rows of a random pair the one whose laws are furthest apart.
+// One token: of the rows of a random pair the one whose distributions are furthest apart.
 ChainPair furthest_apart(const Study& study) {
   const ChainPair pair = ChainPair::random({.horizon = kHorizon}, study.pair_seed());
   int row = 1;
   const auto apart = [&](int n) { return total_variation(pair.p(n, 0), pair.q(n, 0)); };
   for (int n = 2; n <= kHorizon; ++n) row = apart(n) > apart(row) ? n : row;
   const TokenDistribution target = pair.target(row, 0), draft = pair.draft(row, 0);
-  const auto own = [](const TokenDistribution& law) {
-    return OwnedDistribution{{law.ids.begin(), law.ids.end()}, {law.weights.begin(), law.weights.end()}, law.total};
+  const auto own = [](const TokenDistribution& distribution) {
+    return OwnedDistribution{{distribution.ids.begin(), distribution.ids.end()},
+                             {distribution.weights.begin(), distribution.weights.end()},
+                             distribution.total};
   };
   return ChainPair::constant(own(target), own(draft), 1);
 }
@@ -58,8 +60,8 @@ Measured simulate(Study& study, const ChainPair& pair, const Bias& kind, const R
   }
   uint64_t rejected = 0, there = 0;
   const Judge judge = by_bias(kind);
-  study.answers(study.runs(), [&](Luck& luck) {
-    const Answer answer = decode_to_the_horizon(pair, {}, judge, luck);
+  study.answers(study.runs(), [&](RandomPair& random) {
+    const Answer answer = decode_to_the_horizon(pair, {}, judge, random);
     const auto x = static_cast<size_t>(answer.tokens[0]);
     rejected += answer.rejections > 0 ? 1 : 0;
     there += out[x] > p[x] ? 1 : 0;
@@ -80,12 +82,12 @@ void add_rule(Study& study, Exhibit& exhibit, const ChainPair& pair, const Bias&
   exhibit.comparisons.push_back({what + ": bias", bias(rule, p, q), point.bias});
 }
 
-// Rules of any acceptance and any other law, exactly: where a rejection-based rule can be at all.
+// Rules of any acceptance and any other distribution, exactly: where a rejection-based rule can be at all.
 Series cloud(Study& study, const ChainPair& pair, Exhibit& exhibit) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
-  Series series{.name = "any b, any other law (exact)", .look = Series::Look::cloud, .colour = 6};
-  CounterRandom dice({.seed = study.fresh_seed()}, NoisePurpose::draft);
-  const auto number = [&] { return static_cast<double>(dice.pick(std::vector<double>(256, 1.0))) / 255; };
+  Series series{.name = "any b, any other distribution (exact)", .look = Series::Look::cloud, .colour = 6};
+  CounterRandom random({.seed = study.fresh_seed()}, NoisePurpose::draft);
+  const auto number = [&] { return static_cast<double>(random.pick(std::vector<double>(256, 1.0))) / 255; };
   for (int at = 0; at < kCloud; ++at) {
     const double lean = number() * number(), mix = number();
     std::vector<double> b;
@@ -136,7 +138,8 @@ Exhibit pareto(Study& study) {
   }
   exhibit.figure.series.push_back(std::move(uno));
   exhibit.seen = fmt::format(
-      "Rejection and bias of Decoding-OPT and of lenience add up to {:.4f}, how far the two laws are apart: a rejection saved "
+      "Rejection and bias of Decoding-OPT and of lenience add up to {:.4f}, how far the two distributions are apart: a "
+      "rejection saved "
       "is "
       "paid for in full. Decoding-UNO and typical acceptance pay more; of {} arbitrary rules none lies below the line, for "
       "what is "
@@ -148,13 +151,14 @@ Exhibit pareto(Study& study) {
 Exhibit over_an_answer(Study& study) {
   study.tell("Theorems 4 and 5: over whole answers");
   const ChainPair pair = ChainPair::random({.horizon = kHorizon}, study.pair_seed());
-  Exhibit exhibit{.figure = {.title = "Declared bias over an answer of 50 tokens",
-                             .x = {"declared bias: total variation, added up over positions", false, true},
-                             .y = {"rejections", false, true},
-                             .series = {}},
-                  .source =
-                      "2411.00841, Theorem 5 at each position, under the law that is emitted. Simulated by accept_biased, "
-                      "with the bias that it declares."};
+  Exhibit exhibit{
+      .figure = {.title = "Declared bias over an answer of 50 tokens",
+                 .x = {"declared bias: total variation, added up over positions", false, true},
+                 .y = {"rejections", false, true},
+                 .series = {}},
+      .source =
+          "2411.00841, Theorem 5 at each position, under the distribution that is emitted. Simulated by accept_biased, "
+          "with the bias that it declares."};
   int colour = 0;
   std::vector<double> apart;  // of Decoding-OPT
   for (const Bias::Kind kind : {Bias::Kind::pareto, Bias::Kind::uniform}) {
@@ -172,8 +176,8 @@ Exhibit over_an_answer(Study& study) {
       const BiasedChain theory = theory_at(strength);
       Mean spent;
       const Judge judge = by_bias({kind, strength});
-      const Estimate rejections = study.mean(study.runs() / 4, [&](Luck& luck) {
-        const Answer answer = decode_to_the_horizon(pair, {}, judge, luck);
+      const Estimate rejections = study.mean(study.runs() / 4, [&](RandomPair& random) {
+        const Answer answer = decode_to_the_horizon(pair, {}, judge, random);
         spent.add(answer.spent);
         return answer.rejections;
       });
@@ -189,7 +193,7 @@ Exhibit over_an_answer(Study& study) {
   exhibit.seen = fmt::format(
       "Of Decoding-OPT the two add up to what the models are apart along the text that comes out, {:.3f} to {:.3f} here, since "
       "a bent "
-      "law meets other states. Decoding-UNO spends more for the same rejections.",
+      "distribution meets other states. Decoding-UNO spends more for the same rejections.",
       std::ranges::min(apart), std::ranges::max(apart));
   return exhibit;
 }
@@ -197,12 +201,12 @@ Exhibit over_an_answer(Study& study) {
 }  // namespace
 
 Section bias_section(Study& study) {
-  return {
-      .title = "2. Declared bias: Theorems 4 and 5",
-      .text =
-          "A rule that accepts more than the target's law allows saves rejections and bends what is said. The product offers "
-          "such rules only where operator and request both ask, and declares what they spend.",
-      .exhibits = {pareto(study), over_an_answer(study)}};
+  return {.title = "2. Declared bias: Theorems 4 and 5",
+          .text =
+              "A rule that accepts more than the target's distribution allows saves rejections and bends what is said. The "
+              "product offers "
+              "such rules only where operator and request both ask, and declares what they spend.",
+          .exhibits = {pareto(study), over_an_answer(study)}};
 }
 
 }  // namespace slipstream::theory

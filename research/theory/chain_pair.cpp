@@ -6,9 +6,9 @@
 namespace slipstream::theory {
 namespace {
 
-std::vector<double> shares(const OwnedDistribution& law, int vocabulary) {
+std::vector<double> shares(const OwnedDistribution& distribution, int vocabulary) {
   std::vector<double> shares;
-  for (TokenId token = 0; token < vocabulary; ++token) shares.push_back(law.view().probability(token));
+  for (TokenId token = 0; token < vocabulary; ++token) shares.push_back(distribution.view().probability(token));
   return shares;
 }
 
@@ -52,7 +52,8 @@ ChainPair ChainPair::random(const Shape& shape, uint64_t seed) {
 }
 
 ChainPair ChainPair::constant(const OwnedDistribution& target, const OwnedDistribution& draft, int horizon) {
-  CHECK(!target.ids.empty() && !draft.ids.empty() && horizon > 0, "no chains without laws, or over a horizon of {}", horizon);
+  CHECK(!target.ids.empty() && !draft.ids.empty() && horizon > 0, "no chains without distributions, or over a horizon of {}",
+        horizon);
   ChainPair pair(std::max(target.ids.back(), draft.ids.back()) + 1, horizon);
   pair.rows_.push_back(make_row(target, draft, pair.vocabulary_));
   return pair;

@@ -14,7 +14,7 @@ double rejection_of_batch(Shares p, Shares q, int batch) {
   return batch == kEndlessBatch ? endless_batch_rejection(p, q) : batch_rejection(p, q, batch);
 }
 
-// The mass of each token that a batch leaves to be drawn after all its refusals.
+// The mass of each token that a batch leaves to be sampled after all its refusals.
 std::vector<double> rejected_mass(Shares p, Shares q, int batch) {
   if (batch != kEndlessBatch) return unaccepted(p, q, batch);
   std::vector<double> mass(p.size());
@@ -52,11 +52,11 @@ BatchRejections expected_batch_rejections(const ChainPair& pair, int batch) {
 
 BiasedChain expected_biased(const ChainPair& pair, const RuleOf& rule_of_position) {
   BiasedChain sum;
-  std::vector<double> law = uniform(pair);
+  std::vector<double> distribution = uniform(pair);
   for (int n = 1; n <= pair.horizon(); ++n) {
-    std::vector<double> next(law.size(), 0.0);
+    std::vector<double> next(distribution.size(), 0.0);
     for (TokenId before = 0; before < pair.vocabulary(); ++before) {
-      const double mass = law[static_cast<size_t>(before)];
+      const double mass = distribution[static_cast<size_t>(before)];
       const Shares p = pair.p(n, before), q = pair.q(n, before);
       const RejectionRule rule = rule_of_position(p, q);
       sum.rejections += mass * rejection(rule, q);
@@ -65,7 +65,7 @@ BiasedChain expected_biased(const ChainPair& pair, const RuleOf& rule_of_positio
       const std::vector<double> out = emitted(rule, q);
       for (size_t x = 0; x < out.size(); ++x) next[x] += mass * out[x];
     }
-    law = std::move(next);
+    distribution = std::move(next);
   }
   return sum;
 }

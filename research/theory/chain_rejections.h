@@ -10,11 +10,11 @@
 
 namespace slipstream::theory {
 
-// Theorem 1: sum over n of E[TV(p_n, q_n)(. | x_1..x_{n-1})], x of the target's law.
+// Theorem 1: sum over n of E[TV(p_n, q_n)(. | x_1..x_{n-1})], x of the target's distribution.
 double expected_rejections(const ChainPair& pair);
 
 // Theorem 3: rejections = plain - improvement. The improvement is gathered at the positions after a rejection (and at the
-// first), where a batch is judged; their law is the recursion (22).
+// first), where a batch is judged; their distribution is the recursion (22).
 struct BatchRejections {
   double plain = 0;        // Theorem 1's
   double improvement = 0;  // >= 0
@@ -23,11 +23,12 @@ struct BatchRejections {
 inline constexpr int kEndlessBatch = 0;
 BatchRejections expected_batch_rejections(const ChainPair& pair, int batch);  // kEndlessBatch: the limit of many
 
-// Of any rule, by the laws of the position: rejections of an answer, and the total variation spent at its positions, added up.
-// States follow the law that is emitted, which drifts from the target's.
+// Of any rule, by the distributions of the position: rejections of an answer, and the total variation spent at its positions,
+// added up. States follow the distribution that is emitted, which drifts from the target's.
 struct BiasedChain {
   double rejections = 0, spent = 0;
-  double apart = 0;  // sum of TV(p_n, q_n) under the emitted law: rejections + spent >= apart, equal on Theorem 5's line
+  double apart =
+      0;  // sum of TV(p_n, q_n) under the emitted distribution: rejections + spent >= apart, equal on Theorem 5's line
 };
 using RuleOf = std::function<RejectionRule(Shares p, Shares q)>;
 BiasedChain expected_biased(const ChainPair& pair, const RuleOf& rule);

@@ -9,11 +9,11 @@
 namespace slipstream::theory {
 namespace {
 
-TokenId uniform_prompt(const ChainPair& pair, RandomSource& dice) {
-  return static_cast<TokenId>(dice.pick(std::vector<double>(static_cast<size_t>(pair.vocabulary()), 1.0)));
+TokenId uniform_prompt(const ChainPair& pair, RandomSource& random) {
+  return static_cast<TokenId>(random.pick(std::vector<double>(static_cast<size_t>(pair.vocabulary()), 1.0)));
 }
 
-// The laws after the rows of a tree that hangs from token n, `root`.
+// The distributions after the rows of a tree that hangs from token n, `root`.
 class ChainTargets final : public TargetDistributions {
  public:
   ChainTargets(const ChainPair& pair, int n, TokenId root, const TokenTree& tree)
@@ -37,16 +37,16 @@ class ChainTargets final : public TargetDistributions {
 
 // Draws below token n, `root`. after_level: told of the newest node's chance to be accepted; false ends the growth.
 template <class Level>
-DraftTree draw(const ChainPair& pair, int n, TokenId root, const SampledShape& shape, RandomSource& dice, Level after_level) {
+DraftTree draw(const ChainPair& pair, int n, TokenId root, const SampledShape& shape, RandomSource& random, Level after_level) {
   SampledTreeBuilder growth(shape);
-  std::vector<TokenDistribution> laws;
+  std::vector<TokenDistribution> distributions;
   while (!growth.frontier().empty()) {
-    laws.clear();
+    distributions.clear();
     for (const SampledTreeBuilder::Row& row : growth.frontier()) {
-      laws.push_back(pair.draft(n + row.depth + 1, row.depth == 0 ? root : row.token));
+      distributions.push_back(pair.draft(n + row.depth + 1, row.depth == 0 ? root : row.token));
     }
     const TokenId before = growth.frontier().back().depth == 0 ? root : growth.frontier().back().token;
-    growth.add(laws, dice);
+    growth.add(distributions, random);
     if (!growth.frontier().empty() && !after_level(growth.frontier().back(), before)) growth.stop();
   }
   return growth.tree();
@@ -67,39 +67,39 @@ void count_round(const Walk& walk, int candidates, CountedAnswer& answer) {
 }  // namespace
 
 Judge by_ratio() {
-  return [](const DraftTree& drawn, TargetDistributions& target, RandomSource& dice, AcceptScratch& scratch) {
-    return BiasedWalk{accept_ratio(drawn, target, dice, scratch), {}};
+  return [](const DraftTree& sampled, TargetDistributions& target, RandomSource& random, AcceptScratch& scratch) {
+    return BiasedWalk{accept_ratio(sampled, target, random, scratch), {}};
   };
 }
 
 Judge by_traversal() {
-  return [](const DraftTree& drawn, TargetDistributions& target, RandomSource& dice, AcceptScratch& scratch) {
-    return BiasedWalk{accept_traversal(drawn, target, dice, scratch), {}};
+  return [](const DraftTree& sampled, TargetDistributions& target, RandomSource& random, AcceptScratch& scratch) {
+    return BiasedWalk{accept_traversal(sampled, target, random, scratch), {}};
   };
 }
 
 Judge by_bias(const Bias& bias) {
-  return [bias](const DraftTree& drawn, TargetDistributions& target, RandomSource& dice, AcceptScratch&) {
-    return accept_biased(drawn, bias, target, dice);
+  return [bias](const DraftTree& sampled, TargetDistributions& target, RandomSource& random, AcceptScratch&) {
+    return accept_biased(sampled, bias, target, random);
   };
 }
 
-Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, Luck& luck) {
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, RandomPair& random) {
   Answer answer;
   AcceptScratch scratch;
-  TokenId last = uniform_prompt(pair, luck.drafts());
+  TokenId last = uniform_prompt(pair, random.drafts());
   bool rejected = true;  // a batch comes first, and after each rejection
   for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
-    luck.begin_round();
+    random.begin_round();
     const int deep = std::min(batch.ahead, pair.horizon() - n);
     const int drafts = rejected ? batch.drafts : 1;
     CHECK(drafts * deep <= kTreeNodesMax, "{} drafts of {} tokens are more than a tree holds", drafts, deep);
     const DraftTree tree = draw(
         pair, n, last,
         {.stop = {.nodes_max = drafts * deep, .depth_max = deep}, .root_children = drafts, .replacement = Replacement::with},
-        luck.drafts(), [](const SampledTreeBuilder::Row&, TokenId) { return true; });
+        random.drafts(), [](const SampledTreeBuilder::Row&, TokenId) { return true; });
     ChainTargets targets(pair, n, last, tree.tokens());
-    const BiasedWalk biased = judge(tree, targets, luck.judge(), scratch);
+    const BiasedWalk biased = judge(tree, targets, random.judge(), scratch);
     const auto accepted = static_cast<int>(biased.walk.accepted.size());
     rejected = accepted < deep;
     const auto kept = static_cast<std::ptrdiff_t>(accepted + (rejected ? 1 : 0));
@@ -113,10 +113,10 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
 
 namespace {
 
-// One round after token n, `last`: its candidates are drawn and judged.
-void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, TokenId last, Luck& luck,
+// One round after token n, `last`: its candidates are sampled and judged.
+void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, TokenId last, RandomPair& random,
                   CountedAnswer& answer, AcceptScratch& scratch) {
-  luck.begin_round();
+  random.begin_round();
   const auto n = static_cast<int>(answer.tokens.size());
   const int drafts = std::min(policy.length_max, pair.horizon() - n - 1);
   const double confidence = policy.stop == LengthPolicy::Stop::confidence ? policy.threshold : 1.0;
@@ -126,28 +126,28 @@ void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge
     alive *= std::min(1.0, p.probability(newest.token) / q.probability(newest.token));
     return policy.stop != LengthPolicy::Stop::exact || 1 - alive <= policy.threshold;
   };
-  const DraftTree tree = draw(pair, n, last, chain_of(drafts, confidence), luck.drafts(), goes_on);
+  const DraftTree tree = draw(pair, n, last, chain_of(drafts, confidence), random.drafts(), goes_on);
   ChainTargets targets(pair, n, last, tree.tokens());
-  const Walk walk = judge(tree, targets, luck.judge(), scratch).walk;
+  const Walk walk = judge(tree, targets, random.judge(), scratch).walk;
   count_round(walk, tree.size(), answer);
 }
 
 }  // namespace
 
-CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck) {
+CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random) {
   CountedAnswer answer;
   AcceptScratch scratch;
-  for (TokenId last = uniform_prompt(pair, luck.drafts()); static_cast<int>(answer.tokens.size()) < pair.horizon();) {
-    decode_round(pair, policy, judge, last, luck, answer, scratch);
+  for (TokenId last = uniform_prompt(pair, random.drafts()); static_cast<int>(answer.tokens.size()) < pair.horizon();) {
+    decode_round(pair, policy, judge, last, random, answer, scratch);
     last = answer.tokens.back();
   }
   return answer;
 }
 
-int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck) {
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random) {
   CountedAnswer answer;
   AcceptScratch scratch;
-  decode_round(pair, policy, judge, uniform_prompt(pair, luck.drafts()), luck, answer, scratch);
+  decode_round(pair, policy, judge, uniform_prompt(pair, random.drafts()), random, answer, scratch);
   return static_cast<int>(answer.tokens.size());
 }
 
@@ -176,7 +176,7 @@ CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRul
     }
     const auto tree = TokenTree::make(std::move(nodes), pair.vocabulary());
     CHECK(tree, "a greedy chain is no tree: {}", tree.error().message);
-    count_round(walk(*tree, chosen), tree->size(), answer);
+    count_round(walk(*tree, sampled_tokens), tree->size(), answer);
     last = answer.tokens.back();
   }
   return answer;

@@ -10,7 +10,7 @@
 
 namespace slipstream::theory {
 
-// The rule that judges a drawn tree. `spent` of what it gives is empty where a rule spends nothing.
+// The rule that judges a sampled tree. `spent` of what it gives is empty where a rule spends nothing.
 using Judge = std::function<BiasedWalk(const DraftTree&, TargetDistributions&, RandomSource&, AcceptScratch&)>;
 Judge by_ratio();
 Judge by_traversal();
@@ -18,7 +18,7 @@ Judge by_bias(const Bias& bias);
 
 struct Answer {
   std::vector<TokenId> tokens;  // [horizon]
-  int rejections = 0;           // tokens that come from a residual (or another law) instead of a draft
+  int rejections = 0;           // tokens that come from a residual (or another distribution) instead of a draft
   double spent = 0;             // declared total variation, of all positions together
 };
 
@@ -28,9 +28,9 @@ struct Answer {
 // path are accepted, its draft goes on, alone, in the next round, which is the same thing.
 struct Batch {
   int drafts = 1;  // after a rejection
-  int ahead = 4;   // tokens that a round draws of each: any number gives the same law
+  int ahead = 4;   // tokens that a round draws of each: any number gives the same distribution
 };
-Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, Luck& luck);
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, RandomPair& random);
 
 // When a round's candidates are enough.
 struct LengthPolicy {
@@ -50,9 +50,9 @@ struct CountedAnswer {
 };
 
 // 2405.19715, Algorithms 1 and 2: rounds of candidates, then a token of the target's own.
-CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck);
+CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
 // How many tokens its first round emits.
-int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, Luck& luck);
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
 
 // Greedy decoding from this prompt, walked by walk(). The oracle of Lemma 2.1 knows the disagreements and drafts up to each; a
 // policy drafts by its length, and by the likeliest draft's confidence where it says so (no exact: that would be the oracle).

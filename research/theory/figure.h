@@ -1,4 +1,4 @@
-// A figure of curves and points, drawn as an SVG that needs nothing else: no script, no font, no file.
+// A figure of curves and points, sampled as an SVG that needs nothing else: no script, no font, no file.
 #pragma once
 
 #include <cstdint>

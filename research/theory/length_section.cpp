@@ -119,7 +119,7 @@ std::vector<Outcome> sampled(Study& study, const ChainPair& pair, const std::vec
   for (const Policy& policy : policies) {
     Outcome outcome{.name = policy.name};
     study.answers(std::max(study.runs() / 10, 2),
-                  [&](Luck& luck) { outcome.add(decode_in_rounds(pair, policy.length, by_ratio(), luck).passes); });
+                  [&](RandomPair& random) { outcome.add(decode_in_rounds(pair, policy.length, by_ratio(), random).passes); });
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;
@@ -185,7 +185,8 @@ Exhibit latencies(const Sampled& all) {
   exhibit.seen = fmt::format(
       "The best fixed length ({}) takes {:.2f} ms a token, the best threshold on the draft's confidence ({}) {:.2f}, the best "
       "on a head that knows every acceptance probability ({}) {:.2f}. Confidence in a token is not its chance to be accepted: "
-      "where both laws are flat and alike, unlikely tokens are accepted too. Thresholds are simulated; no formula stands "
+      "where both distributions are flat and alike, unlikely tokens are accepted too. Thresholds are simulated; no formula "
+      "stands "
       "beside "
       "them.",
       fixed.name, fixed.latency_ms(), confident.name, confident.latency_ms(), exact.name, exact.latency_ms());
@@ -272,7 +273,8 @@ Section length_section(Study& study) {
   return {
       .title = "4. Candidate length: SpecDec++'s cost, thresholds, and the oracle",
       .text =
-          "Answers of 64 tokens; a quarter of the rows is hard (flat and unrelated laws), the others are easy (a peaked target "
+          "Answers of 64 tokens; a quarter of the rows is hard (flat and unrelated distributions), the others are easy (a "
+          "peaked target "
           "and a draft near it), so that how far to draft depends on where one is. A verification also gives a token of the "
           "target's own.",
       .exhibits = {plane(pair, all), latencies(all), lemma(study)}};

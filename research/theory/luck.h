@@ -7,18 +7,18 @@
 
 namespace slipstream::theory {
 
-class Luck {
+class RandomPair {
  public:
-  virtual ~Luck() = default;
+  virtual ~RandomPair() = default;
   virtual void begin_round() = 0;  // before the first one, too
   virtual RandomSource& drafts() = 0;
   virtual RandomSource& judge() = 0;
 };
 
 // The product's noise by name (docs/NOISE.md, 8): an answer is an epoch of an experiment's seed.
-class KeyedLuck final : public Luck {
+class CounterRandomPair final : public RandomPair {
  public:
-  KeyedLuck(uint64_t seed, uint32_t answer) : key_{.seed = seed, .epoch = answer} { begin_round(); }
+  CounterRandomPair(uint64_t seed, uint32_t answer) : key_{.seed = seed, .epoch = answer} { begin_round(); }
 
   void begin_round() override {
     drafts_.emplace(key_, NoisePurpose::draft);

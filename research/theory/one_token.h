@@ -1,4 +1,4 @@
-// What a target's law p and a draft's law q over one token say about its rejection. Both are [vocabulary].
+// What a target's distribution p and a draft's distribution q over one token say about its rejection. Both are [vocabulary].
 #pragma once
 
 #include "research/theory/chain_pair.h"
@@ -9,7 +9,7 @@ namespace slipstream::theory {
 double rejection(Shares p, Shares q);
 
 // The mass of each token that none of `drafts` draws from q has accepted: a_0 = p, a_m = (a_{m-1} - |a_{m-1}| q)+. Divided by
-// its sum it is the law after that many refusals, p^(m+1) of 2411.00841, Appendix D.
+// its sum it is the distribution after that many refusals, p^(m+1) of 2411.00841, Appendix D.
 std::vector<double> unaccepted(Shares p, Shares q, int drafts);
 
 // That all of `drafts` are rejected: the sum of that, the product of total variations of 2411.00841, Theorem 3.

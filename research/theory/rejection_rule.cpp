@@ -36,9 +36,9 @@ double rejection(const RejectionRule& rule, Shares q) {
 
 std::vector<double> emitted(const RejectionRule& rule, Shares q) {
   const double rejected = rejection(rule, q);
-  std::vector<double> law;
-  for (size_t x = 0; x < q.size(); ++x) law.push_back(rule.b[x] * q[x] + rejected * rule.other[x]);
-  return law;
+  std::vector<double> distribution;
+  for (size_t x = 0; x < q.size(); ++x) distribution.push_back(rule.b[x] * q[x] + rejected * rule.other[x]);
+  return distribution;
 }
 
 double total_variation(Shares a, Shares b) {
@@ -90,7 +90,7 @@ RejectionRule rule_of(const Bias& bias, Shares p, Shares q) {
 }
 
 std::vector<NamedRule> unbiased_family(Shares p, Shares q) {
-  double most = 1;  // of p / q, where both are drawn
+  double most = 1;  // of p / q, where both are sampled
   for (size_t x = 0; x < p.size(); ++x) most = q[x] > 0 ? std::max(most, p[x] / q[x]) : most;
   const auto member = [&](const Acceptance& acceptance) { return with_best_other(each(p, q, acceptance), p, q); };
   return {

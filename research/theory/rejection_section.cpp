@@ -10,7 +10,7 @@ namespace slipstream::theory {
 namespace {
 
 constexpr int kHorizon = 50;
-constexpr int kBatchesDrawn[] = {1, 2, 3, 4, 5, 6, 8};  // kSiblingsMax at most
+constexpr int kBatchesSampled[] = {1, 2, 3, 4, 5, 6, 8};  // kSiblingsMax at most
 constexpr int kBatchesShown = 32;
 constexpr int kExampleBatches = 16;
 constexpr uint64_t kVocabulary = 8;  // of the uniform example
@@ -18,14 +18,14 @@ constexpr uint64_t kVocabulary = 8;  // of the uniform example
 ChainPair unrelated(const Study& study, int horizon) { return ChainPair::random({.horizon = horizon}, study.pair_seed()); }
 
 // The mean over the first runs, ever more, and its interval, as a band; the last is over all.
-Series convergence(Study& study, const std::string& name, int colour, const std::function<double(Luck&)>& answer,
+Series convergence(Study& study, const std::string& name, int colour, const std::function<double(RandomPair&)>& answer,
                    Estimate& whole) {
   Series series{.name = name, .look = Series::Look::band, .colour = colour};
   Mean mean;
   double next = 10;
   int run = 0;
-  whole = study.mean(study.runs(), [&](Luck& luck) {
-    const double value = answer(luck);
+  whole = study.mean(study.runs(), [&](RandomPair& random) {
+    const double value = answer(random);
     mean.add(value);
     if (++run >= next || run == study.runs()) {
       const Estimate now = mean.estimate();
@@ -41,8 +41,8 @@ Series level(const std::string& name, int colour, double from, double to, double
   return {.name = name, .look = Series::Look::dashed, .colour = colour, .points = {{from, y}, {to, y}}};
 }
 
-double rejections_of(const ChainPair& pair, int batch, Luck& luck) {
-  return decode_to_the_horizon(pair, {.drafts = batch}, by_ratio(), luck).rejections;
+double rejections_of(const ChainPair& pair, int batch, RandomPair& random) {
+  return decode_to_the_horizon(pair, {.drafts = batch}, by_ratio(), random).rejections;
 }
 
 Exhibit theorem_1(Study& study) {
@@ -53,15 +53,15 @@ Exhibit theorem_1(Study& study) {
                              .series = {}},
                   .source =
                       "2411.00841, Theorem 1 and Figures 2(a), 5: E[rejections] = sum over n of E[TV(p_n, q_n)], over the "
-                      "target's own law of the tokens before. Simulated by accept_ratio."};
+                      "target's own distribution of the tokens before. Simulated by accept_ratio."};
   int colour = 0;
   for (const int horizon : {kHorizon, 2 * kHorizon}) {
     const ChainPair pair = unrelated(study, horizon);
     const double theory = expected_rejections(pair);
     Estimate whole;
     exhibit.figure.series.push_back(convergence(
-        study, fmt::format("simulated, {} tokens", horizon), colour, [&](Luck& luck) { return rejections_of(pair, 1, luck); },
-        whole));
+        study, fmt::format("simulated, {} tokens", horizon), colour,
+        [&](RandomPair& random) { return rejections_of(pair, 1, random); }, whole));
     exhibit.figure.series.push_back(level(fmt::format("Theorem 1: {:.3f}", theory), colour, 10, study.runs(), theory));
     exhibit.comparisons.push_back({fmt::format("rejections of {} tokens", horizon), theory, whole});
     exhibit.seen += fmt::format(
@@ -81,18 +81,19 @@ Exhibit theorem_2(Study& study) {
     return expected_biased(pair, [&](Shares p, Shares q) { return rule_of({Bias::Kind::lenience, by}, p, q); }).rejections;
   };
   const double least = expected_rejections(pair);
-  Exhibit exhibit{.figure = {.title = "Theorem 2: no unbiased rule rejects less",
-                             .x = {"strictness s: b = min(1, p / (s q))"},
-                             .y = {"rejections of 50 tokens"},
-                             .series = {}},
-                  .source =
-                      "2411.00841, Theorem 2: over all b <= min(1, p/q) with the residual that keeps the target's law. "
-                      "Simulated by accept_biased at a lenience above 1."};
+  Exhibit exhibit{
+      .figure = {.title = "Theorem 2: no unbiased rule rejects less",
+                 .x = {"strictness s: b = min(1, p / (s q))"},
+                 .y = {"rejections of 50 tokens"},
+                 .series = {}},
+      .source =
+          "2411.00841, Theorem 2: over all b <= min(1, p/q) with the residual that keeps the target's distribution. "
+          "Simulated by accept_biased at a lenience above 1."};
   Series formula{.name = "formula", .colour = 0}, simulated{.name = "simulated", .look = Series::Look::dots, .colour = 0};
   for (double by = 1; by <= 5.01; by += 0.1) formula.points.push_back({by, strict(by)});
   for (const double by : {1.0, 1.25, 1.5, 2.0, 3.0, 5.0}) {
-    const Estimate mean = study.mean(study.runs() / 4, [&](Luck& luck) {
-      return decode_to_the_horizon(pair, {}, by_bias({Bias::Kind::lenience, by}), luck).rejections;
+    const Estimate mean = study.mean(study.runs() / 4, [&](RandomPair& random) {
+      return decode_to_the_horizon(pair, {}, by_bias({Bias::Kind::lenience, by}), random).rejections;
     });
     simulated.points.push_back({by, mean.mean, mean.half_width()});
     exhibit.comparisons.push_back({fmt::format("rejections at strictness {}", by), strict(by), mean});
@@ -131,8 +132,8 @@ Exhibit theorem_3(Study& study) {
     const double theory = expected_batch_rejections(pair, batch).rejections();
     Estimate whole;
     exhibit.figure.series.push_back(convergence(
-        study, fmt::format("simulated, {}", drafts), colour, [&](Luck& luck) { return rejections_of(pair, batch, luck); },
-        whole));
+        study, fmt::format("simulated, {}", drafts), colour,
+        [&](RandomPair& random) { return rejections_of(pair, batch, random); }, whole));
     exhibit.figure.series.push_back(level(fmt::format("Theorem 3: {:.3f}", theory), colour, 10, study.runs(), theory));
     exhibit.comparisons.push_back({"rejections with " + drafts, theory, whole});
     exhibit.seen +=
@@ -156,8 +157,8 @@ Exhibit batch_sizes(Study& study) {
   for (int batch = 1; batch <= kBatchesShown; ++batch) {
     formula.points.push_back({static_cast<double>(batch), expected_batch_rejections(pair, batch).rejections()});
   }
-  for (const int batch : kBatchesDrawn) {
-    const Estimate mean = study.mean(study.runs() / 4, [&](Luck& luck) { return rejections_of(pair, batch, luck); });
+  for (const int batch : kBatchesSampled) {
+    const Estimate mean = study.mean(study.runs() / 4, [&](RandomPair& random) { return rejections_of(pair, batch, random); });
     simulated.points.push_back({static_cast<double>(batch), mean.mean, mean.half_width()});
     exhibit.comparisons.push_back(
         {fmt::format("rejections, batch {}", batch), formula.points[static_cast<size_t>(batch) - 1].y, mean});
@@ -181,10 +182,10 @@ void add_example(Study& study, Exhibit& exhibit, const std::string& name, const 
   for (int batch = 1; batch <= kExampleBatches; ++batch) {
     formula.points.push_back({static_cast<double>(batch), improvement(batch)});
   }
-  for (const int batch : kBatchesDrawn) {
+  for (const int batch : kBatchesSampled) {
     uint64_t rejected = 0;
     const int runs = study.runs();
-    study.answers(runs, [&](Luck& luck) { rejected += rejections_of(pair, batch, luck) > 0 ? 1 : 0; });
+    study.answers(runs, [&](RandomPair& random) { rejected += rejections_of(pair, batch, random) > 0 ? 1 : 0; });
     const double theory = one - improvement(batch);
     const Estimate refused = share(rejected, static_cast<uint64_t>(runs), theory);
     simulated.points.push_back({static_cast<double>(batch), one - refused.mean, refused.half_width()});
@@ -197,7 +198,7 @@ void add_example(Study& study, Exhibit& exhibit, const std::string& name, const 
 Exhibit uniform_example(Study& study) {
   study.tell("Theorem 3: the uniform example");
   Exhibit exhibit{
-      .figure = {.title = "Batch improvement, uniform laws: p on one of r equal parts of q's tokens",
+      .figure = {.title = "Batch improvement, uniform distributions: p on one of r equal parts of q's tokens",
                  .x = {"drafts in a batch"},
                  .y = {"rejections saved at one token", false, true},
                  .series = {}},

@@ -9,17 +9,17 @@ namespace slipstream::theory {
 Study::Study(int runs, uint64_t seed, std::function<void(const std::string&)> tell)
     : runs_(runs), seed_(seed), tell_(std::move(tell)) {}
 
-void Study::answers(int runs, const std::function<void(Luck&)>& answer) {
+void Study::answers(int runs, const std::function<void(RandomPair&)>& answer) {
   const uint64_t seed = fresh_seed();
   for (int run = 0; run < runs; ++run) {
-    KeyedLuck luck(seed, static_cast<uint32_t>(run));
-    answer(luck);
+    CounterRandomPair random(seed, static_cast<uint32_t>(run));
+    answer(random);
   }
 }
 
-Estimate Study::mean(int runs, const std::function<double(Luck&)>& answer) {
+Estimate Study::mean(int runs, const std::function<double(RandomPair&)>& answer) {
   Mean mean;
-  answers(runs, [&](Luck& luck) { mean.add(answer(luck)); });
+  answers(runs, [&](RandomPair& random) { mean.add(answer(random)); });
   return mean.estimate();
 }
 

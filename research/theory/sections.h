@@ -19,8 +19,8 @@ class Study {
   void tell(const std::string& what) const { tell_(what); }
 
   // So many answers, each with dice of its own.
-  void answers(int runs, const std::function<void(Luck&)>& answer);
-  Estimate mean(int runs, const std::function<double(Luck&)>& answer);  // over them
+  void answers(int runs, const std::function<void(RandomPair&)>& answer);
+  Estimate mean(int runs, const std::function<double(RandomPair&)>& answer);  // over them
 
  private:
   int runs_;

@@ -18,7 +18,7 @@ constexpr double kCost = 0.05, kOperations = 0.05;  // c and c_hat
 constexpr double kCosts[] = {0.01, 0.02, 0.05, 0.1};
 constexpr int kChainDrafts = 5;  // block verification's formula walks 7^5 paths for each prompt
 
-// Laws that share alpha on two tokens and nothing else: every draft is accepted with alpha, whatever came before.
+// Distributions that share alpha on two tokens and nothing else: every draft is accepted with alpha, whatever came before.
 struct Iid {
   ChainPair pair;
   double alpha;  // in steps of 1 / kDraftDistributionTotal
@@ -27,7 +27,7 @@ Iid iid(double alpha, int horizon) {
   const auto shared = static_cast<uint64_t>(std::lround(alpha * static_cast<double>(kDraftDistributionTotal)));
   const uint64_t first = shared * 2 / 3;
   OwnedDistribution target, draft;
-  for (OwnedDistribution* law : {&target, &draft}) law->add(0, first), law->add(1, shared - first);
+  for (OwnedDistribution* distribution : {&target, &draft}) distribution->add(0, first), distribution->add(1, shared - first);
   target.add(2, kDraftDistributionTotal - shared);
   draft.add(3, kDraftDistributionTotal - shared);
   return {ChainPair::constant(target, draft, horizon),
@@ -35,8 +35,8 @@ Iid iid(double alpha, int horizon) {
 }
 
 Estimate tokens_of_a_round(Study& study, const ChainPair& pair, int drafts, const Judge& judge) {
-  return study.mean(study.runs(), [&](Luck& luck) {
-    return static_cast<double>(decode_one_round(pair, {.length_max = drafts}, judge, luck));
+  return study.mean(study.runs(), [&](RandomPair& random) {
+    return static_cast<double>(decode_one_round(pair, {.length_max = drafts}, judge, random));
   });
 }
 
@@ -157,8 +157,8 @@ Exhibit best_length_figure(Study& study) {
   for (const double alpha : {0.3, 0.5, 0.6, 0.7, 0.8, 0.9}) {
     const Iid chain = iid(alpha, kTreeDepthMax + 1);
     std::vector<Mean> tokens(static_cast<size_t>(kTreeDepthMax) + 1);  // [drafts], of the very same rounds
-    study.answers(study.runs() / 4, [&](Luck& luck) {
-      const int emitted = decode_one_round(chain.pair, {.length_max = kTreeDepthMax}, by_ratio(), luck);
+    study.answers(study.runs() / 4, [&](RandomPair& random) {
+      const int emitted = decode_one_round(chain.pair, {.length_max = kTreeDepthMax}, by_ratio(), random);
       for (size_t drafts = 0; drafts < tokens.size(); ++drafts) {
         tokens[drafts].add(static_cast<double>(std::min(emitted, static_cast<int>(drafts) + 1)));
       }
@@ -227,13 +227,13 @@ Exhibit dependent_figure(Study& study) {
 
 Section throughput_section(Study& study) {
   const std::vector<Simulated> simulated = simulate(study);
-  return {
-      .title = "3. What i.i.d. acceptance promises: tokens, time, operations",
-      .text =
-          "Two laws that share the mass α and nothing else, after every token: drafts are accepted with α, independently. c is "
-          "the time of a draft pass, ĉ its operations, both over the target's.",
-      .exhibits = {tokens_figure(simulated), walltime_figure(simulated), operations_figure(simulated),
-                   best_length_figure(study), dependent_figure(study)}};
+  return {.title = "3. What i.i.d. acceptance promises: tokens, time, operations",
+          .text =
+              "Two distributions that share the mass α and nothing else, after every token: drafts are accepted with α, "
+              "independently. c is "
+              "the time of a draft pass, ĉ its operations, both over the target's.",
+          .exhibits = {tokens_figure(simulated), walltime_figure(simulated), operations_figure(simulated),
+                       best_length_figure(study), dependent_figure(study)}};
 }
 
 }  // namespace slipstream::theory

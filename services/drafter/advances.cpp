@@ -166,7 +166,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft
   if (draft != nullptr && tree == nullptr) return queue.ask(ask, std::move(answer));
   if (nodes > 0) {
     answer.nodes.assign(tree->nodes().begin(), tree->nodes().end());
-    answer.laws = laws_of(*tree);
+    answer.distributions = distributions_of(*tree);
     counters.nodes_sent += nodes;
     ++counters.trees;
   } else {

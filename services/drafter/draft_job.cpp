@@ -37,13 +37,14 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   return drafts;
 }
 
-std::vector<DraftDistribution> laws_of(const DraftTree& tree) {
-  std::vector<DraftDistribution> laws;
+std::vector<DraftDistribution> distributions_of(const DraftTree& tree) {
+  std::vector<DraftDistribution> distributions;
   for (int row = 0; tree.sampled() && row <= tree.size(); ++row) {
-    const TokenDistribution law = tree.distribution(row);
-    laws.push_back({.ids = {law.ids.begin(), law.ids.end()}, .weights = {law.weights.begin(), law.weights.end()}});
+    const TokenDistribution distribution = tree.distribution(row);
+    distributions.push_back({.ids = {distribution.ids.begin(), distribution.ids.end()},
+                             .weights = {distribution.weights.begin(), distribution.weights.end()}});
   }
-  return laws;
+  return distributions;
 }
 
 }  // namespace slipstream

@@ -42,7 +42,7 @@ struct Drafts {
 
 Result<Drafts> run_draft(Method& method, DraftPlan& plan);
 
-// A tree's laws as they are shipped; none of a tree that was not drawn.
-std::vector<DraftDistribution> laws_of(const DraftTree& tree);
+// A tree's distributions as they are shipped; none of a tree that was not sampled.
+std::vector<DraftDistribution> distributions_of(const DraftTree& tree);
 
 }  // namespace slipstream

@@ -8,7 +8,7 @@
 #include "common/drafting/make_method.h"
 #include "common/service/service_main.h"
 #include "common/service/worker_service.h"
-#include "services/drafter/farewell.h"
+#include "services/drafter/drain.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/metrics_page.h"
 #include "services/drafter/model_folder.h"

@@ -77,7 +77,7 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
 
 std::optional<Failure> Admission::expire(const LiveRequest& request, const Workers& workers, Time now) const {
   Failure failure{.request = request.submit.request, .status = 503, .retry_after_s = kRetryNoVerifierSeconds};
-  if (now - request.stranded_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
+  if (now - request.requeued_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
     failure.code = "no_verifier";
     failure.message =
         fmt::format("No verifier that can take this request for {} ms.{}{} See /ready and the page / of this router.",

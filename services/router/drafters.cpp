@@ -28,7 +28,7 @@ std::vector<Peer> Router::State::drafters_for(const LiveRequest& request, const 
   return pick_drafters(workers, now_drafts, [&](Peer peer, const Worker& worker) {
     const std::string& method = request.submit.speculation.drafter;
     const bool named = method.empty() || std::ranges::find(worker.hello.methods, method) != worker.hello.methods.end();
-    return named && (!is_drawn(acceptance.rule) || trusts(peer));
+    return named && (!is_sampled(acceptance.rule) || trusts(peer));
   });
 }
 
@@ -37,18 +37,18 @@ RuleChoice Router::State::rule_for(const LiveRequest& request) const {
   const Speculation& asked = request.submit.speculation;
   const bool greedy = request.submit.spec.sampling.temperature == 0.0F;
   const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
-  if (is_drawn(asked.acceptance.rule) && !greedy) {
-    if (drafters_for(request, asked.acceptance, {}).empty()) return {own, why_not_drawn(request)};
+  if (is_sampled(asked.acceptance.rule) && !greedy) {
+    if (drafters_for(request, asked.acceptance, {}).empty()) return {own, why_not_sampled(request)};
     return {asked.acceptance, RuleReason::as_asked};
   }
   // Under coupled the words do not depend on who drafts, but a client that named who shall learns that nobody does.
-  const bool named = !is_drawn(asked.acceptance.rule) && asked.enabled && !asked.drafter.empty();
-  if (named && drafters_for(request, own, {}).empty()) return {own, why_not_drawn(request)};
+  const bool named = !is_sampled(asked.acceptance.rule) && asked.enabled && !asked.drafter.empty();
+  if (named && drafters_for(request, own, {}).empty()) return {own, why_not_sampled(request)};
   return {own, greedy ? RuleReason::temperature_zero : RuleReason::as_asked};
 }
 
 // Nobody may draw for it: does nobody draft at all, or not by the method that it names, or is nobody believed?
-RuleReason Router::State::why_not_drawn(const LiveRequest& request) const {
+RuleReason Router::State::why_not_sampled(const LiveRequest& request) const {
   if (!drafters_for(request, {.rule = Rule::coupled}, {}).empty()) return RuleReason::no_trusted_drafter;
   const auto drafts = [](const auto& entry) { return entry.second.hello.role == Role::drafter && entry.second.takes_work(); };
   return std::ranges::any_of(workers.all(), drafts) ? RuleReason::no_drafter_of_that_method : RuleReason::no_drafter;
@@ -97,7 +97,7 @@ void Router::State::take_drafters(LiveRequest& request) {
 
 // Drafters came or went: every request hears whom it may fall back on; those that had none or whose first is gone, and some of
 // those whose first is busier than another, get another first.
-void Router::State::look_at_drafters() {
+void Router::State::check_drafters() {
   if (!std::exchange(drafters_changed, false)) return;
   for (auto& [id, request] : requests) {
     if (request.phase == LiveRequest::Phase::waiting) continue;

@@ -164,14 +164,14 @@ void Router::State::lose_worker(Peer peer) {
   worker->leaving = true;  // nothing of what is stranded may come back to it
   ++counters.workers_lost;
   workers_changed = drafters_changed = true;
-  strand(peer);
+  requeue(peer);
   memory.forget(peer);
   rebalance.forget(peer);
   workers.remove(peer);
   assign_waiting();
 }
 
-void Router::State::strand(Peer peer) {
+void Router::State::requeue(Peer peer) {
   std::vector<RequestId> lost;
   for (const auto& [id, request] : requests) {
     if (request.phase != LiveRequest::Phase::waiting && request.verifier == peer) lost.push_back(id);
@@ -218,7 +218,7 @@ void Router::State::look_at_workers() {
     warn(fmt::format("{} has been silent for {} ms{}", name_of(worker), config.worker_silent_ms,
                      and_its_requests(worker.assigned)));
     workers_changed = drafters_changed = true;
-    strand(peer);
+    requeue(peer);
   }
   for (Peer peer : workers.find_stuck(now)) {
     ++counters.workers_stuck;
@@ -226,7 +226,7 @@ void Router::State::look_at_workers() {
     warn(fmt::format("{} heartbeats, but has ended no step for {} ms{}: look at its log, or restart it", name_of(worker),
                      config.verifier_stuck_ms, and_its_requests(worker.assigned)));
     workers_changed = true;
-    strand(peer);
+    requeue(peer);
   }
   for (Peer peer : workers.find_forgotten(now)) lose_worker(peer);
   if (now < next_heartbeat) return;
@@ -291,7 +291,7 @@ void Router::State::look_at(LiveRequest& request) {
 
 void Router::State::look_at_waiting(LiveRequest& request) {
   const auto serves = [&request](const auto& entry) { return can_serve(entry.second, request); };
-  if (std::ranges::any_of(workers.all(), serves)) request.stranded_since = now;
+  if (std::ranges::any_of(workers.all(), serves)) request.requeued_since = now;
   if (auto failure = admission.expire(request, workers, now)) {
     ++counters.waited_too_long;
     fail(request, *std::move(failure));

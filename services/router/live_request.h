@@ -35,7 +35,7 @@ struct LiveRequest {
   bool ack_owed = false;             // one more such, which was too early
 
   Time waiting_since{};   // since it was admitted or lost a verifier that worked on it; refusals do not reset it
-  Time stranded_since{};  // waiting: since no verifier was there that could take it
+  Time requeued_since{};  // waiting: since no verifier was there that could take it
   Time not_before{};      // waiting: pause after a refusal
   Backoff refusals;       // of that
   Peer refused_by;        // waiting: the last to refuse; others go first

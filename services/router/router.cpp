@@ -33,7 +33,7 @@ void Router::on(Event event, Time now, std::vector<Effect>& effects) {
   state_->effects = &effects;
   state_->look_at_clock(now - before);
   if (state_->admits(event)) std::visit([this](auto&& e) { state_->handle(std::forward<decltype(e)>(e)); }, std::move(event));
-  state_->look_at_drafters();
+  state_->check_drafters();
   state_->set_alarm();
   state_->publish();
 }
@@ -57,7 +57,7 @@ void Router::State::handle(Submit&& submit) {
   LiveRequest request{.submit = std::move(submit), .stream = std::move(stream), .submitted = now};
   request.prefixes = hash_prefixes(request.submit.prompt);
   request.refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms));
-  request.waiting_since = request.stranded_since = now;
+  request.waiting_since = request.requeued_since = now;
   requests.emplace(id, std::move(request));
   admission.add(id);
   assign_waiting();
@@ -317,7 +317,7 @@ void Router::State::erase(LiveRequest& request) {
 void Router::State::to_waiting(LiveRequest& request) {
   release(request);
   if (request.phase == LiveRequest::Phase::running) request.waiting_since = now;
-  request.stranded_since = now;
+  request.requeued_since = now;
   request.phase = LiveRequest::Phase::waiting;
   admission.add_front(request.submit.request);
 }

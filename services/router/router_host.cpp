@@ -5,10 +5,10 @@
 #include <variant>
 
 #include "common/metrics/build_info.h"
-#include "common/ops_page/server_metrics.h"
 #include "common/ops_page/node_metrics.h"
+#include "common/ops_page/server_metrics.h"
 #include "common/service/drain.h"
-#include "services/router/farewell.h"
+#include "services/router/drain.h"
 #include "services/router/metrics_page.h"
 
 namespace slipstream {
@@ -54,8 +54,8 @@ void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grac
   const DrainWords<RouterCounters> words{
       .told_to_stop = [grace](const RouterCounters& now) { return told_to_stop(now, grace); }, .stopped = stopped};
   const auto left = run_until_drained(
-      node_, router_, stop, {.words = Closing{}, .grace = grace, .done = drained, .last_words = Closing{.now = true}}, words);
-  server_->finish(std::max(kFarewellLinger, left));  // for clients that read slowly
+      node_, router_, stop, {.words = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}}, words);
+  server_->finish(std::max(kDrainLinger, left));  // for clients that read slowly
 }
 
 }  // namespace slipstream

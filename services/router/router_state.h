@@ -51,13 +51,13 @@ struct Router::State {
   // Who drafts for whom (drafters.cpp).
   bool trusts(Peer drafter) const;
   RuleChoice rule_for(const LiveRequest& request) const;
-  RuleReason why_not_drawn(const LiveRequest& request) const;
+  RuleReason why_not_sampled(const LiveRequest& request) const;
   void count_rule(const LiveRequest& request);
   Tuning tuning_for(const LiveRequest& request) const;
   std::vector<Peer> drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const;
   void give_drafters(LiveRequest& request);
   void take_drafters(LiveRequest& request);
-  void look_at_drafters();
+  void check_drafters();
   void send_assign(LiveRequest& request);
 
   // Workers (failover.cpp).
@@ -72,7 +72,7 @@ struct Router::State {
   bool admits(const Event& event);  // false: from a quarantined peer
   void refuse(Peer peer, const Hello& hello, std::string reason);
   void lose_worker(Peer peer);
-  void strand(Peer peer);  // its requests go back to the queue
+  void requeue(Peer peer);  // its requests go back to the queue
   void look_at_clock(Time since_last_event);
   void look_at_workers();
   void tell_failures();
@@ -105,7 +105,7 @@ struct Router::State {
   std::optional<Time> alarm;
   bool workers_changed = true;    // since the newest facts
   bool starts_nothing = false;    // it must stop now
-  bool drafters_changed = false;  // since look_at_drafters()
+  bool drafters_changed = false;  // since check_drafters()
 
   // Of the event at hand.
   Time now{};

@@ -24,7 +24,7 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
   if (spec.output_max > context - spec.prompt_length) {
     return never(fmt::format("prompt and output together exceed the context of {} tokens", context));
   }
-  const Adjustments& how = spec.adjustments;
+  const LogitsParams& how = spec.logits_params;
   if (!std::ranges::all_of(how.bias, known, &LogitBias::id) || !std::ranges::all_of(how.allowed, known)) {
     return never("logit_bias or allowed_token_ids names a token outside the model's vocabulary");
   }

@@ -27,7 +27,7 @@ struct VerifierCounters {
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0, backed_off_rounds = 0;
   uint64_t parked = 0, parked_used = 0;  // trees that came ahead of their base; those whose base a commit reached
-  uint64_t drawn_given_up = 0;           // rounds of the ratio family that were asked for a tree and went on without
+  uint64_t sampled_given_up = 0;         // rounds of the ratio family that were asked for a tree and went on without
   uint64_t unwaited_steps = 0;           // began without a tree that was due, since waiting for it could not be paid for
   double waited_seconds = 0;             // steps stood ready and waited for drafts
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered

@@ -157,7 +157,7 @@ DrafterLink* Drafting::pick(VerifierSequence& sequence, Effects& effects) {
     leave(sequence, effects);
     sequence.drafter = link->peer;
     sequence.rate = {};
-    sequence.guard = {};  // what the one before was worth says nothing about this one
+    sequence.backoff = {};  // what the one before was worth says nothing about this one
     sequence.useless = 0;
     holds(sequence, 0);
     return link;
@@ -196,7 +196,7 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
   const bool possible = worth && pick(sequence, effects) != nullptr;
   // A tree that is waited for alone is asked for only once the step that uses it could be the next.
   const bool timely = !sequence.timing().waits_alone || sequence.prompt_rows_left() == 0;
-  const bool wanted = possible && timely && sequence.guard.wants_draft();
+  const bool wanted = possible && timely && sequence.backoff.wants_draft();
   unpark(sequence, wanted);
   if (sequence.draft.answered) return;
   if (!wanted) {
@@ -204,10 +204,10 @@ void Drafting::begin_round(VerifierSequence& sequence, Time now, Effects& effect
     return;
   }
   sequence.draft.asked = true;
-  sequence.draft.learns = sequence.context.size() - sequence.drafter_holds >= kLearnTokens;
+  sequence.draft.learns = sequence.context.size() - sequence.drafter_holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(sequence.tuning.deadline_us);
-  sequence.draft.deadline = now + (sequence.timing().waits_alone ? config_.drawn_wait
-                                   : sequence.draft.learns       ? std::min(patience, kLearnWait)
+  sequence.draft.deadline = now + (sequence.timing().waits_alone ? config_.sampled_wait
+                                   : sequence.draft.learns       ? std::min(patience, kPrefillWait)
                                                                  : patience);
   sequence.asked_round = sequence.draft.learns ? 0 : sequence.round;
   sequence.asked_at = now;
@@ -251,10 +251,10 @@ bool Drafting::waits(const VerifierSequence& sequence, Time now) const {
 
 void Drafting::settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
   const bool late = sequence.draft.asked && (!sequence.draft.answered || sequence.draft.late);
-  counters_.drawn_given_up += sequence.timing().waits_alone && sequence.draft.asked && !sequence.draft.answered ? 1 : 0;
-  if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.guard.plain_step();
+  counters_.sampled_given_up += sequence.timing().waits_alone && sequence.draft.asked && !sequence.draft.answered ? 1 : 0;
+  if (!sequence.draft.asked || (late && sequence.draft.learns)) return sequence.backoff.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
-  sequence.guard.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
+  sequence.backoff.drafted_step(verified_nodes, accepted_nodes, late || sequence.draft.busy);
   if (accepted_nodes > 0) sequence.patience = kPatienceFirst;
   const int more = late ? 1 : sequence.draft.busy ? 2 : -sequence.useless;
   sequence.useless += more;

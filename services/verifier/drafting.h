@@ -14,8 +14,8 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
-inline constexpr int32_t kLearnTokens = 32;  // from so many on that are new to it, a drafter learns first
-inline constexpr Time kLearnWait =
+inline constexpr int32_t kPrefillTokens = 32;  // from so many on that are new to it, a drafter learns first
+inline constexpr Time kPrefillWait =
     std::chrono::milliseconds(1);  // for the tree of such a round: look-up is as quick, a model not
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
@@ -60,7 +60,7 @@ class Drafting {
 
   // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
-  // A step of the sequence settled: what its draft was worth, for the guard.
+  // A step of the sequence settled: what its draft was worth, for the backoff.
   void settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
   // This round's tree is still to come, and may.
   bool waits(const VerifierSequence& sequence, Time now) const;

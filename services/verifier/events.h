@@ -14,13 +14,13 @@
 #include "common/model/step_plan.h"
 #include "common/speculation/wait_budget.h"
 #include "common/worker/worker.h"
-#include "services/verifier/choices.h"
+#include "services/verifier/step_output.h"
 
 namespace slipstream {
 
 // A tree of the ratio family, once asked for, is waited for, by its own sequence alone: to drop one for being late would bend
-// the law if what was drawn were why (DESIGN, 5; adr/0008). Late trees make the guard ask less often.
-inline constexpr Time kDrawnWait = std::chrono::seconds(1);
+// the distribution if what was sampled were why (DESIGN, 5; adr/0008). Late trees make the guard ask less often.
+inline constexpr Time kSampledWait = std::chrono::seconds(1);
 
 struct VerifierConfig {
   WorkerProcess process;
@@ -30,13 +30,13 @@ struct VerifierConfig {
   int32_t context_max = 0;   // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;  // of kBlockTokens rows
   int32_t step_rows_max = kStepRowsMax;
-  double wait_share = kWaitShare;  // of the time computed (speculation/wait_budget.h)
-  Time drawn_wait = kDrawnWait;    // for a tree of the ratio family
+  double wait_share = kWaitShare;    // of the time computed (speculation/wait_budget.h)
+  Time sampled_wait = kSampledWait;  // for a tree of the ratio family
 };
 
 using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
                                    From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>, From<Attached>, From<Tree>,
-                                   From<Resync>, From<Unknown>, Ran<VerifyPlan, Choices>>;
+                                   From<Resync>, From<Unknown>, Ran<VerifyPlan, StepOutput>>;
 using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<VerifyPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
                                     To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note>;
 

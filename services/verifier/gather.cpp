@@ -27,16 +27,16 @@ class Gathering {
     rows_max = std::min(rows_max, prompt_bound(context.cached()));
     const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
     const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
-    Lane lane{.life = sequence.life, .decodes = decodes, .adopted_rows = adopted, .tree = {}};
+    BatchSlice slice{.life = sequence.life, .decodes = decodes, .adopted_rows = adopted, .tree = {}};
     const int32_t before_tree = context.cached() + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
-      lane.tree = std::exchange(sequence.draft.tree, {});
-      trim(sequence, lane.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, lane.tree.tokens())}));
+      slice.tree = std::exchange(sequence.draft.tree, {});
+      trim(sequence, slice.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
     }
-    // A guess evicts no sequence. Whether there is room for one must not depend on what was drawn, so room is made for any.
-    const int32_t nodes = sequence.timing().reserves_whole && !lane.tree.empty() ? sequence.nodes_max() : lane.tree.size();
+    // A guess evicts no sequence. Whether there is room for one must not depend on what was sampled, so room is made for any.
+    const int32_t nodes = sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.nodes_max() : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
-      trim(sequence, lane.tree, 0);
+      trim(sequence, slice.tree, 0);
       if (!cache_.reserve(context, before_tree, MayEvict::sequences)) {
         if (begins) context.forget();
         return;
@@ -46,14 +46,14 @@ class Gathering {
     sequence.root_in_step = decodes;
     prompt_rows_ += prompt_rows;
     if (decodes) {
-      add_tree(sequence, lane, prompt_rows);
+      add_tree(sequence, slice, prompt_rows);
     } else {
-      lane.slice = pass_.add_context(context, prompt_rows);
+      slice.slice = pass_.add_context(context, prompt_rows);
     }
-    lanes_.push_back(std::move(lane));
+    slices_.push_back(std::move(slice));
   }
 
-  std::vector<Lane> finish() { return std::move(lanes_); }
+  std::vector<BatchSlice> finish() { return std::move(slices_); }
 
  private:
   // Rows of one more prompt, from that position on.
@@ -78,24 +78,24 @@ class Gathering {
     trimmed_ += cut;
   }
 
-  void add_tree(VerifierSequence& sequence, Lane& lane, int32_t prompt_rows) {
-    const bool judged = is_drawn(sequence.spec.acceptance.rule);
-    lane.slice = pass_.add_tree(sequence.context, prompt_rows,
-                                {.rows = tree_rows(lane.tree.tokens()),
-                                 .seed = sequence.spec.seed,
-                                 .choice = sequence.spec.choice,
-                                 .params = judged ? kLogitsOnly : sequence.spec.sampling,
-                                 .top_logprobs = sequence.spec.top_logprobs});
+  void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {
+    const bool judged = is_sampled(sequence.spec.acceptance.rule);
+    slice.slice = pass_.add_tree(sequence.context, prompt_rows,
+                                 {.rows = tree_rows(slice.tree.tokens()),
+                                  .seed = sequence.spec.seed,
+                                  .choice = sequence.spec.choice,
+                                  .params = judged ? kLogitsOnly : sequence.spec.sampling,
+                                  .top_logprobs = sequence.spec.top_logprobs});
     if (!judged) return;
-    lane.judgement = static_cast<int>(plan_.judgements.size());
-    plan_.judgements.push_back({.first_wanted = static_cast<size_t>(lane.slice.first_wanted),
-                                .tree = lane.tree,
-                                .acceptance = sequence.spec.acceptance,
-                                .sampling = sequence.spec.sampling,
-                                .seed = sequence.spec.seed,
-                                .choice = sequence.spec.choice,
-                                .epoch = sequence.epoch,
-                                .round = sequence.round});
+    slice.rejection_task = static_cast<int>(plan_.rejection_tasks.size());
+    plan_.rejection_tasks.push_back({.first_wanted = static_cast<size_t>(slice.slice.first_wanted),
+                                     .tree = slice.tree,
+                                     .acceptance = sequence.spec.acceptance,
+                                     .sampling = sequence.spec.sampling,
+                                     .seed = sequence.spec.seed,
+                                     .choice = sequence.spec.choice,
+                                     .epoch = sequence.epoch,
+                                     .round = sequence.round});
   }
 
   const GatherLimits& limits_;
@@ -103,15 +103,15 @@ class Gathering {
   VerifyPlan& plan_;
   Pass pass_;
   uint64_t& trimmed_;
-  std::vector<Lane> lanes_;
+  std::vector<BatchSlice> slices_;
   int prompt_rows_ = 0;
   std::optional<double> step_most_;  // seconds; none: no stream waits
 };
 
 }  // namespace
 
-std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
-                         VerifyPlan& plan, uint64_t& trimmed) {
+std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
+                               VerifyPlan& plan, uint64_t& trimmed) {
   plan.clear();
   plan.step.blocks_max = limits.blocks_max;  // fixed, so that a device can keep the table at one address
   Gathering gathering(limits, cache, plan, trimmed);

@@ -10,8 +10,8 @@
 #include "common/engine/cost_model.h"
 #include "common/engine/pass.h"
 #include "common/engine/sequence_cache.h"
-#include "services/verifier/choices.h"
 #include "services/verifier/sequence.h"
+#include "services/verifier/step_output.h"
 
 namespace slipstream {
 
@@ -21,13 +21,13 @@ inline constexpr double kStallMost = 0.05;  // seconds
 inline constexpr double kStallSteps = 2;
 
 // One sequence's part of a step, to settle it by.
-struct Lane {
+struct BatchSlice {
   uint64_t life = 0;         // of the sequence
   bool decodes = false;      // has its root in the step; else a chunk of its prompt only
   int32_t adopted_rows = 0;  // taken from the cache, not computed
   PassSlice slice = {};      // its rows, and where their results stand in Choices::chosen and ::logprobs
   DraftTree tree;
-  int judgement = -1;  // index in the plan, if the rule is of the ratio family
+  int rejection_task = -1;  // index in the plan, if the rule is of the ratio family
 };
 
 struct GatherLimits {
@@ -37,9 +37,9 @@ struct GatherLimits {
   int32_t context_max = 0;  // positions the model has
 };
 
-// Fills `plan` (cleared) and gives the lanes in the order of its sequences. Takes each tree and the pending moves from its
+// Fills `plan` (cleared) and gives the slices in the order of its sequences. Takes each tree and the pending moves from its
 // sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.
-std::vector<Lane> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
-                         VerifyPlan& plan, uint64_t& trimmed);
+std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
+                               VerifyPlan& plan, uint64_t& trimmed);
 
 }  // namespace slipstream

@@ -52,7 +52,7 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
           .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
           .cache_blocks = target.cache_blocks,
           .wait_share = options.wait_percent / 100.0,
-          .drawn_wait = std::chrono::microseconds(options.drawn_wait_us)};
+          .sampled_wait = std::chrono::microseconds(options.sampled_wait_us)};
 }
 
 void log_ready(const VerifierConfig& config, const VerifierOptions& options, const LanguageModel& model) {

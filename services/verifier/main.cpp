@@ -4,7 +4,7 @@
 
 #include "common/service/service_main.h"
 #include "common/service/worker_service.h"
-#include "services/verifier/farewell.h"
+#include "services/verifier/drain.h"
 #include "services/verifier/load_target.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
@@ -23,7 +23,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(LoadedTarget target, load_target(options));
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
   const std::chrono::milliseconds grace(options.drain_ms);
-  WorkerParts<Verifier, VerifyPlan, Choices> parts{
+  WorkerParts<Verifier, VerifyPlan, StepOutput> parts{
       .make = [&](const WorkerPlace& at) { return Verifier(config(at)); },
       .work = [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target.model, plan, scratch); },
       .numerics_id = target.model.numerics_id(),

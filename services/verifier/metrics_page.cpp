@@ -24,7 +24,7 @@ void add_nodes(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
   page.counter(kVerifierMissedDeadlines, d(c.missed_deadlines));
   page.counter(kVerifierMetDeadlines, d(c.met_deadlines));
-  page.counter(kVerifierDrawnGivenUp, d(c.drawn_given_up));
+  page.counter(kVerifierSampledGivenUp, d(c.sampled_given_up));
   page.counter(kVerifierBackedOffRounds, d(c.backed_off_rounds));
   page.counter(kVerifierParkedTrees, d(c.parked));
   page.counter(kVerifierParkedTreesUsed, d(c.parked_used));

@@ -7,7 +7,7 @@
 
 namespace slipstream {
 
-// With its laws, if the rule is of the ratio family. An error says what is wrong with it.
+// With its distributions, if the rule is of the ratio family. An error says what is wrong with it.
 Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int32_t vocabulary);
 
 }  // namespace slipstream

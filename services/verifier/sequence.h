@@ -20,7 +20,7 @@
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/speculation/acceptance_rate.h"
-#include "common/speculation/guard.h"
+#include "common/speculation/draft_backoff.h"
 #include "common/speculation/rejection/draft_tree.h"
 #include "services/verifier/send_window.h"
 #include "services/verifier/tree_timing.h"
@@ -83,7 +83,7 @@ struct VerifierSequence {
   PrefixHash drafter_prefix;
   Round asked_round = 0;  // the newest that asked for a tree whose time says something
   Time asked_at{};        // and when
-  DraftGuard guard;
+  DraftBackoff backoff;
   AcceptanceRate rate;
   Time round_began{};
 
@@ -93,10 +93,10 @@ struct VerifierSequence {
   bool in_step = false;       // has rows in the step that runs
   bool root_in_step = false;  // the root's among them: too late for this round's tree
 
-  int32_t output() const { return context.output(); }                                   // tokens
-  int32_t root() const { return context.root(); }                                       // its position
-  int32_t prompt_rows_left() const { return context.prefill_rows(); }                   // rows to compute before the root's
-  int nodes_max() const { return std::min<int>(tuning.nodes_max, guard.nodes_max()); }  // of a tree now
+  int32_t output() const { return context.output(); }                                     // tokens
+  int32_t root() const { return context.root(); }                                         // its position
+  int32_t prompt_rows_left() const { return context.prefill_rows(); }                     // rows to compute before the root's
+  int nodes_max() const { return std::min<int>(tuning.nodes_max, backoff.nodes_max()); }  // of a tree now
   bool running() const { return finish == Finish::none; }
   TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }
   int32_t to_send() const { return output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts

@@ -19,8 +19,8 @@ VerifierSequence* Verifier::State::find(Peer router, SequenceId id, Epoch epoch)
 }
 
 // Null: it ended while the step ran; another of its name is not meant.
-VerifierSequence* Verifier::State::find(const Lane& lane) {
-  const auto at = std::ranges::find(sequences, lane.life, [](const auto& sequence) { return sequence->life; });
+VerifierSequence* Verifier::State::find(const BatchSlice& slice) {
+  const auto at = std::ranges::find(sequences, slice.life, [](const auto& sequence) { return sequence->life; });
   return at == sequences.end() ? nullptr : at->get();
 }
 
@@ -56,7 +56,7 @@ void Verifier::State::take(From<Start> event, Time now, Effects& effects) {
 void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects) {
   ++counters.sequences_started;
   counters.prompt_tokens += static_cast<uint64_t>(start.spec.prompt_length);
-  CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.adjustments);
+  CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params);
   context.append(start.tokens);
   auto sequence = std::make_unique<VerifierSequence>(std::move(context));
   sequence->life = ++lives;

@@ -28,7 +28,7 @@ int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
   return static_cast<int>(emitted.size());
 }
 
-void tell_fates(VerifierSequence& sequence, const Fates& fates, int nodes, VerifierCounters& counters) {
+void count_fates(VerifierSequence& sequence, const Fates& fates, int nodes, VerifierCounters& counters) {
   sequence.report.accepted += static_cast<uint32_t>(fates.accepted);
   sequence.report.rejected += static_cast<uint32_t>(fates.rejected);
   sequence.report.unreached += static_cast<uint32_t>(fates.unreached);
@@ -41,29 +41,29 @@ void tell_fates(VerifierSequence& sequence, const Fates& fates, int nodes, Verif
 
 }  // namespace
 
-Settled settle(VerifierSequence& sequence, const Lane& lane, const Walk& walked, VerifierCounters& counters) {
+Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& walked, VerifierCounters& counters) {
   const int emitted = cut(sequence, walked.emitted);
   const int accepted = std::min(emitted, static_cast<int>(walked.accepted.size()));
-  tell_fates(sequence, fates(lane.tree.tokens(), walked, accepted), lane.tree.size(), counters);
+  count_fates(sequence, fates(slice.tree.tokens(), walked, accepted), slice.tree.size(), counters);
 
   std::vector<int32_t> path;
   for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);
   sequence.context.commit(path, std::span(walked.emitted).first(static_cast<size_t>(emitted)));
   for (int i = 0; i < emitted; ++i) sequence.drafted.push_back(i < accepted ? 1 : 0);
-  sequence.depths.resize(sequence.drafted.size(), static_cast<uint8_t>(lane.tree.depth()));
+  sequence.depths.resize(sequence.drafted.size(), static_cast<uint8_t>(slice.tree.depth()));
   if (emitted > 0) ++sequence.report.steps;
   counters.output_tokens += static_cast<uint64_t>(emitted);
   return {.emitted = emitted, .accepted_nodes = accepted, .path = std::move(path)};
 }
 
-void tell_why_none(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
+void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
   const auto& processor = sequence.context.logits_processor();
   if (!processor || processor->leaves_a_token(vocabulary)) {
     sequence.finish_reason = "the model gave logits that are not finite";
     ++counters.non_finite_rows;
     return;
   }
-  const std::vector<std::string_view> masks = sequence.spec.adjustments.masks();
+  const std::vector<std::string_view> masks = sequence.spec.logits_params.masks();
   sequence.finish_field = masks.front();
   sequence.finish_reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
                                        sequence.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
-#include "common/engine/node_shares.h"
+#include "common/engine/row_budget.h"
 #include "services/verifier/settle.h"
 #include "services/verifier/verifier_state.h"
 
@@ -29,22 +29,22 @@ CachedSequence* Verifier::State::victim_for(const CachedSequence& needy) {
 
 // What is asked for once this step is over, and cut to in the next. A tree that keeps its budget (tree_timing.h) keeps the one
 // that it was asked with.
-void Verifier::State::share_nodes() {
+void Verifier::State::split_row_budget() {
   std::vector<VerifierSequence*> takers;
-  std::vector<Bettor> bettors;
+  std::vector<DraftCandidate> candidates;
   StepLoad roots;
   for (const auto& sequence : sequences) {
     if (!sequence->running() || (sequence->prompt_rows_left() > 0 && !sequence->root_in_step)) continue;
     roots = roots.with(1, sequence->root());
     if (sequence->timing().keeps_budget && sequence->draft.asked && !sequence->root_in_step) continue;
     takers.push_back(sequence.get());
-    bettors.push_back({.alpha = sequence->rate.alpha(),
-                       .nodes_max = std::min<int>(sequence->tuning.nodes_max, 2 * sequence->guard.ambition()),
-                       .visible = sequence->root()});
+    candidates.push_back({.alpha = sequence->rate.alpha(),
+                          .nodes_max = std::min<int>(sequence->tuning.nodes_max, 2 * sequence->backoff.nodes_cap()),
+                          .visible = sequence->root()});
   }
-  const std::vector<int> shares = slipstream::share_nodes(bettors, roots, cost);
+  const std::vector<int> shares = slipstream::split_row_budget(candidates, roots, cost);
   for (size_t i = 0; i < takers.size(); ++i) {
-    takers[i]->guard.afford(shares[i]);
+    takers[i]->backoff.set_row_budget(shares[i]);
     counters.affordable_nodes.observe(shares[i]);
   }
 }
@@ -79,25 +79,25 @@ void Verifier::State::start_step(Time now, Effects& effects) {
                             .rows_max = config.step_rows_max,
                             .blocks_max = blocks_of_a_sequence(config.context_max),
                             .context_max = config.context_max};
-  lanes = gather(ready, limits, cache, plan, counters.trimmed);
-  for (const Lane& lane : lanes) {
-    counters.prefix_tokens += static_cast<uint64_t>(lane.adopted_rows);
-    SpeculationReport& report = find(lane)->report;
-    if (report.steps == 0) report.cached_tokens = std::max(report.cached_tokens, static_cast<uint32_t>(lane.adopted_rows));
+  slices = gather(ready, limits, cache, plan, counters.trimmed);
+  for (const BatchSlice& slice : slices) {
+    counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
+    SpeculationReport& report = find(slice)->report;
+    if (report.steps == 0) report.cached_tokens = std::max(report.cached_tokens, static_cast<uint32_t>(slice.adopted_rows));
   }
-  if (lanes.empty()) {  // the oldest always has its blocks, but may be one that waits
+  if (slices.empty()) {  // the oldest always has its blocks, but may be one that waits
     CHECK(withheld, "{} sequences are ready and none fits the cache", ready.size());
     return;
   }
   computing = true;
   step_began = now;
   load = load_of(plan.step);
-  share_nodes();
+  split_row_budget();
   counters.step_rows += static_cast<uint64_t>(plan.step.rows());
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
 
-void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& effects) {
+void Verifier::State::take(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects) {
   computing = false;
   ++counters.steps;
   plan = std::move(event.job);
@@ -111,30 +111,30 @@ void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& ef
     ++counters.failed_steps;
   }
   int accepted = 0, decoding = 0;
-  for (Lane& lane : std::exchange(lanes, {})) {
-    VerifierSequence* sequence = find(lane);
+  for (BatchSlice& slice : std::exchange(slices, {})) {
+    VerifierSequence* sequence = find(slice);
     if (sequence == nullptr) {  // ended while the step ran
-      counters.stale += static_cast<uint64_t>(lane.tree.size());
+      counters.stale += static_cast<uint64_t>(slice.tree.size());
       continue;
     }
     sequence->in_step = sequence->root_in_step = false;
     if (!event.result) {
       sequence->finish = Finish::error;
       sequence->finish_reason = event.result.error().message;
-      sequence->report.held -= static_cast<uint32_t>(lane.tree.size());
-      sequence->report.stale += static_cast<uint32_t>(lane.tree.size());
-      counters.stale += static_cast<uint64_t>(lane.tree.size());
+      sequence->report.held -= static_cast<uint32_t>(slice.tree.size());
+      sequence->report.stale += static_cast<uint32_t>(slice.tree.size());
+      counters.stale += static_cast<uint64_t>(slice.tree.size());
       deliver(*sequence, now, effects);
       stop(*sequence, effects);
       continue;
     }
-    if (!lane.decodes) {
-      sequence->context.computed(lane.slice.context_rows);
+    if (!slice.decodes) {
+      sequence->context.computed(slice.slice.context_rows);
       cache.keep(sequence->context);
       continue;
     }
     ++decoding;
-    accepted += decoded(*sequence, lane, *event.result, now, effects);
+    accepted += decoded(*sequence, slice, *event.result, now, effects);
   }
   counters.waited_seconds += static_cast<double>(waited.count()) * 1e-6;
   if (event.result) wait_budget.step(waited, Time(event.result->forward_us), decoding > 0 ? double(accepted) / decoding : 0);
@@ -142,14 +142,15 @@ void Verifier::State::take(Ran<VerifyPlan, Choices> event, Time now, Effects& ef
 
 namespace {
 
-Walk walked(const Lane& lane, const Choices& choices) {
-  if (lane.judgement >= 0) return choices.judged[static_cast<size_t>(lane.judgement)].walk;
-  const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
-  return walk(lane.tree.tokens(), std::span(choices.chosen).subspan(static_cast<size_t>(lane.slice.first_wanted), rows));
+Walk walked(const BatchSlice& slice, const StepOutput& output) {
+  if (slice.rejection_task >= 0) return output.rejections[static_cast<size_t>(slice.rejection_task)].walk;
+  const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
+  return walk(slice.tree.tokens(),
+              std::span(output.sampled_tokens).subspan(static_cast<size_t>(slice.slice.first_wanted), rows));
 }
 
 // spent: [what the walk emits] or nothing; of those, `emitted` were kept.
-void tell_spent(VerifierSequence& sequence, std::span<const double> spent, int emitted) {
+void add_spent(VerifierSequence& sequence, std::span<const double> spent, int emitted) {
   for (const double variation : spent.first(std::min(spent.size(), static_cast<size_t>(emitted)))) {
     sequence.report.spent += static_cast<float>(variation);
   }
@@ -158,22 +159,24 @@ void tell_spent(VerifierSequence& sequence, std::span<const double> spent, int e
 }  // namespace
 
 // How many nodes of its tree were accepted.
-int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects) {
-  const Settled settled = settle(sequence, lane, walked(lane, choices), counters);
-  if (lane.judgement >= 0) tell_spent(sequence, choices.judged[static_cast<size_t>(lane.judgement)].spent, settled.emitted);
+int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now,
+                             Effects& effects) {
+  const Settled settled = settle(sequence, slice, walked(slice, choices), counters);
+  if (slice.rejection_task >= 0)
+    add_spent(sequence, output.rejections[static_cast<size_t>(slice.rejection_task)].spent, settled.emitted);
   if (sequence.spec.top_logprobs) {
-    const auto rows = static_cast<size_t>(lane.tree.size()) + 1;
-    keep_logprobs(sequence, settled, std::span(choices.logprobs).subspan(static_cast<size_t>(lane.slice.first_logprob), rows));
+    const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
+    keep_logprobs(sequence, settled, std::span(output.logprobs).subspan(static_cast<size_t>(slice.slice.first_logprob), rows));
   }
   if (sequence.finish == Finish::error)
-    tell_why_none(sequence, config.fingerprint.vocabulary, counters);
+    explain_no_token(sequence, config.fingerprint.vocabulary, counters);
   else
     cache.keep(sequence.context);
-  ++(lane.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
-  counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - choices.forward_us) * 1e-6);
-  if (!lane.tree.empty()) sequence.rate.tree(lane.tree.depth(), settled.accepted_nodes);
-  drafting.settled(sequence, lane.tree.size(), settled.accepted_nodes);
-  tell_lateness(sequence, now, effects);
+  ++(slice.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
+  counters.overhead_seconds.observe(static_cast<double>((now - sequence.round_began).count() - output.forward_us) * 1e-6);
+  if (!slice.tree.empty()) sequence.rate.tree(slice.tree.depth(), settled.accepted_nodes);
+  drafting.settled(sequence, slice.tree.size(), settled.accepted_nodes);
+  log_lateness(sequence, now, effects);
   deliver(sequence, now, effects);
   if (sequence.running())
     drafting.begin_round(sequence, now, effects);
@@ -182,7 +185,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const Lane& lane, const
   return settled.accepted_nodes;
 }
 
-void Verifier::State::tell_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {
+void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {
   const auto tally = late_trees.look(counters, now);
   if (!tally) return;
   const auto in_ms = [](Time time) { return std::chrono::duration<double, std::milli>(time).count(); };

@@ -24,7 +24,7 @@ struct TreeTiming {
 };
 
 inline TreeTiming tree_timing(Rule rule) {
-  const bool samples = is_drawn(rule);
+  const bool samples = is_sampled(rule);
   return {.waits_alone = samples, .keeps_budget = samples, .reserves_whole = samples};
 }
 

@@ -88,7 +88,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
     sequence->window.again();
     deliver(*sequence, now, effects);
   }
-  const WorkerLoad load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, lanes.size())),
+  const WorkerLoad load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, slices.size())),
                         .waiting = static_cast<uint32_t>(counters.waiting),
                         .steps = counters.steps};
   worker.send_heartbeats(now, load, effects);
@@ -118,8 +118,8 @@ void Verifier::State::count() {
   counters.preempted = cache.sequences_evicted();
   counters.held = 0;
   for (const auto& sequence : sequences) counters.held += sequence->report.held;
-  for (const Lane& lane : lanes) {
-    if (find(lane) == nullptr) counters.held += static_cast<uint64_t>(lane.tree.size());
+  for (const BatchSlice& slice : slices) {
+    if (find(slice) == nullptr) counters.held += static_cast<uint64_t>(slice.tree.size());
   }
   counters.worker = worker.counters();
   counters.attaches_waiting = drafting.unanswered();

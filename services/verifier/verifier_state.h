@@ -36,7 +36,7 @@ struct Verifier::State {
   void take(From<Tree> event, Time now, Effects& effects);
   void take(const From<Resync>& event, Time now, Effects& effects);
   void take(const From<Unknown>& event, Time now, Effects& effects);
-  void take(Ran<VerifyPlan, Choices> event, Time now, Effects& effects);
+  void take(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects);
 
   // After each event.
   void keep_time(Time now, Effects& effects);
@@ -47,15 +47,15 @@ struct Verifier::State {
   bool admits(const Event& event) const;
   VerifierSequence* find(SequenceId id, Epoch epoch);
   VerifierSequence* find(Peer router, SequenceId id, Epoch epoch);
-  VerifierSequence* find(const Lane& lane);
+  VerifierSequence* find(const BatchSlice& slice);
   void admit(Peer router, Start start, Time now, Effects& effects);
   void end(VerifierSequence& sequence, Effects& effects);  // forgets it
   bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
-  void share_nodes();                                                    // of the next round's trees
+  void split_row_budget();                                               // of the next round's trees
   CachedSequence* victim_for(const CachedSequence& needy);               // who makes room for it (engine/sequence_cache.h)
   void deliver(VerifierSequence& sequence, Time now, Effects& effects);  // what the window lets through
-  int decoded(VerifierSequence& sequence, const Lane& lane, const Choices& choices, Time now, Effects& effects);
-  void tell_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
+  int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);
+  void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
   void stop(VerifierSequence& sequence, Effects& effects);  // finished: holds its tokens until they are acked, nothing else
 
   VerifierConfig config;
@@ -68,7 +68,7 @@ struct Verifier::State {
 
   // The step in flight, if any.
   bool computing = false;
-  std::vector<Lane> lanes;
+  std::vector<BatchSlice> slices;
   StepLoad load;
   Time step_began{};
   std::optional<Time> waits_since;  // a step stands ready, but a tree is due

@@ -5,36 +5,36 @@
 #include <span>
 #include <vector>
 
-#include "common/model/adjusted_row.h"
+#include "common/model/processed_row.h"
 #include "common/speculation/rejection/accept_biased.h"
 
 namespace slipstream {
 namespace {
 
-// The laws after a tree's rows, each made from its logits when it is asked for.
+// The distributions after a tree's rows, each made from its logits when it is asked for.
 class RowDistributions final : public TargetDistributions {
  public:
-  RowDistributions(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch)
-      : judgement_(judgement), step_(step), logits_(logits), scratch_(scratch) {
-    const auto rows = static_cast<size_t>(judgement.tree.size()) + 1;
+  RowDistributions(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits, VerifyScratch& scratch)
+      : rejection_task_(rejection_task), step_(step), logits_(logits), scratch_(scratch) {
+    const auto rows = static_cast<size_t>(rejection_task.tree.size()) + 1;
     made_.assign(rows, false);
     columns_ = logits.size() / rows;
-    if (scratch_.laws.size() < rows) scratch_.laws.resize(rows);
+    if (scratch_.distributions.size() < rows) scratch_.distributions.resize(rows);
   }
 
   TokenDistribution after(int row) override {
     const auto at = static_cast<size_t>(row);
     if (!made_[at]) {
-      const auto logits = adjusted(step_, static_cast<int32_t>(judgement_.first_wanted + at),
-                                   logits_.subspan(at * columns_, columns_), scratch_.adjusted);
-      target_distribution(logits, judgement_.sampling, scratch_.chain, scratch_.laws[at]);
+      const auto logits = processed(step_, static_cast<int32_t>(rejection_task_.first_wanted + at),
+                                    logits_.subspan(at * columns_, columns_), scratch_.processed);
+      target_distribution(logits, rejection_task_.sampling, scratch_.chain, scratch_.distributions[at]);
     }
     made_[at] = true;
-    return scratch_.laws[at].view();
+    return scratch_.distributions[at].view();
   }
 
  private:
-  const Judgement& judgement_;
+  const RejectionTask& rejection_task_;
   const Step& step_;
   std::span<const float> logits_;
   size_t columns_ = 0;
@@ -59,12 +59,13 @@ Bias bias_of(const Acceptance& acceptance) {
 }
 
 // [wanted] the token that the walk emits after each row, if it reaches it: what was chosen there, or judged.
-std::vector<TokenId> emitted_after(const VerifyPlan& plan, const Choices& choices) {
-  std::vector<TokenId> after = choices.chosen;
-  for (size_t i = 0; i < plan.judgements.size(); ++i) {
-    const Judgement& judgement = plan.judgements[i];
-    const Walk& walk = choices.judged[i].walk;
-    const auto rows = std::span(after).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1);
+std::vector<TokenId> emitted_after(const VerifyPlan& plan, const StepOutput& output) {
+  std::vector<TokenId> after = output.sampled_tokens;
+  for (size_t i = 0; i < plan.rejection_tasks.size(); ++i) {
+    const RejectionTask& rejection_task = plan.rejection_tasks[i];
+    const Walk& walk = output.rejections[i].walk;
+    const auto rows =
+        std::span(after).subspan(rejection_task.first_wanted, static_cast<size_t>(rejection_task.tree.size()) + 1);
     std::ranges::fill(rows, -1);
     for (size_t at = 0; at < walk.emitted.size(); ++at) {
       rows[at == 0 ? 0 : static_cast<size_t>(walk.accepted[at - 1]) + 1] = walk.emitted[at];
@@ -92,32 +93,34 @@ std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const fl
 
 }  // namespace
 
-Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch) {
-  RowDistributions laws(judgement, step, logits, scratch);
-  CounterRandom random({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
-  const Rule rule = judgement.acceptance.rule;
-  if (rule == Rule::ratio) return {.walk = accept_ratio(judgement.tree, laws, random, scratch.accept)};
-  if (rule == Rule::traversal) return {.walk = accept_traversal(judgement.tree, laws, random, scratch.accept)};
-  BiasedWalk biased = accept_biased(judgement.tree, bias_of(judgement.acceptance), laws, random);
+RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
+                              VerifyScratch& scratch) {
+  RowDistributions distributions(rejection_task, step, logits, scratch);
+  CounterRandom random({rejection_task.seed, rejection_task.choice, rejection_task.epoch, rejection_task.round},
+                       NoisePurpose::accept);
+  const Rule rule = rejection_task.acceptance.rule;
+  if (rule == Rule::ratio) return {.walk = accept_ratio(rejection_task.tree, distributions, random, scratch.accept)};
+  if (rule == Rule::traversal) return {.walk = accept_traversal(rejection_task.tree, distributions, random, scratch.accept)};
+  BiasedWalk biased = accept_biased(rejection_task.tree, bias_of(rejection_task.acceptance), distributions, random);
   return {.walk = std::move(biased.walk), .spent = std::move(biased.spent)};
 }
 
-Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
+Result<StepOutput> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
   const auto began = std::chrono::steady_clock::now();
   const Step step = plan.step.view();
-  TRY(const auto chosen, target.run(step));
-  Choices choices{.chosen = {chosen.begin(), chosen.end()}, .judged = {}, .logprobs = {}};
-  const size_t columns = chosen.empty() ? 0 : target.logits().size() / chosen.size();
-  for (const Judgement& judgement : plan.judgements) {
-    const size_t rows = static_cast<size_t>(judgement.tree.size()) + 1;
-    choices.judged.push_back(
-        judge(judgement, step, target.logits().subspan(judgement.first_wanted * columns, rows * columns), scratch));
+  TRY(const auto sampled_tokens, target.run(step));
+  StepOutput output{.sampled_tokens = {sampled_tokens.begin(), sampled_tokens.end()}, .rejections = {}, .logprobs = {}};
+  const size_t columns = sampled_tokens.empty() ? 0 : target.logits().size() / sampled_tokens.size();
+  for (const RejectionTask& rejection_task : plan.rejection_tasks) {
+    const size_t rows = static_cast<size_t>(rejection_task.tree.size()) + 1;
+    output.rejections.push_back(accept_in_job(
+        rejection_task, step, target.logits().subspan(rejection_task.first_wanted * columns, rows * columns), scratch));
   }
   if (!plan.step.logprobs.empty()) {
-    choices.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, choices), scratch.chain);
+    output.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, choices), scratch.chain);
   }
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
-  choices.forward_us = static_cast<uint32_t>(took.count());
+  output.forward_us = static_cast<uint32_t>(took.count());
   return choices;
 }
 

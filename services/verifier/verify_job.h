@@ -3,7 +3,7 @@
 
 #include "common/model/language_model.h"
 #include "common/speculation/rejection/accept.h"
-#include "services/verifier/choices.h"
+#include "services/verifier/step_output.h"
 
 namespace slipstream {
 
@@ -11,13 +11,14 @@ namespace slipstream {
 struct VerifyScratch {
   ChainScratch chain;
   AcceptScratch accept;
-  std::vector<OwnedDistribution> laws;
-  std::vector<float> adjusted;  // one row
+  std::vector<OwnedDistribution> distributions;
+  std::vector<float> processed;  // one row
 };
 
 // logits: [judged rows, vocabulary] of the root and of each node of its tree. step: says which of them are adjusted.
-Judged judge(const Judgement& judgement, const Step& step, std::span<const float> logits, VerifyScratch& scratch);
+RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
+                              VerifyScratch& scratch);
 
-Result<Choices> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch);
+Result<StepOutput> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch);
 
 }  // namespace slipstream

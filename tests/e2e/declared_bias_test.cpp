@@ -1,8 +1,8 @@
-// The rules that declare their bias, through the real processes: a drafted token's law is the one that the paper's formula
-// gives of target and drafter, not the target's own, and every reply reports the variation between the two.
+// The rules that declare their bias, through the real processes: a drafted token's distribution is the one that the paper's
+// formula gives of target and drafter, not the target's own, and every reply reports the variation between the two.
 //
 // Of three tokens the second one is drafted: the first comes with the prompt, the last is not worth a draft. Given the first,
-// each second token's variance is at most that of a draw from the mean law, so the test errs on the side of passing.
+// each second token's variance is at most that of a draw from the mean distribution, so the test errs on the side of passing.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -24,7 +24,7 @@ using Probabilities = std::vector<double>;
 
 constexpr double kTemperature = 0.7;
 constexpr size_t kDraws = 4000;
-constexpr double kQuantised = 2e-3;  // of a drafter's law of 64 tokens, in steps of 2^-15
+constexpr double kQuantised = 2e-3;  // of a drafter's distribution of 64 tokens, in steps of 2^-15
 
 struct Rule {
   const char* name;
@@ -47,20 +47,20 @@ double acceptance(const Rule& rule, double p, double q, double entropy) {
 }
 
 // Of the token behind one draft.
-Probabilities law_of(const Rule& rule, std::span<const double> p, std::span<const double> q) {
+Probabilities distribution_of(const Rule& rule, std::span<const double> p, std::span<const double> q) {
   double entropy = 0;
   for (const double each : p) entropy -= each > 0 ? each * std::log(each) : 0;
-  Probabilities law, left;
+  Probabilities distribution, left;
   double accepted = 0, residual = 0;
   for (size_t x = 0; x < p.size(); ++x) {
-    law.push_back(q[x] > 0 ? q[x] * acceptance(rule, p[x], q[x], entropy) : 0);
-    left.push_back(std::max(p[x] - law[x], 0.0));
-    accepted += law[x];
+    distribution.push_back(q[x] > 0 ? q[x] * acceptance(rule, p[x], q[x], entropy) : 0);
+    left.push_back(std::max(p[x] - distribution[x], 0.0));
+    accepted += distribution[x];
     residual += left[x];
   }
   const bool repairs = std::string_view(rule.name) == "lenience" || std::string_view(rule.name) == "pareto";
-  for (size_t x = 0; x < p.size(); ++x) law[x] += (1 - accepted) * (repairs ? left[x] / residual : p[x]);
-  return law;
+  for (size_t x = 0; x < p.size(); ++x) distribution[x] += (1 - accepted) * (repairs ? left[x] / residual : p[x]);
+  return distribution;
 }
 
 double variation(std::span<const double> a, std::span<const double> b) {
@@ -78,13 +78,13 @@ TEST(DeclaredBias, OfADraftedTokenIsWhatTheReplySays) {
   cluster.wait_ports("verifier");
   cluster.wait_ready();
   cluster.wait_drafter();
-  const auto prompt = prompt_ids(tiny_model(), kDrawnWords);
-  const auto target = ExactLaw::of(tiny_model(), prompt, 2, {.temperature = kTemperature});
-  const auto drafter = ExactLaw::of(draft_model, prompt, 2, {.temperature = kTemperature});
+  const auto prompt = prompt_ids(tiny_model(), kSampledWords);
+  const auto target = ExactDistribution::of(tiny_model(), prompt, 2, {.temperature = kTemperature});
+  const auto drafter = ExactDistribution::of(draft_model, prompt, 2, {.temperature = kTemperature});
   ASSERT_TRUE(target && drafter);
   const size_t vocabulary = target->candidates().size();
   for (const Rule& rule : {Rule{"lenience", 0.4}, Rule{"pareto", 0.05}, Rule{"uniform", 0.05}, Rule{"typical", 0.02, 0.3}}) {
-    Probabilities counts(vocabulary), biased_law(vocabulary), own_law(vocabulary);
+    Probabilities counts(vocabulary), biased_distribution(vocabulary), own_distribution(vocabulary);
     double declared = 0;  // mean
     size_t plain = 0;     // whose draft came too late: whether it does depends on no draw
     const auto take = [&](size_t, const std::string& body) {
@@ -92,23 +92,25 @@ TEST(DeclaredBias, OfADraftedTokenIsWhatTheReplySays) {
       const std::array first{reply["slipstream"]["token_ids"][0].get<TokenId>()};
       const auto own = target->after(first);
       const bool drafted = reply["metrics"]["speculative_decoding"]["acceptance_histogram_by_draft_length"].contains("1");
-      const Probabilities law = drafted ? law_of(rule, own, drafter->after(first)) : Probabilities(own.begin(), own.end());
+      const Probabilities distribution =
+          drafted ? distribution_of(rule, own, drafter->after(first)) : Probabilities(own.begin(), own.end());
       const Json& speculation = reply["slipstream"]["speculation"];
       EXPECT_EQ(speculation["rule"], rule.name) << body;
-      EXPECT_NEAR(speculation["bias_spent"].get<double>(), variation(law, own), kQuantised) << body;
+      EXPECT_NEAR(speculation["bias_spent"].get<double>(), variation(distribution, own), kQuantised) << body;
       ++counts.at(reply["slipstream"]["token_ids"][1].get<size_t>());
       for (size_t second = 0; second < vocabulary; ++second) {
-        biased_law[second] += law[second];
-        own_law[second] += own[second];
+        biased_distribution[second] += distribution[second];
+        own_distribution[second] += own[second];
       }
-      declared += variation(law, own) / kDraws;
+      declared += variation(distribution, own) / kDraws;
       plain += drafted ? 0 : 1;
     };
     ask_seeds(cluster, kDraws, {{"max_tokens", 3}, {"temperature", kTemperature}, {"speculation", rule.json()}}, take);
-    const auto own = statistics::chi_square(counts, own_law);
-    const auto biased = statistics::chi_square(counts, biased_law);
-    fmt::print("{:<9} mean variation {:.4f}; p-value of its law {:.2g}, of the target's {:.2g}; {} of {} without a draft\n",
-               rule.name, declared, biased.p_value, own.p_value, plain, kDraws);
+    const auto own = statistics::chi_square(counts, own_distribution);
+    const auto biased = statistics::chi_square(counts, biased_distribution);
+    fmt::print(
+        "{:<9} mean variation {:.4f}; p-value of its distribution {:.2g}, of the target's {:.2g}; {} of {} without a draft\n",
+        rule.name, declared, biased.p_value, own.p_value, plain, kDraws);
     EXPECT_GT(biased.p_value, kAlpha) << rule.name;
     EXPECT_LT(own.p_value, kAlpha) << rule.name;
   }

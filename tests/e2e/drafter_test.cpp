@@ -50,7 +50,7 @@ void expect_all_accepted(const std::vector<Question>& asked) {
 
 TEST(Oracle, IsNeverWrongAtTemperatureZero) { expect_all_accepted(questions(0.0F, 1.0F)); }
 
-TEST(Oracle, IsNeverWrongWhenTokensAreDrawnFromANucleus) { expect_all_accepted(questions(1.0F, 0.9F)); }
+TEST(Oracle, IsNeverWrongWhenTokensAreSampledFromANucleus) { expect_all_accepted(questions(1.0F, 0.9F)); }
 
 class Fates : public testing::TestWithParam<const char*> {};
 

@@ -17,7 +17,7 @@ constexpr int kConnections = 32;
 constexpr int kAnswerTokens = 6;  // so that drafts reach the third: an answer's last token is not worth one
 
 std::string ask(http::Client& client, uint64_t seed, const nlohmann::json& besides) {
-  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kDrawnWords}}}},
+  nlohmann::json request{{"messages", {{{"role", "user"}, {"content", kSampledWords}}}},
                          {"max_tokens", kAnswerTokens},
                          {"temperature", 1.0},
                          {"seed", seed},

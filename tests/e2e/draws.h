@@ -1,4 +1,4 @@
-// The first tokens after one prompt, drawn by a cluster again and again.
+// The first tokens after one prompt, sampled by a cluster again and again.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "tests/e2e/cluster.h"
-#include "tests/e2e/law_judge.h"
+#include "tests/e2e/distribution_judge.h"
 
 namespace slipstream::e2e {
 
-inline constexpr const char* kDrawnWords = "hello";
+inline constexpr const char* kSampledWords = "hello";
 
 // Asks with seeds 0, 1, ..., count - 1, over 32 connections at once; request: fields besides the question, or in place of
 // six tokens at temperature 1. Replies come as they are ready, one at a time.

@@ -1,12 +1,12 @@
-// Coupled sampling is exact, through the real processes: the joint law of three consecutive tokens over consecutive seeds is
-// the model's own, whoever drafts. The seeds are fixed, so each test passes or fails once and for all.
+// Coupled sampling is exact, through the real processes: the joint distribution of three consecutive tokens over consecutive
+// seeds is the model's own, whoever drafts. The seeds are fixed, so each test passes or fails once and for all.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/cluster.h"
+#include "tests/e2e/distribution_judge.h"
 #include "tests/e2e/draws.h"
-#include "tests/e2e/exact_law.h"
-#include "tests/e2e/law_judge.h"
+#include "tests/e2e/exact_distribution.h"
 #include "tests/e2e/node_fates.h"
 #include "tests/e2e/prompt_ids.h"
 
@@ -14,8 +14,8 @@ namespace slipstream::e2e {
 namespace {
 
 constexpr double kPlanted = 0.01;  // total variation of an error that must be caught
-constexpr size_t kJudged = 3;      // tokens
-constexpr Cells kCells{.ranks = kJudged};
+constexpr size_t kAccepted = 3;    // tokens
+constexpr Cells kCells{.ranks = kAccepted};
 
 void print(const std::string& what, const Verdict& verdict) {
   fmt::print("{:<34} p-values: positions {:.2g}; joint {:.2g} (chi-square {:.1f}, {} degrees)\n", what,
@@ -24,16 +24,16 @@ void print(const std::string& what, const Verdict& verdict) {
 
 // What the oracle is told: the outcome of each seed.
 std::vector<Known> known_answers(const std::vector<Draw>& draws) {
-  const std::vector<TokenId> prompt = prompt_ids(tiny_model(), kDrawnWords);
+  const std::vector<TokenId> prompt = prompt_ids(tiny_model(), kSampledWords);
   std::vector<Known> known;
   for (const Draw& draw : draws) known.push_back({prompt, draw, known.size()});
   return known;
 }
 
-// A request's further fields, and what the law must make of them.
+// A request's further fields, and what the distribution must make of them.
 struct Asked {
   nlohmann::json fields = nlohmann::json::object();
-  Adjustments how;
+  LogitsParams how;
 };
 
 std::vector<Draw> draws_with(const std::string& drafter, size_t count, const Asked& asked, const std::vector<Draw>& known) {
@@ -42,7 +42,7 @@ std::vector<Draw> draws_with(const std::string& drafter, size_t count, const Ask
   cluster.start_all(drafter);
   std::vector<Draw> draws(count);
   ask_seeds(cluster, count, asked.fields,
-            [&](size_t seed, const std::string& reply) { draws[seed] = draw_in(reply, kJudged); });
+            [&](size_t seed, const std::string& reply) { draws[seed] = draw_in(reply, kAccepted); });
   const NodeFates fates(cluster.settled_verifier());
   fmt::print("{}: {} draws, {} draft nodes received, {} accepted, {} rejected\n", drafter, count, fates.received,
              fates.accepted, fates.rejected);
@@ -50,21 +50,22 @@ std::vector<Draw> draws_with(const std::string& drafter, size_t count, const Ask
 }
 
 void expect_exact(size_t count, double planted, const Asked& asked = {}) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kDrawnWords), kJudged, {.how = asked.how});
-  ASSERT_TRUE(law) << law.error().message;
+  const auto distribution =
+      ExactDistribution::of(tiny_model(), prompt_ids(tiny_model(), kSampledWords), kAccepted, {.how = asked.how});
+  ASSERT_TRUE(distribution) << distribution.error().message;
   const std::vector<Draw> awful = draws_with("random", count, asked, {});
   const std::vector<Draw> good = draws_with("oracle", count, asked, awful);
   EXPECT_EQ(awful, good) << "drafts changed a word";
-  const Verdict verdict = judge(good, *law, *law, kCells);
-  print(fmt::format("{} draws against the model's law", count), verdict);
+  const Verdict verdict = judge(good, *distribution, *distribution, kCells);
+  print(fmt::format("{} draws against the model's distribution", count), verdict);
   EXPECT_TRUE(verdict.exact());
-  for (size_t position = 0; position < kJudged; ++position) {
-    ExactLaw biased = *law;
+  for (size_t position = 0; position < kAccepted; ++position) {
+    ExactDistribution biased = *distribution;
     biased.bias(position, planted);
-    const double power = power_in_ranks(position, *law, biased, *law, count);
+    const double power = power_in_ranks(position, *distribution, biased, *distribution, count);
     fmt::print("alpha {} a test; power against TV {} at position {}: {:.4f}\n", kAlpha, planted, position + 1, power);
     EXPECT_GE(power, 0.99);
-    const Verdict caught = judge(good, biased, *law, kCells);
+    const Verdict caught = judge(good, biased, *distribution, kCells);
     print(fmt::format("TV {} planted at position {}", planted, position + 1), caught);
     EXPECT_FALSE(caught.exact()) << "an error of that size would pass";
   }
@@ -72,7 +73,7 @@ void expect_exact(size_t count, double planted, const Asked& asked = {}) {
 
 TEST(Exactness, OfThreeTokensOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted); }
 
-Asked adjusted() {
+Asked processed() {
   return {
       .fields = {{"repetition_penalty", 1.5},
                  {"presence_penalty", -0.75},
@@ -82,12 +83,12 @@ Asked adjusted() {
           .repetition_penalty = 1.5F, .presence_penalty = -0.75F, .frequency_penalty = 1.25F, .bias = {{20, 2}, {33, -1.5F}}}};
 }
 
-TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted, adjusted()); }
+TEST(Exactness, OfThreeTokensUnderPenaltiesAndBiasOverFiveThousandSeeds) { expect_exact(5'000, 5 * kPlanted, processed()); }
 
 TEST(ExactnessLong, OfThreeTokensOverAHundredAndFortyThousandSeeds) { expect_exact(140'000, kPlanted); }
 
 TEST(ExactnessLong, OfThreeTokensUnderPenaltiesAndBiasOverAHundredAndFortyThousandSeeds) {
-  expect_exact(140'000, kPlanted, adjusted());
+  expect_exact(140'000, kPlanted, processed());
 }
 
 }  // namespace

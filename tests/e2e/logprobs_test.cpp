@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/cluster.h"
-#include "tests/e2e/exact_law.h"
+#include "tests/e2e/exact_distribution.h"
 #include "tests/e2e/node_fates.h"
 #include "tests/e2e/prompt_ids.h"
 
@@ -41,12 +41,12 @@ void start_drafting(Cluster& cluster) {
   cluster.wait_drafter();
 }
 
-// Those of the first three tokens, against the model's own law.
-void expect_of(const ExactLaw& law, const json& reply) {
+// Those of the first three tokens, against the model's own distribution.
+void expect_of(const ExactDistribution& distribution, const json& reply) {
   const auto ids = reply["slipstream"]["token_ids"].get<std::vector<TokenId>>();
   const json& content = reply["choices"][0]["logprobs"]["content"];
-  for (size_t i = 0; i < law.length(); ++i) {
-    const auto expected = law.after(std::span(ids).first(i));
+  for (size_t i = 0; i < distribution.length(); ++i) {
+    const auto expected = distribution.after(std::span(ids).first(i));
     EXPECT_NEAR(content[i]["logprob"], std::log(expected[static_cast<size_t>(ids[i])]), 1e-5);
     std::vector<double> falling(expected.begin(), expected.end());
     std::ranges::sort(falling, std::greater{});
@@ -76,24 +76,24 @@ TEST(Logprobs, AreTheSameToTheBitWithAndWithoutDrafts) {
 
 // Before temperature, penalties and bias.
 TEST(Logprobs, AreThoseOfTheModelItself) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"), 3);
-  ASSERT_TRUE(law) << law.error().message;
+  const auto distribution = ExactDistribution::of(tiny_model(), prompt_ids(tiny_model(), "hello"), 3);
+  ASSERT_TRUE(distribution) << distribution.error().message;
   Cluster cluster(tiny_model());
   cluster.start_all("none");
-  expect_of(*law, ask(cluster, {{"temperature", 0.7}, {"repetition_penalty", 1.5}, {"logit_bias", {{"9", 5}}}}));
+  expect_of(*distribution, ask(cluster, {{"temperature", 0.7}, {"repetition_penalty", 1.5}, {"logit_bias", {{"9", 5}}}}));
 }
 
-// Of accepted tokens, of those drawn in place of a refused one, and of those behind the last.
+// Of accepted tokens, of those sampled in place of a refused one, and of those behind the last.
 TEST(Logprobs, FollowTheWalkOfAJudgedTree) {
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), "hello"), 3);
-  ASSERT_TRUE(law) << law.error().message;
+  const auto distribution = ExactDistribution::of(tiny_model(), prompt_ids(tiny_model(), "hello"), 3);
+  ASSERT_TRUE(distribution) << distribution.error().message;
   Cluster cluster(tiny_model());
   start_drafting(cluster);
   for (int seed = 0; seed < 20; ++seed) {
-    expect_of(*law, ask(cluster, {{"max_tokens", 8},
-                                  {"seed", seed},
-                                  {"frequency_penalty", 1},
-                                  {"speculation", {{"rule", "ratio"}, {"siblings", 2}}}}));
+    expect_of(*distribution, ask(cluster, {{"max_tokens", 8},
+                                           {"seed", seed},
+                                           {"frequency_penalty", 1},
+                                           {"speculation", {{"rule", "ratio"}, {"siblings", 2}}}}));
   }
   const NodeFates fates(cluster.settled_verifier());
   EXPECT_GT(fates.accepted, 20);

@@ -1,4 +1,5 @@
-// The token ids that the router makes of one user message: what an oracle must know, and what an exact law begins with.
+// The token ids that the router makes of one user message: what an oracle must know, and what an exact distribution begins
+// with.
 #pragma once
 
 #include <filesystem>

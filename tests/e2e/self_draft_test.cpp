@@ -73,11 +73,11 @@ TEST(SelfDraft, IsAlwaysAcceptedUnderPenaltiesBiasAndMasks) {
     for (Question& question : questions) question.speculate = false;
     const std::vector<Answer> plain = cluster.ask_all(questions, 4);
     for (Question& question : questions) question.more.clear();
-    const std::vector<Answer> unadjusted = cluster.ask_all(questions, 4);
+    const std::vector<Answer> unprocessed = cluster.ask_all(questions, 4);
     for (size_t i = 0; i < plain.size(); ++i) {
       EXPECT_EQ(drafted[i].ids, plain[i].ids);
       EXPECT_GE(plain[i].ids.size(), 90U);
-      EXPECT_NE(plain[i].ids, unadjusted[i].ids) << "nothing was adjusted";
+      EXPECT_NE(plain[i].ids, unprocessed[i].ids) << "nothing was adjusted";
     }
   }
 }

@@ -14,10 +14,10 @@
 #include "common/base/names.h"
 #include "tests/data/noisy_model.h"
 #include "tests/e2e/cluster.h"
-#include "tests/e2e/exact_law.h"
+#include "tests/e2e/exact_distribution.h"
 #include "tests/e2e/front.h"
 #include "tests/e2e/prompt_ids.h"
-#include "tools/statistics/chi_square_law.h"
+#include "tools/statistics/chi_square_distribution.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -66,21 +66,21 @@ struct Letter {
   TokenId id;
   std::string text;
 };
-Letter rarest_letter(const ExactLaw& law) {
-  const auto letters = law.after({}).subspan(4, 26);
+Letter rarest_letter(const ExactDistribution& distribution) {
+  const auto letters = distribution.after({}).subspan(4, 26);
   const auto at = std::ranges::min_element(letters) - letters.begin();
   return {static_cast<TokenId>(4 + at), std::string(1, static_cast<char>('a' + at))};
 }
 
-// The chance to find it, given the law: two samples of n have noncentrality n/2 sum of (p - q)^2 / mean. More cells than the
-// vocabulary has there cannot be, and no more tests than one.
-double power_of_the_test(const ExactLaw& law, TokenId instead) {
+// The chance to find it, given the distribution: two samples of n have noncentrality n/2 sum of (p - q)^2 / mean. More cells
+// than the vocabulary has there cannot be, and no more tests than one.
+double power_of_the_test(const ExactDistribution& distribution, TokenId instead) {
   double noncentrality = 0;
-  for (size_t id = 0; id < law.after({}).size(); ++id) {
-    const double p = law.after({})[id], q = (1 - kPlanted) * p + (id == static_cast<size_t>(instead) ? kPlanted : 0);
+  for (size_t id = 0; id < distribution.after({}).size(); ++id) {
+    const double p = distribution.after({})[id], q = (1 - kPlanted) * p + (id == static_cast<size_t>(instead) ? kPlanted : 0);
     noncentrality += kSamples / 2.0 * (p - q) * (p - q) / ((p + q) / 2);
   }
-  const int degrees = static_cast<int>(law.candidates().size()) - 1;
+  const int degrees = static_cast<int>(distribution.candidates().size()) - 1;
   return statistics::noncentral_tail(statistics::critical_value(degrees, kAlpha), degrees, noncentrality);
 }
 
@@ -110,12 +110,12 @@ TEST(VerifyLossless, FindsNothingWrongWithARealCluster) {
 TEST(VerifyLossless, FindsATokenThatOneAnswerInFiftyGetsByMistake) {
   Cluster cluster(tiny_model());
   cluster.start_all("random");
-  const auto law = ExactLaw::of(tiny_model(), prompt_ids(tiny_model(), kWords), 1);
-  ASSERT_TRUE(law) << law.error().message;
-  const Letter letter = rarest_letter(*law);
-  const double power = power_of_the_test(*law, letter.id);
+  const auto distribution = ExactDistribution::of(tiny_model(), prompt_ids(tiny_model(), kWords), 1);
+  ASSERT_TRUE(distribution) << distribution.error().message;
+  const Letter letter = rarest_letter(*distribution);
+  const double power = power_of_the_test(*distribution, letter.id);
   fmt::print("alpha {}; power against TV {:.4f} with {} samples a side: {:.5f}\n", kAlpha,
-             kPlanted * (1 - law->after({})[static_cast<size_t>(letter.id)]), kSamples, power);
+             kPlanted * (1 - distribution->after({})[static_cast<size_t>(letter.id)]), kSamples, power);
   EXPECT_GE(power, 0.99);
 
   Front front(cluster.http_port(), [&](const json& request) -> Front::Change {
@@ -123,10 +123,10 @@ TEST(VerifyLossless, FindsATokenThatOneAnswerInFiftyGetsByMistake) {
     const bool wrong = speculates(request) && seed / 2 % static_cast<uint64_t>(1 / kPlanted) == 0;
     return wrong ? say_instead(letter) : Front::Change();
   });
-  const Outcome run = verify(cluster, {"--server", front.url(), "--only", "law", "--temperatures", "1", "--positions", "1",
-                                       "--samples", std::to_string(kSamples)});
+  const Outcome run = verify(cluster, {"--server", front.url(), "--only", "distribution", "--temperatures", "1", "--positions",
+                                       "1", "--samples", std::to_string(kSamples)});
   EXPECT_EQ(run.status, 1) << run.said;
-  EXPECT_THAT(run.said, HasSubstr("the law differs (prompt 1, temperature 1, token 1"));
+  EXPECT_THAT(run.said, HasSubstr("the distribution differs (prompt 1, temperature 1, token 1"));
   EXPECT_THAT(run.markdown, HasSubstr(fmt::format("{} \"{}\"", letter.id, letter.text)));
 }
 
@@ -176,7 +176,7 @@ TEST(VerifyLossless, LooksWhereTheUserPoints) {
   const Outcome run = verify(cluster, {"--server",
                                        front.url(),
                                        "--only",
-                                       "law",
+                                       "distribution",
                                        "--temperatures",
                                        "0.8",
                                        "--samples",
@@ -227,7 +227,7 @@ TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
   Cluster cluster(tiny_model());
   start_drawing(cluster, 0.2F);
   // Everything that is drafted is accepted: the bias is the whole variation between target and drafter.
-  const std::vector<std::string> how{"--only", "law", "--temperatures", "1", "--samples", "2000", "--rule", "uniform"};
+  const std::vector<std::string> how{"--only", "distribution", "--temperatures", "1", "--samples", "2000", "--rule", "uniform"};
   const auto asked = [&](const std::string& server, const char* epsilon) {
     std::vector<std::string> arguments{"--server", server, "--epsilon", epsilon};
     arguments.insert(arguments.end(), how.begin(), how.end());
@@ -289,7 +289,7 @@ TEST(VerifyLossless, ComparesASlipstreamWhoseTokenIdsDoNotComeByWhatItSays) {
   EXPECT_EQ(two.status, 0) << two.said;
   EXPECT_THAT(two.said, HasSubstr("no token ids come from there"));
   EXPECT_THAT(two.markdown, HasSubstr("cut by token (from logprobs)"));
-  EXPECT_THAT(two.markdown, HasSubstr("3000000 to 3000999 as a law"));
+  EXPECT_THAT(two.markdown, HasSubstr("3000000 to 3000999 as a distribution"));
   const Outcome one = verify(cluster, {"--server", gateway.url(), "--samples", "0"});
   EXPECT_EQ(one.status, 2) << one.said;
   EXPECT_THAT(one.said, HasSubstr("says how much was drafted"));

@@ -7,11 +7,12 @@
 
 namespace slipstream::sim {
 
-Client::Client(const Ask& ask, RequestId id, std::span<const ToyLaw> laws)
+Client::Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions)
     : ask_(ask),
       id_(id),
       output_max_(ask.output_max > 0 ? ask.output_max : kToyContext - static_cast<int32_t>(ask.prompt.size())) {
-  for (const ToyLaw& law : laws) truths_.push_back({ToyOracle(law, {ask.prompt, ask.sampling, ask.adjustments, ask.seed}), {}});
+  for (const ToyDistribution& distribution : distributions)
+    truths_.push_back({ToyOracle(distribution, {ask.prompt, ask.sampling, ask.logits_params, ask.seed}), {}});
 }
 
 Submit Client::submit(Time now) {
@@ -20,7 +21,7 @@ Submit Client::submit(Time now) {
   return {.request = id_,
           .prompt = ask_.prompt,
           .spec = {.sampling = ask_.sampling,
-                   .adjustments = ask_.adjustments,
+                   .logits_params = ask_.logits_params,
                    .seed = ask_.seed,
                    .output_max = ask_.output_max,
                    .stop_ids = ask_.stop_ids},

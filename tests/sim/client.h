@@ -12,8 +12,8 @@ namespace slipstream::sim {
 
 class Client {
  public:
-  // laws: of the verifiers that there are; an answer follows one of them from its first token to its last.
-  Client(const Ask& ask, RequestId id, std::span<const ToyLaw> laws);
+  // distributions: of the verifiers that there are; an answer follows one of them from its first token to its last.
+  Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions);
 
   enum class State : uint8_t { not_asked, asked, answered, failed, abandoned, cut_off };
 

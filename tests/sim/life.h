@@ -56,7 +56,7 @@ class Process : public Listener {
     }
   }
   // Told to stop, it says farewell, and ends when it is done.
-  virtual void say_farewell() = 0;
+  virtual void begin_drain() = 0;
   virtual bool done() const = 0;
   bool leaving() const { return leaving_; }
   void slow_down(double factor) {  // of its compute jobs
@@ -143,10 +143,10 @@ class Life final : public Process {
     happen([this, event = std::move(event)]() mutable { tell(std::move(event)); });
   }
 
-  void say_farewell() override {
+  void begin_drain() override {
     place_.trace.line(name(), "is told to stop");
     leaving_ = true;
-    post(local_.farewell());
+    post(local_.drain());
   }
   bool done() const override { return local_.done(actor_); }
 

@@ -11,35 +11,38 @@ namespace {
 TokenId another(TokenId token) { return (token + 1) % kToyVocabulary; }
 
 // After each row of a tree the token chosen there, for sure.
-class CertainLaws final : public TargetDistributions {
+class CertainDistributions final : public TargetDistributions {
  public:
-  explicit CertainLaws(std::span<const TokenId> chosen) {
-    for (const TokenId token : chosen) laws_.emplace_back().add(token, 1);
+  explicit CertainDistributions(std::span<const TokenId> sampled_tokens) {
+    for (const TokenId token : sampled_tokens) distributions_.emplace_back().add(token, 1);
   }
-  TokenDistribution after(int row) override { return laws_[static_cast<size_t>(row)].view(); }
+  TokenDistribution after(int row) override { return distributions_[static_cast<size_t>(row)].view(); }
 
  private:
-  std::vector<OwnedDistribution> laws_;
+  std::vector<OwnedDistribution> distributions_;
 };
 
 }  // namespace
 
-Result<Choices> VerifyWork::run(VerifyPlan& plan) {
-  for (const Judgement& judgement : plan.judgements) {
+Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
+  for (const RejectionTask& rejection_task : plan.rejection_tasks) {
     const auto rows =
-        std::span(plan.step.sampling).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1);
-    for (RowSampling& row : rows) row.params = judgement.sampling;
+        std::span(plan.step.sampling).subspan(rejection_task.first_wanted, static_cast<size_t>(rejection_task.tree.size()) + 1);
+    for (RowSampling& row : rows) row.params = rejection_task.sampling;
   }
   const auto forward_us = static_cast<uint32_t>(took_.count());
-  Choices choices{.chosen = target_.run(plan.step.view()), .judged = {}, .forward_us = forward_us};
+  StepOutput output{.sampled_tokens = target_.run(plan.step.view()), .rejections = {}, .forward_us = forward_us};
   AcceptScratch scratch;
-  for (const Judgement& judgement : plan.judgements) {
-    judged_ += !judgement.tree.empty();
-    CertainLaws laws(std::span(choices.chosen).subspan(judgement.first_wanted, static_cast<size_t>(judgement.tree.size()) + 1));
-    CounterRandom luck({judgement.seed, judgement.choice, judgement.epoch, judgement.round}, NoisePurpose::accept);
-    const bool ratio = judgement.acceptance.rule == Rule::ratio;
-    choices.judged.push_back({.walk = ratio ? accept_ratio(judgement.tree, laws, luck, scratch)
-                                            : accept_traversal(judgement.tree, laws, luck, scratch)});
+  for (const RejectionTask& rejection_task : plan.rejection_tasks) {
+    judged_ += !rejection_task.tree.empty();
+    CertainDistributions distributions(
+        std::span(output.sampled_tokens)
+            .subspan(rejection_task.first_wanted, static_cast<size_t>(rejection_task.tree.size()) + 1));
+    CounterRandom random({rejection_task.seed, rejection_task.choice, rejection_task.epoch, rejection_task.round},
+                         NoisePurpose::accept);
+    const bool ratio = rejection_task.acceptance.rule == Rule::ratio;
+    output.rejections.push_back({.walk = ratio ? accept_ratio(rejection_task.tree, distributions, random, scratch)
+                                               : accept_traversal(rejection_task.tree, distributions, random, scratch)});
   }
   return choices;
 }
@@ -71,17 +74,17 @@ void Temper::after(const DrafterLife& life) {
 
 void Temper::sends(DrafterLife& life, To<Tree>& tree) {
   if (tree.message.nodes.empty()) return;
-  if (traits_.runs_ahead && dice_.chance(0.5)) run_ahead(life, tree);
-  if (dice_.chance(traits_.mischief)) traits_.misplaced ? misplace(tree.message) : spoil(tree.message);
+  if (traits_.runs_ahead && random_.chance(0.5)) run_ahead(life, tree);
+  if (random_.chance(traits_.mischief)) traits_.misplaced ? misplace(tree.message) : spoil(tree.message);
 }
 
 // Guesses that the first few tokens come true, and sends the tree for then. Now and then the guess is wrong: no such tree may
 // ever be verified, whence its nodes are wrong, too.
 void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
-  const auto steps = static_cast<size_t>(dice_.between(1, 5));
+  const auto steps = static_cast<size_t>(random_.between(1, 5));
   std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);
   if (seen.size() < 9) return;
-  if (dice_.chance(0.3)) {
+  if (random_.chance(0.3)) {
     for (size_t i = steps - 1; i < seen.size(); ++i) seen[i] = another(seen[i]);
   }
   Tree ahead{.fence = tree.message.fence, .nodes = {}};
@@ -99,7 +102,7 @@ void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
 
 // No tree.
 void Temper::spoil(Tree& tree) {
-  switch (dice_.between(0, 2)) {
+  switch (random_.between(0, 2)) {
     case 0:
       tree.nodes[0].token = kToyVocabulary;
       return;
@@ -115,7 +118,7 @@ void Temper::spoil(Tree& tree) {
 // A tree for something else than is there: never to be verified, and wrong if it is.
 void Temper::misplace(Tree& tree) {
   for (TreeNode& node : tree.nodes) node.token = another(node.token);
-  switch (dice_.between(0, 4)) {
+  switch (random_.between(0, 4)) {
     case 0:
       tree.fence.prefix_hash ^= 1;
       return;
@@ -129,7 +132,7 @@ void Temper::misplace(Tree& tree) {
       tree.fence.base_length -= 1;
       return;
     default:
-      tree.fence.base_length += static_cast<int32_t>(dice_.between(1, 8));
+      tree.fence.base_length += static_cast<int32_t>(random_.between(1, 8));
       return;
   }
 }

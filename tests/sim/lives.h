@@ -19,29 +19,31 @@ struct NoWork {};
 
 class VerifyWork {
  public:
-  VerifyWork(ToyLaw law, int32_t cache_blocks, uint64_t seed) : target_(law, cache_blocks), dice_(seed, "verify") {}
-  Time takes(const VerifyPlan& plan) { return took_ = Time(dice_.between(2000, 6000) + 30 * plan.step.rows()); }
-  // Judged rows are certain of the token that plain decoding would choose, so that drawn trees change no word either.
-  Result<Choices> run(VerifyPlan& plan);
+  VerifyWork(ToyDistribution distribution, int32_t cache_blocks, uint64_t seed)
+      : target_(distribution, cache_blocks), random_(seed, "verify") {}
+  Time takes(const VerifyPlan& plan) { return took_ = Time(random_.between(2000, 6000) + 30 * plan.step.rows()); }
+  // Judged rows are certain of the token that plain decoding would choose, so that sampled trees change no word either.
+  Result<StepOutput> run(VerifyPlan& plan);
   uint64_t judged() const { return judged_; }
 
  private:
   ToyTarget target_;
   Time took_{};
-  uint64_t judged_ = 0;  // drawn trees, with nodes
-  RandomSource dice_;
+  uint64_t judged_ = 0;  // sampled trees, with nodes
+  RandomSource random_;
 };
 
 class DraftWork {
  public:
-  DraftWork(ToyLaw law, double siblings, uint64_t seed) : method_(law, siblings, seed), dice_(seed, "draft") {}
-  Time takes(const DraftPlan&) { return Time(dice_.between(20, 1500)); }
+  DraftWork(ToyDistribution distribution, double siblings, uint64_t seed)
+      : method_(distribution, siblings, seed), random_(seed, "draft") {}
+  Time takes(const DraftPlan&) { return Time(random_.between(20, 1500)); }
   Result<Drafts> run(DraftPlan& plan) { return run_draft(method_, plan); }
   ToyMethod& method() { return method_; }
 
  private:
   ToyMethod method_;
-  RandomSource dice_;
+  RandomSource random_;
 };
 
 using Breach = std::function<void(std::string)>;  // an oracle is violated
@@ -51,7 +53,7 @@ class ToClients {
  public:
   ToClients(std::function<void(Delivery)> deliver, std::function<void(Failure)> fail, Breach breach)
       : deliver_(std::move(deliver)), fail_(std::move(fail)), breach_(std::move(breach)) {}
-  static Router::Event farewell() { return Closing{}; }
+  static Router::Event drain() { return Closing{}; }
   static bool done(const Router& router) { return router.counters().live + router.counters().waiting == 0; }
   void takes(Process&, Delivery&& delivery) { deliver_(std::move(delivery)); }
   void takes(Process&, Failure&& failure) { fail_(std::move(failure)); }
@@ -66,7 +68,7 @@ class ToClients {
 class WatchVerifier {
  public:
   explicit WatchVerifier(Breach breach) : breach_(std::move(breach)) {}
-  static Verifier::Event farewell() { return From<Drain>{Peer{}, {"told to stop"}}; }
+  static Verifier::Event drain() { return From<Drain>{Peer{}, {"told to stop"}}; }
   static bool done(const Verifier& verifier) { return verifier.counters().live == 0; }
   void after(const Life<Verifier, VerifyWork, WatchVerifier>& life);
 
@@ -78,8 +80,8 @@ class WatchVerifier {
 class Temper {
  public:
   Temper(const DrafterTraits& traits, uint64_t seed, Breach breach)
-      : traits_(traits), dice_(seed, "temper"), breach_(std::move(breach)) {}
-  static Drafter::Event farewell() { return From<Drain>{Peer{}, {"told to stop"}}; }
+      : traits_(traits), random_(seed, "temper"), breach_(std::move(breach)) {}
+  static Drafter::Event drain() { return From<Drain>{Peer{}, {"told to stop"}}; }
   static bool done(const Drafter&) { return true; }
   void sends(Life<Drafter, DraftWork, Temper>& life, To<Tree>& tree);
   void after(const Life<Drafter, DraftWork, Temper>& life);
@@ -90,7 +92,7 @@ class Temper {
   void misplace(Tree& tree);
 
   DrafterTraits traits_;
-  RandomSource dice_;
+  RandomSource random_;
   Breach breach_;
 };
 

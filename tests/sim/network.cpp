@@ -81,28 +81,28 @@ void Network::send(Incarnation self, Peer peer, Message message) {
     const Node* node = alive(other);
     trace_.line(alive(self)->name, "-> {}: {}", node == nullptr ? "the dead" : node->name, describe(message));
   }
-  if (dice_.chance(weather.lost)) {
+  if (random_.chance(weather.lost)) {
     ++tallies_.lost;
     tallies_.lost_finishes += finish;
     if (!routine(message)) trace_.line(alive(self)->name, "   ... which is lost");
     return;
   }
-  if (dice_.chance(weather.doubled)) {
+  if (random_.chance(weather.doubled)) {
     ++tallies_.doubled;
     carry(*at, message, false);
   }
-  carry(*at, std::move(message), !dice_.chance(weather.reordered));
+  carry(*at, std::move(message), !random_.chance(weather.reordered));
 }
 
 void Network::carry(const Way& way, Message message, bool in_order) {
   const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
-  Time arrival = time_.now() + dice_.between(weather.usual_least, weather.usual_most);
-  if (dice_.chance(weather.delayed)) arrival += dice_.between(weather.delay_least, weather.delay_most);
+  Time arrival = time_.now() + random_.between(weather.usual_least, weather.usual_most);
+  if (random_.chance(weather.delayed)) arrival += random_.between(weather.delay_least, weather.delay_most);
   if (in_order) {
     Time& newest = links_.at(way.key).newest[static_cast<size_t>(way.direction)];
     arrival = newest = std::max(arrival, newest);
   } else {
-    arrival += dice_.between(Time(0), dice_.chance(weather.straggles) ? weather.straggle_most : weather.reorder_most);
+    arrival += random_.between(Time(0), random_.chance(weather.straggles) ? weather.straggle_most : weather.reorder_most);
   }
   time_.at(arrival, [this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
 }
@@ -168,7 +168,7 @@ void Network::look_at(Incarnation self) {
     if (link.to == 0 || (key.first != self && link.to != self)) continue;
     const uint64_t trouble = ++link.trouble;
     if (in_trouble(key, link)) {
-      time_.in(dice_.between(kSilentLeast, kSilentMost), [this, key = key, session = link.session, trouble] {
+      time_.in(random_.between(kSilentLeast, kSilentMost), [this, key = key, session = link.session, trouble] {
         const auto at = links_.find(key);
         if (at != links_.end() && at->second.trouble == trouble) hang_up(key, session);
       });
@@ -180,7 +180,7 @@ void Network::look_at(Incarnation self) {
 
 void Network::dial(const Key& key) {
   if (links_.at(key).to != 0) return;
-  time_.in(dice_.between(kDialLeast, kDialMost), [this, key] {
+  time_.in(random_.between(kDialLeast, kDialMost), [this, key] {
     const auto at = links_.find(key);
     Node* self = alive(key.first);
     if (at == links_.end() || at->second.to != 0 || self == nullptr || self->frozen) return;

@@ -46,7 +46,7 @@ struct NetworkTallies {
 
 class Network {
  public:
-  Network(VirtualTime& time, Trace& trace, uint64_t seed) : time_(time), trace_(trace), dice_(seed, "network") {}
+  Network(VirtualTime& time, Trace& trace, uint64_t seed) : time_(time), trace_(trace), random_(seed, "network") {}
 
   void set(const Climate& climate) { climate_ = climate; }
 
@@ -105,7 +105,7 @@ class Network {
 
   VirtualTime& time_;
   Trace& trace_;
-  RandomSource dice_;
+  RandomSource random_;
   Climate climate_;
   NetworkTallies tallies_;
   std::map<Incarnation, Node> nodes_;

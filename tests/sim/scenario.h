@@ -1,5 +1,5 @@
 // What one seed stands for: who takes part, what the network is like, who asks what, and what goes wrong when. All of it is
-// drawn before the run begins, so that a person can read it.
+// sampled before the run begins, so that a person can read it.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Ask {  // of one client
   std::vector<TokenId> stop_ids;
   bool speculate = true;
   Rule rule = Rule::coupled;
-  Adjustments adjustments = {};
+  LogitsParams logits_params = {};
   std::optional<Time> patience;  // it goes away so long after asking
 };
 

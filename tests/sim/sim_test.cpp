@@ -154,8 +154,9 @@ TEST(ToyTarget, AnswersAlikeInAPromptAndInATree) {
   add_row(rest, 7, 3, 3, 2, 0b0011);   // a child that is not in the prompt
   add_row(rest, 13, 3, 4, 2, 0b0101);  // its sibling, which is
   add_row(rest, 14, 4, 5, 2, 0b1101);  // and that one's child
-  const auto chosen = tree.run(rest.view());
-  EXPECT_THAT((std::vector{chosen[0], chosen[2], chosen[3]}), ElementsAre(expected[2], expected[3], expected[4]));
+  const auto sampled_tokens = tree.run(rest.view());
+  EXPECT_THAT((std::vector{sampled_tokens[0], sampled_tokens[2], sampled_tokens[3]}),
+              ElementsAre(expected[2], expected[3], expected[4]));
 }
 
 TEST(ToyTarget, AnswersWronglyWhenARowWasNotMoved) {

@@ -38,7 +38,7 @@ constexpr Tally kTallies[] = {
     {"preempted", &Tallies::preempted},
     {"found in the cache", &Tallies::prefix_tokens},
     {"quarantined", &Tallies::quarantined},
-    {"drawn trees judged", &Tallies::judged},
+    {"sampled trees judged", &Tallies::judged},
     {"accepted nodes", &Tallies::accepted_nodes},
     {"rejected nodes", &Tallies::rejected_nodes},
 };

@@ -10,19 +10,19 @@ namespace slipstream::sim {
 namespace {
 
 constexpr float kConfidence = 0.9F;
-constexpr double kStillLearns = 0.05;  // share of asks that are not answered before the next job
+constexpr double kStillPrefills = 0.05;  // share of asks that are not answered before the next job
 
 // [nodes + 1] of the children of each row, all alike.
-std::vector<OwnedDistribution> even_laws(const std::vector<TreeNode>& nodes) {
+std::vector<OwnedDistribution> even_distributions(const std::vector<TreeNode>& nodes) {
   std::vector<std::vector<TokenId>> children(nodes.size() + 1);
   for (const TreeNode& node : nodes) children[static_cast<size_t>(node.parent + 1)].push_back(node.token);
-  std::vector<OwnedDistribution> laws(children.size());
-  for (size_t row = 0; row < laws.size(); ++row) {
+  std::vector<OwnedDistribution> distributions(children.size());
+  for (size_t row = 0; row < distributions.size(); ++row) {
     std::ranges::sort(children[row]);
-    for (const TokenId token : children[row]) laws[row].add(token, kDraftDistributionTotal / children[row].size());
-    CHECK(children[row].empty() || laws[row].total == kDraftDistributionTotal, "{} children", children[row].size());
+    for (const TokenId token : children[row]) distributions[row].add(token, kDraftDistributionTotal / children[row].size());
+    CHECK(children[row].empty() || distributions[row].total == kDraftDistributionTotal, "{} children", children[row].size());
   }
-  return laws;
+  return distributions;
 }
 
 }  // namespace
@@ -35,21 +35,21 @@ void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
 void ToyMethod::Held::add(TokenId token) {
   context.add(token, length++);
   if (length <= spec.prompt_length) {
-    adjuster.add_prompt(std::span(&token, 1));
+    logits_processor.add_prompt(std::span(&token, 1));
   } else {
-    adjuster.add_output(std::span(&token, 1));
+    logits_processor.add_output(std::span(&token, 1));
   }
 }
 
 void ToyMethod::logits(const Held& held, std::span<float> out) const {
-  law_.logits(held.context.hash(), out);
-  held.adjuster.adjust(out, {});
+  distribution_.logits(held.context.hash(), out);
+  held.logits_processor.adjust(out, {});
 }
 
 Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
   std::vector<Draft> trees;
   for (const DraftAsk& ask : asks) {
-    if (dice_.chance(kStillLearns)) {
+    if (random_.chance(kStillPrefills)) {
       trees.push_back(std::nullopt);
     } else {
       trees.push_back(grow(sequences_.at(ask.key), ask.rule));
@@ -60,7 +60,7 @@ Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
 
 RowSampling ToyMethod::row(const Held& held) const { return held.spec.row(held.length - held.spec.prompt_length); }
 
-// A chain; now and then the runner-up beside a node, each as likely as the other where they are drawn.
+// A chain; now and then the runner-up beside a node, each as likely as the other where they are sampled.
 DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   std::vector<TreeNode> nodes;
   std::array<float, kToyVocabulary> logits;
@@ -70,21 +70,21 @@ DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   for (int depth = 1; rule.admits(survival, depth, static_cast<int>(nodes.size())); ++depth, survival *= kConfidence) {
     this->logits(at, logits);
     const TokenId token = choose(logits, row(at), scratch_);
-    const auto chosen = static_cast<int32_t>(nodes.size());
+    const auto sampled_tokens = static_cast<int32_t>(nodes.size());
     nodes.push_back({token, parent, survival});
-    const bool sibling = dice_.chance(siblings_) && rule.admits(survival, depth, static_cast<int>(nodes.size()));
+    const bool sibling = random_.chance(siblings_) && rule.admits(survival, depth, static_cast<int>(nodes.size()));
     if (sibling) {
       logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
       nodes.push_back({choose(logits, row(at), scratch_), parent, survival / 2});
     }
     at.add(token);
-    parent = chosen;
+    parent = sampled_tokens;
   }
-  if (is_drawn(held.spec.acceptance.rule)) {
-    std::vector<OwnedDistribution> laws = even_laws(nodes);
-    auto drawn = DraftTree::make(std::move(nodes), std::move(laws), Replacement::without, kToyVocabulary);
-    CHECK(drawn.has_value(), "a toy tree is no tree: {}", drawn.error().message);
-    return *std::move(drawn);
+  if (is_sampled(held.spec.acceptance.rule)) {
+    std::vector<OwnedDistribution> distributions = even_distributions(nodes);
+    auto sampled = DraftTree::make(std::move(nodes), std::move(distributions), Replacement::without, kToyVocabulary);
+    CHECK(sampled.has_value(), "a toy tree is no tree: {}", sampled.error().message);
+    return *std::move(sampled);
   }
   Result<TokenTree> tree = TokenTree::make(std::move(nodes), kToyVocabulary);
   CHECK(tree.has_value(), "a toy tree is no tree: {}", tree.error().message);

@@ -12,11 +12,13 @@ namespace slipstream::sim {
 
 class ToyMethod final : public Method {
  public:
-  ToyMethod(ToyLaw law, double siblings, uint64_t seed) : law_(law), siblings_(siblings), dice_(seed, "toy method") {}
+  ToyMethod(ToyDistribution distribution, double siblings, uint64_t seed)
+      : distribution_(distribution), siblings_(siblings), random_(seed, "toy method") {}
 
   std::string_view name() const override { return "toy"; }
   void begin(const DraftKey& key, const GenerationSpec& spec) override {
-    sequences_.insert_or_assign(key, Held{.spec = spec, .context = {}, .adjuster = Adjuster(spec.adjustments)});
+    sequences_.insert_or_assign(key,
+                                Held{.spec = spec, .context = {}, .logits_processor = LogitsProcessor(spec.logits_params)});
   }
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
@@ -30,18 +32,18 @@ class ToyMethod final : public Method {
     GenerationSpec spec;
     ToyContext context;
     int32_t length = 0;
-    Adjuster adjuster;
+    LogitsProcessor logits_processor;
     void add(TokenId token);
   };
   DraftTree grow(const Held& held, const StopRule& rule);
   RowSampling row(const Held& held) const;
   void logits(const Held& held, std::span<float> out) const;  // [kToyVocabulary] of the next token
 
-  ToyLaw law_;
+  ToyDistribution distribution_;
   double siblings_;  // share of nodes that have the runner-up beside them
-  RandomSource dice_;
+  RandomSource random_;
   std::map<DraftKey, Held> sequences_;
-  ChooseScratch scratch_;
+  SamplingScratch scratch_;
 };
 
 }  // namespace slipstream::sim

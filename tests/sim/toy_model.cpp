@@ -3,12 +3,12 @@
 #include <array>
 
 #include "common/base/check.h"
-#include "common/model/adjusted_row.h"
+#include "common/model/processed_row.h"
 #include "tests/sim/random_source.h"
 
 namespace slipstream::sim {
 
-void ToyLaw::logits(uint64_t context, std::span<float> out) const {
+void ToyDistribution::logits(uint64_t context, std::span<float> out) const {
   RandomSource own(context ^ weights, "logits");
   for (float& logit : out) logit = static_cast<float>(4 * own.share());
   if (noise == 0) return;
@@ -40,30 +40,32 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
     context.read(own);
     after_.push_back(context.hash());
   }
-  std::vector<TokenId> chosen;
+  std::vector<TokenId> sampled_tokens;
   std::array<float, kToyVocabulary> logits;
   std::vector<float> copy;
   for (size_t i = 0; i < step.wanted.size(); ++i) {
-    law_.logits(after_[static_cast<size_t>(step.wanted[i])], logits);
-    chosen.push_back(choose(adjusted(step, static_cast<int32_t>(i), logits, copy), step.sampling[i], scratch_));
+    distribution_.logits(after_[static_cast<size_t>(step.wanted[i])], logits);
+    chosen.push_back(choose(processed(step, static_cast<int32_t>(i), logits, copy), step.sampling[i], scratch_));
   }
-  return chosen;
+  return sampled_tokens;
 }
 
-ToyOracle::ToyOracle(ToyLaw law, const ToyQuestion& question)
-    : law_(law), adjustments_(question.adjustments), row_{.seed = question.seed, .params = question.sampling} {
+ToyOracle::ToyOracle(ToyDistribution distribution, const ToyQuestion& question)
+    : distribution_(distribution),
+      logits_params_(question.logits_params),
+      row_{.seed = question.seed, .params = question.sampling} {
   for (TokenId token : question.prompt) add(token);
   prompt_ = tokens_.size();
 }
 
 TokenId ToyOracle::next() {
   std::array<float, kToyVocabulary> logits;
-  law_.logits(context_.hash(), logits);
-  if (adjustments_.any()) {  // from the beginning each time: no state that a replay could lose
-    Adjuster adjuster(adjustments_);
-    adjuster.add_prompt(std::span(tokens_).first(prompt_));
-    adjuster.add_output(std::span(tokens_).subspan(prompt_));
-    adjuster.adjust(logits, {});
+  distribution_.logits(context_.hash(), logits);
+  if (logits_params_.any()) {  // from the beginning each time: no state that a replay could lose
+    LogitsProcessor logits_processor(logits_params_);
+    logits_processor.add_prompt(std::span(tokens_).first(prompt_));
+    logits_processor.add_output(std::span(tokens_).subspan(prompt_));
+    logits_processor.adjust(logits, {});
   }
   const TokenId token = choose(logits, row_, scratch_);
   add(token);

@@ -8,16 +8,16 @@
 
 #include "common/kv/block_pool.h"
 #include "common/model/step_plan.h"
-#include "common/sampling/choose.h"
-#include "services/verifier/choices.h"
+#include "common/sampling/sample_token.h"
+#include "services/verifier/step_output.h"
 
 namespace slipstream::sim {
 
 inline constexpr int32_t kToyVocabulary = 24;
 inline constexpr TokenId kToyStop = 0;
 
-// Which model: equal laws give equal logits.
-struct ToyLaw {
+// Which model: equal distributions give equal logits.
+struct ToyDistribution {
   uint64_t weights = 1;
   double noise = 0;  // share of other logits mixed in: 0 the model itself, 1 another one
 
@@ -45,39 +45,40 @@ class ToyContext {
 // The target's cache and forward pass: runs what gather() planned.
 class ToyTarget {
  public:
-  ToyTarget(ToyLaw law, int32_t cache_blocks) : law_(law), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
+  ToyTarget(ToyDistribution distribution, int32_t cache_blocks)
+      : distribution_(distribution), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
   std::vector<TokenId> run(const Step& step);  // [wanted]
 
  private:
-  ToyLaw law_;
+  ToyDistribution distribution_;
   std::vector<uint64_t> cache_;  // [slots]
   std::vector<uint64_t> after_;  // [rows] the context's hash after each row
-  ChooseScratch scratch_;
+  SamplingScratch scratch_;
 };
 
 struct ToyQuestion {
   std::vector<TokenId> prompt;
   SamplingParams sampling;
-  Adjustments adjustments;
+  LogitsParams logits_params;
   uint64_t seed = 0;
 };
 
 // Plain decoding of one request, without any of our machinery but adjust() and choose(): what every answer must equal.
 class ToyOracle {
  public:
-  ToyOracle(ToyLaw law, const ToyQuestion& question);
+  ToyOracle(ToyDistribution distribution, const ToyQuestion& question);
   TokenId next();  // and goes on from it
 
  private:
   void add(TokenId token);
 
-  ToyLaw law_;
+  ToyDistribution distribution_;
   ToyContext context_;
   std::vector<TokenId> tokens_;
   size_t prompt_ = 0;
-  Adjustments adjustments_;
+  LogitsParams logits_params_;
   RowSampling row_;
-  ChooseScratch scratch_;
+  SamplingScratch scratch_;
 };
 
 }  // namespace slipstream::sim

@@ -38,10 +38,10 @@ std::string name(const Machine& machine) {
 
 World::World(Scenario scenario, bool trace)
     : scenario_(std::move(scenario)),
-      laws_{{.weights = scenario_.seed}, {.weights = ~scenario_.seed}},
+      distributions_{{.weights = scenario_.seed}, {.weights = ~scenario_.seed}},
       trace_(time_, trace),
       network_(time_, trace_, scenario_.seed),
-      dice_(scenario_.seed, "world"),
+      random_(scenario_.seed, "world"),
       routers_(static_cast<size_t>(scenario_.routers)),
       verifiers_(scenario_.verifiers.size()),
       drafters_(scenario_.drafters.size()) {
@@ -53,7 +53,7 @@ World::World(Scenario scenario, bool trace)
   add(Kind::drafter, drafters_.size());
   const bool two = std::ranges::any_of(scenario_.verifiers, &VerifierTraits::other_numerics);
   for (size_t i = 0; i < scenario_.asks.size(); ++i) {
-    clients_.emplace_back(scenario_.asks[i], i + 1, std::span(laws_).first(two ? 2 : 1));
+    clients_.emplace_back(scenario_.asks[i], i + 1, std::span(distributions_).first(two ? 2 : 1));
   }
 }
 World::~World() = default;
@@ -89,7 +89,7 @@ void World::begin_router(int index) {
   const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
   const bool starts_are_lost = scenario_.climate[1].lost > 0;
   const auto life = home.lives.size();
-  const RouterConfig config{.incarnation = dice_.word() >> 1,
+  const RouterConfig config{.incarnation = random_.word() >> 1,
                             .fingerprint = fingerprint(0),
                             .context_max = kToyContext,
                             .trust_local = true,
@@ -125,7 +125,7 @@ void World::begin_router(int index) {
 void World::begin_verifier(int index) {
   const VerifierTraits& traits = scenario_.verifiers[static_cast<size_t>(index)];
   auto& lives = verifiers_[static_cast<size_t>(index)].lives;
-  const VerifierConfig config{.process = {.incarnation = dice_.word() >> 1, .routers = router_endpoints()},
+  const VerifierConfig config{.process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
                               .fingerprint = fingerprint(kWeights),
                               .numerics_id = traits.other_numerics ? "toy b" : "toy a",
                               .cost = belief((static_cast<size_t>(index) + lives.size()) % 2 == 0),
@@ -135,7 +135,7 @@ void World::begin_verifier(int index) {
                               .wait_share = scenario_.wait_share};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
-      std::nullopt, VerifyWork(laws_[traits.other_numerics ? 1 : 0], traits.cache_blocks, dice_.word()),
+      std::nullopt, VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.cache_blocks, random_.word()),
       WatchVerifier(breach())));
 }
 
@@ -144,15 +144,15 @@ void World::begin_drafter(int index) {
   auto& lives = drafters_[static_cast<size_t>(index)].lives;
   const auto life = lives.size() + 1;
   const std::string own = name({Kind::drafter, index});
-  const DrafterConfig config{.process = {.incarnation = dice_.word() >> 1, .routers = router_endpoints()},
+  const DrafterConfig config{.process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
                              .fingerprint = fingerprint(0),
                              .method = "toy",
                              .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
-      DraftWork({.weights = laws_[0].weights, .noise = traits.noise}, traits.siblings, dice_.word()),
-      Temper(traits, dice_.word(), breach())));
+      DraftWork({.weights = distributions_[0].weights, .noise = traits.noise}, traits.siblings, random_.word()),
+      Temper(traits, random_.word(), breach())));
 }
 
 Process* World::process(const Machine& machine) const {
@@ -271,7 +271,7 @@ void World::plan(const Fault& fault) {
       return;
     case Fault::What::drain:
       if (whom->leaving()) return;
-      whom->say_farewell();
+      whom->begin_drain();
       time_.in(milliseconds(1), [this, fault, self, latest = time_.now() + kGrace] { drain(fault, self, latest); });
       return;
     case Fault::What::hang:

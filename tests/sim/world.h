@@ -62,11 +62,11 @@ class World {
   Tallies tallies() const;
 
   Scenario scenario_;
-  std::vector<ToyLaw> laws_;  // of the numerics there are
+  std::vector<ToyDistribution> distributions_;  // of the numerics there are
   VirtualTime time_;
   Trace trace_;
   Network network_;
-  RandomSource dice_;
+  RandomSource random_;
   std::vector<Machine> machines_;
   std::vector<Home<RouterLife>> routers_;
   std::vector<Home<VerifierLife>> verifiers_;

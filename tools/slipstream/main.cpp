@@ -82,7 +82,7 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   ask_app->add_flag("--plain", query.plain, "No colours, only the answer");
   ask_app->add_flag("!--no-drafts", query.question.speculate, "Decode plainly, without drafters: the same words");
   ask_app->add_option("--temperature", query.question.temperature, "0: always the likeliest word")->capture_default_str();
-  ask_app->add_option("--seed", query.question.seed, "The same seed gives the same words; drawn if not given");
+  ask_app->add_option("--seed", query.question.seed, "The same seed gives the same words; sampled if not given");
   ask_app->add_option("--max-tokens", query.question.tokens_max, "Where to stop at the latest")->capture_default_str();
   return ask_app;
 }
@@ -148,7 +148,7 @@ void request_flags(CLI::App& app, verify::VerifyOptions& options) {
 CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   CLI::App* verify_app = app.add_subcommand("verify-lossless",
                                             "Does a server say the same with speculation as without? To the byte, and as a "
-                                            "law. Exit status: 0 the same, 1 different, "
+                                            "distribution. Exit status: 0 the same, 1 different, "
                                             "2 could not tell");
   const auto option = [verify_app](const char* flag, auto& value, const char* help) {
     return verify_app->add_option(flag, value, help)->capture_default_str();
@@ -160,16 +160,17 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
   option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
   check_number(option("--temperatures", options.temperatures, "0: always the likeliest word")->delimiter(','), 0, 2);
-  option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "law"}));
+  option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "distribution"}));
   option("--seeds", options.seeds, "Bytes: answers for each prompt and temperature")->check(CLI::Range(1, 1'000'000));
   option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
-  option("--samples", options.samples, "Law: answers of each side, for each prompt and temperature above 0; 0: none")
+  option("--samples", options.samples, "Distribution: answers of each side, for each prompt and temperature above 0; 0: none")
       ->check(CLI::Range(0, 100'000'000));
   option("--seed", options.seed, "Which seeds: the same number asks the same again, another one draws anew")
       ->check(CLI::Range(1, verify::kSeedMax));
-  option("--law-prompts", options.law_prompts, "Law: the first so many prompts")->check(CLI::Range(1, 1'000'000));
-  option("--positions", options.positions, "Law: tokens of each answer that are compared")->check(CLI::Range(1, 64));
-  check_number(option("--alpha", options.alpha, "Law: chance of even one false alarm"), 1e-15, 0.5);
+  option("--distribution-prompts", options.distribution_prompts, "Distribution: the first so many prompts")
+      ->check(CLI::Range(1, 1'000'000));
+  option("--positions", options.positions, "Distribution: tokens of each answer that are compared")->check(CLI::Range(1, 64));
+  check_number(option("--alpha", options.alpha, "Distribution: chance of even one false alarm"), 1e-15, 0.5);
   option("--allow-differences", options.allow_differences,
          "Two servers: so many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
       ->check(CLI::Range(0, 1'000'000));
@@ -205,9 +206,10 @@ int run(int argc, char** argv) {
   fleet_flags(*serve_app, serving);
   serve_app->add_option("--keys", serving.keys,
                         "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
-  serve_app->add_option("--rules", serving.rules,
-                        "Acceptance rules that clients may choose, by commas; none: all that keep the law, and none that "
-                        "declares a bias");
+  serve_app->add_option(
+      "--rules", serving.rules,
+      "Acceptance rules that clients may choose, by commas; none: all that keep the distribution, and none that "
+      "declares a bias");
   int port = serving.port;
   serve_app->add_option("--port", port, "HTTP port on 127.0.0.1; 0: any free one")
       ->check(CLI::Range(0, 65535))

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "tools/statistics/chi_square_law.h"
+#include "tools/statistics/chi_square_distribution.h"
 
 namespace slipstream::statistics {
 namespace {
@@ -64,8 +64,8 @@ ChiSquare chi_square(std::span<const double> observed, std::span<const double> e
   return result;
 }
 
-double power(std::span<const double> law, std::span<const double> truth, double draws, double alpha) {
-  const std::vector<Against> cells = pooled(truth, law, draws);
+double power(std::span<const double> distribution, std::span<const double> truth, double draws, double alpha) {
+  const std::vector<Against> cells = pooled(truth, distribution, draws);
   const double noncentrality = statistic(cells);
   if (noncentrality == std::numeric_limits<double>::infinity()) return 1;
   const int degrees = static_cast<int>(cells.size()) - 1;

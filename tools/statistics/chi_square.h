@@ -1,4 +1,4 @@
-// Pearson's test of counts against an exact law, and how surely it would catch a given error (its power).
+// Pearson's test of counts against an exact distribution, and how surely it would catch a given error (its power).
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ struct ChiSquare {
 // p-value 0.
 ChiSquare chi_square(std::span<const double> observed, std::span<const double> expected);
 
-// The chance that the test at level alpha rejects, were the truth `truth` [cells] and not `law` [cells] (probabilities), after
-// so many draws. Cells are put together as the test does.
-double power(std::span<const double> law, std::span<const double> truth, double draws, double alpha);
+// The chance that the test at level alpha rejects, were the truth `truth` [cells] and not `distribution` [cells]
+// (probabilities), after so many draws. Cells are put together as the test does.
+double power(std::span<const double> distribution, std::span<const double> truth, double draws, double alpha);
 
 }  // namespace slipstream::statistics

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/statistics/chi_square_law.h"
+#include "tools/statistics/chi_square_distribution.h"
 #include "tools/statistics/two_samples.h"
 
 namespace slipstream::statistics {
@@ -40,7 +40,7 @@ std::vector<bool> choose(std::span<const size_t> reference, std::span<const size
   std::vector<Pair> counts(categories);
   for (const size_t category : reference) counts[category].reference += 1;
   for (const size_t category : candidate) counts[category].candidate += 1;
-  const std::vector<Cell> pooled = pool(counts);  // what was not drawn is rare, too
+  const std::vector<Cell> pooled = pool(counts);  // what was not sampled is rare, too
   cells = pooled.size();
   std::vector<bool> event(categories, false);
   for (const Cell& cell : pooled) {

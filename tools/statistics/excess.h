@@ -1,10 +1,10 @@
-// Do two laws lie no further apart than one of them declares? What is declared is a bound on the total variation, told with
-// each of the candidate's draws; its mean is the bound.
+// Do two distributions lie no further apart than one of them declares? What is declared is a bound on the total variation, told
+// with each of the candidate's draws; its mean is the bound.
 //
-// The total variation of two laws is the largest difference in probability of any event. So the first half of the draws chooses
-// an event, the categories that the candidate drew more often than the reference, and the second half judges it: the
-// candidate's frequency of the event less what it declares must not exceed the reference's. That is a one-sided test of two
-// means (Welch's, with the normal law's tail); that the event was chosen by other draws is what makes it one.
+// The total variation of two distributions is the largest difference in probability of any event. So the first half of the
+// draws chooses an event, the categories that the candidate drew more often than the reference, and the second half judges it:
+// the candidate's frequency of the event less what it declares must not exceed the reference's. That is a one-sided test of two
+// means (Welch's, with the normal distribution's tail); that the event was chosen by other draws is what makes it one.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "tools/statistics/chi_square_law.h"
+#include "tools/statistics/chi_square_distribution.h"
 
 namespace slipstream::statistics {
 namespace {

@@ -1,5 +1,6 @@
-// Do two samples follow one law? Pearson's test of homogeneity over counts by category. Nothing is known of the law, so cells
-// are made of both samples together: who contributed what to a count decides nothing before the test itself.
+// Do two samples follow one distribution? Pearson's test of homogeneity over counts by category. Nothing is known of the
+// distribution, so cells are made of both samples together: who contributed what to a count decides nothing before the test
+// itself.
 //
 // What it finds is stated for the worst case. A shift of total variation t (half the sum of |p - q| over the cells) has the
 // least noncentrality where every cell moves by the same part of itself, half of the mass up and half down: for n draws a side
@@ -37,7 +38,7 @@ std::vector<Cell> pool(std::span<const Pair> categories);
 // Both sides have draws. Fewer than two cells: p-value 1 and no degrees.
 ChiSquare compare(std::span<const Cell> cells);
 
-// Draws a side with which the test at level alpha rejects with at least this power, were the laws `shift` apart (total
+// Draws a side with which the test at level alpha rejects with at least this power, were the distributions `shift` apart (total
 // variation over its cells), in whatever direction.
 double draws_for(int degrees, double alpha, double power, double shift);
 // The other way round: the shift that so many draws find. For unequal sides: their harmonic mean.

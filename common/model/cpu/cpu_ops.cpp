@@ -213,15 +213,15 @@ void CpuOps::gather(Tensor in, Tensor out) {
 
 std::span<const float> CpuOps::to_choose_from(Tensor logits, int32_t row, int thread) {
   const std::span<const float> own(row_of(logits, row), static_cast<size_t>(logits.cols));
-  return adjusted(*step_, row, own, scratch_[static_cast<size_t>(thread)].adjusted);
+  return processed(*step_, row, own, scratch_[static_cast<size_t>(thread)].processed);
 }
 
-void CpuOps::choose(Tensor logits, Tensor ids) {
+void CpuOps::sample_tokens(Tensor logits, Tensor ids) {
   pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
     for (int32_t row = begin; row < end; ++row) {
       static_cast<int32_t*>(ids.data)[row] =
-          slipstream::choose(to_choose_from(logits, row, thread), step_->sampling[static_cast<size_t>(row)],
-                             scratch_[static_cast<size_t>(thread)].choose);
+          slipstream::sample_token(to_choose_from(logits, row, thread), step_->sampling[static_cast<size_t>(row)],
+                                   scratch_[static_cast<size_t>(thread)].choose);
     }
   });
 }

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/model/adjusted_row.h"
 #include "common/model/cpu/cpu_attention.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
 #include "common/model/ops.h"
-#include "common/sampling/choose.h"
+#include "common/model/processed_row.h"
+#include "common/sampling/sample_token.h"
 
 namespace slipstream {
 
@@ -34,14 +34,14 @@ class CpuOps final : public Ops {
   void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
-  void choose(Tensor logits, Tensor ids) override;
+  void sample_tokens(Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
 
  private:
   struct Scratch {                  // one a thread
-    std::vector<float> adjusted;    // one row
+    std::vector<float> processed;   // one row
     std::vector<uint16_t> rounded;  // a row's keys and values, where the cache keeps bf16
-    ChooseScratch choose;
+    SamplingScratch choose;
   };
   const void* activations(Tensor in, Activations kind);
   std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);

@@ -49,7 +49,7 @@ TokenId CounterRandom::draw(const TokenDistribution& distribution, std::span<con
   const Words words = next(draws_);
   uint64_t total = distribution.total;
   for (const TokenId token : without) total -= distribution.weight(token);
-  CHECK(total > 0, "nothing can be drawn: none of {} tokens is left", distribution.ids.size());
+  CHECK(total > 0, "nothing can be sampled: none of {} tokens is left", distribution.ids.size());
   const auto mark = static_cast<uint64_t>(static_cast<unsigned __int128>(bits(words.high, words.low)) * total >> 52);
   uint64_t sum = 0;
   size_t skipped = 0;

@@ -46,7 +46,7 @@ struct LogitBias {
   bias @1 :Float32;
 }
 
-struct Adjustments {
+struct LogitsParams {
   repetitionPenalty @0 :Float32 = 1;
   presencePenalty @1 :Float32;
   frequencyPenalty @2 :Float32;

@@ -2,7 +2,7 @@
 @0x865bc9b22eecf43a;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;
-using import "common.capnp".Adjustments;
+using import "common.capnp".LogitsParams;
 using import "common.capnp".Fingerprint;
 using import "common.capnp".Needs;
 using import "common.capnp".Sampling;
@@ -54,7 +54,7 @@ struct SequenceInfo {
   choice @2 :UInt32;
   acceptance @3 :Acceptance;
   sampling @4 :Sampling;
-  adjustments @5 :Adjustments;  # null: none
+  logits_params @5 :LogitsParams;  # null: none
 }
 
 struct Advance {
@@ -87,7 +87,7 @@ struct TreeNode {
   survival @2 :Float32;
 }
 
-struct DraftLaw {
+struct DraftDistribution {
   ids @0 :List(Int32);
   weights @1 :List(UInt16);
 }
@@ -98,7 +98,7 @@ struct Tree {
   draftUs @2 :UInt32;
   noNodes @3 :NoNodes;
   nodes @4 :List(TreeNode);
-  laws @5 :List(DraftLaw);
+  distributions @5 :List(DraftDistribution);
 }
 
 struct Resync {

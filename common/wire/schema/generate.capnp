@@ -2,7 +2,7 @@
 @0xc11b93f981038496;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;
-using import "common.capnp".Adjustments;
+using import "common.capnp".LogitsParams;
 using import "common.capnp".Sampling;
 using import "common.capnp".SequenceId;
 using import "common.capnp".Tuning;
@@ -40,7 +40,7 @@ struct Start {
   stopIds @10 :List(Int32);
   drafters @11 :List(DrafterRef);
   tuning @12 :Tuning;
-  adjustments @13 :Adjustments;  # null: none
+  logits_params @13 :LogitsParams;  # null: none
   logprobs @14 :UInt8;  # 0: none; else one more than the alternatives beside each
 }
 

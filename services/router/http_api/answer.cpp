@@ -17,7 +17,7 @@ Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHe
       continuous_usage_(request.continuous_usage),
       tell_tokens_(request.tell_tokens),
       tell_logprobs_(request.spec.top_logprobs.has_value()),
-      min_tokens_(request.spec.adjustments.min_tokens),
+      min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
       stops_(request.stops) {}

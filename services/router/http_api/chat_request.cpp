@@ -8,7 +8,7 @@
 
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
-#include "services/router/http_api/adjustment_fields.h"
+#include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/request_fields.h"
 #include "services/router/http_api/speculation_fields.h"
 
@@ -210,7 +210,7 @@ Checked read_limits(const RequestFields& fields, ChatRequest& request) {
     TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
     if (most) request.spec.output_max = static_cast<int32_t>(*most);
   }
-  const int32_t least = request.spec.adjustments.min_tokens, most = request.spec.output_max;
+  const int32_t least = request.spec.logits_params.min_tokens, most = request.spec.output_max;
   if (most > 0 && least > most) {
     return std::unexpected(
         bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, most)));
@@ -309,7 +309,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_vie
   TRY_VOID(read_model(fields, served));
   TRY_VOID(read_messages(fields, request));
   TRY_VOID(read_sampling(fields, request));
-  TRY_VOID(read_adjustments(fields, request.spec.adjustments));
+  TRY_VOID(read_logits_params(fields, request.spec.logits_params));
   TRY(request.bad_words, read_bad_words(fields));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_limits(fields, request));

@@ -70,10 +70,10 @@ Json speculation_json(const CompletionHead& head, const Delivery& delivery, cons
   if (!head.speculates) return {{"rule", "off"}};
   const SpeculationReport& report = delivery.report;
   const RuleReason reason = delivery.rule.reason;
-  const bool drawn = is_drawn(delivery.asked.rule);
+  const bool sampled = is_sampled(delivery.asked.rule);
   Json json{{"rule", name_of(delivery.rule.ran)}};
-  if (drawn && reason != RuleReason::as_asked) json["asked"] = name_of(delivery.asked);
-  if (reason != RuleReason::as_asked && (drawn || reason != RuleReason::temperature_zero)) json["reason"] = name_of(reason);
+  if (sampled && reason != RuleReason::as_asked) json["asked"] = name_of(delivery.asked);
+  if (reason != RuleReason::as_asked && (sampled || reason != RuleReason::temperature_zero)) json["reason"] = name_of(reason);
   if (!is_biased(delivery.rule.ran.rule)) return json;
   json["bias_spent"] = report.spent;
   json["bias_spent_per_token"] =

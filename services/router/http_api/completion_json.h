@@ -16,7 +16,7 @@ struct CompletionHead {  // of every chunk of one answer
   std::string id;        // "chatcmpl-..."
   int64_t created = 0;   // Unix seconds
   std::string model;
-  int64_t seed = 0;  // given or drawn
+  int64_t seed = 0;  // given or sampled
   bool speculates = true;
 };
 

@@ -12,7 +12,7 @@
 
 #include "common/base/limits.h"
 #include "common/text/chat_prompt.h"
-#include "services/router/http_api/adjustment_fields.h"
+#include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
 
 namespace slipstream {
@@ -24,8 +24,8 @@ constexpr std::string_view kChatPath = "/v1/chat/completions";
 constexpr std::string_view kModelsPath = "/v1/models";
 constexpr std::string_view kReadyPath = "/ready";
 constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", kReadyPath, "/metrics", kModelsPath};
-// Drawn seeds stay exact in a client that reads numbers as doubles.
-constexpr int kDrawnSeedBits = 53;
+// Sampled seeds stay exact in a client that reads numbers as doubles.
+constexpr int kSampledSeedBits = 53;
 
 int64_t unix_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -101,7 +101,7 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   if (!submit) return refuse(exchange, submit.error());
 
   const RequestId id = ++newest_;
-  const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kDrawnSeedBits)));
+  const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
   submit->request = id;
   submit->spec.seed = static_cast<uint64_t>(seed);
   const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());

@@ -73,16 +73,16 @@ TEST(ZmtpUnits, EndAtTheirLimit) {
   EXPECT_FALSE(units.next());
 }
 
-class UnluckyWayTest : public testing::Test {
+class FaultyDirectionTest : public testing::Test {
  protected:
-  UnluckyWay make(const Weather& weather) {
+  FaultyDirection make(const Weather& weather) {
     weather_ = weather;
     return {weather_, Direction::to_client, sim::RandomSource(1, "test"), tally_};
   }
   static Unit unit(uint8_t name) {
     return {.kind = Unit::Kind::message, .bytes = {std::byte{name}}, .boundary = Boundary::control};
   }
-  static std::string released(UnluckyWay& way, Time now) {
+  static std::string released(FaultyDirection& way, Time now) {
     Bytes out;
     way.release(now, out);
     return {reinterpret_cast<const char*>(out.data()), out.size()};
@@ -93,8 +93,8 @@ class UnluckyWayTest : public testing::Test {
   Tally tally_;
 };
 
-TEST_F(UnluckyWayTest, PassesAllOnInOrderInFairWeather) {
-  UnluckyWay way = make({});
+TEST_F(FaultyDirectionTest, PassesAllOnInOrderInFairWeather) {
+  FaultyDirection way = make({});
   for (const char name : {'a', 'b', 'c'}) way.take(unit(static_cast<uint8_t>(name)), 5us);
   EXPECT_EQ(way.next(), 5us);
   EXPECT_EQ(released(way, 5us), "abc");
@@ -102,8 +102,8 @@ TEST_F(UnluckyWayTest, PassesAllOnInOrderInFairWeather) {
   EXPECT_EQ(counts().messages, 3U);
 }
 
-TEST_F(UnluckyWayTest, LosesAndDoublesTheSharesItWasGiven) {
-  UnluckyWay way = make({.loss = 0.05, .duplicate = 0.05, .reorder_most = 10ms});
+TEST_F(FaultyDirectionTest, LosesAndDoublesTheSharesItWasGiven) {
+  FaultyDirection way = make({.loss = 0.05, .duplicate = 0.05, .reorder_most = 10ms});
   for (int i = 0; i < 100'000; ++i) way.take(unit(1), Time(i));
   const size_t arrived = released(way, 10s).size();
   EXPECT_NEAR(static_cast<double>(counts().lost), 5000, 350);
@@ -111,8 +111,8 @@ TEST_F(UnluckyWayTest, LosesAndDoublesTheSharesItWasGiven) {
   EXPECT_EQ(arrived, 100'000 - counts().lost + counts().doubled);
 }
 
-TEST_F(UnluckyWayTest, LetsThoseBehindOvertake) {
-  UnluckyWay way = make({.reorder = 0.5, .reorder_most = 10ms});
+TEST_F(FaultyDirectionTest, LetsThoseBehindOvertake) {
+  FaultyDirection way = make({.reorder = 0.5, .reorder_most = 10ms});
   std::string sent;
   for (char name = 'a'; name <= 'z'; ++name) {
     way.take(unit(static_cast<uint8_t>(name)), Time(0));
@@ -128,8 +128,8 @@ TEST_F(UnluckyWayTest, LetsThoseBehindOvertake) {
   EXPECT_EQ(heard, sent);
 }
 
-TEST_F(UnluckyWayTest, HoldsAllUpForASpikeAndNotForLonger) {
-  UnluckyWay way = make({.spike = 1, .spike_lasts = 50ms});
+TEST_F(FaultyDirectionTest, HoldsAllUpForASpikeAndNotForLonger) {
+  FaultyDirection way = make({.spike = 1, .spike_lasts = 50ms});
   way.take(unit('a'), 0ms);
   weather_.spike = 0;
   way.take(unit('b'), 20ms);
@@ -141,8 +141,8 @@ TEST_F(UnluckyWayTest, HoldsAllUpForASpikeAndNotForLonger) {
   EXPECT_EQ(counts().delayed, 2U);
 }
 
-TEST_F(UnluckyWayTest, LeavesGreetingAndCommandsAlone) {
-  UnluckyWay way = make({.loss = 1});
+TEST_F(FaultyDirectionTest, LeavesGreetingAndCommandsAlone) {
+  FaultyDirection way = make({.loss = 1});
   way.take({.kind = Unit::Kind::greeting, .bytes = {std::byte{'g'}}, .boundary = {}}, 0ms);
   way.take({.kind = Unit::Kind::command, .bytes = {std::byte{'c'}}, .boundary = {}}, 0ms);
   way.take(unit('m'), 0ms);

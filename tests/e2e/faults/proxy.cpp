@@ -48,14 +48,14 @@ void Proxy::accept_all() {
 }
 
 void Proxy::plan_cut(Time now) {
-  if (plan_.cut_every > Time(0)) next_cut_ = now + cut_dice_.between(Time(1), 2 * plan_.cut_every);
+  if (plan_.cut_every > Time(0)) next_cut_ = now + cut_random_.between(Time(1), 2 * plan_.cut_every);
 }
 
 void Proxy::cut_one(Time now) {
   plan_cut(now);
   if (relays_.empty()) return;
   ++tally_.cuts;
-  cut_dice_.pick(std::span(relays_))->cut();
+  cut_random_.pick(std::span(relays_))->cut();
 }
 
 }  // namespace slipstream::faults

@@ -21,7 +21,7 @@ struct ProxyPlan {
 class Proxy {
  public:
   Proxy(Socket listener, ProxyPlan plan)
-      : listener_(std::move(listener)), plan_(std::move(plan)), cut_dice_(plan_.seed, "cuts") {
+      : listener_(std::move(listener)), plan_(std::move(plan)), cut_random_(plan_.seed, "cuts") {
     plan_cut(Time(0));
   }
 
@@ -43,7 +43,7 @@ class Proxy {
 
   Socket listener_;
   ProxyPlan plan_;
-  sim::RandomSource cut_dice_;
+  sim::RandomSource cut_random_;
   std::optional<Time> next_cut_;
   Tally tally_;
   std::vector<std::unique_ptr<Relay>> relays_;

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "tests/e2e/faults/faulty_direction.h"
 #include "tests/e2e/faults/tcp.h"
-#include "tests/e2e/faults/unlucky_way.h"
 
 namespace slipstream::faults {
 
@@ -31,7 +31,7 @@ class Relay {
   struct Side {
     Socket socket;
     ZmtpUnits units;             // as it says them
-    UnluckyWay way;              // to the other side
+    FaultyDirection way;         // to the other side
     std::vector<std::byte> out;  // to be sent to it
   };
   void hear(Side& side, Time now);

@@ -49,14 +49,15 @@ Result<std::unique_ptr<Method>> make_method(const ScriptedOptions& options, int3
 DrafterConfig config_of(const ScriptedOptions& options, const Fingerprint& fingerprint, const Method& method) {
   return {.process = {.incarnation = random_incarnation(), .routers = options.drafter.router},
           .fingerprint = fingerprint,
-          .method = std::string(method.name())}
+          .method = std::string(method.name())};
+}
 
 Result<void> tell_ready(const ScriptedOptions& options, const std::string& endpoint) {
   log_info("{} at {}", options.script, endpoint);
   return write_port_file(options.drafter.port_file, {{"bind", endpoint}});
 }
 
-From<Drain> farewell() { return {{}, {"the script ends"}}; }
+From<Drain> drain() { return {{}, {"the script ends"}}; }
 
 Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Method& method, std::stop_token stop) {
   TRY(const Endpoint bind, parse_endpoint(options.drafter.bind));
@@ -68,10 +69,10 @@ Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Me
     DelayedDrafter drafter(config, options.script == "late" ? margin : -margin);
     Node<DelayedDrafter, DraftPlan, Drafts>(drafter, *transport, [&](DraftPlan& plan) {
       return run_draft(method, plan);
-    }).run(stop, {.words = farewell()});
+    }).run(stop, {.words = drain()});
   } else {
     InlineDrafter drafter(config, method);
-    Node<InlineDrafter>(drafter, *transport).run(stop, {.words = farewell()});
+    Node<InlineDrafter>(drafter, *transport).run(stop, {.words = drain()});
   }
   return {};
 }
@@ -88,7 +89,7 @@ Result<void> run_behind_hostile_port(const ScriptedOptions& options, DrafterConf
   config.draft_endpoint = port.endpoint();
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
-  Node<InlineDrafter>(drafter, *transport).run(stop, {.words = farewell()});
+  Node<InlineDrafter>(drafter, *transport).run(stop, {.words = drain()});
   return {};
 }
 
@@ -103,7 +104,7 @@ Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig conf
   HostileTransport transport(*raw, plot, [&] { life.request_stop(); });
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
-  Node<InlineDrafter>(drafter, transport).run(life.get_token(), {.words = farewell()});
+  Node<InlineDrafter>(drafter, transport).run(life.get_token(), {.words = drain()});
   log_info("{} pieces of mischief so far", plot.next_mischief);
   return {};
 }

@@ -204,11 +204,11 @@ std::vector<DistributionTest> distribution_tests(const Samples& samples, const S
 void correct(DistributionResult& result) {
   std::vector<double> p_values;
   for (const DistributionTest& test : result.tests) p_values.push_back(test.test.p_value);
-  const std::vector<double> adjusted = statistics::holm(p_values);
+  const std::vector<double> processed = statistics::holm(p_values);
   const double each = result.alpha / static_cast<double>(std::max<size_t>(1, result.tests.size()));  // Holm's strictest
   for (size_t i = 0; i < result.tests.size(); ++i) {
     DistributionTest& test = result.tests[i];
-    test.adjusted = adjusted[i];
+    test.processed = processed[i];
     if (test.test.degrees == 0) continue;
     if (test.excess) {
       test.shift_found = statistics::excess_found(*test.excess, each, kPower, static_cast<double>(result.samples));
@@ -221,7 +221,7 @@ void correct(DistributionResult& result) {
 }
 
 bool DistributionResult::different() const {
-  return std::ranges::any_of(tests, [this](const DistributionTest& test) { return test.adjusted <= alpha; });
+  return std::ranges::any_of(tests, [this](const DistributionTest& test) { return test.processed <= alpha; });
 }
 
 const DistributionTest* DistributionResult::worst() const {

@@ -1,12 +1,13 @@
-// The second part's judgement: are the answers of both sides draws of one law? For each position a test of its own law,
-// whatever stood before, and for each two neighbours one of their joint law; all of them corrected together
-// (statistics/holm.h). Pure.
+// The second part's judgement: are the answers of both sides draws of one distribution? For each position a test of its own
+// distribution, whatever stood before, and for each two neighbours one of their joint distribution; all of them corrected
+// together (statistics/holm.h). Pure.
 //
 // A candidate that declares how far it strays is held to that instead: each test is whether the two lie further apart than the
 // mean of what its answers declare (statistics/excess.h). What an answer declares is the sum over its tokens of the total
-// variation between the law that each came from and the target's own, given what stood before; by the triangle inequality the
-// mean of the sum up to a token bounds the total variation of the law of answers up to there, and so of any part of them. Where
-// the candidate tells the sum token by token, each test has its own bound; else all have the one of whole answers.
+// variation between the distribution that each came from and the target's own, given what stood before; by the triangle
+// inequality the mean of the sum up to a token bounds the total variation of the distribution of answers up to there, and so of
+// any part of them. Where the candidate tells the sum token by token, each test has its own bound; else all have the one of
+// whole answers.
 //
 // Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as many cells as the number of
 // draws fills, so that a vocabulary's square does not end as one cell of rarities.
@@ -40,7 +41,7 @@ struct DistributionTest {
   statistics::ChiSquare test;                // or, of one that declares, z and one less than the cells
   std::optional<statistics::Excess> excess;  // of one that declares
   std::optional<double> drafted;             // share of the candidate's answers that had a draft there; none: not told
-  double adjusted = 1;                       // p-value, for all tests of the run
+  double processed = 1;                      // p-value, for all tests of the run
   double shift_found = 1;   // total variation, beyond what is declared, that it finds with kPower, whatever its direction
   double draws_needed = 0;  // a side, to find kSmallShift so
 };

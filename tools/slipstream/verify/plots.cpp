@@ -9,7 +9,7 @@ namespace slipstream::command::verify {
 namespace {
 
 constexpr double kLabelWidth = 290, kPlotWidth = 480, kRowHeight = 22, kTop = 26, kNumbersWidth = 130;
-constexpr double kDecadesMax = 12;  // p-values below are drawn as long as this
+constexpr double kDecadesMax = 12;  // p-values below are sampled as long as this
 constexpr size_t kSharesMax = 24;
 constexpr const char* kReference = "#7a7a7a";
 constexpr const char* kCandidate = "#2a6fb0";
@@ -44,14 +44,14 @@ std::string p_value_plot(std::span<const DistributionTest> tests, double alpha) 
     const double y = row_top(i);
     content +=
         text(kLabelWidth - 8, y + 14, fmt::format("prompt {}, {:g}: {}", test.prompt + 1, test.temperature, test.place), "end");
-    content += bar(y + 3, length(test.adjusted), 14, test.adjusted <= alpha ? kBad : kCandidate);
-    content += text(kLabelWidth + length(test.adjusted) + 6, y + 14, fmt::format("{:.2g}", test.adjusted));
+    content += bar(y + 3, length(test.processed), 14, test.processed <= alpha ? kBad : kCandidate);
+    content += text(kLabelWidth + length(test.processed) + 6, y + 14, fmt::format("{:.2g}", test.processed));
   }
   const double x = kLabelWidth + length(alpha);
   content +=
       fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"{3}\" stroke-dasharray=\"4 3\"/>\n", x,
                   kTop, row_top(tests.size()), kBad);
-  return frame(tests.size(), "corrected p-values of the law tests", content);
+  return frame(tests.size(), "corrected p-values of the distribution tests", content);
 }
 
 std::string share_plot(const DistributionTest& test) {

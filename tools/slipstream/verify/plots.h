@@ -1,4 +1,4 @@
-// Two pictures of the law tests, as SVG that stands by itself in a page.
+// Two pictures of the distribution tests, as SVG that stands by itself in a page.
 #pragma once
 
 #include <span>

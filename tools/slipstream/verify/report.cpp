@@ -21,7 +21,7 @@ constexpr std::string_view kDeclaredTest =
     "mean of what the answers declare to have spent up to there.";
 
 bool too_many(const Report& report) { return report.bytes && report.bytes->differences.size() > report.allowed; }
-bool other_law(const Report& report) { return report.law && report.law->different(); }
+bool other_distribution(const Report& report) { return report.distribution && report.distribution->different(); }
 
 std::string count(size_t number, std::string_view noun) { return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s"); }
 
@@ -58,7 +58,7 @@ std::string without_drafts(const Report& report) {
   if (!report.speculates) return "";
   std::string why;
   if (report.bytes) why = idle("bytes", report.bytes->drafting);
-  if (why.empty() && report.law) why = idle("law", report.law->drafting);
+  if (why.empty() && report.distribution) why = idle("distribution", report.distribution->drafting);
   return why;
 }
 
@@ -120,7 +120,7 @@ void add_worst(Document& document, DistributionTest worst) {
       Paragraph{fmt::format("The test of the smallest p-value: prompt {}, temperature {:g}, {}. What differs most "
                             "comes first.",
                             worst.prompt + 1, worst.temperature, worst.place)});
-  Table table({{"drawn"}, {"reference", true}, {"candidate", true}});
+  Table table({{"sampled"}, {"reference", true}, {"candidate", true}});
   for (const Share& share : worst.shares) {
     table.row({share.label, fmt::format("{}", share.count.reference), fmt::format("{}", share.count.candidate)});
   }
@@ -128,27 +128,28 @@ void add_worst(Document& document, DistributionTest worst) {
   document.push_back(Plot{share_plot(worst)});
 }
 
-void add_law(Document& document, const Report& report) {
-  const DistributionResult& law = *report.law;
-  document.push_back(Heading{2, "As a law"});
-  document.push_back(
-      Paragraph{fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. {} Corrected "
-                            "over all tests (Holm): if "
-                            "nothing differs{}, even one false alarm has a chance of at most {:g}.",
-                            law.samples, words(law.unit), law.declares ? kDeclaredTest : kTwoSamplesTest,
-                            law.declares ? " by more than is declared" : "", law.alpha)});
-  if (report.speculates) document.push_back(Paragraph{drafting_sentence(law.drafting)});
-  document.push_back(Paragraph{power_sentence(law)});
-  document.push_back(distribution_table(law));
-  document.push_back(Plot{p_value_plot(law.tests, law.alpha)});
-  if (const DistributionTest* worst = law.worst()) add_worst(document, *worst);
+void add_distribution(Document& document, const Report& report) {
+  const DistributionResult& distribution = *report.distribution;
+  document.push_back(Heading{2, "As a distribution"});
+  document.push_back(Paragraph{
+      fmt::format("{} samples a side for each prompt and temperature, seeds all different, cut by {}. {} Corrected "
+                  "over all tests (Holm): if "
+                  "nothing differs{}, even one false alarm has a chance of at most {:g}.",
+                  distribution.samples, words(distribution.unit), distribution.declares ? kDeclaredTest : kTwoSamplesTest,
+                  distribution.declares ? " by more than is declared" : "", distribution.alpha)});
+  if (report.speculates) document.push_back(Paragraph{drafting_sentence(distribution.drafting)});
+  document.push_back(Paragraph{power_sentence(distribution)});
+  document.push_back(distribution_table(distribution));
+  document.push_back(Plot{p_value_plot(distribution.tests, distribution.alpha)});
+  if (const DistributionTest* worst = distribution.worst()) add_worst(document, *worst);
 }
 
-// All that was drawn is too rare for a cell of its own.
+// All that was sampled is too rare for a cell of its own.
 bool rare_only(const DistributionTest& test) { return test.shares.size() == 1 && test.shares.front().rare; }
 
 bool too_few_draws(const Report& report) {
-  return report.law && report.law->draws_needed() == 0 && std::ranges::any_of(report.law->tests, rare_only);
+  return report.distribution && report.distribution->draws_needed() == 0 &&
+         std::ranges::any_of(report.distribution->tests, rare_only);
 }
 
 std::string more_than_declared(const DistributionTest& test) {
@@ -160,8 +161,8 @@ std::string more_than_declared(const DistributionTest& test) {
 }  // namespace
 
 Verdict verdict(const Report& report) {
-  if (too_many(report) || other_law(report)) return Verdict::different;
-  const bool nothing = !report.bytes && !report.law;
+  if (too_many(report) || other_distribution(report)) return Verdict::different;
+  const bool nothing = !report.bytes && !report.distribution;
   if (nothing || !report.problem.empty() || !without_drafts(report).empty() || too_few_draws(report)) return Verdict::unknown;
   return Verdict::same;
 }
@@ -171,44 +172,45 @@ std::string sentence(const Report& report) {
   if (too_many(report)) {
     reasons = fmt::format("{} of {} differ", report.bytes->differences.size(), count(report.bytes->answers, "answer"));
   }
-  if (other_law(report)) {
-    const DistributionTest& worst = *report.law->worst();
-    reasons += fmt::format("{}the law differs{} (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
+  if (other_distribution(report)) {
+    const DistributionTest& worst = *report.distribution->worst();
+    reasons += fmt::format("{}the distribution differs{} (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
                            reasons.empty() ? "" : "; ", more_than_declared(worst), worst.prompt + 1, worst.temperature,
-                           worst.place, worst.adjusted);
+                           worst.place, worst.processed);
   }
   if (!reasons.empty()) return fmt::format("Different: {}.", reasons);
   if (!report.problem.empty()) {
     return fmt::format("Could not tell: {}{}", report.problem, report.problem.ends_with('.') ? "" : ".");
   }
   if (const std::string why = without_drafts(report); !why.empty()) return fmt::format("Could not tell: {}.", why);
-  if (!report.bytes && !report.law) return "Could not tell: nothing was compared (--samples and --only say what is).";
+  if (!report.bytes && !report.distribution) return "Could not tell: nothing was compared (--samples and --only say what is).";
   if (too_few_draws(report)) {
-    return fmt::format("Could not tell: {} samples a side are too few to compare a law; raise --samples, or give --only bytes.",
-                       report.law->samples);
+    return fmt::format(
+        "Could not tell: {} samples a side are too few to compare a distribution; raise --samples, or give --only bytes.",
+        report.distribution->samples);
   }
-  if (report.law && report.law->declares) {
+  if (report.distribution && report.distribution->declares) {
     return fmt::format(
         "Differs by at most what it declares, {} total variation on average up to the last token that is compared, as far as "
         "this run can tell.",
-        variation(report.law->declared()));
+        variation(report.distribution->declared()));
   }
   return "The same, as far as this run can tell.";
 }
 
 namespace {
 
-std::string law_verdict(const DistributionTest& test, double alpha) {
+std::string distribution_verdict(const DistributionTest& test, double alpha) {
   if (test.test.degrees == 0) return rare_only(test) ? "too few draws to compare" : "one cell: both always say it";
-  if (test.excess) return test.adjusted <= alpha ? "more than declared" : "within";
-  return test.adjusted <= alpha ? "different" : "same";
+  if (test.excess) return test.processed <= alpha ? "more than declared" : "within";
+  return test.processed <= alpha ? "different" : "same";
 }
 
 std::string drafts_of(const DistributionTest& test) {
   return test.drafted ? fmt::format("{:.1f} %", 100 * *test.drafted) : "-";
 }
 
-Table declared_table(const DistributionResult& law) {
+Table declared_table(const DistributionResult& distribution) {
   Table table({{"prompt", true},
                {"temperature", true},
                {"what"},
@@ -220,22 +222,23 @@ Table declared_table(const DistributionResult& law) {
                {"corrected", true},
                {"finds beyond it", true},
                {"verdict"}});
-  for (const DistributionTest& test : law.tests) {
+  for (const DistributionTest& test : distribution.tests) {
     if (!test.excess) continue;
     const statistics::Excess& excess = *test.excess;
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", excess.cells), fmt::format("{:.4f} ± {:.4f}", excess.shift, excess.error),
                fmt::format("{:.4f}", excess.declared), fmt::format("{:.3g}", excess.p_value),
-               fmt::format("{:.3g}", test.adjusted),
-               test.test.degrees > 0 ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-", law_verdict(test, law.alpha)});
+               fmt::format("{:.3g}", test.processed),
+               test.test.degrees > 0 ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
+               distribution_verdict(test, distribution.alpha)});
   }
   return table;
 }
 
 }  // namespace
 
-Table distribution_table(const DistributionResult& law) {
-  if (law.declares) return declared_table(law);
+Table distribution_table(const DistributionResult& distribution) {
+  if (distribution.declares) return declared_table(distribution);
   Table table({{"prompt", true},
                {"temperature", true},
                {"what"},
@@ -246,28 +249,29 @@ Table distribution_table(const DistributionResult& law) {
                {"corrected", true},
                {"finds a shift of", true},
                {"verdict"}});
-  for (const DistributionTest& test : law.tests) {
+  for (const DistributionTest& test : distribution.tests) {
     const bool compared = test.test.degrees > 0;
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
-               fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.adjusted),
-               compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-", law_verdict(test, law.alpha)});
+               fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.processed),
+               compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
+               distribution_verdict(test, distribution.alpha)});
   }
   return table;
 }
 
-std::string power_sentence(const DistributionResult& law) {
-  if (law.draws_needed() == 0) {
-    return std::ranges::any_of(law.tests, rare_only)
-               ? "No test has more than one cell: what was drawn was drawn too rarely to be compared."
-               : "Every test has but one cell: there was no choice, so there is no law to compare.";
+std::string power_sentence(const DistributionResult& distribution) {
+  if (distribution.draws_needed() == 0) {
+    return std::ranges::any_of(distribution.tests, rare_only)
+               ? "No test has more than one cell: what was sampled was sampled too rarely to be compared."
+               : "Every test has but one cell: there was no choice, so there is no distribution to compare.";
   }
   const std::string finds = fmt::format(
       "With chance {:g} or more, {} samples a side find any shift of {:.1f} % total variation{}, in whatever direction", kPower,
-      law.samples, 100 * law.shift_found(), law.declares ? " beyond what is declared" : "");
-  if (law.shift_found() <= kSmallShift) return finds + ".";
+      distribution.samples, 100 * distribution.shift_found(), distribution.declares ? " beyond what is declared" : "");
+  if (distribution.shift_found() <= kSmallShift) return finds + ".";
   return fmt::format("{} (one that concentrates on few tokens sooner). To find {:g} % so, {:.0f} samples a side are needed.",
-                     finds, 100 * kSmallShift, law.draws_needed());
+                     finds, 100 * kSmallShift, distribution.draws_needed());
 }
 
 Document document(const Report& report) {
@@ -279,7 +283,7 @@ Document document(const Report& report) {
   if (!report.seeds.empty()) sides.row({"seeds", report.seeds});
   document.push_back(std::move(sides));
   if (report.bytes) add_bytes(document, report);
-  if (report.law) add_law(document, report);
+  if (report.distribution) add_distribution(document, report);
   if (!report.problem.empty()) {
     document.push_back(Heading{2, "What could not be done"});
     document.push_back(Paragraph{report.problem});

@@ -26,7 +26,7 @@ struct SpeculationFlags {
   std::optional<double> lenience, epsilon, delta;
 
   std::string json() const;     // all but the rule, as a JSON object; empty: there is none
-  bool declares_bias() const;   // the rule does not promise the target's law, but says how far it strays
+  bool declares_bias() const;   // the rule does not promise the target's distribution, but says how far it strays
   bool promises_bytes() const;  // equal seeds, equal words
   // Error: a rule that there is not, one that lacks what it must be told, or a flag that does not go with it.
   Result<void> check() const;

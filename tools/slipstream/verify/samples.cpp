@@ -56,7 +56,7 @@ Result<Samples> draw_samples(const QuestionPool& pool, const SamplePlan& plan, U
                   .candidate = std::vector<Sample>(plan.samples),
                   .declared = std::vector<double>(plan.declares ? plan.samples : 0)};
   std::vector<DraftUse> drafting(plan.samples);
-  Progress progress(fmt::format("law at temperature {:g}: answers", plan.temperature), 2 * plan.samples);
+  Progress progress(fmt::format("distribution at temperature {:g}: answers", plan.temperature), 2 * plan.samples);
   TRY_VOID(pool.run(2 * plan.samples, progress, [&](ClientPair& clients, size_t at) -> Result<void> {
     const bool candidate = at % 2 != 0;
     const ServerUnderTest& server = candidate ? pool.servers.candidate : pool.servers.reference;

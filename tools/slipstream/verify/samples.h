@@ -18,11 +18,11 @@ inline constexpr int kDraftRoom = 5;
 // What lies between the seeds of one --seed and the next: those of half a million answers a side.
 inline constexpr int64_t kSeedStride = 1'000'000;
 
-// What an answer is cut into. Pieces of a stream will not do: how many tokens travel in one is not part of the law.
+// What an answer is cut into. Pieces of a stream will not do: how many tokens travel in one is not part of the distribution.
 enum class Unit : uint8_t {
   token_id,
   logprob_token,  // the text of a token, as given with logprobs
-  character,      // where tokens cannot be told apart: a law of tokens is also one of characters
+  character,      // where tokens cannot be told apart: a distribution of tokens is also one of characters
 };
 
 std::string_view words(Unit unit);  // "token", "token (from logprobs)", "character"

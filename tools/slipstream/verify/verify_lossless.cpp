@@ -15,7 +15,7 @@ namespace slipstream::command::verify {
 namespace {
 
 constexpr std::string_view kBytes = "bytes";
-constexpr std::string_view kLaw = "law";
+constexpr std::string_view kDistribution = "distribution";
 constexpr const char* kMarkdown = ".md";
 constexpr const char* kHtml = ".html";
 
@@ -38,7 +38,8 @@ Result<void> check(const VerifyOptions& options) {
   if (options.only == kBytes && !greedy && !(one && options.speculation.promises_bytes())) {
     return fail("bytes are promised at temperature 0 only here; add 0 to --temperatures");
   }
-  if (options.only == kLaw && !sampled) return fail("there is no law at temperature 0; add one above 0 to --temperatures");
+  if (options.only == kDistribution && !sampled)
+    return fail("there is no distribution at temperature 0; add one above 0 to --temperatures");
   const bool compares_samples = sampled && options.only != kBytes && options.samples > 0;
   if (compares_samples && options.positions == 1 && !options.speculation.promises_bytes()) {
     return fail(
@@ -74,29 +75,31 @@ BytesPlan bytes_plan(const VerifyOptions& options, const Report& report) {
 
 Result<DistributionResult> compare_distributions(const QuestionPool& pool, const VerifyOptions& options,
                                                  const std::vector<std::string>& prompts) {
-  DistributionResult law{.alpha = options.alpha,
-                         .samples = static_cast<size_t>(options.samples),
-                         .unit = common_unit(pool.servers),
-                         .declares = options.speculation.declares_bias()};
-  for (size_t prompt = 0; prompt < std::min(prompts.size(), static_cast<size_t>(options.law_prompts)); ++prompt) {
+  DistributionResult distribution{.alpha = options.alpha,
+                                  .samples = static_cast<size_t>(options.samples),
+                                  .unit = common_unit(pool.servers),
+                                  .declares = options.speculation.declares_bias()};
+  for (size_t prompt = 0; prompt < std::min(prompts.size(), static_cast<size_t>(options.distribution_prompts)); ++prompt) {
     for (float temperature : options.temperatures) {
       if (temperature == 0) continue;
-      const SamplePlan plan{prompts[prompt], temperature, law.samples, options.positions, options.seed * kSeedStride,
-                            law.declares};
-      TRY(const Samples samples, draw_samples(pool, plan, law.unit));
-      std::ranges::move(distribution_tests(samples, {prompt, temperature, law.unit, options.positions}),
-                        std::back_inserter(law.tests));
-      law.drafting += samples.drafting;
+      const SamplePlan plan{
+          prompts[prompt],      temperature, distribution.samples, options.positions, options.seed * kSeedStride,
+          distribution.declares};
+      TRY(const Samples samples, draw_samples(pool, plan, distribution.unit));
+      std::ranges::move(distribution_tests(samples, {prompt, temperature, distribution.unit, options.positions}),
+                        std::back_inserter(distribution.tests));
+      distribution.drafting += samples.drafting;
     }
   }
-  correct(law);
-  return law;
+  correct(distribution);
+  return distribution;
 }
 
 std::string seeds_words(const VerifyOptions& options) {
-  const int64_t bytes = (options.seed - 1) * kSeedStride + 1, law = options.seed * kSeedStride;
-  return fmt::format("{} to {} byte for byte, {} to {} as a law (--seed {}; another number draws others)", bytes,
-                     bytes + options.seeds - 1, law, law + 2 * std::max(options.samples, 1) - 1, options.seed);
+  const int64_t bytes = (options.seed - 1) * kSeedStride + 1, distribution = options.seed * kSeedStride;
+  return fmt::format("{} to {} byte for byte, {} to {} as a distribution (--seed {}; another number draws others)", bytes,
+                     bytes + options.seeds - 1, distribution, distribution + 2 * std::max(options.samples, 1) - 1,
+                     options.seed);
 }
 
 void say(const std::string& line) {
@@ -106,7 +109,7 @@ void say(const std::string& line) {
 
 void run(const VerifyOptions& options, const QuestionPool& pool, Report& report) {
   const BytesPlan plan = bytes_plan(options, report);
-  if (options.only != kLaw && !cases(plan).empty()) {
+  if (options.only != kDistribution && !cases(plan).empty()) {
     auto bytes = compare_bytes(pool, plan);
     if (!bytes) {
       report.problem = bytes.error().message;
@@ -117,14 +120,14 @@ void run(const VerifyOptions& options, const QuestionPool& pool, Report& report)
   }
   const bool sampled = std::ranges::any_of(options.temperatures, [](float temperature) { return temperature > 0; });
   if (options.only == kBytes || !sampled || options.samples == 0) return;
-  auto law = compare_distributions(pool, options, report.prompts);
-  if (!law) {
-    report.problem = law.error().message;
+  auto distribution = compare_distributions(pool, options, report.prompts);
+  if (!distribution) {
+    report.problem = distribution.error().message;
     return;
   }
-  report.law = *std::move(law);
-  say(fmt::format("law: {} samples a side\n{}{}", report.law->samples, distribution_table(*report.law).plain(),
-                  power_sentence(*report.law)));
+  report.distribution = *std::move(distribution);
+  say(fmt::format("distribution: {} samples a side\n{}{}", report.distribution->samples,
+                  distribution_table(*report.distribution).plain(), power_sentence(*report.distribution)));
 }
 
 Result<std::string> write(const std::filesystem::path& base, const char* suffix, const std::string& text,

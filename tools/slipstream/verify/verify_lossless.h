@@ -1,5 +1,5 @@
 // slipstream verify-lossless: does a server say the same with speculation as without, or one server the same as another? To the
-// byte where that is the promise, as a law where that is; with a report that a person can read.
+// byte where that is the promise, as a distribution where that is; with a report that a person can read.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct VerifyOptions {
   SpeculationFlags speculation;        // the candidate's
   RequestFlags request;                // both sides'
   std::filesystem::path prompts;       // file; empty: ours
-  std::string only;                    // "bytes", "law"; empty: both
+  std::string only;                    // "bytes", "distribution"; empty: both
   std::vector<float> temperatures{0.0F, 0.7F, 1.0F};
-  int seeds = 2;        // of the first part, for each prompt and temperature
-  int tokens = 64;      // of its answers, at most
-  int samples = 1000;   // of the second part, a side, for each prompt and temperature above 0
-  int64_t seed = 1;     // which million of seeds the answers are drawn with
-  int law_prompts = 1;  // the first so many
+  int seeds = 2;                 // of the first part, for each prompt and temperature
+  int tokens = 64;               // of its answers, at most
+  int samples = 1000;            // of the second part, a side, for each prompt and temperature above 0
+  int64_t seed = 1;              // which million of seeds the answers are sampled with
+  int distribution_prompts = 1;  // the first so many
   int positions = 4;
   double alpha = 1e-3;                   // of all tests together
   std::optional<int> allow_differences;  // between two servers

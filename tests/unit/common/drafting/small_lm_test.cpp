@@ -37,13 +37,13 @@ TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
     const auto method = load({.siblings_max = 1});
     std::vector<TokenId> tokens = random_tokens(1, 24);
     GenerationSpec spec = spec_of({tokens.begin(), tokens.begin() + 20}, temperature);
-    spec.adjustments = {.repetition_penalty = 1.3F,
-                        .presence_penalty = 0.8F,
-                        .frequency_penalty = 0.6F,
-                        .min_tokens = 12,
-                        .end_ids = {20, 21, 22},
-                        .bias = {{30, 2}},
-                        .bad_words = {{40}, {30, 31}}};
+    spec.logits_params = {.repetition_penalty = 1.3F,
+                          .presence_penalty = 0.8F,
+                          .frequency_penalty = 0.6F,
+                          .min_tokens = 12,
+                          .end_ids = {20, 21, 22},
+                          .bias = {{30, 2}},
+                          .bad_words = {{40}, {30, 31}}};
     method->begin(key_of(1), spec);
     method->advance(key_of(1), std::span(tokens).first(11));
     method->advance(key_of(1), std::span(tokens).subspan(11));
@@ -100,7 +100,7 @@ TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {
   EXPECT_LE(method->work().passes, 9u);  // one for each level of the deepest, not of each
 }
 
-TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
+TEST(SmallLm, PrefillsALongPromptBesideTheTreesOfOthers) {
   const auto method = load();
   const auto brief = random_tokens(1, 12), lengthy = random_tokens(2, 200);
   method->begin(key_of(1), spec_of(brief, 0));
@@ -115,14 +115,14 @@ TEST(SmallLm, LearnsALongPromptBesideTheTreesOfOthers) {
     auto trees = method->draft(asks);
     ASSERT_TRUE(trees.has_value());
     ASSERT_TRUE(trees->at(1).has_value()) << "who is up to date waits for nobody";
-    EXPECT_LE(method->work().rows - before, 12u + 63u + 64u + kLearnRowsBeside);
+    EXPECT_LE(method->work().rows - before, 12u + 63u + 64u + kPrefillRowsBeside);
     tree = trees->at(0);
     if (tree) {
       EXPECT_EQ(nodes_of(tree->tokens()), fresh(lengthy, spec_of(lengthy, 0)));
     }
     method->advance(key_of(1), {});
   }
-  EXPECT_EQ(jobs, 1 + 199 / kLearnRowsBeside);
+  EXPECT_EQ(jobs, 1 + 199 / kPrefillRowsBeside);
 }
 
 TEST(SmallLm, StaysWithinTheTargetsVocabulary) {
@@ -178,17 +178,17 @@ TEST(SmallLm, RefusesOptionsOutOfRange) {
 }
 
 std::vector<double> softmax(std::span<const float> logits) {
-  std::vector<double> law(logits.begin(), logits.end());
-  const double most = *std::ranges::max_element(law);
-  for (double& each : law) each = std::exp(each - most);
-  const double sum = std::accumulate(law.begin(), law.end(), 0.0);
-  for (double& each : law) each /= sum;
-  return law;
+  std::vector<double> distribution(logits.begin(), logits.end());
+  const double most = *std::ranges::max_element(distribution);
+  for (double& each : distribution) each = std::exp(each - most);
+  const double sum = std::accumulate(distribution.begin(), distribution.end(), 0.0);
+  for (double& each : distribution) each /= sum;
+  return distribution;
 }
 
 // Daliri, Musco, Suresh (2408.07978), Theorem 3: with shared exponential races, target and drafter agree on a token with this
 // probability.
-double race_agreement(const std::vector<double>& p, const std::vector<double>& q) {
+double gumbel_agreement(const std::vector<double>& p, const std::vector<double>& q) {
   double agree = 0;
   for (size_t v = 0; v < p.size(); ++v) {
     double sum = 0;
@@ -199,7 +199,7 @@ double race_agreement(const std::vector<double>& p, const std::vector<double>& q
 }
 
 // A drafter of other weights: of the nodes of its chains that the target reaches, each is accepted with the probability that
-// the formula gives for the two laws behind the very prefix of that node.
+// the formula gives for the two distributions behind the very prefix of that node.
 TEST(SmallLm, IsAcceptedAsOftenAsTheRaceFormulaSaysAlongAChain) {
   constexpr int kTrials = 6000, kDepth = 3;
   const auto folder = noisy_model(kTiny, std::filesystem::path(testing::TempDir()) / "small_lm_noisy", 0.06F);
@@ -216,19 +216,19 @@ TEST(SmallLm, IsAcceptedAsOftenAsTheRaceFormulaSaysAlongAChain) {
     const TokenTree chain = draft(*method, key_of(1), {.nodes_max = kDepth});
     ASSERT_EQ(chain.size(), kDepth);
     for (size_t at = 0; at < kDepth; ++at) {
-      const TokenId chosen = target.next(tokens, spec);
+      const TokenId sampled_tokens = target.next(tokens, spec);
       drafter.next(tokens, spec);
       const auto p = softmax(target.logits()), q = softmax(drafter.logits());
-      const double agree = race_agreement(p, q);
+      const double agree = gumbel_agreement(p, q);
       ++reached[at];
       expected[at] += agree;
       variance[at] += agree * (1 - agree);
       if (at == 0) {
         for (size_t v = 0; v < p.size(); ++v) tv += std::abs(p[v] - q[v]) / 2 / kTrials;
       }
-      if (chain.nodes()[at].token != chosen) break;
+      if (chain.nodes()[at].token != sampled_tokens) break;
       ++accepted[at];
-      tokens.push_back(chosen);
+      tokens.push_back(sampled_tokens);
     }
   }
   for (size_t at = 0; at < kDepth; ++at) {

@@ -55,12 +55,12 @@ class Plain {
       plan_.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
     }
     const auto prompt = static_cast<size_t>(spec.prompt_length);
-    auto adjuster = std::make_shared<Adjuster>(spec.adjustments);
-    adjuster->add_prompt(std::span(tokens).first(prompt));
-    adjuster->add_output(std::span(tokens).subspan(prompt));
+    auto logits_processor = std::make_shared<LogitsProcessor>(spec.logits_params);
+    logits_processor->add_prompt(std::span(tokens).first(prompt));
+    logits_processor->add_output(std::span(tokens).subspan(prompt));
     plan_.want(spec.row(static_cast<int32_t>(tokens.size()) - spec.prompt_length));
-    plan_.adjust(plan_.add_adjuster(std::move(adjuster)), 1, [](int) { return TokenId{}; });
-    const auto chosen = model_->run(plan_.view());
+    plan_.adjust(plan_.add_logits_processor(std::move(logits_processor)), 1, [](int) { return TokenId{}; });
+    const auto sampled_tokens = model_->run(plan_.view());
     EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
     return chosen->front();
   }

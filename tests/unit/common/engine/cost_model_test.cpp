@@ -89,7 +89,7 @@ TEST(CostModel, IsNotThrownByOneStepThatAHiccupMadeLong) {
   EXPECT_LT(model.seconds({8, 0}), 1.2 * machine({8, 0}));
 }
 
-TEST(CostModel, LearnsNothingFromAStepThatTookNoTime) {
+TEST(CostModel, IgnoresAStepThatTookNoTime) {
   CostModel model = Machine().model();
   model.ran({8, 0}, 0, 1);
   EXPECT_EQ(model.seconds({8, 0}), Machine().model().seconds({8, 0}));

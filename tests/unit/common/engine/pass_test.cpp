@@ -20,15 +20,15 @@ class PassTest : public testing::Test {
  protected:
   PassTest() { plan.blocks_max = 8; }
   // Tokens 10, 11, ..., of which `cached` positions are computed.
-  CachedSequence& sequence(int32_t tokens, int32_t cached, Adjustments adjustments = {}) {
-    CachedSequence& made = sequences.emplace_back(cache.pool(), tokens, std::move(adjustments));
+  CachedSequence& sequence(int32_t tokens, int32_t cached, LogitsParams logits_params = {}) {
+    CachedSequence& made = sequences.emplace_back(cache.pool(), tokens, std::move(logits_params));
     for (int32_t i = 0; i < tokens; ++i) made.append(std::vector<TokenId>{10 + i});
     EXPECT_TRUE(cache.reserve(made, tokens + kTreeNodesMax, MayEvict::prefixes));
     made.computed(cached);
     return made;
   }
-  std::vector<TokenId> path(size_t adjusted) const {
-    const AdjustedRow& row = plan.adjusted.at(adjusted);
+  std::vector<TokenId> path(size_t processed) const {
+    const ProcessedRow& row = plan.processed.at(processed);
     return {plan.path.begin() + row.path_begin, plan.path.begin() + row.path_begin + row.path_size};
   }
 
@@ -79,13 +79,13 @@ TEST_F(PassTest, TellsTheLogitsProcessorEachRowsOwnPath) {
   pass.add_tree(sequence(4, 3), 0, {.rows = tree_rows(tree_of({{5, kRoot, 1}})), .params = {}});
   const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {5, 0, 1}, {6, 1, 1}}));
   pass.add_tree(sequence(4, 3, {.frequency_penalty = 1}), 0, {.rows = rows, .params = {}});
-  ASSERT_EQ(plan.adjusted.size(), 5u) << "rows of the second sequence only";
-  EXPECT_EQ(plan.adjusted[0].wanted, 2);
+  ASSERT_EQ(plan.processed.size(), 5u) << "rows of the second sequence only";
+  EXPECT_EQ(plan.processed[0].wanted, 2);
   EXPECT_THAT(path(0), IsEmpty()) << "the root";
   EXPECT_THAT(path(2), ElementsAre(8));
   EXPECT_THAT(path(3), ElementsAre(7, 5));
   EXPECT_THAT(path(4), ElementsAre(8, 6));
-  EXPECT_EQ(plan.adjusters.size(), 1u);
+  EXPECT_EQ(plan.logits_processors.size(), 1u);
 }
 
 TEST_F(PassTest, AsksForTheLogprobsOfATreesRows) {

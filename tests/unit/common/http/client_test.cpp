@@ -1,6 +1,6 @@
 #include "common/http/client.h"
 
-#include "tests/unit/common/http/echo_site.h"
+#include "tests/unit/common/http/echo_server.h"
 
 namespace slipstream::http {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class HttpClient : public EchoSite {
+class HttpClient : public EchoServer {
  protected:
   static constexpr std::chrono::milliseconds kPatience{20'000};
   Client ask() { return Client("127.0.0.1", port(), kPatience); }

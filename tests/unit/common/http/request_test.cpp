@@ -1,7 +1,7 @@
 // What a server makes of requests, good and bad.
 #include <thread>
 
-#include "tests/unit/common/http/echo_site.h"
+#include "tests/unit/common/http/echo_server.h"
 
 namespace slipstream::http {
 namespace {
@@ -13,7 +13,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-class HttpRequest : public EchoSite {};
+class HttpRequest : public EchoServer {};
 
 TEST_F(HttpRequest, ReachesTheHandlerInItsParts) {
   start();

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/unit/common/http/echo_site.h"
+#include "tests/unit/common/http/echo_server.h"
 
 namespace slipstream::http {
 namespace {
@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-class HttpStream : public EchoSite {
+class HttpStream : public EchoServer {
  protected:
   static constexpr std::string_view kAsk = "GET /held HTTP/1.1\r\nHost: h\r\n\r\n";
 };

@@ -28,7 +28,7 @@ std::vector<float> logits_of(LanguageModel& target, std::span<const TokenId> tok
   EXPECT_TRUE(blocks.reserve(static_cast<int32_t>(tokens.size())));
   Rows rows(4);
   rows.prompt(rows.sequence_of(blocks), blocks, tokens, 0);
-  const auto chosen = target.run(rows.view());
+  const auto sampled_tokens = target.run(rows.view());
   EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
   return {target.logits().begin(), target.logits().end()};
 }

@@ -157,12 +157,13 @@ TEST_F(StepCheck, RefusesMovesOutsideTheCache) {
   EXPECT_THAT(error(), HasSubstr("a move from slot 3 to -1"));
 }
 TEST_F(StepCheck, RefusesAdjustedRowsThatAreNone) {
-  const std::vector<std::shared_ptr<const Adjuster>> adjusters{std::make_shared<Adjuster>(Adjustments{}), nullptr};
+  const std::vector<std::shared_ptr<const LogitsProcessor>> logits_processors{std::make_shared<LogitsProcessor>(LogitsParams{}),
+                                                                              nullptr};
   const std::vector<TokenId> path(40, 5);
-  const auto refused = [&](std::vector<AdjustedRow> rows) {
+  const auto refused = [&](std::vector<ProcessedRow> rows) {
     Step step = rows_.view();
-    step.adjusted = rows;
-    step.adjusters = adjusters;
+    step.processed = rows;
+    step.logits_processors = logits_processors;
     step.path = path;
     return !check_step(step, {.rows_max = 4, .vocabulary = 64, .positions = 64, .cache_blocks = 4}).has_value();
   };
@@ -170,8 +171,8 @@ TEST_F(StepCheck, RefusesAdjustedRowsThatAreNone) {
   EXPECT_TRUE(refused({{.wanted = 3}}));
   EXPECT_TRUE(refused({{.wanted = -1}}));
   EXPECT_TRUE(refused({{.wanted = 1}, {.wanted = 1}}));
-  EXPECT_TRUE(refused({{.adjuster = 1}})) << "null";
-  EXPECT_TRUE(refused({{.adjuster = 2}}));
+  EXPECT_TRUE(refused({{.logits_processor = 1}})) << "null";
+  EXPECT_TRUE(refused({{.logits_processor = 2}}));
   EXPECT_TRUE(refused({{.path_begin = 39, .path_size = 2}}));
   EXPECT_TRUE(refused({{.path_begin = -1}}));
   EXPECT_TRUE(refused({{.path_size = kTreeDepthMax + 1}}));

@@ -54,15 +54,15 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
   // What a position of the text gave.
   struct Row {
     std::vector<float> logits;
-    TokenId chosen;
+    TokenId sampled_tokens;
   };
   std::vector<Row> run(LanguageModel& target, const Rows& rows) {
-    const auto chosen = target.run(rows.view());
+    const auto sampled_tokens = target.run(rows.view());
     EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
     std::vector<Row> out;
     for (size_t i = 0; i < chosen->size(); ++i) {
       const auto logits = target.logits().subspan(i * vocabulary_, vocabulary_);
-      out.push_back({{logits.begin(), logits.end()}, (*chosen)[i]});
+      out.push_back({{logits.begin(), logits.end()}, (*sampled_tokens)[i]});
     }
     return out;
   }
@@ -81,7 +81,7 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     const Row& alone = alone_[static_cast<size_t>(position)];
     const bool same = std::memcmp(row.logits.data(), alone.logits.data(), vocabulary_ * sizeof(float)) == 0;
     EXPECT_TRUE(same) << "logits of position " << position << ", " << how;
-    EXPECT_EQ(row.chosen, alone.chosen) << "position " << position << ", " << how;
+    EXPECT_EQ(row.sampled_tokens, alone.sampled_tokens) << "position " << position << ", " << how;
   }
   void feed(LanguageModel& target, const BlockTable& blocks, int32_t count) {
     Rows rows(kBlocksMax);

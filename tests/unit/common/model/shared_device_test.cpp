@@ -39,7 +39,7 @@ class Text {
     rows.moves = std::move(moves_);
     moves_.clear();
     length_ += count;
-    const auto chosen = model_.run(rows.view());
+    const auto sampled_tokens = model_.run(rows.view());
     EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
     return {model_.logits().begin(), model_.logits().end()};
   }

@@ -186,7 +186,7 @@ TEST_F(NodeTest, CallsAFrameThatDoesNotDecodeMalformed) {
   EXPECT_EQ(server_words_.next(), "down");
 }
 
-TEST_F(NodeTest, SaysFarewellWhenStopped) {
+TEST_F(NodeTest, DrainsWhenStopped) {
   start_server();
   start_client();
   EXPECT_EQ(client_words_.next(), "42");
@@ -194,7 +194,7 @@ TEST_F(NodeTest, SaysFarewellWhenStopped) {
   EXPECT_EQ(client_words_.next(), "stopping");
 }
 
-TEST_F(NodeTest, GoesOnAfterItsFarewellUntilItIsDone) {
+TEST_F(NodeTest, GoesOnDrainingUntilItIsDone) {
   serving_ = std::jthread([this](std::stop_token stop) {
     const auto left = [](const Server& server) { return server.left; };
     server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}, .grace = kLong, .done = left});
@@ -208,7 +208,7 @@ TEST_F(NodeTest, GoesOnAfterItsFarewellUntilItIsDone) {
   serving_.join();
 }
 
-TEST_F(NodeTest, ShowsTheActorAsItIsBeforeItsFarewell) {
+TEST_F(NodeTest, ShowsTheActorAsItIsBeforeItDrains) {
   std::vector<std::string> order;
   std::stop_source stopped;
   stopped.request_stop();
@@ -235,12 +235,12 @@ TEST_F(NodeTest, HearsWhatWasPostedBeforeItLeavesAndRefusesWhatComesAfter) {
   EXPECT_FALSE(client_node_.post(2));
 }
 
-TEST_F(NodeTest, SaysItsLastWordsWhenItsGraceEnds) {
+TEST_F(NodeTest, SendsItsFinalEventWhenItsGraceEnds) {
   serving_ = std::jthread([this](std::stop_token stop) {
     server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}},
                             .grace = 1ms,
                             .done = [](const Server&) { return false; },
-                            .last_words = From<Drain>{Peer{}, Drain{"stopped"}}});
+                            .final_event = From<Drain>{Peer{}, Drain{"stopped"}}});
   });
   start_client();
   EXPECT_EQ(client_words_.next(), "42");

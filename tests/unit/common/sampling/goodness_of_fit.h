@@ -34,11 +34,11 @@ inline double total_variation(std::span<const double> p, std::span<const double>
 
 // softmax(logits / temperature), by libm: the test's own arithmetic.
 inline std::vector<double> softmax(std::span<const float> logits, double temperature) {
-  std::vector<double> law;
+  std::vector<double> distribution;
   double total = 0;
-  for (float logit : logits) total += law.emplace_back(std::exp(static_cast<double>(logit) / temperature));
-  for (double& p : law) p /= total;
-  return law;
+  for (float logit : logits) total += distribution.emplace_back(std::exp(static_cast<double>(logit) / temperature));
+  for (double& p : distribution) p /= total;
+  return distribution;
 }
 
 }  // namespace slipstream

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/common/sampling/allocations.h"
-#include "tests/unit/common/sampling/plain_choose.h"
+#include "tests/unit/common/sampling/plain_sample_token.h"
 
 namespace slipstream {
 namespace {
@@ -56,7 +56,7 @@ std::vector<TokenId> plain_order(std::span<const float> logits, const RowSamplin
 
 TEST(Rank, OrdersTokensAsSortingAllOfTheirKeysWould) {
   std::mt19937_64 random(1);
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   for (int i = 0; i < 4000; ++i) {
     constexpr size_t kSizes[] = {1, 3, 17, 64, 65, 500, 4097};
     const auto logits = random_row(random, kSizes[random() % std::size(kSizes)]);
@@ -69,9 +69,9 @@ TEST(Rank, OrdersTokensAsSortingAllOfTheirKeysWould) {
   }
 }
 
-TEST(Rank, PutsFirstWhatChooseGives) {
+TEST(Rank, PutsFirstWhatSampleTokenGives) {
   std::mt19937_64 random(2);
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   for (int i = 0; i < 4000; ++i) {
     const auto logits = random_row(random, 1 + random() % 900);
     const RowSampling row = random_sampling(random);
@@ -83,7 +83,7 @@ TEST(Rank, PutsFirstWhatChooseGives) {
 
 TEST(Rank, SharesOutAtMostOneInFallingConfidences) {
   std::mt19937_64 random(3);
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   for (int i = 0; i < 2000; ++i) {
     const auto logits = random_row(random, 1 + random() % 300);
     std::array<Ranked, kRankedMax> ranked;
@@ -99,7 +99,7 @@ TEST(Rank, SharesOutAtMostOneInFallingConfidences) {
 }
 
 TEST(Rank, IsSoftmaxOfTheWholeRowAtTemperatureZero) {
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   std::vector<float> logits(100);
   double total = 0;
   for (size_t i = 0; i < logits.size(); ++i) total += std::exp(logits[i] = static_cast<float>(i % 7) * 0.5F);
@@ -114,7 +114,7 @@ TEST(Rank, IsRightAsOftenAsItSaysAboutATargetOneNatAway) {
   std::mt19937_64 random(4);
   std::extreme_value_distribution<float> gumbel_noise(0, 1);
   std::normal_distribution<float> normal(0, 3);
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   for (const float temperature : {0.0F, 0.7F, 1.0F}) {
     constexpr int kTrials = 20000;
     double said = 0, right = 0, variance = 0;
@@ -134,7 +134,7 @@ TEST(Rank, IsRightAsOftenAsItSaysAboutATargetOneNatAway) {
 }
 
 TEST(Rank, RanksNothingWhereLogitsAreNotFinite) {
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   std::array<Ranked, 4> ranked;
   for (const float temperature : {0.0F, 1.0F}) {
     const RowSampling row{1, 0, 0, {.temperature = temperature}};
@@ -144,7 +144,7 @@ TEST(Rank, RanksNothingWhereLogitsAreNotFinite) {
 }
 
 TEST(Rank, AllocatesNothingOnceItHasGrown) {
-  ChooseScratch scratch;
+  SamplingScratch scratch;
   std::vector<float> logits(5000);
   for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i * 7919 % 1000) * 0.01F;
   std::array<Ranked, 8> ranked;

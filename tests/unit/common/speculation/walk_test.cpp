@@ -32,7 +32,7 @@ struct Target {
   }
   // What a verify pass returns: each row sees the tokens that the mask lets it see.
   std::vector<TokenId> rows(const TokenTree& tree) const {
-    std::vector<TokenId> chosen;
+    std::vector<TokenId> sampled_tokens;
     for (const TreeRow& row : tree_rows(tree)) {
       std::vector<TokenId> prefix;
       for (int node = 0; node < tree.size(); ++node) {
@@ -40,7 +40,7 @@ struct Target {
       }
       chosen.push_back(after(prefix));
     }
-    return chosen;
+    return sampled_tokens;
   }
 };
 

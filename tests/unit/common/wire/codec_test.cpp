@@ -63,7 +63,7 @@ TEST(Codec, TakesAHelloOfAReleaseThatNamedNoDraftModel) {
 TEST(Codec, AnAdvanceCarriesTheDraftersPartOfASpecAndAStartAllOfIt) {
   const GenerationSpec spec{.prompt_length = 2,
                             .sampling = {.temperature = 0.5F},
-                            .adjustments = {.presence_penalty = 1},
+                            .logits_params = {.presence_penalty = 1},
                             .seed = 7,
                             .choice = 1,
                             .acceptance = {.rule = Rule::ratio},
@@ -104,7 +104,7 @@ TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
   Tree tree{.nodes = std::vector<TreeNode>(kTreeNodesMax)};
   Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax), .info = GenerationSpec{}};
   advance.tuning.reason = std::string(kTextBytesMax, 'r');
-  Adjustments& how = advance.info->adjustments;
+  LogitsParams& how = advance.info->logits_params;
   how = {.min_tokens = 1,
          .end_ids = std::vector<TokenId>(kStopIdsMax),
          .bad_words = std::vector(kBadSequencesMax, std::vector<TokenId>(kBadWordTokensMax))};

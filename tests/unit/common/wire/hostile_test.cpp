@@ -81,37 +81,37 @@ schema::Start::Builder good_start(schema::Generate::Builder top) {
 }
 
 // Of both boundaries that carry them.
-void expect_refused_adjustments(const std::function<void(schema::Adjustments::Builder)>& fill, std::string_view why) {
-  expect_refused(decode_generate(built<schema::Generate>([&](auto top) { fill(good_start(top).initAdjustments()); })), why);
+void expect_refused_logits_params(const std::function<void(schema::LogitsParams::Builder)>& fill, std::string_view why) {
+  expect_refused(decode_generate(built<schema::Generate>([&](auto top) { fill(good_start(top).initLogitsParams()); })), why);
   expect_refused(
-      decode_draft(built<schema::Draft>([&](auto top) { fill(sound(top.initAdvance().initInfo()).initAdjustments()); })), why);
+      decode_draft(built<schema::Draft>([&](auto top) { fill(sound(top.initAdvance().initInfo()).initLogitsParams()); })), why);
 }
 
 TEST(Hostile, AdjustmentsOverTheirLimitsAreRefused) {
-  expect_refused_adjustments([](auto to) { to.initEndIds(kStopIdsMax + 1); }, "Adjustments.endIds");
-  expect_refused_adjustments([](auto to) { to.initLogitBias(kLogitBiasMax + 1); }, "Adjustments.logitBias");
-  expect_refused_adjustments([](auto to) { to.initAllowedIds(kAllowedTokensMax + 1); }, "Adjustments.allowedIds");
-  expect_refused_adjustments([](auto to) { to.initBadWords(kBadSequencesMax + 1); }, "Adjustments.badWords");
-  expect_refused_adjustments([](auto to) { to.initBadWords(1).init(0, kBadWordTokensMax + 1); }, "Adjustments.badWords");
-  expect_refused_adjustments([](auto to) { to.initBadWords(1).init(0, 0); }, "no tokens");
+  expect_refused_logits_params([](auto to) { to.initEndIds(kStopIdsMax + 1); }, "LogitsParams.endIds");
+  expect_refused_logits_params([](auto to) { to.initLogitBias(kLogitBiasMax + 1); }, "LogitsParams.logitBias");
+  expect_refused_logits_params([](auto to) { to.initAllowedIds(kAllowedTokensMax + 1); }, "LogitsParams.allowedIds");
+  expect_refused_logits_params([](auto to) { to.initBadWords(kBadSequencesMax + 1); }, "LogitsParams.badWords");
+  expect_refused_logits_params([](auto to) { to.initBadWords(1).init(0, kBadWordTokensMax + 1); }, "LogitsParams.badWords");
+  expect_refused_logits_params([](auto to) { to.initBadWords(1).init(0, 0); }, "no tokens");
 }
 
 TEST(Hostile, AdjustmentsOutOfRangeOrOrderAreRefused) {
   for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0.0F, -1.0F, 1e3F}) {
-    expect_refused_adjustments([&](auto to) { to.setRepetitionPenalty(bad); }, "repetitionPenalty");
+    expect_refused_logits_params([&](auto to) { to.setRepetitionPenalty(bad); }, "repetitionPenalty");
   }
   for (float bad : {std::numeric_limits<float>::quiet_NaN(), 2.5F, -2.5F}) {
-    expect_refused_adjustments([&](auto to) { to.setPresencePenalty(bad); }, "presencePenalty");
-    expect_refused_adjustments([&](auto to) { to.setFrequencyPenalty(bad); }, "frequencyPenalty");
+    expect_refused_logits_params([&](auto to) { to.setPresencePenalty(bad); }, "presencePenalty");
+    expect_refused_logits_params([&](auto to) { to.setFrequencyPenalty(bad); }, "frequencyPenalty");
   }
   for (float bad : {std::numeric_limits<float>::quiet_NaN(), 100.5F, -101.0F}) {
-    expect_refused_adjustments([&](auto to) { to.initLogitBias(1)[0].setBias(bad); }, "LogitBias.bias");
+    expect_refused_logits_params([&](auto to) { to.initLogitBias(1)[0].setBias(bad); }, "LogitBias.bias");
   }
-  expect_refused_adjustments([](auto to) { to.setMinTokens(-1); }, "minTokens");
-  expect_refused_adjustments([](auto to) { to.initLogitBias(1)[0].setId(-1); }, "LogitBias.id");
-  expect_refused_adjustments([](auto to) { to.initLogitBias(2); }, "ascend");
-  expect_refused_adjustments([](auto to) { to.initAllowedIds(2); }, "ascend");
-  expect_refused_adjustments([](auto to) { to.initAllowedIds(1).set(0, -1); }, "negative");
+  expect_refused_logits_params([](auto to) { to.setMinTokens(-1); }, "minTokens");
+  expect_refused_logits_params([](auto to) { to.initLogitBias(1)[0].setId(-1); }, "LogitBias.id");
+  expect_refused_logits_params([](auto to) { to.initLogitBias(2); }, "ascend");
+  expect_refused_logits_params([](auto to) { to.initAllowedIds(2); }, "ascend");
+  expect_refused_logits_params([](auto to) { to.initAllowedIds(1).set(0, -1); }, "negative");
 }
 
 TEST(Hostile, LogprobsOverTheirLimitsOrNoneAreRefused) {

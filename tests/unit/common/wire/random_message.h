@@ -106,13 +106,13 @@ class RandomMessage {
     some.erase(doubles.begin(), doubles.end());
     return some;
   }
-  Adjustments adjustments() {
+  LogitsParams logits_params() {
     if (coin()) return {};
-    Adjustments how{.repetition_penalty = 0.5F + unit(),
-                    .presence_penalty = 2 * unit() - 1,
-                    .frequency_penalty = 2 * unit() - 1,
-                    .min_tokens = length(),
-                    .end_ids = ids(kStopIdsMax)};
+    LogitsParams how{.repetition_penalty = 0.5F + unit(),
+                     .presence_penalty = 2 * unit() - 1,
+                     .frequency_penalty = 2 * unit() - 1,
+                     .min_tokens = length(),
+                     .end_ids = ids(kStopIdsMax)};
     for (TokenId id : ascending(20)) how.bias.push_back({id, 200 * unit() - 100});
     for (int n = below(6); n > 0; --n) {
       how.bad_words.push_back(ids(kBadWordTokensMax - 1));
@@ -148,7 +148,7 @@ class RandomMessage {
   GenerationSpec drafter_spec() {
     return {.prompt_length = length(),
             .sampling = sampling(),
-            .adjustments = adjustments(),
+            .logits_params = logits_params(),
             .seed = u64(),
             .choice = static_cast<uint32_t>(below(kChoicesMax)),
             .acceptance = acceptance()};
@@ -186,8 +186,9 @@ class RandomMessage {
   Tree tree() {
     Tree tree{fence(), u32(), {}, {}, static_cast<NoNodes>(below(4)), u32()};
     for (int n = below(3); n > 0; --n) {
-      DraftDistribution& law = tree.laws.emplace_back(DraftDistribution{ids(kDraftDistributionTokensMax), {}});
-      for (int i = below(kDraftDistributionTokensMax + 1); i > 0; --i) law.weights.push_back(u16());
+      DraftDistribution& distribution =
+          tree.distributions.emplace_back(DraftDistribution{ids(kDraftDistributionTokensMax), {}});
+      for (int i = below(kDraftDistributionTokensMax + 1); i > 0; --i) distribution.weights.push_back(u16());
     }
     for (int n = below(kTreeNodesMax + 1); n > 0; --n) {
       tree.nodes.push_back({static_cast<TokenId>(u32()), static_cast<int32_t>(u32()), unit()});

@@ -93,7 +93,7 @@ TEST(ZmqTransport, TellsTheServerWhenAClientDies) {
   EXPECT_EQ(pair.server->counters().dropped_gone, 1u);
 }
 
-TEST(ZmqTransport, HearsAFarewellBeforeTheEnd) {
+TEST(ZmqTransport, HearsALastMessageBeforeTheEnd) {
   for (int n = 0; n < 20; ++n) {
     Pair pair;
     pair.client->send(kServer, frame('z'));

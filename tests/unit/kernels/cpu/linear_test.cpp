@@ -34,7 +34,7 @@ struct Matrix {
     quantize(format, values.data(), in, blocks.data());
     pack_blocks(format, blocks.data(), in, row, panels.data());
   }
-  Matrix& drawn() {
+  Matrix& sampled() {
     for (int32_t r = 0; r < out; ++r) set(r, normal(in, static_cast<uint32_t>(100 + r)));
     return *this;
   }
@@ -118,7 +118,7 @@ std::vector<Size> sizes() {
 TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
   for (const WeightFormat format : kFormats) {
     for (const auto& [rows, in, out] : sizes()) {
-      const Matrix matrix = Matrix{.format = format, .in = in, .out = out}.drawn();
+      const Matrix matrix = Matrix{.format = format, .in = in, .out = out}.sampled();
       const std::vector<float> x = normal(int64_t{rows} * in, 1);
       const auto input = activations(format, x, in);
       const auto columns = said(format, input, x, in);
@@ -148,7 +148,7 @@ TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
 TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongMany) {
   constexpr int32_t kRows = 37, kIn = 298, kOut = 70;
   for (const WeightFormat format : kFormats) {
-    const Matrix matrix = Matrix{.format = format, .in = kIn, .out = kOut}.drawn();
+    const Matrix matrix = Matrix{.format = format, .in = kIn, .out = kOut}.sampled();
     const auto input = activations(format, normal(kRows * kIn, 1), kIn);
     const size_t bytes = input.size() / kRows;
     const std::vector<float> all = run(matrix, input, kRows);
@@ -219,7 +219,7 @@ TEST_P(Linear, RoundsActivationsToInt8AlikeOnEveryPath) {
 
 TEST_P(Linear, PassesOnWhatIsNotFinite) {
   for (const WeightFormat format : kFormats) {
-    const Matrix matrix = Matrix{.format = format, .in = 64, .out = 32}.drawn();
+    const Matrix matrix = Matrix{.format = format, .in = 64, .out = 32}.sampled();
     for (const float bad : {NAN, INFINITY, -INFINITY}) {
       std::vector<float> x = normal(2 * 64, 1);
       x[40] = bad;

@@ -16,8 +16,8 @@ inline std::vector<float> random_row(std::mt19937_64& random) {
   const float spread = kSpreads[random() % std::size(kSpreads)], offset = random() % 4 == 0 ? normal(random) * 1e4F : 0;
   const bool tied = random() % 3 == 0, masked = random() % 3 == 0;
   for (float& logit : row) {
-    const float drawn = tied ? static_cast<float>(random() % 4) : normal(random);
-    logit = masked && random() % 2 == 0 ? -INFINITY : offset + spread * drawn;
+    const float sampled = tied ? static_cast<float>(random() % 4) : normal(random);
+    logit = masked && random() % 2 == 0 ? -INFINITY : offset + spread * sampled;
   }
   return row;
 }

@@ -14,14 +14,14 @@ struct Mean {
 
 Mean by_enumeration(const ChainPair& pair, const Batch& batch, const Judge& judge) {
   Mean mean;
-  std::map<std::vector<TokenId>, double> law;
-  every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, batch, judge, luck); },
+  std::map<std::vector<TokenId>, double> distribution;
+  every_answer<Answer>([&](RandomPair& random) { return decode_to_the_horizon(pair, batch, judge, random); },
                        [&](const Answer& answer, double probability) {
                          mean.rejections += probability * answer.rejections;
                          mean.spent += probability * answer.spent;
-                         law[answer.tokens] += probability;
+                         distribution[answer.tokens] += probability;
                        });
-  mean.bias = bias_of_answers(pair, law);
+  mean.bias = bias_of_answers(pair, distribution);
   return mean;
 }
 
@@ -46,7 +46,7 @@ TEST(ChainRejections, OfBatchesAreThoseOfTheorem3) {
   }
 }
 
-// A path whose draft goes on in the next round, alone, is judged as if it had been drawn at once.
+// A path whose draft goes on in the next round, alone, is judged as if it had been sampled at once.
 TEST(ChainRejections, DoNotDependOnHowFarARoundDraws) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     const ChainPair pair = ChainPair::random({.vocabulary = 2, .horizon = 4}, seed);
@@ -76,7 +76,7 @@ TEST(ChainRejections, FallWithTheBatchToALimitAboveZero) {
               kExact);
 }
 
-TEST(ChainRejections, OfABiasedRuleFollowTheLawThatItEmits) {
+TEST(ChainRejections, OfABiasedRuleFollowTheDistributionThatItEmits) {
   const ChainPair pair = ChainPair::random({.vocabulary = 3, .horizon = 3}, 21);
   for (const Bias& bias : {Bias{Bias::Kind::lenience, 0.5}, Bias{Bias::Kind::lenience, 2.0}, Bias{Bias::Kind::pareto, 0.1},
                            Bias{Bias::Kind::uniform, 0.1}, Bias{Bias::Kind::typical, 0.3, 0.6}}) {

@@ -12,34 +12,34 @@ namespace slipstream::theory {
 inline constexpr double kExact = 1e-12;
 
 // One dice for all rounds, which answers in every way.
-class EveryLuck final : public Luck {
+class EveryAnswer final : public RandomPair {
  public:
-  explicit EveryLuck(RandomSource& dice) : dice_(dice) {}
+  explicit EveryAnswer(RandomSource& random) : random_(random) {}
   void begin_round() override {}
-  RandomSource& drafts() override { return dice_; }
-  RandomSource& judge() override { return dice_; }
+  RandomSource& drafts() override { return random_; }
+  RandomSource& judge() override { return random_; }
 
  private:
-  RandomSource& dice_;
+  RandomSource& random_;
 };
 
 template <class T>
-void every_answer(const std::function<T(Luck&)>& decode, const std::function<void(const T&, double)>& outcome) {
+void every_answer(const std::function<T(RandomPair&)>& decode, const std::function<void(const T&, double)>& outcome) {
   T answer;
   EveryOutcome::of(
-      [&](RandomSource& dice) {
-        EveryLuck luck(dice);
-        answer = decode(luck);
+      [&](RandomSource& random) {
+        EveryAnswer random(random);
+        answer = decode(random);
       },
       [&](double probability) { outcome(answer, probability); });
 }
 
-// The largest difference of a law of whole answers from the target's.
-inline double bias_of_answers(const ChainPair& pair, std::map<std::vector<TokenId>, double> law) {
+// The largest difference of a distribution of whole answers from the target's.
+inline double bias_of_answers(const ChainPair& pair, std::map<std::vector<TokenId>, double> distribution) {
   std::vector<TokenId> answer;
   const std::function<void(TokenId, double)> subtract = [&](TokenId before, double mass) {
     if (static_cast<int>(answer.size()) == pair.horizon()) {
-      law[answer] -= mass;
+      distribution[answer] -= mass;
       return;
     }
     const Shares p = pair.p(static_cast<int>(answer.size()) + 1, before);
@@ -51,16 +51,16 @@ inline double bias_of_answers(const ChainPair& pair, std::map<std::vector<TokenI
   };
   for (TokenId prompt = 0; prompt < pair.vocabulary(); ++prompt) subtract(prompt, 1.0 / pair.vocabulary());
   double most = 0;
-  for (const auto& [tokens, apart] : law) most = std::max(most, std::abs(apart));
+  for (const auto& [tokens, apart] : distribution) most = std::max(most, std::abs(apart));
   return most;
 }
 
-inline OwnedDistribution law_of(const std::vector<uint64_t>& weights) {
-  OwnedDistribution law;
+inline OwnedDistribution distribution_of(const std::vector<uint64_t>& weights) {
+  OwnedDistribution distribution;
   for (size_t x = 0; x < weights.size(); ++x) {
-    if (weights[x] > 0) law.add(static_cast<TokenId>(x), weights[x]);
+    if (weights[x] > 0) distribution.add(static_cast<TokenId>(x), weights[x]);
   }
-  return law;
+  return distribution;
 }
 
 }  // namespace slipstream::theory

@@ -11,14 +11,14 @@ namespace {
 
 double first_round_by_enumeration(const ChainPair& pair, int drafts, const Judge& judge) {
   double mean = 0;
-  every_answer<int>([&](Luck& luck) { return decode_one_round(pair, {.length_max = drafts}, judge, luck); },
+  every_answer<int>([&](RandomPair& random) { return decode_one_round(pair, {.length_max = drafts}, judge, random); },
                     [&](const int& tokens, double probability) { mean += probability * tokens; });
   return mean;
 }
 
 TEST(Leviathan, ExpectsTheTokensThatARoundOfTheProductEmits) {
-  const ChainPair pair =
-      ChainPair::constant(law_of({3, 1}), law_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 4);
+  const ChainPair pair = ChainPair::constant(distribution_of({3, 1}),
+                                             distribution_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 4);
   const double alpha = 1 - rejection(pair.p(1, 0), pair.q(1, 0));
   EXPECT_NEAR(alpha, 0.75, kExact);
   for (int gamma = 0; gamma <= 3; ++gamma) {

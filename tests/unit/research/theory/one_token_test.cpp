@@ -9,7 +9,7 @@
 namespace slipstream::theory {
 namespace {
 
-TEST(OneToken, IsRejectedAsOftenAsTheLawsAreApart) {
+TEST(OneToken, IsRejectedAsOftenAsTheDistributionsAreApart) {
   const std::vector<double> p{0.6, 0.4}, q{0.8, 0.2};
   EXPECT_NEAR(rejection(p, q), 0.2, kExact);
   EXPECT_NEAR(rejection(p, p), 0, kExact);
@@ -39,16 +39,17 @@ TEST(OneToken, OfABatchIsRejectedWithTheProductOfVariations) {
 // That all drafts of a token are refused by the product's rule.
 double refused_by_enumeration(const ChainPair& pair, int batch) {
   double refused = 0;
-  every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, {.drafts = batch}, by_ratio(), luck); },
+  every_answer<Answer>([&](RandomPair& random) { return decode_to_the_horizon(pair, {.drafts = batch}, by_ratio(), random); },
                        [&](const Answer& answer, double probability) { refused += probability * answer.rejections; });
   return refused;
 }
 
-TEST(OneToken, OfUniformLawsImprovesAsThePaperSays) {
+TEST(OneToken, OfUniformDistributionsImprovesAsThePaperSays) {
   for (const int part : {1, 2, 4}) {  // of eight tokens
     std::vector<uint64_t> some(8, 0);
     std::fill_n(some.begin(), part, 1);
-    const ChainPair pair = ChainPair::constant(law_of(some), law_of(std::vector<uint64_t>(8, kDraftDistributionTotal / 8)), 1);
+    const ChainPair pair =
+        ChainPair::constant(distribution_of(some), distribution_of(std::vector<uint64_t>(8, kDraftDistributionTotal / 8)), 1);
     for (int drafts = 1; drafts <= 4; ++drafts) {
       const double improvement = rejection(pair.p(1, 0), pair.q(1, 0)) - batch_rejection(pair.p(1, 0), pair.q(1, 0), drafts);
       EXPECT_NEAR(uniform_batch_improvement(8.0 / part, drafts), improvement, kExact);
@@ -59,11 +60,12 @@ TEST(OneToken, OfUniformLawsImprovesAsThePaperSays) {
   }
 }
 
-TEST(OneToken, OfBernoulliLawsImprovesAsThePaperSays) {
+TEST(OneToken, OfBernoulliDistributionsImprovesAsThePaperSays) {
   for (const double u : {0.125, 0.5, 0.875}) {
     for (const double v : {0.25, 0.5, 0.75}) {
       const auto weight = [](double share) { return static_cast<uint64_t>(share * kDraftDistributionTotal); };
-      const ChainPair pair = ChainPair::constant(law_of({weight(1 - u), weight(u)}), law_of({weight(1 - v), weight(v)}), 1);
+      const ChainPair pair =
+          ChainPair::constant(distribution_of({weight(1 - u), weight(u)}), distribution_of({weight(1 - v), weight(v)}), 1);
       for (int drafts = 1; drafts <= 5; ++drafts) {
         const double rejected = std::abs(u - v) - bernoulli_batch_improvement(u, v, drafts);
         EXPECT_NEAR(batch_rejection(pair.p(1, 0), pair.q(1, 0), drafts), rejected, kExact);

@@ -17,17 +17,17 @@ void expect_identity(const Passes& passes) {
 
 Passes by_enumeration(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge) {
   Passes mean;
-  std::map<std::vector<TokenId>, double> law;
-  every_answer<CountedAnswer>([&](Luck& luck) { return decode_in_rounds(pair, policy, judge, luck); },
+  std::map<std::vector<TokenId>, double> distribution;
+  every_answer<CountedAnswer>([&](RandomPair& random) { return decode_in_rounds(pair, policy, judge, random); },
                               [&](const CountedAnswer& answer, double probability) {
                                 expect_identity(answer.passes);
                                 EXPECT_EQ(answer.passes.tokens, pair.horizon());
                                 const Passes& of = answer.passes;
                                 mean += {of.tokens * probability, of.drafted * probability, of.verified * probability,
                                          of.discarded * probability};
-                                law[answer.tokens] += probability;
+                                distribution[answer.tokens] += probability;
                               });
-  EXPECT_LT(bias_of_answers(pair, law), kExact);
+  EXPECT_LT(bias_of_answers(pair, distribution), kExact);
   return mean;
 }
 
@@ -63,8 +63,8 @@ TEST(Passes, AddUpAndTheAnswerIsTheTargetsWhateverStopsARound) {
 // What is drafted under a perfect head, by hand: p and q share 3/4 of a token. A draft that is surely accepted goes on; one
 // that may be refused (1 - p/q = 1/2) ends the round at a threshold below that.
 TEST(Passes, OfAPerfectHeadEndARoundBehindTheFirstDoubtfulDraft) {
-  const ChainPair pair =
-      ChainPair::constant(law_of({3, 1}), law_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 3);
+  const ChainPair pair = ChainPair::constant(distribution_of({3, 1}),
+                                             distribution_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 3);
   const auto drafted_at = [&](double threshold) {
     return by_enumeration(pair, {.length_max = 2, .stop = LengthPolicy::Stop::exact, .threshold = threshold}, by_ratio())
         .drafted;
@@ -75,11 +75,11 @@ TEST(Passes, OfAPerfectHeadEndARoundBehindTheFirstDoubtfulDraft) {
   EXPECT_NEAR(drafted_at(0.4), 0.5 * 2 + 0.25 * 1 + 0.25 * 2, kExact);
 }
 
-// The same laws over four tokens: only a second doubtful draft (1 - 1/4) is beyond 0.6, and after two of them (1/4) the round
-// has two drafts instead of three. What comes after has no room for more than two.
+// The same distributions over four tokens: only a second doubtful draft (1 - 1/4) is beyond 0.6, and after two of them (1/4)
+// the round has two drafts instead of three. What comes after has no room for more than two.
 TEST(Passes, OfAPerfectHeadMultiplyTheChancesOfARound) {
-  const ChainPair pair =
-      ChainPair::constant(law_of({3, 1}), law_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 4);
+  const ChainPair pair = ChainPair::constant(distribution_of({3, 1}),
+                                             distribution_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 4);
   const LengthPolicy policy{.length_max = 3, .stop = LengthPolicy::Stop::exact, .threshold = 0.6};
   EXPECT_NEAR(by_enumeration(pair, policy, by_ratio()).drafted, expected_passes(pair, 3).drafted - 0.25, kExact);
 }

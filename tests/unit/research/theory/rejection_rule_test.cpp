@@ -8,9 +8,9 @@
 namespace slipstream::theory {
 namespace {
 
-// Laws of all kinds: one row after another of chains that are unrelated, and that are near.
+// Distributions of all kinds: one row after another of chains that are unrelated, and that are near.
 template <class Check>
-void for_each_pair_of_laws(const Check& check) {
+void for_each_pair_of_distributions(const Check& check) {
   for (const double hard : {1.0, 0.0}) {
     const ChainPair pair = ChainPair::random({.vocabulary = 5, .horizon = 40, .hard = hard}, 17);
     for (int n = 1; n <= pair.horizon(); ++n) check(pair.p(n, 0), pair.q(n, 0));
@@ -23,12 +23,12 @@ class Numbers {  // in [0, 1), one after another
     const PhiloxWords words = philox({{at_++, 0, 0, 0}}, 99);
     return noise_uniform(words.word[0], words.word[1]);
   }
-  std::vector<double> law(size_t tokens) {
-    std::vector<double> law;
+  std::vector<double> distribution(size_t tokens) {
+    std::vector<double> distribution;
     double sum = 0;
-    for (size_t x = 0; x < tokens; ++x) sum += law.emplace_back(next());
-    for (double& share : law) share /= sum;
-    return law;
+    for (size_t x = 0; x < tokens; ++x) sum += distribution.emplace_back(next());
+    for (double& share : distribution) share /= sum;
+    return distribution;
   }
 
  private:
@@ -36,7 +36,7 @@ class Numbers {  // in [0, 1), one after another
 };
 
 TEST(RejectionRule, OfTheUnbiasedFamilyNeverRejectsLessThanSpeculativeDecoding) {
-  for_each_pair_of_laws([](Shares p, Shares q) {
+  for_each_pair_of_distributions([](Shares p, Shares q) {
     for (const NamedRule& member : unbiased_family(p, q)) {
       EXPECT_LT(bias(member.rule, p, q), kExact) << member.name;
       EXPECT_GE(rejection(member.rule, q), total_variation(p, q) - kExact) << member.name;
@@ -45,23 +45,23 @@ TEST(RejectionRule, OfTheUnbiasedFamilyNeverRejectsLessThanSpeculativeDecoding) 
   });
 }
 
-TEST(RejectionRule, WithTheBestOtherLawHasTheBiasOfTheorem4AndNoLawHasLess) {
+TEST(RejectionRule, WithTheBestOtherDistributionHasTheBiasOfTheorem4AndNoDistributionHasLess) {
   Numbers numbers;
-  for_each_pair_of_laws([&](Shares p, Shares q) {
+  for_each_pair_of_distributions([&](Shares p, Shares q) {
     std::vector<double> b;
     for (size_t x = 0; x < p.size(); ++x) b.push_back(numbers.next());
     RejectionRule rule = with_best_other(b, p, q);
     const double least = bias(rule, p, q);
     EXPECT_NEAR(least, least_bias(b, p, q), kExact);
     for (int attempt = 0; attempt < 100; ++attempt) {
-      rule.other = numbers.law(p.size());
+      rule.other = numbers.distribution(p.size());
       EXPECT_GE(bias(rule, p, q), least - kExact);
     }
   });
 }
 
 TEST(RejectionRule, ThatLeansLiesOnTheStraightLineOfTheorem5) {
-  for_each_pair_of_laws([](Shares p, Shares q) {
+  for_each_pair_of_distributions([](Shares p, Shares q) {
     for (const double strength : {0.05, 0.2, 0.6, 1.0}) {
       for (const Bias::Kind kind : {Bias::Kind::lenience, Bias::Kind::pareto}) {
         const RejectionRule rule = rule_of({kind, strength}, p, q);
@@ -75,9 +75,9 @@ TEST(RejectionRule, ThatLeansLiesOnTheStraightLineOfTheorem5) {
 
 TEST(RejectionRule, NeverLiesBelowTheLine) {
   Numbers numbers;
-  for_each_pair_of_laws([&](Shares p, Shares q) {
+  for_each_pair_of_distributions([&](Shares p, Shares q) {
     for (int attempt = 0; attempt < 100; ++attempt) {
-      RejectionRule rule{.other = numbers.law(p.size())};
+      RejectionRule rule{.other = numbers.distribution(p.size())};
       for (size_t x = 0; x < p.size(); ++x) rule.b.push_back(numbers.next());
       EXPECT_GE(rejection(rule, q) + bias(rule, p, q), total_variation(p, q) - kExact);
     }
@@ -93,11 +93,11 @@ TEST(RejectionRule, OfTheProductIsWhatTheProductRuns) {
                          {Bias::Kind::uniform, 0.07},
                          {Bias::Kind::typical, 0.3, 0.6}};
   for (const Bias& kind : biases) {
-    std::vector<double> law(5, 0.0), theory(5, 0.0);
+    std::vector<double> distribution(5, 0.0), theory(5, 0.0);
     double rejected = 0, declared = 0, by_theory = 0, spent_by_theory = 0;
-    every_answer<Answer>([&](Luck& luck) { return decode_to_the_horizon(pair, {}, by_bias(kind), luck); },
+    every_answer<Answer>([&](RandomPair& random) { return decode_to_the_horizon(pair, {}, by_bias(kind), random); },
                          [&](const Answer& answer, double probability) {
-                           law[static_cast<size_t>(answer.tokens[0])] += probability;
+                           distribution[static_cast<size_t>(answer.tokens[0])] += probability;
                            rejected += probability * answer.rejections;
                            declared += probability * answer.spent;
                          });
@@ -111,7 +111,7 @@ TEST(RejectionRule, OfTheProductIsWhatTheProductRuns) {
     }
     EXPECT_NEAR(rejected, by_theory, kExact);
     EXPECT_NEAR(declared, spent_by_theory, kExact);
-    for (size_t x = 0; x < 5; ++x) EXPECT_NEAR(law[x], theory[x], kExact);
+    for (size_t x = 0; x < 5; ++x) EXPECT_NEAR(distribution[x], theory[x], kExact);
   }
 }
 

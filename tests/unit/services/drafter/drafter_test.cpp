@@ -165,7 +165,7 @@ TEST_F(DrafterActor, BatchesTheSequencesOfAllVerifiers) {
   EXPECT_EQ(stage.runs<DraftPlan>().asks.size(), 2u);
 }
 
-TEST_F(DrafterActor, AsksAgainUntilTheMethodHasLearntTheSequence) {
+TEST_F(DrafterActor, AsksAgainUntilTheMethodHasPrefilledTheSequence) {
   stage.hears(kVerifier, first_advance({10, 20}));
   stage.runs<DraftPlan>();
   stage.finishes(Drafts{.trees = {std::nullopt}});

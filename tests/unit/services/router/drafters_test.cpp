@@ -124,12 +124,12 @@ TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
   EXPECT_TRUE(stage.silent<Assign>());
 }
 
-TEST_F(DraftersTest, ADrawnRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceDecides) {
+TEST_F(DraftersTest, ASampledRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceDecides) {
   joins(kDrafter, kFirstRef);
-  Submit drawn = ask(1, 40);
-  drawn.spec.sampling.temperature = 1;
-  drawn.speculation.acceptance = {.rule = Rule::ratio};
-  stage.tell(drawn);
+  Submit sampled = ask(1, 40);
+  sampled.spec.sampling.temperature = 1;
+  sampled.speculation.acceptance = {.rule = Rule::ratio};
+  stage.tell(sampled);
   const Start start = stage.says<Start>().message;
   EXPECT_EQ(start.spec.acceptance.rule, Rule::coupled) << "nobody is trusted";
   EXPECT_THAT(start.drafters, ElementsAre(kFirstRef)) << "who cannot bend it";
@@ -179,22 +179,22 @@ class TrustTest : public RouterTest {
   }
 };
 
-TEST_F(TrustTest, ADrawnRuleRunsWhereLocalDraftersAreTrusted) {
+TEST_F(TrustTest, ASampledRuleRunsWhereLocalDraftersAreTrusted) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
-  Submit drawn = ask(1, 40);
-  drawn.spec.sampling.temperature = 1;
-  drawn.speculation.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
-  stage.tell(drawn);
-  EXPECT_EQ(stage.says<Start>().message.spec.acceptance, drawn.speculation.acceptance);
+  Submit sampled = ask(1, 40);
+  sampled.spec.sampling.temperature = 1;
+  sampled.speculation.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
+  stage.tell(sampled);
+  EXPECT_EQ(stage.says<Start>().message.spec.acceptance, sampled.speculation.acceptance);
 }
 
 TEST_F(TrustTest, EachAnswerSaysWhyAnotherRuleRanAndEachStartIsCounted) {
   const auto reason = [&](RequestId id, float temperature, const std::string& method) {
-    Submit drawn = ask(id, 40);
-    drawn.spec.sampling.temperature = temperature;
-    drawn.speculation.acceptance = {.rule = Rule::ratio};
-    drawn.speculation.drafter = method;
-    stage.tell(drawn);
+    Submit sampled = ask(id, 40);
+    sampled.spec.sampling.temperature = temperature;
+    sampled.speculation.acceptance = {.rule = Rule::ratio};
+    sampled.speculation.drafter = method;
+    stage.tell(sampled);
     tokens(kVerifier, id, 1, 0, {2}, Finish::stop);
     return stage.does<Delivery>().rule.reason;
   };
@@ -231,10 +231,10 @@ TEST_F(TrustTest, ACoupledAnswerSaysThatNobodyHasTheMethodThatItNames) {
 
 TEST_F(TrustTest, AtTemperatureZeroEveryRuleIsGreedy) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
-  Submit drawn = ask(1, 40);
-  drawn.spec.sampling.temperature = 0;
-  drawn.speculation.acceptance = {.rule = Rule::ratio};
-  stage.tell(drawn);
+  Submit sampled = ask(1, 40);
+  sampled.spec.sampling.temperature = 0;
+  sampled.speculation.acceptance = {.rule = Rule::ratio};
+  stage.tell(sampled);
   EXPECT_EQ(stage.says<Start>().message.spec.acceptance.rule, Rule::greedy);
 }
 

@@ -83,11 +83,11 @@ TEST_F(RouterTest, RepeatsAStartUntilItIsAnswered) {
 TEST_F(RouterTest, StartsCarryWhatIsDoneToLogitsAndLogprobs) {
   stage.hears(kVerifier, verifier(kVerifier));
   Submit submit = ask(1);
-  submit.spec.adjustments = {.repetition_penalty = 1.2F, .bias = {{4, 1}}};
+  submit.spec.logits_params = {.repetition_penalty = 1.2F, .bias = {{4, 1}}};
   submit.spec.top_logprobs = 5;
   stage.tell(submit);
   const Start start = stage.says<Start>().message;
-  EXPECT_EQ(start.spec.adjustments, submit.spec.adjustments);
+  EXPECT_EQ(start.spec.logits_params, submit.spec.logits_params);
   EXPECT_EQ(start.spec.top_logprobs, 5);
 }
 

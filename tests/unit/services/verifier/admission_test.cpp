@@ -52,7 +52,7 @@ TEST_F(SmallCacheTest, AnswersToTheEndOfTheContextThatItOffers) {
   int32_t emitted = 0;
   while (finish == Finish::none && !stage.rests()) {
     const StepPlan& plan = stage.runs().step;
-    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(plan.wanted.size(), 1)});
     const Tokens tokens = stage.says<Tokens>().message;
     emitted = tokens.first_index + static_cast<int32_t>(tokens.ids.size());
     finish = tokens.finish;

@@ -30,8 +30,8 @@ TEST_F(CacheTest, ComputesAPreemptedSequenceAnew) {
   std::map<uint64_t, std::vector<TokenId>> emitted;
   for (int step = 0; step < 30 && !stage.rests(); ++step) {
     const StepPlan& plan = stage.runs().step;
-    Choices choices;
-    for (int32_t row : plan.wanted) choices.chosen.push_back(plan.token[static_cast<size_t>(row)] + 1);
+    StepOutput output;
+    for (int32_t row : plan.wanted) output.sampled_tokens.push_back(plan.token[static_cast<size_t>(row)] + 1);
     stage.finishes(std::move(choices));
     while (!stage.silent<Tokens>()) {
       const Tokens tokens = stage.says<Tokens>().message;

@@ -89,7 +89,8 @@ class Drafted : public VerifierStage {
       const StepPlan& plan = runs();
       const double seconds = verifier.counters().step_cost[0] + row * (plan.rows() - 1);
       stage.forget();
-      stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1), .forward_us = uint32_t(seconds * 1e6)});
+      stage.finishes(
+          StepOutput{.sampled_tokens = std::vector<TokenId>(plan.wanted.size(), 1), .forward_us = uint32_t(seconds * 1e6)});
     }
     return nodes;
   }
@@ -100,7 +101,7 @@ struct DraftedWhereRowsAreFree : Drafted {
   DraftedWhereRowsAreFree() : Drafted(even_cost(0.008)) {}
 };
 
-TEST_F(DraftedWhereRowsAreFree, TreesGrowAsLargeAsTheGuardLets) { EXPECT_EQ(asked(12).back(), 32); }
+TEST_F(DraftedWhereRowsAreFree, TreesGrowAsLargeAsTheBackoffLets) { EXPECT_EQ(asked(12).back(), 32); }
 
 struct DraftedWhereRowsAreDear : Drafted {
   DraftedWhereRowsAreDear() : Drafted(cost_by_row(0.008)) { row = 0.008; }
@@ -113,19 +114,20 @@ TEST_F(DraftedWhereRowsAreDear, NothingIsAskedForButAProbeNowAndThen) {
   EXPECT_EQ(nodes.back(), 0);
 }
 
-struct DrawnWhereNodesCostALittle : VerifierStage {
-  DrawnWhereNodesCostALittle() : VerifierStage(where(cost_of(0.01, 0.001))) {}
+struct SampledWhereNodesCostALittle : VerifierStage {
+  SampledWhereNodesCostALittle() : VerifierStage(where(cost_of(0.01, 0.001))) {}
 };
 
-// What is drawn may depend on nothing that can tell when it came: others that begin meanwhile make nodes dear, but not its own.
-TEST_F(DrawnWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
+// What is sampled may depend on nothing that can tell when it came: others that begin meanwhile make nodes dear, but not its
+// own.
+TEST_F(SampledWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
   meet_drafter();
-  Start drawn = second();
-  drawn.spec.sampling.temperature = 1;
-  drawn.spec.acceptance = {.rule = Rule::ratio};
-  stage.hears(kRouter, drawn);
+  Start sampled = second();
+  sampled.spec.sampling.temperature = 1;
+  sampled.spec.acceptance = {.rule = Rule::ratio};
+  stage.hears(kRouter, sampled);
   runs();
-  stage.finishes(Choices{.judged = {{.walk = {.accepted = {}, .emitted = {13}}}}});
+  stage.finishes(StepOutput{.rejections = {{.walk = {.accepted = {}, .emitted = {13}}}}});
   const auto advance = stage.says<Advance>();
   ASSERT_EQ(advance.message.tuning.nodes_max, kFirstNodes);
   for (uint64_t other = 0; other < 20; ++other) {
@@ -141,13 +143,14 @@ TEST_F(DrawnWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
   }
   runs();  // of the others, alone
   Tree chain = tree({{14, kRoot, .9F}, {15, 0, .8F}, {16, 1, .8F}}, advance);
-  for (const TokenId token : {14, 15, 16}) chain.laws.push_back({{token}, {static_cast<uint16_t>(kDraftDistributionTotal)}});
-  chain.laws.emplace_back();
+  for (const TokenId token : {14, 15, 16})
+    chain.distributions.push_back({{token}, {static_cast<uint16_t>(kDraftDistributionTotal)}});
+  chain.distributions.emplace_back();
   stage.hears(kDrafter, chain);
   choose();
   const VerifyPlan& plan = stage.runs();
-  ASSERT_EQ(plan.judgements.size(), 1U);
-  EXPECT_EQ(plan.judgements[0].tree.size(), 3);
+  ASSERT_EQ(plan.rejection_tasks.size(), 1U);
+  EXPECT_EQ(plan.rejection_tasks[0].tree.size(), 3);
   EXPECT_EQ(verifier.counters().trimmed, 0U);
 }
 

@@ -36,9 +36,9 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
 TEST_F(DraftingTest, TellsADrafterWhatIsDoneToLogits) {
   meet_drafter();
   Start asks = second();
-  asks.spec.adjustments = {.repetition_penalty = 1.5F, .bias = {{3, 1}}};
+  asks.spec.logits_params = {.repetition_penalty = 1.5F, .bias = {{3, 1}}};
   stage.hears(kRouter, asks);
-  EXPECT_EQ(stage.says<Advance>().message.info->adjustments, asks.spec.adjustments);
+  EXPECT_EQ(stage.says<Advance>().message.info->logits_params, asks.spec.logits_params);
 }
 
 TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
@@ -269,7 +269,7 @@ TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
   for (int steps = 0; steps < 800; ++steps) {
     if (stage.rests()) stage.waits(4ms);
     const StepPlan& plan = stage.runs().step;
-    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(plan.wanted.size(), 1)});
     for (; !stage.silent<Advance>(); ++asks) beginnings += stage.says<Advance>().message.info.has_value() ? 1 : 0;
   }
   EXPECT_GE(beginnings, 3) << "each had more than one chance";
@@ -277,7 +277,7 @@ TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
   EXPECT_LE(asks, 40);
 }
 
-TEST_F(TwoDraftersTest, ANewDrafterDoesNotInheritTheGuardsGap) {
+TEST_F(TwoDraftersTest, ANewDrafterDoesNotInheritTheGap) {
   for (int i = 0; i < 10; ++i) {
     if (stage.rests()) stage.waits(5ms);
     step();

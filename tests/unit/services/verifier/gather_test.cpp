@@ -17,7 +17,7 @@ class GatherTest : public testing::Test {
     made.context.append(std::vector<TokenId>(static_cast<size_t>(tokens), 1));
     made.spec.prompt_length = tokens;
     made.tuning.nodes_max = 60;
-    while (made.guard.nodes_max() < 60) made.guard.drafted_step(1, 1, false);
+    while (made.backoff.nodes_max() < 60) made.backoff.drafted_step(1, 1, false);
     made.draft.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
     made.report.held = static_cast<uint32_t>(made.draft.tree.size());
     EXPECT_TRUE(cache.reserve(made.context, cached, MayEvict::prefixes));
@@ -30,7 +30,7 @@ class GatherTest : public testing::Test {
     for (int i = 0; i < nodes; ++i) chain.push_back({2, i - 1, 1.0F});
     return chain;
   }
-  std::vector<Lane> gathered() {
+  std::vector<BatchSlice> gathered() {
     return gather(ready, {.cost = cost, .rows_max = rows_max, .blocks_max = 10, .context_max = 300}, cache, verify, trimmed);
   }
   // Somebody else takes all blocks but so many.
@@ -53,9 +53,9 @@ class GatherTest : public testing::Test {
 TEST_F(GatherTest, GivesEveryDecodingSequenceItsRoot) {
   sequence(10, 9, chain(30));
   sequence(20, 19, chain(30));
-  const auto lanes = gathered();
+  const auto slices = gathered();
   EXPECT_EQ(plan.rows(), 2 + 30 + 30);
-  EXPECT_EQ(lanes[1].slice.first_wanted, 31);
+  EXPECT_EQ(slices[1].slice.first_wanted, 31);
   EXPECT_EQ(plan.position[31], 19);
   EXPECT_EQ(plan.visible[32], 19);
   EXPECT_EQ(plan.ancestors[33], 0b111U);
@@ -64,10 +64,10 @@ TEST_F(GatherTest, GivesEveryDecodingSequenceItsRoot) {
 TEST_F(GatherTest, KeepsRowsForAWaitingPrompt) {
   sequence(10, 9, chain(30));
   sequence(200, 0);
-  const auto lanes = gathered();
-  EXPECT_EQ(lanes[0].tree.size(), 30);
-  EXPECT_EQ(lanes[1].slice.context_rows, 64 - 31);
-  EXPECT_FALSE(lanes[1].decodes);
+  const auto slices = gathered();
+  EXPECT_EQ(slices[0].tree.size(), 30);
+  EXPECT_EQ(slices[1].slice.context_rows, 64 - 31);
+  EXPECT_FALSE(slices[1].decodes);
 }
 
 TEST_F(GatherTest, TrimsTreesToAnEqualShareAndCountsIt) {
@@ -79,9 +79,9 @@ TEST_F(GatherTest, TrimsTreesToAnEqualShareAndCountsIt) {
 
 TEST_F(GatherTest, TakesTheWholePromptAndItsTreeWhenTheyFit) {
   sequence(12, 0, chain(3));
-  const auto lanes = gathered();
-  EXPECT_EQ(lanes[0].slice.context_rows, 11);
-  EXPECT_TRUE(lanes[0].decodes);
+  const auto slices = gathered();
+  EXPECT_EQ(slices[0].slice.context_rows, 11);
+  EXPECT_TRUE(slices[0].decodes);
   EXPECT_EQ(plan.wanted, (std::vector<int32_t>{11, 12, 13, 14}));
   EXPECT_EQ(plan.sampling[2].position, 2U);
 }
@@ -96,9 +96,9 @@ TEST_F(GatherTest, DropsATreeThatWouldPassTheContext) {
 TEST_F(GatherTest, GivesUpATreeBeforeASequence) {
   sequence(10, 9, chain(30));
   leave_blocks(0);  // it holds the one block that its root needs
-  const auto lanes = gathered();
-  ASSERT_EQ(lanes.size(), 1U);
-  EXPECT_EQ(lanes[0].tree.size(), 0);
+  const auto slices = gathered();
+  ASSERT_EQ(slices.size(), 1U);
+  EXPECT_EQ(slices[0].tree.size(), 0);
   EXPECT_EQ(trimmed, 30U);
 }
 
@@ -113,9 +113,9 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
   cache.keep(before.context);
   ready.clear();
   VerifierSequence& fits = sequence(40, 0);
-  const auto lanes = gathered();
-  EXPECT_EQ(lanes.front().adopted_rows, 32);
-  EXPECT_EQ(lanes.front().slice.context_rows, 39 - 32);
+  const auto slices = gathered();
+  EXPECT_EQ(slices.front().adopted_rows, 32);
+  EXPECT_EQ(slices.front().slice.context_rows, 39 - 32);
   EXPECT_TRUE(fits.context.holds_blocks());
   ready.clear();
   leave_blocks(0);
@@ -124,8 +124,8 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
   EXPECT_FALSE(waits.context.holds_blocks());
 }
 
-// Whether a drawn tree finds room must not depend on how large it came out: that was decided by what was drawn.
-TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
+// Whether a sampled tree finds room must not depend on how large it came out: that was decided by what was sampled.
+TEST_F(GatherTest, MakesRoomForASampledTreeOfAnySizeOrForNone) {
   for (const int nodes : {1, 30}) {
     for (const bool room : {true, false}) {
       VerifierSequence& one = sequence(10, 9);
@@ -134,8 +134,8 @@ TEST_F(GatherTest, MakesRoomForADrawnTreeOfAnySizeOrForNone) {
       one.draft.tree = DraftTree::certain(*TokenTree::make(chain(nodes), 100));
       one.report.held = static_cast<uint32_t>(nodes);
       leave_blocks(room ? 1 : 0);  // 32 of the 10 + 30 positions that it may need are in the block that it holds
-      const auto lanes = gathered();
-      EXPECT_EQ(lanes.front().tree.size(), room ? nodes : 0) << nodes;
+      const auto slices = gathered();
+      EXPECT_EQ(slices.front().tree.size(), room ? nodes : 0) << nodes;
       ready.clear();
       sequences.clear();
     }

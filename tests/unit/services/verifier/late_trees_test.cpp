@@ -52,7 +52,7 @@ TEST_F(LateTreesTest, StandInTheLogWithWhatCanBeDone) {
       stage.waits(5ms);  // past the deadline
       ASSERT_FALSE(stage.rests());
       const StepPlan& plan = stage.runs().step;
-      stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+      stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(plan.wanted.size(), 1)});
       stage.hears(kRouter, RouterHeartbeat{.router = 3});
     }
     while (!stage.idle<Note>()) {
@@ -61,7 +61,7 @@ TEST_F(LateTreesTest, StandInTheLogWithWhatCanBeDone) {
     }
     stage.hears(kRouter, Cancel{start.sequence, 1});
     stage.waits(5ms);
-    if (!stage.rests()) stage.finishes(Choices{.chosen = std::vector<TokenId>(stage.runs().step.wanted.size(), 1)});
+    if (!stage.rests()) stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(stage.runs().step.wanted.size(), 1)});
     stage.forget();
   }
   EXPECT_THAT(line, testing::HasSubstr("of the last 16 trees asked for came too late"));

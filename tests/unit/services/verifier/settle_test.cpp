@@ -9,7 +9,7 @@ struct Scene {
   SequenceCache cache{8, [](const CachedSequence&) { return nullptr; }};
   VerifierSequence sequence{CachedSequence(cache.pool(), 3)};
   VerifierCounters counters;
-  Lane lane{.decodes = true, .tree = {}};
+  BatchSlice slice{.decodes = true, .tree = {}};
 
   explicit Scene(std::vector<TreeNode> nodes) {
     sequence.context.append(std::vector<TokenId>{1, 2, 3});
@@ -18,13 +18,13 @@ struct Scene {
     sequence.spec.stop_ids = {9};
     EXPECT_TRUE(cache.reserve(sequence.context, 40, MayEvict::prefixes));
     sequence.context.computed(2);
-    lane.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
-    sequence.report.held = static_cast<uint32_t>(lane.tree.size());
+    slice.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
+    sequence.report.held = static_cast<uint32_t>(slice.tree.size());
   }
 
   // chosen: the target's token after each row.
-  Settled settled(const std::vector<TokenId>& chosen) {
-    return settle(sequence, lane, walk(lane.tree.tokens(), chosen), counters);
+  Settled settled(const std::vector<TokenId>& sampled_tokens) {
+    return settle(sequence, slice, walk(slice.tree.tokens(), sampled_tokens), counters);
   }
 };
 

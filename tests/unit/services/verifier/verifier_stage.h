@@ -94,11 +94,11 @@ class VerifierStage : public testing::Test {
   // The running job's answer by the rule; a token's logprob is minus the token.
   void choose() {
     ASSERT_TRUE(stage.running());
-    Choices choices;
-    for (int32_t row : plan->wanted) choices.chosen.push_back(plan->token[static_cast<size_t>(row)] + 1);
+    StepOutput output;
+    for (int32_t row : plan->wanted) output.sampled_tokens.push_back(plan->token[static_cast<size_t>(row)] + 1);
     for (const LogprobRow& row : plan->logprobs) {
-      const auto token = choices.chosen[static_cast<size_t>(row.wanted)];
-      choices.logprobs.push_back({-static_cast<float>(token), {static_cast<size_t>(row.top), Logprob{token, -1}}});
+      const auto token = output.sampled_tokens[static_cast<size_t>(row.wanted)];
+      output.logprobs.push_back({-static_cast<float>(token), {static_cast<size_t>(row.top), Logprob{token, -1}}});
     }
     stage.finishes(std::move(choices));
   }
@@ -117,7 +117,7 @@ class VerifierStage : public testing::Test {
         stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
       }
       const StepPlan& plan = stage.runs().step;
-      stage.finishes(Choices{.chosen = std::vector<TokenId>(plan.wanted.size(), 1)});
+      stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(plan.wanted.size(), 1)});
       stage.hears(kRouter, Ack{start.sequence, 1, step + 1});
       stage.hears(kRouter, RouterHeartbeat{.router = 3});
     }

@@ -257,7 +257,7 @@ TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
   other.sequence.counter = 2;
   runs();
   stage.hears(kRouter, other);
-  stage.finishes(Choices{.chosen = {-1}});
+  stage.finishes(StepOutput{.sampled_tokens = {-1}});
   EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::error);
   runs();
   choose();
@@ -341,7 +341,7 @@ TEST_F(VerifierTest, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {
   runs();
   choose();
   runs();
-  stage.finishes(Choices{.chosen = {-1}});
+  stage.finishes(StepOutput{.sampled_tokens = {-1}});
   stage.forget();
   stage.hears(kRouter, Ack{start.sequence, 1, 1});  // of the first token; the error is lost
   stage.waits(250ms);
@@ -379,7 +379,7 @@ TEST_F(VerifierTest, GivesAStepsResultToTheLifeItWasComputedFor) {
   const size_t chunk = runs().token.size();
   stage.hears(kRouter, Cancel{start.sequence, 1});
   stage.hears(kRouter, start);
-  stage.finishes(Choices{});
+  stage.finishes(StepOutput{});
   EXPECT_EQ(runs().position.front(), 0);
   EXPECT_EQ(plan->token.size(), chunk);
 }

@@ -11,23 +11,23 @@ namespace {
 using WaitingTest = VerifierStage;
 
 // A sequence whose prompt is new to the drafter, and long.
-class LearningTest : public VerifierStage {
+class PrefillTest : public VerifierStage {
  protected:
-  LearningTest() {
+  PrefillTest() {
     meet_drafter();
     Start start = second();
-    start.tokens.assign(kLearnTokens, 11);
+    start.tokens.assign(kPrefillTokens, 11);
     start.tokens.push_back(12);
-    start.spec.prompt_length = kLearnTokens + 1;
+    start.spec.prompt_length = kPrefillTokens + 1;
     start.spec.output_max = 100;
     start.tuning.deadline_us = 500'000;
     stage.hears(kRouter, start);
   }
 };
 
-TEST_F(LearningTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustLearnIt) {
+TEST_F(PrefillTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustPrefillIt) {
   EXPECT_TRUE(stage.rests());
-  stage.waits(kLearnWait);
+  stage.waits(kPrefillWait);
   EXPECT_FALSE(stage.rests());
   runs();
   choose();
@@ -53,9 +53,9 @@ TEST_F(WaitingTest, BeginsNoWaitForATreeThatWillComeTooLateToBePaidFor) {
   EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
 }
 
-TEST_F(LearningTest, ATreeThatIsLateBecauseItsDrafterLearntIsNoFailure) {
+TEST_F(PrefillTest, ATreeThatIsLateBecauseItsDrafterPrefilledIsNoFailure) {
   stage.says<Advance>();
-  stage.waits(kLearnWait);
+  stage.waits(kPrefillWait);
   runs();
   choose();
   EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
@@ -66,9 +66,9 @@ TEST_F(LearningTest, ATreeThatIsLateBecauseItsDrafterLearntIsNoFailure) {
   EXPECT_EQ(verifier.counters().missed_deadlines, 1U) << "two tokens are no lesson";
 }
 
-TEST_F(LearningTest, ADrafterThatForgetsAllEachRoundIsNoLearner) {
+TEST_F(PrefillTest, ADrafterThatForgetsAllEachRoundIsNotPrefilling) {
   stage.says<Advance>();
-  stage.waits(kLearnWait);
+  stage.waits(kPrefillWait);
   runs();
   choose();
   for (int round = 0; round < 2; ++round) {
@@ -118,7 +118,7 @@ class DraftWait : public VerifierStage, public testing::WithParamInterface<int> 
     runs();
     stage.forget();
     stage.waits(8ms);
-    stage.finishes(Choices{.chosen = std::vector<TokenId>(plan->wanted.size(), 1), .forward_us = 8000});
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(plan->wanted.size(), 1), .forward_us = 8000});
   }
   double waited_share_of_steps(std::optional<Time> empty_after) {
     waited = {};

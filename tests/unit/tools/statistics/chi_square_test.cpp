@@ -39,18 +39,18 @@ TEST(ChiSquare, FindsASingleTokenThatCannotBe) {
 }
 
 TEST(ChiSquare, PowerIsThatOfTheCellsThatAreTested) {
-  const std::array<double, 4> law{0.5, 0.5, 0, 0}, truth{0.52, 0.48, 0, 0};
+  const std::array<double, 4> distribution{0.5, 0.5, 0, 0}, truth{0.52, 0.48, 0, 0};
   const std::array<double, 2> alone{0.5, 0.5}, other{0.52, 0.48};
-  EXPECT_DOUBLE_EQ(power(law, truth, 1e4, 1e-4), power(alone, other, 1e4, 1e-4));
+  EXPECT_DOUBLE_EQ(power(distribution, truth, 1e4, 1e-4), power(alone, other, 1e4, 1e-4));
 }
 
 TEST(ChiSquare, PowerGrowsWithTheError) {
-  const std::array<double, 4> law{0.25, 0.25, 0.25, 0.25};
+  const std::array<double, 4> distribution{0.25, 0.25, 0.25, 0.25};
   const std::array<double, 4> near{0.255, 0.245, 0.25, 0.25};
   const std::array<double, 4> far{0.27, 0.23, 0.25, 0.25};
-  EXPECT_NEAR(power(law, law, 1e5, 1e-4), 1e-4, 1e-9);
-  EXPECT_GT(power(law, far, 1e5, 1e-4), power(law, near, 1e5, 1e-4));
-  EXPECT_GT(power(law, far, 1e5, 1e-4), 0.999);
+  EXPECT_NEAR(power(distribution, distribution, 1e5, 1e-4), 1e-4, 1e-9);
+  EXPECT_GT(power(distribution, far, 1e5, 1e-4), power(distribution, near, 1e5, 1e-4));
+  EXPECT_GT(power(distribution, far, 1e5, 1e-4), 0.999);
 }
 
 }  // namespace

@@ -9,15 +9,15 @@
 namespace slipstream::statistics {
 namespace {
 
-using Law = std::vector<double>;
+using TokenDistribution = std::vector<double>;
 
 constexpr size_t kCells = 40;
 
-// Every cell of `law` moves by the same part of itself, half of the mass up and half down: the direction that is hardest to
-// see.
-Law moved(const Law& law, double variation) {
-  Law other = law;
-  for (size_t cell = 0; cell < law.size(); ++cell) other[cell] *= 1 + (cell % 2 == 0 ? 2 : -2) * variation;
+// Every cell of `distribution` moves by the same part of itself, half of the mass up and half down: the direction that is
+// hardest to see.
+TokenDistribution moved(const TokenDistribution& distribution, double variation) {
+  TokenDistribution other = distribution;
+  for (size_t cell = 0; cell < distribution.size(); ++cell) other[cell] *= 1 + (cell % 2 == 0 ? 2 : -2) * variation;
   return other;
 }
 
@@ -29,7 +29,8 @@ std::vector<double> declared(size_t draws, double mean, std::mt19937_64& random)
   return declared;
 }
 
-Excess drawn(const Law& reference, const Law& candidate, double mean, size_t draws, std::mt19937_64& random) {
+Excess sampled(const TokenDistribution& reference, const TokenDistribution& candidate, double mean, size_t draws,
+               std::mt19937_64& random) {
   std::discrete_distribution<size_t> from_reference(reference.begin(), reference.end());
   std::discrete_distribution<size_t> from_candidate(candidate.begin(), candidate.end());
   std::vector<size_t> ours, theirs;
@@ -41,18 +42,19 @@ Excess drawn(const Law& reference, const Law& candidate, double mean, size_t dra
 }
 
 // The share of `trials` in which the test rejects at level alpha.
-double rejected(const Law& reference, const Law& candidate, double mean, size_t draws, double alpha, int trials) {
+double rejected(const TokenDistribution& reference, const TokenDistribution& candidate, double mean, size_t draws, double alpha,
+                int trials) {
   std::mt19937_64 random(3);
   int count = 0;
-  for (int i = 0; i < trials; ++i) count += drawn(reference, candidate, mean, draws, random).p_value <= alpha ? 1 : 0;
+  for (int i = 0; i < trials; ++i) count += sampled(reference, candidate, mean, draws, random).p_value <= alpha ? 1 : 0;
   return static_cast<double>(count) / trials;
 }
 
-const Law kEven(kCells, 1.0 / kCells);
+const TokenDistribution kEven(kCells, 1.0 / kCells);
 
 TEST(Excess, SeldomCriesWolfWhereAllThatIsDeclaredIsSpent) {
   // The event of two halves: all of the shift lies on it, so that the test stands on the border of what it allows.
-  const Law reference{0.5, 0.5}, candidate{0.56, 0.44};
+  const TokenDistribution reference{0.5, 0.5}, candidate{0.56, 0.44};
   constexpr int kTrials = 4000;
   for (const double alpha : {0.05, 0.01}) {
     const double share = rejected(reference, candidate, 0.06, 2000, alpha, kTrials);
@@ -61,7 +63,7 @@ TEST(Excess, SeldomCriesWolfWhereAllThatIsDeclaredIsSpent) {
   }
 }
 
-TEST(Excess, SeldomCriesWolfOverManyCellsOfOneLaw) {
+TEST(Excess, SeldomCriesWolfOverManyCellsOfOneDistribution) {
   EXPECT_LE(rejected(kEven, kEven, 0, 1000, 0.01, 4000), 0.01 + 4 * std::sqrt(0.01 * 0.99 / 4000));
 }
 
@@ -95,7 +97,7 @@ TEST(Excess, TellsShiftAndDeclarationOfTheJudgingHalf) {
   EXPECT_LT(many.p_value, 1e-6);
 }
 
-TEST(Excess, OfLawsWithNothingInCommonIsFoundThoughNothingVaries) {
+TEST(Excess, OfDistributionsWithNothingInCommonIsFoundThoughNothingVaries) {
   const std::vector<size_t> a(100, 0), b(100, 1);
   EXPECT_LT(excess(a, b, std::vector<double>(100, 0.25)).p_value, 1e-6);
   EXPECT_GT(excess(a, b, std::vector<double>(100, 1.0)).p_value, 0.4) << "all of it is declared";

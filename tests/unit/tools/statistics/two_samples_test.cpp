@@ -6,14 +6,15 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/statistics/chi_square_law.h"
+#include "tools/statistics/chi_square_distribution.h"
 
 namespace slipstream::statistics {
 namespace {
 
-using Law = std::vector<double>;
+using TokenDistribution = std::vector<double>;
 
-std::vector<Pair> draw(const Law& reference, const Law& candidate, int draws, std::mt19937_64& random) {
+std::vector<Pair> draw(const TokenDistribution& reference, const TokenDistribution& candidate, int draws,
+                       std::mt19937_64& random) {
   std::discrete_distribution<size_t> from_reference(reference.begin(), reference.end());
   std::discrete_distribution<size_t> from_candidate(candidate.begin(), candidate.end());
   std::vector<Pair> counts(reference.size());
@@ -25,7 +26,7 @@ std::vector<Pair> draw(const Law& reference, const Law& candidate, int draws, st
 }
 
 // The share of `trials` in which the whole procedure rejects at level alpha.
-double rejected(const Law& reference, const Law& candidate, int draws, double alpha, int trials) {
+double rejected(const TokenDistribution& reference, const TokenDistribution& candidate, int draws, double alpha, int trials) {
   std::mt19937_64 random(7);
   int count = 0;
   for (int i = 0; i < trials; ++i)
@@ -33,7 +34,7 @@ double rejected(const Law& reference, const Law& candidate, int draws, double al
   return static_cast<double>(count) / trials;
 }
 
-const Law kUneven{0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.04, 0.03, 0.01, 0.005, 0.005, 0.004, 0.003, 0.002, 0.001};
+const TokenDistribution kUneven{0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.04, 0.03, 0.01, 0.005, 0.005, 0.004, 0.003, 0.002, 0.001};
 
 TEST(TwoSamples, StatisticOfATwoByTwoTableIsTheClassicOne) {
   const std::vector<Cell> cells{{{0}, {30, 20}}, {{1}, {70, 80}}};
@@ -99,8 +100,8 @@ TEST(TwoSamples, FalseAlarmsAreAsRareAsAlphaSays) {
 // as less.
 TEST(TwoSamples, DrawsForAShiftFindItWithThePowerStated) {
   const double shift = 0.05;
-  const Law even(8, 0.125);
-  Law moved = even;
+  const TokenDistribution even(8, 0.125);
+  TokenDistribution moved = even;
   for (size_t i = 0; i < moved.size(); ++i) moved[i] *= i % 2 == 0 ? 1 + 2 * shift : 1 - 2 * shift;
   const double draws = draws_for(7, 0.01, 0.9, shift);
   EXPECT_NEAR(rejected(even, moved, static_cast<int>(draws), 0.01, 2000), 0.9, 0.03);
@@ -108,7 +109,7 @@ TEST(TwoSamples, DrawsForAShiftFindItWithThePowerStated) {
 
 TEST(TwoSamples, AShiftOnARareCategoryIsFoundSooner) {
   const double shift = 0.05;
-  Law moved = kUneven;
+  TokenDistribution moved = kUneven;
   moved[0] -= shift;
   moved[8] += shift;
   const double draws = draws_for(14, 0.01, 0.9, shift);

@@ -83,10 +83,10 @@ TEST(CpuDevice, NamesEachFormatAndPathApart) {
   EXPECT_EQ(id_of({}, {{Dtype::q4_1}}), id_of(WeightFormat::q4_1, {{Dtype::q4_1}}));
 }
 
-// A stack of three, whose rows meet in the midst of panels, of small numbers drawn anew each time from the same seed.
-class DrawnStack {
+// A stack of three, whose rows meet in the midst of panels, of small numbers sampled anew each time from the same seed.
+class SampledStack {
  public:
-  explicit DrawnStack(Dtype dtype) {
+  explicit SampledStack(Dtype dtype) {
     std::mt19937 random(7);
     for (const int32_t rows : {530, 17, 491}) {
       HostMatrix& matrix = matrices_.emplace_back(HostMatrix{.name = "m", .dtype = dtype, .rows = rows, .cols = kWide});
@@ -109,10 +109,10 @@ class DrawnStack {
   std::vector<HostMatrix> matrices_;
 };
 
-std::vector<std::byte> packed_by(int threads, WeightFormat format, const DrawnStack& stack) {
+std::vector<std::byte> packed_by(int threads, WeightFormat format, const SampledStack& stack) {
   const auto device = make_cpu_device({.threads = threads, .weights = format}).value();
   const auto& weight = static_cast<const CpuWeight&>(*device->pack(stack.matrices(), Format::matrix).value());
-  const int64_t bytes = panels_of(DrawnStack::kAllRows) * panel_bytes(format, DrawnStack::kWide);
+  const int64_t bytes = panels_of(SampledStack::kAllRows) * panel_bytes(format, SampledStack::kWide);
   return {weight.panels, weight.panels + bytes};
 }
 
@@ -120,7 +120,7 @@ std::vector<std::byte> packed_by(int threads, WeightFormat format, const DrawnSt
 TEST(CpuDevice, PacksTheSameBytesOnAnyNumberOfThreads) {
   for (const WeightFormat format : kAllWeightFormats) {
     for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_0, Dtype::q4_1}) {
-      const DrawnStack stack(dtype);
+      const SampledStack stack(dtype);
       const std::vector<std::byte> alone = packed_by(1, format, stack);
       for (const int threads : {2, 3}) {
         EXPECT_TRUE(packed_by(threads, format, stack) == alone) << name(format) << ", " << threads << " threads";
@@ -131,14 +131,14 @@ TEST(CpuDevice, PacksTheSameBytesOnAnyNumberOfThreads) {
 
 // The numbers of each row, wherever in the stack, are its own.
 TEST(CpuDevice, PacksEachRowOfAStackInItsPlace) {
-  const DrawnStack stack(Dtype::bf16);
+  const SampledStack stack(Dtype::bf16);
   const std::vector<std::byte> panels = packed_by(2, WeightFormat::bf16, stack);
-  std::vector<float> expected(DrawnStack::kWide), found(DrawnStack::kWide);
+  std::vector<float> expected(SampledStack::kWide), found(SampledStack::kWide);
   int32_t at = 0;
   for (const HostMatrix& matrix : stack.matrices()) {
     for (int32_t row = 0; row < matrix.rows; ++row, ++at) {
       read_row(matrix, row, expected);
-      unpack_row(WeightFormat::bf16, panels.data(), DrawnStack::kWide, at, found.data());
+      unpack_row(WeightFormat::bf16, panels.data(), SampledStack::kWide, at, found.data());
       ASSERT_EQ(found, expected) << "row " << at;
     }
   }

@@ -44,7 +44,7 @@ class EveryShape {
   std::set<std::tuple<const char*, Replacement, Temper>> met_;
 };
 
-TEST(RatioFamily, KeepsTheTargetsLawOnEveryShape) {
+TEST(RatioFamily, KeepsTheTargetsDistributionOnEveryShape) {
   EXPECT_EQ(shapes(3, 3).size(), 5u);
   EveryShape every;
   for (int vocabulary = 2; vocabulary <= 5; ++vocabulary) {
@@ -55,7 +55,7 @@ TEST(RatioFamily, KeepsTheTargetsLawOnEveryShape) {
   EXPECT_EQ(every.met(), every.kAll) << "each rule meets each temper, with replacement and without";
 }
 
-TEST(RatioFamilyLong, KeepsTheTargetsLawOnEveryShapeOfSixNodesAndFiveTokens) {
+TEST(RatioFamilyLong, KeepsTheTargetsDistributionOnEveryShapeOfSixNodesAndFiveTokens) {
   EveryShape every;
   for (int vocabulary = 3; vocabulary <= 5; ++vocabulary) {
     for (int nodes = 5; nodes <= 6; ++nodes) every.expect_unbiased(vocabulary, nodes);
@@ -116,7 +116,7 @@ class HowMuch : public testing::TestWithParam<Temper> {
   const ToyDistributions distributions{4, 77, GetParam()};
 };
 
-TEST_P(HowMuch, ARatioChainAcceptsWhatBothLawsShare) {
+TEST_P(HowMuch, ARatioChainAcceptsWhatBothDistributionsShare) {
   const Outcome outcome = every_round(distributions, of_shape({kRoot, 0, 1}, Replacement::without), accept_ratio);
   EXPECT_NEAR(outcome.accepted, chain_by_theory(distributions, {}, 3), kExact);
 }
@@ -210,14 +210,14 @@ class Pipeline : public testing::TestWithParam<Temper> {
   }
 };
 
-TEST_P(Pipeline, KeepsTheLawWithAStopRuleABudgetAndTrimming) {
+TEST_P(Pipeline, KeepsTheDistributionWithAStopRuleABudgetAndTrimming) {
   for (const Size& size : kSizes) expect_every_shape_unbiased(size);
 }
 
 using PipelineLong = Pipeline;
-TEST_P(PipelineLong, KeepsTheLawOfFiveTokensWithSixNodes) { expect_every_shape_unbiased({5, 44, 6}); }
+TEST_P(PipelineLong, KeepsTheDistributionOfFiveTokensWithSixNodes) { expect_every_shape_unbiased({5, 44, 6}); }
 
-TEST_P(Pipeline, KeepsTheLawWhenARoundIsDeclaredPlainBeforeItIsDrawn) {
+TEST_P(Pipeline, KeepsTheDistributionWhenARoundIsDeclaredPlainBeforeItIsSampled) {
   const Draw tree = grown({.stop = {.nodes_max = 4, .depth_max = 2}, .root_children = 2}, 4);
   for (const Size& size : kSizes) {
     expect_unbiased(
@@ -258,7 +258,7 @@ class Example {
   }
 };
 
-TEST(RatioFamily, IsBiasedByARoundThatIsDroppedForWhatWasDrawnInIt) {
+TEST(RatioFamily, IsBiasedByARoundThatIsDroppedForWhatWasSampledInIt) {
   EXPECT_NEAR(Example::first_token(false), 0.6, kExact);
   EXPECT_NEAR(Example::first_token(true), 0.72, 1e-5) << "the harness must see it";
 }

@@ -25,13 +25,13 @@ std::string refusal(std::vector<TreeNode> nodes, std::vector<OwnedDistribution> 
   return sampled ? "accepted" : sampled.error().message;
 }
 
-TEST(DraftTree, TakesATreeWithItsLaws) {
+TEST(DraftTree, TakesATreeWithItsDistributions) {
   EXPECT_EQ(refusal({}, {{}}), "accepted");
   EXPECT_EQ(refusal({{1, kRoot, 0.5F}, {2, kRoot, 0.5F}}, {halves(), {}, {}}), "accepted");
   EXPECT_EQ(refusal({{1, kRoot, 0.5F}, {1, kRoot, 0.5F}}, {halves(), {}, {}}, Replacement::with), "accepted");
 }
 
-TEST(DraftTree, RefusesALawThatIsNone) {
+TEST(DraftTree, RefusesADistributionThatIsNone) {
   const std::vector<TreeNode> one{{1, kRoot, 0.5F}};
   const auto with = [&](const OwnedDistribution& distribution) { return refusal(one, {distribution, {}}); };
   EXPECT_THAT(with(distribution_of({{1, 5}, {2, 5}})), HasSubstr("add up to 10"));
@@ -46,21 +46,21 @@ TEST(DraftTree, RefusesALawThatIsNone) {
   EXPECT_THAT(with(wide), HasSubstr("at most 64"));
 }
 
-TEST(DraftTree, RefusesATokenThatItsLawCannotGive) {
+TEST(DraftTree, RefusesATokenThatItsDistributionCannotGive) {
   EXPECT_THAT(refusal({{3, kRoot, 0.5F}}, {halves(), {}}), HasSubstr("cannot give it"));
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}}, {{}, {}}), HasSubstr("row 0 has children and no distribution"));
 }
 
-TEST(DraftTree, RefusesALawWithoutChildrenAndAMissingOne) {
+TEST(DraftTree, RefusesADistributionWithoutChildrenAndAMissingOne) {
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}}, {halves(), halves()}), HasSubstr("row 1 has a distribution and no children"));
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}}, {halves()}), HasSubstr("2 rows has 1 distributions"));
 }
 
-TEST(DraftTree, RefusesRepeatsThatWereDrawnWithoutReplacement) {
+TEST(DraftTree, RefusesRepeatsThatWereSampledWithoutReplacement) {
   EXPECT_THAT(refusal({{1, kRoot, 0.5F}, {1, kRoot, 0.5F}}, {halves(), {}, {}}), HasSubstr("same token"));
 }
 
-TEST(DraftTree, TrimKeepsEachSetWithItsLaw) {
+TEST(DraftTree, TrimKeepsEachSetWithItsDistribution) {
   const OwnedDistribution deep = distribution_of({{7, kDraftDistributionTotal}}),
                           deepest = distribution_of({{5, kDraftDistributionTotal}});
   auto sampled = DraftTree::make({{1, kRoot, 0.2F}, {2, kRoot, 0.8F}, {7, 0, 0.2F}, {7, 1, 0.8F}, {5, 3, 0.7F}},
@@ -130,7 +130,7 @@ TEST(SampledTreeBuilder, DrawsNarrowerSetsWhereTheBudgetIsSmaller) {
               ElementsAre(kRoot, kRoot, kRoot));
 }
 
-TEST(SampledTreeBuilder, DrawsNoMoreDistinctTokensThanTheLawHas) {
+TEST(SampledTreeBuilder, DrawsNoMoreDistinctTokensThanTheDistributionHas) {
   const OwnedDistribution distribution = distribution_of({{5, kDraftDistributionTotal}});
   EXPECT_THAT(parents(grow({.stop = {.nodes_max = 6, .depth_max = 2}, .root_children = 3, .children = 3}, distribution)),
               ElementsAre(kRoot, 0));

@@ -72,7 +72,7 @@ inline double bias(const ToyDistributions& distributions, const Outcome& outcome
 inline Draw of_shape(std::vector<int32_t> shape, Replacement replacement) {
   return [shape = std::move(shape), replacement](const ToyDistributions& distributions, RandomSource& random) {
     std::vector<TreeNode> nodes;
-    std::vector<OwnedDistribution> drawn_from(1);
+    std::vector<OwnedDistribution> sampled_from(1);
     std::vector<Prefix> prefix(1);
     std::vector<int32_t> place{kRoot};  // of each node of the shape; -2: it could not be sampled
     for (const int32_t wanted : shape) {
@@ -91,12 +91,12 @@ inline Draw of_shape(std::vector<int32_t> shape, Replacement replacement) {
       place.back() = static_cast<int32_t>(nodes.size());
       nodes.push_back(
           {.token = token, .parent = parent, .survival = parent == kRoot ? 1.0F : nodes[static_cast<size_t>(parent)].survival});
-      drawn_from[row] = distribution;
-      drawn_from.emplace_back();
+      sampled_from[row] = distribution;
+      sampled_from.emplace_back();
       prefix.push_back(prefix[row]);
       prefix.back().push_back(token);
     }
-    return DraftTree::make(std::move(nodes), std::move(drawn_from), replacement, distributions.vocabulary()).value();
+    return DraftTree::make(std::move(nodes), std::move(sampled_from), replacement, distributions.vocabulary()).value();
   };
 }
 

@@ -19,7 +19,7 @@ OwnedDistribution distribution_of(std::initializer_list<uint64_t> weights) {
   return distribution;
 }
 
-TEST(TargetLaw, IsSoftmaxOfTheRow) {
+TEST(TargetDistribution, IsSoftmaxOfTheRow) {
   std::mt19937 random(3);
   std::normal_distribution<float> normal(0, 3);
   std::vector<float> logits(500);
@@ -36,7 +36,7 @@ TEST(TargetLaw, IsSoftmaxOfTheRow) {
   }
 }
 
-TEST(TargetLaw, HasOnlyWhatTheChainKeeps) {
+TEST(TargetDistribution, HasOnlyWhatTheChainKeeps) {
   const std::vector<float> logits{0, 3, 1, 2, -5};
   ChainScratch scratch;
   OwnedDistribution distribution;
@@ -48,7 +48,7 @@ TEST(TargetLaw, HasOnlyWhatTheChainKeeps) {
   EXPECT_THAT(distribution.ids, ElementsAre(1));
 }
 
-TEST(TargetLaw, IsNoneOfARowThatIsNotFinite) {
+TEST(TargetDistribution, IsNoneOfARowThatIsNotFinite) {
   ChainScratch scratch;
   OwnedDistribution distribution = distribution_of({1});
   EXPECT_FALSE(target_distribution(std::vector<float>{0, NAN}, {}, scratch, distribution));
@@ -83,7 +83,7 @@ TEST(TotalVariation, IsHalfTheDistance) {
   EXPECT_DOUBLE_EQ(total_variation(distribution_of({1, 1, 2}).view(), distribution_of({1, 1, 2}).view()), 0.0);
 }
 
-TEST(Entropy, IsThatOfTheLaw) {
+TEST(Entropy, IsThatOfTheDistribution) {
   EXPECT_NEAR(entropy(distribution_of({1, 1, 1, 1}).view()), std::log(4.0), 1e-12);
   EXPECT_EQ(entropy(distribution_of({0, 5}).view()), 0);
 }

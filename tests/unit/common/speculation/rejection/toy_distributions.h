@@ -78,8 +78,8 @@ class ToyDistributions {
 // The distributions after the rows of a tree.
 class ToyTargets final : public TargetDistributions {
  public:
-  ToyTargets(const ToyDistributions& distributions, const TokenTree& tree) : laws_(distributions), tree_(tree) {}
-  TokenDistribution after(int row) override { return laws_.target(prefix_of(tree_, row - 1)).view(); }
+  ToyTargets(const ToyDistributions& distributions, const TokenTree& tree) : distributions_(distributions), tree_(tree) {}
+  TokenDistribution after(int row) override { return distributions_.target(prefix_of(tree_, row - 1)).view(); }
 
   static Prefix prefix_of(const TokenTree& tree, int32_t node) {
     Prefix prefix;
@@ -90,7 +90,7 @@ class ToyTargets final : public TargetDistributions {
   }
 
  private:
-  const ToyDistributions& laws_;
+  const ToyDistributions& distributions_;
   const TokenTree& tree_;
 };
 

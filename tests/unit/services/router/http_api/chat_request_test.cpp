@@ -50,12 +50,12 @@ TEST(ChatRequest, ReadsWhatChangesLogits) {
   const auto request = with(R"("repetition_penalty":1.5,"presence_penalty":-0.5,"frequency_penalty":2,"min_tokens":3,
       "logit_bias":{"7":-100,"3":1.5},"allowed_token_ids":[9,3,9],"bad_words":["no","nay"],"logprobs":true,"top_logprobs":20)");
   ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->spec.adjustments, (Adjustments{.repetition_penalty = 1.5F,
-                                                    .presence_penalty = -0.5F,
-                                                    .frequency_penalty = 2,
-                                                    .min_tokens = 3,
-                                                    .bias = {{3, 1.5F}, {7, -100}},
-                                                    .allowed = {3, 9}}));
+  EXPECT_EQ(request->spec.logits_params, (LogitsParams{.repetition_penalty = 1.5F,
+                                                       .presence_penalty = -0.5F,
+                                                       .frequency_penalty = 2,
+                                                       .min_tokens = 3,
+                                                       .bias = {{3, 1.5F}, {7, -100}},
+                                                       .allowed = {3, 9}}));
   EXPECT_THAT(request->bad_words, ElementsAre("no", "nay"));
   EXPECT_EQ(request->spec.top_logprobs, 20);
   EXPECT_EQ(with(R"("logprobs":true)")->spec.top_logprobs, 0);
@@ -233,7 +233,7 @@ std::string many(std::string_view name, std::string_view open, std::string_view 
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Adjustments, BadInput,
+    LogitsParams, BadInput,
     testing::Values(field(R"("repetition_penalty":0)", "repetition_penalty", "invalid_value", "between 0.0"),
                     field(R"("presence_penalty":2.5)", "presence_penalty", "invalid_value", "between -2 and 2"),
                     field(R"("frequency_penalty":"x")", "frequency_penalty", "invalid_type", "between -2 and 2"),

@@ -13,7 +13,7 @@ constexpr SamplePlace kThree{.prompt = 0, .temperature = 1, .unit = Unit::token_
 struct Source {
   double bias = 0;
   size_t where = 0;
-  bool independent = false;  // the candidate forgets the last token; each position's own law stays as it is
+  bool independent = false;  // the candidate forgets the last token; each position's own distribution stays as it is
 
   Sample one(bool candidate, std::mt19937_64& random) const {
     std::uniform_int_distribution<int> token(0, 7);
@@ -39,45 +39,46 @@ struct Source {
 };
 
 DistributionResult judged(const Samples& samples, const SamplePlace& place = kThree) {
-  DistributionResult law{.tests = distribution_tests(samples, place), .alpha = 1e-6, .samples = samples.reference.size()};
-  correct(law);
-  return law;
+  DistributionResult distribution{
+      .tests = distribution_tests(samples, place), .alpha = 1e-6, .samples = samples.reference.size()};
+  correct(distribution);
+  return distribution;
 }
 
-TEST(LawTests, AreOneForEachPositionAndOneForEachTwoNeighbours) {
-  const DistributionResult law = judged(Source{}.samples(2000));
+TEST(DistributionTests, AreOneForEachPositionAndOneForEachTwoNeighbours) {
+  const DistributionResult distribution = judged(Source{}.samples(2000));
   std::vector<std::string> places;
-  for (const DistributionTest& test : law.tests) places.push_back(test.place);
+  for (const DistributionTest& test : distribution.tests) places.push_back(test.place);
   EXPECT_THAT(places,
               testing::ElementsAre("token 1", "token 2", "token 3", "tokens 1 and 2, jointly", "tokens 2 and 3, jointly"));
 }
 
-TEST(LawTests, FindNothingBetweenDrawsOfOneLaw) { EXPECT_FALSE(judged(Source{}.samples(5000)).different()); }
+TEST(DistributionTests, FindNothingBetweenDrawsOfOneDistribution) { EXPECT_FALSE(judged(Source{}.samples(5000)).different()); }
 
-TEST(LawTests, FindATokenThatComesTooOften) {
-  const DistributionResult law = judged(Source{.bias = 0.15, .where = 1}.samples(5000));
-  EXPECT_TRUE(law.different());
-  EXPECT_EQ(law.worst()->place, "token 2");
-  EXPECT_GT(law.tests[0].adjusted, law.alpha) << "the first position is as it was";
+TEST(DistributionTests, FindATokenThatComesTooOften) {
+  const DistributionResult distribution = judged(Source{.bias = 0.15, .where = 1}.samples(5000));
+  EXPECT_TRUE(distribution.different());
+  EXPECT_EQ(distribution.worst()->place, "token 2");
+  EXPECT_GT(distribution.tests[0].processed, distribution.alpha) << "the first position is as it was";
 }
 
-TEST(LawTests, FindNeighboursThatHaveForgottenEachOther) {
-  const DistributionResult law = judged(Source{.independent = true}.samples(5000));
-  EXPECT_TRUE(law.different());
-  for (size_t position = 0; position < 3; ++position) EXPECT_GT(law.tests[position].adjusted, law.alpha);
+TEST(DistributionTests, FindNeighboursThatHaveForgottenEachOther) {
+  const DistributionResult distribution = judged(Source{.independent = true}.samples(5000));
+  EXPECT_TRUE(distribution.different());
+  for (size_t position = 0; position < 3; ++position) EXPECT_GT(distribution.tests[position].processed, distribution.alpha);
 }
 
-TEST(LawTests, CountAnEarlyEndAsSomethingSaid) {
+TEST(DistributionTests, CountAnEarlyEndAsSomethingSaid) {
   Samples samples = Source{}.samples(1000);
   for (size_t i = 0; i < 200; ++i) samples.candidate[i].units.resize(1);
-  const DistributionResult law = judged(samples);
-  EXPECT_GT(law.tests[0].adjusted, law.alpha);
-  EXPECT_LE(law.tests[1].adjusted, law.alpha);
-  EXPECT_EQ(std::ranges::count(law.tests[1].shares, "(end)", &Share::label), 1);
+  const DistributionResult distribution = judged(samples);
+  EXPECT_GT(distribution.tests[0].processed, distribution.alpha);
+  EXPECT_LE(distribution.tests[1].processed, distribution.alpha);
+  EXPECT_EQ(std::ranges::count(distribution.tests[1].shares, "(end)", &Share::label), 1);
 }
 
 // One draw in five is given its first token; what is declared decides whether that is too much.
-TEST(LawTests, HoldACandidateToWhatItDeclares) {
+TEST(DistributionTests, HoldACandidateToWhatItDeclares) {
   Samples samples = Source{.bias = 0.2}.samples(8000);
   EXPECT_TRUE(judged(samples).different());
   samples.declared.assign(samples.candidate.size(), 0.2);
@@ -93,33 +94,33 @@ TEST(LawTests, HoldACandidateToWhatItDeclares) {
 }
 
 // The first token is never drafted, so that nothing is spent there; what the third spends is no licence for it.
-TEST(LawTests, HoldEachPositionToWhatIsSpentUpToIt) {
+TEST(DistributionTests, HoldEachPositionToWhatIsSpentUpToIt) {
   Samples samples = Source{.bias = 0.2}.samples(8000);
   samples.declared.assign(samples.candidate.size(), 0.39);
   EXPECT_FALSE(judged(samples).different()) << "where the spending is told in total only";
   for (Sample& sample : samples.candidate) sample.spent = {0, 0, 0.39};
-  const DistributionResult law = judged(samples);
-  EXPECT_LE(law.tests[0].adjusted, law.alpha);
-  EXPECT_EQ(law.tests[0].excess->declared, 0);
-  EXPECT_NEAR(law.tests[2].excess->declared, 0.39, 1e-9);
-  EXPECT_EQ(law.tests[3].excess->declared, 0) << "tokens 1 and 2";
-  EXPECT_NEAR(law.tests[4].excess->declared, 0.39, 1e-9) << "tokens 2 and 3";
+  const DistributionResult distribution = judged(samples);
+  EXPECT_LE(distribution.tests[0].processed, distribution.alpha);
+  EXPECT_EQ(distribution.tests[0].excess->declared, 0);
+  EXPECT_NEAR(distribution.tests[2].excess->declared, 0.39, 1e-9);
+  EXPECT_EQ(distribution.tests[3].excess->declared, 0) << "tokens 1 and 2";
+  EXPECT_NEAR(distribution.tests[4].excess->declared, 0.39, 1e-9) << "tokens 2 and 3";
 }
 
-TEST(LawTests, SayHowManyAnswersHadADraftThere) {
+TEST(DistributionTests, SayHowManyAnswersHadADraftThere) {
   Samples samples = Source{}.samples(1000);
   EXPECT_FALSE(judged(samples).tests[0].drafted) << "nobody says";
   for (size_t i = 0; i < samples.candidate.size(); ++i) samples.candidate[i].drafted = {0, i % 2 == 0, i % 4 == 1};
-  const DistributionResult law = judged(samples);
-  EXPECT_EQ(law.tests[0].drafted, 0.0);
-  EXPECT_EQ(law.tests[1].drafted, 0.5);
-  EXPECT_EQ(law.tests[2].drafted, 0.25);
-  EXPECT_EQ(law.tests[3].drafted, 0.5) << "tokens 1 and 2";
-  EXPECT_EQ(law.tests[4].drafted, 0.75) << "tokens 2 and 3";
+  const DistributionResult distribution = judged(samples);
+  EXPECT_EQ(distribution.tests[0].drafted, 0.0);
+  EXPECT_EQ(distribution.tests[1].drafted, 0.5);
+  EXPECT_EQ(distribution.tests[2].drafted, 0.25);
+  EXPECT_EQ(distribution.tests[3].drafted, 0.5) << "tokens 1 and 2";
+  EXPECT_EQ(distribution.tests[4].drafted, 0.75) << "tokens 2 and 3";
 }
 
 // Token 5 becomes 0 at the second place: of the pairs, those with a 0 there differ most.
-TEST(LawTests, CallACellOfPairsByThePairThatDiffersMost) {
+TEST(DistributionTests, CallACellOfPairsByThePairThatDiffersMost) {
   Samples samples = Source{}.samples(4000);
   for (auto* side : {&samples.reference, &samples.candidate}) {
     for (Sample& sample : *side) {
@@ -130,31 +131,32 @@ TEST(LawTests, CallACellOfPairsByThePairThatDiffersMost) {
   for (Sample& sample : samples.candidate) {
     if (sample.units[1] == "5") sample.units[1] = "0";
   }
-  const DistributionResult law = judged(samples);
-  const auto& shares = law.tests[3].shares;
-  EXPECT_EQ(law.tests[3].place, "tokens 1 and 2, jointly");
+  const DistributionResult distribution = judged(samples);
+  const auto& shares = distribution.tests[3].shares;
+  EXPECT_EQ(distribution.tests[3].place, "tokens 1 and 2, jointly");
   const auto five =
       std::ranges::find_if(shares, [](const Share& share) { return share.label.starts_with(R"(1 "yes", 5 "five")"); });
   ASSERT_NE(five, shares.end());
   EXPECT_GT(five->count.reference, five->count.candidate);
 }
 
-TEST(LawTests, LeaveOutPairsThatTheDrawsCannotFill) { EXPECT_EQ(judged(Source{}.samples(60)).tests.size(), 3U); }
+TEST(DistributionTests, LeaveOutPairsThatTheDrawsCannotFill) { EXPECT_EQ(judged(Source{}.samples(60)).tests.size(), 3U); }
 
-TEST(LawTests, OfTheSameWordEachTimeHaveNothingToCompare) {
+TEST(DistributionTests, OfTheSameWordEachTimeHaveNothingToCompare) {
   Samples samples;
   for (int i = 0; i < 500; ++i) {
     samples.reference.push_back({.units = {"7"}, .texts = {"yes"}});
     samples.candidate.push_back({.units = {"7"}, .texts = {"yes"}});
   }
-  const DistributionResult law = judged(samples, {.prompt = 0, .temperature = 1, .unit = Unit::token_id, .positions = 1});
-  EXPECT_FALSE(law.different());
-  EXPECT_EQ(law.tests[0].test.degrees, 0);
-  EXPECT_EQ(law.tests[0].shares[0].label, "7 \"yes\"");
-  EXPECT_EQ(law.draws_needed(), 0);
+  const DistributionResult distribution =
+      judged(samples, {.prompt = 0, .temperature = 1, .unit = Unit::token_id, .positions = 1});
+  EXPECT_FALSE(distribution.different());
+  EXPECT_EQ(distribution.tests[0].test.degrees, 0);
+  EXPECT_EQ(distribution.tests[0].shares[0].label, "7 \"yes\"");
+  EXPECT_EQ(distribution.draws_needed(), 0);
 }
 
-TEST(LawTests, SayWhatTheyFindAndWhatOnePerCentWouldTake) {
+TEST(DistributionTests, SayWhatTheyFindAndWhatOnePerCentWouldTake) {
   const DistributionResult few = judged(Source{}.samples(500)), many = judged(Source{}.samples(5000));
   EXPECT_LT(many.shift_found(), few.shift_found());
   EXPECT_GT(many.shift_found(), kSmallShift);

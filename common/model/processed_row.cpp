@@ -1,0 +1,17 @@
+#include "common/model/processed_row.h"
+
+#include <algorithm>
+
+namespace slipstream {
+
+std::span<const float> processed(const Step& step, int32_t wanted, std::span<const float> logits, std::vector<float>& copy) {
+  if (step.processed.empty()) return logits;
+  const auto row = std::ranges::lower_bound(step.processed, wanted, {}, &ProcessedRow::wanted);
+  if (row == step.processed.end() || row->wanted != wanted) return logits;
+  copy.assign(logits.begin(), logits.end());
+  const auto path = step.path.subspan(static_cast<size_t>(row->path_begin), static_cast<size_t>(row->path_size));
+  step.logits_processors[static_cast<size_t>(row->logits_processor)]->adjust(copy, path);
+  return copy;
+}
+
+}  // namespace slipstream

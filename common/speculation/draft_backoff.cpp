@@ -1,0 +1,32 @@
+#include "common/speculation/draft_backoff.h"
+
+namespace slipstream {
+
+void DraftBackoff::plain_step() {
+  if (plain_steps_left_ > 0) --plain_steps_left_;
+  if (affordable_ == 0) ++unaffordable_steps_;
+}
+
+void DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool late) {
+  unaffordable_steps_ = 0;
+  const bool empty = verified_nodes == 0 && !late;
+  empties_ = empty ? empties_ + 1 : 0;
+  if (!empty) empty_gap_ = 0;
+  if (accepted_nodes > 0) {
+    if (accepted_nodes * kGrowthShare >= verified_nodes) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
+    failures_ = 0;
+    gap_ = gap_ > kFirstGapSteps ? gap_ / 2 : 0;
+    return;
+  }
+  if (verified_nodes > 0) nodes_ = std::max(nodes_ / 2, kFirstNodes);
+  if (!empty && ++failures_ >= kFailuresBeforeBackoff) {
+    gap_ = gap_ == 0 ? kFirstGapSteps : std::min(2 * gap_, kProbeGapSteps);
+  }
+  if (empties_ == kEmptiesBeforeBackoff) {
+    empties_ = 0;
+    empty_gap_ = std::clamp(2 * empty_gap_, 1, kEmptyGapSteps);
+  }
+  plain_steps_left_ = std::max(gap_, empty_gap_);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,146 @@
+#include "common/speculation/draft_backoff.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "common/base/limits.h"
+
+namespace slipstream {
+namespace {
+
+struct Useless {
+  int verified = 8;
+  bool late = false;
+};
+
+// Runs steps of a drafter of this kind; returns 'd' for each step with a draft and '.' for each plain one.
+std::string run(DraftBackoff& guard, int steps, Useless drafter) {
+  std::string log;
+  for (int i = 0; i < steps; ++i) {
+    if (backoff.wants_draft()) {
+      backoff.drafted_step(drafter.verified, 0, drafter.late);
+      log += 'd';
+    } else {
+      backoff.plain_step();
+      log += '.';
+    }
+  }
+  return log;
+}
+
+TEST(DraftBackoff, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftBackoff().wants_draft()); }
+
+TEST(DraftBackoff, AsksForMoreNodesAsMoreAreAcceptedAndFewerWhenNoneIs) {
+  DraftBackoff backoff;
+  EXPECT_EQ(backoff.nodes_max(), kFirstNodes);
+  backoff.drafted_step(3, 3, false);
+  backoff.drafted_step(6, 2, false);
+  EXPECT_EQ(backoff.nodes_max(), 12);
+  backoff.drafted_step(12, 2, false);  // too little to double, too much to halve
+  EXPECT_EQ(backoff.nodes_max(), 12);
+  backoff.drafted_step(12, 0, false);
+  EXPECT_EQ(backoff.nodes_max(), 6);
+  for (int step = 0; step < 10; ++step) backoff.drafted_step(6, 0, false);
+  EXPECT_EQ(backoff.nodes_max(), kFirstNodes);
+  for (int step = 0; step < 10; ++step) backoff.drafted_step(backoff.nodes_max(), backoff.nodes_max(), false);
+  EXPECT_EQ(backoff.nodes_max(), kTreeNodesMax);
+}
+
+TEST(DraftBackoff, BacksOffExponentiallyAfterTwoFailures) {
+  DraftBackoff backoff;
+  EXPECT_EQ(run(guard, 32, {}), "dd....d........d................");
+}
+
+TEST(DraftBackoff, ProbesAtMostOneStepInFiftyInTheEnd) {
+  DraftBackoff backoff;
+  run(guard, 200, {});
+  const std::string log = run(guard, 6500, {});
+  EXPECT_EQ(std::ranges::count(log, 'd'), 100);
+}
+
+TEST(DraftBackoff, CountsLateTreesAsFailures) {
+  DraftBackoff backoff;
+  EXPECT_EQ(run(guard, 7, {.verified = 0, .late = true}), "dd....d");
+}
+
+TEST(DraftBackoff, DoesNotBackOffFromTimelyEmptyTrees) {
+  DraftBackoff backoff;
+  EXPECT_EQ(run(guard, 7, {.verified = 0}), "ddddddd");
+}
+
+TEST(DraftBackoff, AsksLessAndLessOftenForWhatIsAlwaysEmptyButGently) {
+  DraftBackoff backoff;
+  EXPECT_EQ(run(guard, 16, {.verified = 0}), "dddddddddddddddd");
+  EXPECT_EQ(run(guard, 6, {.verified = 0}), ".d.d.d");
+  const std::string later = run(guard, 1000, {.verified = 0});
+  EXPECT_EQ(later.substr(later.size() - 34), run(guard, 34, {.verified = 0}));
+  EXPECT_EQ(std::ranges::count(run(guard, 17 * 20, {.verified = 0}), 'd'), 20) << "one in seventeen in the end";
+}
+
+TEST(DraftBackoff, OneGuessEndsTheGapOfEmptyTrees) {
+  DraftBackoff backoff;
+  run(guard, 1000, {.verified = 0});
+  while (!backoff.wants_draft()) backoff.plain_step();
+  backoff.drafted_step(3, 1, false);
+  EXPECT_EQ(run(guard, 16, {.verified = 0}), "dddddddddddddddd");
+}
+
+TEST(DraftBackoff, KeepsItsGapOnTimelyEmptyTrees) {
+  DraftBackoff backoff;
+  run(guard, 6, {});
+  EXPECT_EQ(run(guard, 10, {.verified = 0}), "d....d....");
+}
+
+TEST(DraftBackoff, OneFailureBetweenSuccessesIsForgiven) {
+  DraftBackoff backoff;
+  for (int i = 0; i < 10; ++i) {
+    backoff.drafted_step(4, 0, false);
+    EXPECT_TRUE(backoff.wants_draft());
+    backoff.drafted_step(4, 1, false);
+    EXPECT_TRUE(backoff.wants_draft());
+  }
+}
+
+TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
+  DraftBackoff backoff;
+  run(guard, 1000, {});
+  while (!backoff.wants_draft()) backoff.plain_step();
+  for (int i = 0; i < 5; ++i) {
+    backoff.drafted_step(4, 3, false);
+    EXPECT_TRUE(backoff.wants_draft());
+  }
+  EXPECT_EQ(run(guard, 6, {}), "dd....");
+}
+
+TEST(DraftBackoff, ADrafterThatIsRightNowAndThenStaysRare) {
+  DraftBackoff backoff;
+  run(guard, 1000, {});
+  while (!backoff.wants_draft()) backoff.plain_step();
+  backoff.drafted_step(8, 1, false);
+  const std::string log = run(guard, 200, {});
+  EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
+}
+
+TEST(DraftBackoff, AsksForNoMoreNodesThanPayForThemselves) {
+  DraftBackoff backoff;
+  for (int step = 0; step < 10; ++step) backoff.drafted_step(backoff.nodes_max(), backoff.nodes_max(), false);
+  backoff.set_row_budget(5);
+  EXPECT_EQ(backoff.nodes_max(), 5);
+  EXPECT_EQ(backoff.nodes_cap(), kTreeNodesMax);
+  backoff.set_row_budget(kTreeNodesMax);
+  EXPECT_EQ(backoff.nodes_max(), kTreeNodesMax);
+}
+
+TEST(DraftBackoff, ProbesWithOneNodeNowAndThenWhereNothingPays) {
+  DraftBackoff backoff;
+  backoff.set_row_budget(0);
+  const std::string log = run(guard, 200, {.verified = 1});
+  EXPECT_EQ(log.find('d'), static_cast<size_t>(kProbeGapSteps));
+  EXPECT_LE(std::ranges::count(log, 'd'), 200 / kProbeGapSteps);
+  EXPECT_EQ(backoff.nodes_max(), 1);
+}
+
+}  // namespace
+}  // namespace slipstream
