@@ -1,5 +1,5 @@
-// What attention costs in one layer: a tree of nodes, or a prompt chunk, behind a context. Prints a hash of the result's bits,
-// too: a change that means to be quicker and nothing else leaves it.
+// What attention costs in one layer: a tree of nodes, or a prompt chunk, behind a context. Prints a
+// hash of the result's bits, too: a change that means to be quicker and nothing else leaves it.
 //
 //   build/release/bench/attention --threads 2
 #include <algorithm>

@@ -1,6 +1,7 @@
-// What small-LM drafting costs: the time of one job that drafts for 1, 2, 4, 8, 16 sequences, as chains and as trees. Sequences
-// go on after each job as if the target had accepted the first --accept nodes of the first path; where that is all of it, its
-// last node, which was guessed and not forwarded, is a row more for each sequence in the next job.
+// What small-LM drafting costs: the time of one job that drafts for 1, 2, 4, 8, 16 sequences, as
+// chains and as trees. Sequences go on after each job as if the target had accepted the first
+// --accept nodes of the first path; where that is all of it, its last node, which was guessed and
+// not forwarded, is a row more for each sequence in the next job.
 //
 //   build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>

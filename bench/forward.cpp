@@ -1,4 +1,5 @@
-// What a step costs: the time of verifying 1, 2, 4, 8, 12, 16 rows of one sequence, t(n) and t(n)/t(1).
+// What a step costs: the time of verifying 1, 2, 4, 8, 12, 16 rows of one sequence, t(n) and
+// t(n)/t(1).
 //
 //   build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>

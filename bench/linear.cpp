@@ -1,5 +1,6 @@
-// What the matrices of a forward pass cost for 1 to 16 rows, by format and instruction path, beside a plain read of their
-// bytes. Synthetic weights in the shapes of a model: all that is measured is the time.
+// What the matrices of a forward pass cost for 1 to 16 rows, by format and instruction path, beside
+// a plain read of their bytes. Synthetic weights in the shapes of a model: all that is measured is
+// the time.
 //
 //   build/release/bench/linear --shape 135m --threads 1,2                  every path and format
 //   build/release/bench/linear --shape 1b --path avx512_vnni --format q4_1
@@ -49,7 +50,8 @@ struct Matrix {
   bool head;
 };
 
-// All matrices of a model in one format: every panel holds the same numbers, each in memory of its own.
+// All matrices of a model in one format: every panel holds the same numbers, each in memory of its
+// own.
 class Weights {
  public:
   static Result<std::unique_ptr<Weights>> make(const Shape& shape, WeightFormat format, bool head) {

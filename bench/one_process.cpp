@@ -1,5 +1,6 @@
-// The actors of router, verifier and n-gram drafter in one process, linked by memory instead of sockets, behind the same HTTP
-// front: what bench/serving holds the three processes against, so that their wire has a price.
+// The actors of router, verifier and n-gram drafter in one process, linked by memory instead of
+// sockets, behind the same HTTP front: what bench/serving holds the three processes against, so
+// that their wire has a price.
 //
 //   one_process MODEL_FOLDER THREADS PORT_FILE      serves until SIGTERM
 #include <chrono>

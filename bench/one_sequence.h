@@ -14,8 +14,9 @@ class OneSequence {
  public:
   OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) {}  // both outlive it
 
-  // Rows behind those there are, each behind the one before it: a prompt's chunk, or a drafted chain, which costs the same.
-  // The token after the last one; `all_wanted`: the model's head for every row.
+  // Rows behind those there are, each behind the one before it: a prompt's chunk, or a drafted
+  // chain, which costs the same. The token after the last one; `all_wanted`: the model's head for
+  // every row.
   Result<TokenId> run(std::span<const TokenId> tokens, bool all_wanted) {
     const int32_t end = length_ + static_cast<int32_t>(tokens.size());
     if (!blocks_.reserve(end)) return fail("{} tokens are more than the cache has room for", end);

@@ -1,4 +1,5 @@
-// What the road costs: an Advance out, a Tree of eight nodes back, through codec, loop and transport, without any model.
+// What the road costs: an Advance out, a Tree of eight nodes back, through codec, loop and
+// transport, without any model.
 //   build/release/bench/round_trip --rounds 5000 --gap-us 0      back to back
 //   build/release/bench/round_trip --rounds 500 --gap-us 5000    as between verify steps: everybody sleeps in between
 // Two processes over ZmqTransport, and two threads over MemoryTransport.

@@ -1,5 +1,6 @@
-// Time of choose() on one row, by vocabulary, shape of the row and chain; of one row's noise; of the tokens of one position
-// once that noise is there; and of what only rows pay that ask for it: an adjusted copy, and logprobs.
+// Time of choose() on one row, by vocabulary, shape of the row and chain; of one row's noise; of
+// the tokens of one position once that noise is there; and of what only rows pay that ask for it:
+// an adjusted copy, and logprobs.
 //   cmake --build --preset release --target sample_token_bench && build/release/bench/sample_token_bench
 #include <random>
 #include <vector>
@@ -35,7 +36,8 @@ void noise(benchmark::State& state) {
   }
 }
 
-// A row's copy, with penalties of a thousand tokens of prompt and output, a path of eight and some biases.
+// A row's copy, with penalties of a thousand tokens of prompt and output, a path of eight and some
+// biases.
 void adjust(benchmark::State& state) {
   const auto vocabulary = static_cast<int>(state.range(0));
   const std::vector<float> logits = logit_row(vocabulary, 3.0F);

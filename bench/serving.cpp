@@ -1,4 +1,5 @@
-// What serving costs and what drafts bring, as ratios within one run, through real processes on this machine:
+// What serving costs and what drafts bring, as ratios within one run, through real processes on
+// this machine:
 //   copy      n-gram drafts against plain decoding, on prompts whose answers repeat them
 //   useless   a drafter that sends full trees of nonsense just before each deadline, against no drafter
 //   wire      router, verifier and drafter as three processes, against the same actors in one (bench/one_process.cpp)

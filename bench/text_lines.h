@@ -9,8 +9,9 @@
 
 namespace slipstream {
 
-// The main() of a program that stays and answers lines: reads the flags, loads the model, says its numerics id on stderr once
-// it is ready, then on_line(model, pool, line) -> Result<void> for each line of stdin.
+// The main() of a program that stays and answers lines: reads the flags, loads the model, says its
+// numerics id on stderr once it is ready, then on_line(model, pool, line) -> Result<void> for each
+// line of stdin.
 template <class OnLine>
 int answer_lines(int argc, char** argv, const char* description, ModelFlags flags, int32_t context, const OnLine& on_line) {
   CLI::App app(description);

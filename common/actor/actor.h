@@ -1,5 +1,6 @@
-// One actor, two worlds: each service's logic is a deterministic state machine. Events come in, effects go out; no I/O, clock,
-// thread or random device inside. The runtime and the simulator drive the very same code.
+// One actor, two worlds: each service's logic is a deterministic state machine. Events come in,
+// effects go out; no I/O, clock, thread or random device inside. The runtime and the simulator
+// drive the very same code.
 #pragma once
 
 #include <chrono>
@@ -15,15 +16,16 @@ namespace slipstream {
 
 using Time = std::chrono::microseconds;  // since this process began; never on the wire
 
-// One connection as its owner names it, not an address. Peers that connected to us carry their incarnation (highest bit set);
-// peers we connect to carry a small number that the actor chose in Connect.
+// One connection as its owner names it, not an address. Peers that connected to us carry their
+// incarnation (highest bit set); peers we connect to carry a small number that the actor chose in
+// Connect.
 struct Peer {
   uint64_t id = 0;
   auto operator<=>(const Peer&) const = default;
 };
 
-// The peer that connected to us in this life of its process, and back. Incarnations have the highest bit clear
-// (runtime/incarnation.h).
+// The peer that connected to us in this life of its process, and back. Incarnations have the
+// highest bit clear (runtime/incarnation.h).
 inline constexpr uint64_t kIncomingPeer = 1ull << 63;
 inline constexpr Peer incoming_peer(Incarnation incarnation) { return Peer{incarnation | kIncomingPeer}; }
 inline constexpr Incarnation incarnation_of(Peer incoming) { return incoming.id & ~kIncomingPeer; }

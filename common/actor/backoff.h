@@ -1,4 +1,5 @@
-// How long to wait before something unanswered is said again: twice as long each time, up to a longest. Pure.
+// How long to wait before something unanswered is said again: twice as long each time, up to a
+// longest. Pure.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The compute job of an actor, by its event variant: what a driver needs to store the job that it runs.
+// The compute job of an actor, by its event variant: what a driver needs to store the job that it
+// runs.
 #pragma once
 
 #include <variant>
@@ -7,7 +8,8 @@
 
 namespace slipstream {
 
-// `Job` and `Outcome` are J and R of the event Ran<J, R>. An actor without jobs has std::monostate for both.
+// `Job` and `Outcome` are J and R of the event Ran<J, R>. An actor without jobs has std::monostate
+// for both.
 template <class Event>
 struct JobOf {
   using Job = std::monostate;

@@ -1,4 +1,5 @@
-// Which peer an event comes from and on which boundary, so that an actor takes each message from its own kind of peer only.
+// Which peer an event comes from and on which boundary, so that an actor takes each message from
+// its own kind of peer only.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,8 @@ struct Sender {
   Boundary boundary = Boundary::control;
 };
 
-// Nullopt: no message, or one of a kind that this release does not know. Peer 0 is the process itself.
+// Nullopt: no message, or one of a kind that this release does not know. Peer 0 is the process
+// itself.
 template <class... Events>
 std::optional<Sender> sender_of(const std::variant<Events...>& event) {
   return std::visit(

@@ -1,4 +1,5 @@
-// A bounded queue between threads. push() never blocks: a full queue says no, and the caller counts the drop.
+// A bounded queue between threads. push() never blocks: a full queue says no, and the caller counts
+// the drop.
 #pragma once
 
 #include <cstddef>

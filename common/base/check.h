@@ -1,5 +1,5 @@
-// CHECK(rows <= rows_max, "a step holds {} rows, got {}", rows_max, rows): a broken invariant of our own aborts with a
-// message. Never for input: that is a Result (result.h).
+// CHECK(rows <= rows_max, "a step holds {} rows, got {}", rows_max, rows): a broken invariant of
+// our own aborts with a message. Never for input: that is a Result (result.h).
 #pragma once
 
 #include <cstdio>

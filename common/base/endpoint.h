@@ -1,6 +1,7 @@
-// Where a socket is: "127.0.0.1:8080" for HTTP, "tcp://127.0.0.1:7300" between processes, and between processes that have keys
-// "tcp://db_1:7300#router". Port 0 or "*": any free one. This is the only parser of such text: the settings, the transport and
-// the command all use it, so that an endpoint that one of them accepts is an endpoint to the others as well.
+// Where a socket is: "127.0.0.1:8080" for HTTP, "tcp://127.0.0.1:7300" between processes, and
+// between processes that have keys "tcp://db_1:7300#router". Port 0 or "*": any free one. This is
+// the only parser of such text: the settings, the transport and the command all use it, so that an
+// endpoint that one of them accepts is an endpoint to the others as well.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct Endpoint {
 
 enum class Use { listen, connect };  // to connect takes a port of its own
 
-// "host:port", with or without "tcp://". The host is an IPv4 address or a name of letters, digits, '.', '-' and '_'. Errors
-// name what is wrong and show the form.
+// "host:port", with or without "tcp://". The host is an IPv4 address or a name of letters, digits,
+// '.', '-' and '_'. Errors name what is wrong and show the form.
 Result<Endpoint> parse_endpoint(std::string_view text, Use use = Use::listen);
 
 struct KeyedEndpoint {

@@ -1,5 +1,5 @@
-// A plain histogram that an actor can own: no lock, no name, no device. The driver publishes it (metrics/exposition.h).
-// Not thread-safe.
+// A plain histogram that an actor can own: no lock, no name, no device. The driver publishes it
+// (metrics/exposition.h). Not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The names that processes use for each other's things. All are compared for equality only, except where "grows" is said.
+// The names that processes use for each other's things. All are compared for equality only, except
+// where "grows" is said.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// Every bound of the system, with its unit in the name. A bound that is hit has a counter (metrics/names.h) and, where a
-// client meets it, an error that names it.
+// Every bound of the system, with its unit in the name. A bound that is hit has a counter
+// (metrics/names.h) and, where a client meets it, an error that names it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kChoicesMax = 8;  // `n` of a request
 
-// What a request may ask to be done to logits (sampling/logits_params.h). All of it fits an Advance beside its tokens.
+// What a request may ask to be done to logits (sampling/logits_params.h). All of it fits an Advance
+// beside its tokens.
 inline constexpr int kLogitBiasMax = 1024;  // tokens
 inline constexpr int kAllowedTokensMax = 4096;
 inline constexpr int kBadWordsMax = 64;                    // strings
@@ -62,8 +63,8 @@ inline constexpr size_t kContentPartsMax = 1024;  // of a message
 
 // Hostile peers.
 inline constexpr int kStrikesMax = 3;  // malformed messages before a peer is quarantined
-// What one connection may make libzmq hold (zmq/connection_watch.h), in bytes as they came. Beyond, it is cut. Frames of no
-// bytes take 32 times as much memory as they took of the wire.
+// What one connection may make libzmq hold (zmq/connection_watch.h), in bytes as they came. Beyond,
+// it is cut. Frames of no bytes take 32 times as much memory as they took of the wire.
 inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024;  // of a message that has not ended
 inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // when whole messages come faster than read
 inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // of all that connected to one socket

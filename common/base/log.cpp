@@ -27,8 +27,8 @@ std::shared_ptr<spdlog::logger> make_logger(std::string_view service) {
   return logger;
 }
 
-// The one thing of the process that is global: lines come from every thread, at any time, also while the process ends, so it is
-// never destroyed.
+// The one thing of the process that is global: lines come from every thread, at any time, also
+// while the process ends, so it is never destroyed.
 struct Log {
   std::atomic<LogLevel> level{LogLevel::info};
   std::mutex mutex;  // guards logger: log_start may come while other threads log

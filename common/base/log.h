@@ -1,5 +1,6 @@
-// One line an event, to stderr: time, level, service, message. The only door to the logging library, which stays out of this
-// header: it costs seconds to include. Thread-safe. Before log_start() lines carry the service "slipstream" at level info.
+// One line an event, to stderr: time, level, service, message. The only door to the logging
+// library, which stays out of this header: it costs seconds to include. Thread-safe. Before
+// log_start() lines carry the service "slipstream" at level info.
 //
 //   log_start("router", LogLevel::info);
 //   log_info("listening on {}", endpoint);
@@ -20,8 +21,9 @@ std::optional<LogLevel> log_level_from(std::string_view name);
 
 void log_start(std::string_view service, LogLevel level);
 bool log_wants(LogLevel level);
-// Control characters are written as \xNN, so that no peer's text can forge a line. What is beyond 4 KB is left out.
-// A line that cannot be written (a full disk, a reader that has gone) is lost, and the process goes on.
+// Control characters are written as \xNN, so that no peer's text can forge a line. What is beyond 4
+// KB is left out. A line that cannot be written (a full disk, a reader that has gone) is lost, and
+// the process goes on.
 void log_line(LogLevel level, std::string_view message);
 
 template <class... Args>

@@ -1,5 +1,5 @@
-// Names that operators and clients write, and that several layers must know: roles and their keys, draft methods, acceptance
-// rules.
+// Names that operators and clients write, and that several layers must know: roles and their keys,
+// draft methods, acceptance rules.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace slipstream {
 
-// The name of a key begins with the role of the process that has it: router, verifier, drafter; "drafter", "drafter-2".
+// The name of a key begins with the role of the process that has it: router, verifier, drafter;
+// "drafter", "drafter-2".
 inline constexpr std::string_view kRoles[] = {"router", "verifier", "drafter"};
 
 // key_is_of("drafter-2", "drafter")
@@ -21,7 +22,8 @@ inline constexpr std::string_view kNgram = "ngram";       // look-up in the sequ
 inline constexpr std::string_view kSmallLm = "small-lm";  // a small model of the target's tokenizer
 inline constexpr std::array<std::string_view, 2> kMethodNames{kNgram, kSmallLm};
 
-// An acceptance rule (messages/rules.h), and the fields of a request's `speculation` that go with it; "": none.
+// An acceptance rule (messages/rules.h), and the fields of a request's `speculation` that go with
+// it; "": none.
 struct RuleFields {
   std::string_view rule;
   std::string_view strength, delta;  // declare its bias: must be given

@@ -1,7 +1,7 @@
-// SIGTERM and SIGINT become a stop request; a second one ends the process at once. SIGPIPE (a reader of our output has gone)
-// and SIGXFSZ (a file has reached the limit on its size) are ignored: they show as failed writes. Construct it first in
-// main(), before any thread starts: the other threads inherit the blocked signals, so that only this object's thread takes
-// them.
+// SIGTERM and SIGINT become a stop request; a second one ends the process at once. SIGPIPE (a
+// reader of our output has gone) and SIGXFSZ (a file has reached the limit on its size) are
+// ignored: they show as failed writes. Construct it first in main(), before any thread starts: the
+// other threads inherit the blocked signals, so that only this object's thread takes them.
 #pragma once
 
 #include <signal.h>

@@ -20,7 +20,8 @@ class Checkpoint {
   static Result<Checkpoint> open(const std::filesystem::path& model);
   bool has(std::string_view name) const;
   uint64_t bytes() const;  // of all tensors, as they are stored
-  // Errors name the tensor, what was found and what was expected. A vector is asked for as rows = 1, or as cols = 1.
+  // Errors name the tensor, what was found and what was expected. A vector is asked for as rows =
+  // 1, or as cols = 1.
   Result<HostMatrix> matrix(std::string_view name, int32_t rows, int32_t cols) const;
 
  private:

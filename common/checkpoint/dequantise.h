@@ -1,5 +1,5 @@
-// A stored row as floats. Layouts and arithmetic are ggml's (ggml-quants.c: dequantize_row_*), to the bit: each number is
-// scale * integer (+ minimum) in f32, rounded after each operation.
+// A stored row as floats. Layouts and arithmetic are ggml's (ggml-quants.c: dequantize_row_*), to
+// the bit: each number is scale * integer (+ minimum) in f32, rounded after each operation.
 #pragma once
 
 #include <span>

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{16} << 20;  // between two words of how far it is
 
-// All that changes a logit, as one list of words. Both structs are taken apart as a whole, so that a new field fails to compile
-// here until somebody decides.
+// All that changes a logit, as one list of words. Both structs are taken apart as a whole, so that
+// a new field fails to compile here until somebody decides.
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
   [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max, rms_eps,

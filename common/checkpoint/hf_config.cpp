@@ -77,7 +77,8 @@ Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
   return check_llama_shape(config, fields.what());
 }
 
-// Older files keep "rope_theta" beside "rope_scaling"; transformers 5 writes both into "rope_parameters".
+// Older files keep "rope_theta" beside "rope_scaling"; transformers 5 writes both into
+// "rope_parameters".
 Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
   const std::string_view group = fields.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
   std::optional<JsonFields> rope;

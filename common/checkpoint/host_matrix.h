@@ -1,4 +1,5 @@
-// A view of a weight matrix as a file stores it: plain numbers, or GGUF's blocks of 32 quantised ones.
+// A view of a weight matrix as a file stores it: plain numbers, or GGUF's blocks of 32 quantised
+// ones.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@ namespace slipstream {
 
 enum class Dtype : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1 };
 
-// What is stored together: one number, or along a row 32 of them with their scale (dequantise.h has the layouts).
+// What is stored together: one number, or along a row 32 of them with their scale (dequantise.h has
+// the layouts).
 struct StoredBlock {
   int32_t numbers = 1;
   size_t bytes = 0;
@@ -38,13 +40,15 @@ struct HostMatrix {
   Dtype dtype = Dtype::bf16;
   int32_t rows = 0, cols = 0;
   std::span<const std::byte> bytes;  // rows * row_bytes(), at any address: read by memcpy
-  // Not 0: GGUF's order of a llama's query and key rows. In each of so many heads rotary partners stand side by side (0, half,
-  // 1, half + 1, ...), where Hugging Face, and row() here, keep the two halves apart.
+  // Not 0: GGUF's order of a llama's query and key rows. In each of so many heads rotary partners
+  // stand side by side (0, half, 1, half + 1, ...), where Hugging Face, and row() here, keep the
+  // two halves apart.
   int32_t paired_heads = 0;
 
   size_t row_bytes() const { return static_cast<size_t>(cols / block_of(dtype).numbers) * block_of(dtype).bytes; }
 
-  // The stored bytes of row `index`, whole blocks: a kernel that computes on them keeps the file's numbers as they are.
+  // The stored bytes of row `index`, whole blocks: a kernel that computes on them keeps the file's
+  // numbers as they are.
   std::span<const std::byte> row(int32_t index) const {
     int32_t at = index;
     if (paired_heads > 0) {

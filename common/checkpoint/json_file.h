@@ -1,4 +1,5 @@
-// A JSON file that was checked for size, depth and syntax, and reads of its fields that check type and range.
+// A JSON file that was checked for size, depth and syntax, and reads of its fields that check type
+// and range.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What a Llama-family model (Llama, Qwen2, Qwen3) is, as a plain struct whose every number was checked.
+// What a Llama-family model (Llama, Qwen2, Qwen3) is, as a plain struct whose every number was
+// checked.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace slipstream {
 
-// Upper bounds of what a config may ask for: far above any Llama, far below what overflows an int32 product.
+// Upper bounds of what a config may ask for: far above any Llama, far below what overflows an int32
+// product.
 inline constexpr int32_t kHiddenMax = 32768;  // also heads * head_size
 inline constexpr int32_t kIntermediateMax = 131072;
 inline constexpr int32_t kLayersMax = 512;
@@ -45,7 +47,8 @@ struct LlamaConfig {
   std::vector<TokenId> eos_ids;      // that end an answer; ascending
 };
 
-// Of a Hugging Face folder (hf_config.h) or a GGUF file (gguf/config.h). Errors name the file, the field and what is supported.
+// Of a Hugging Face folder (hf_config.h) or a GGUF file (gguf/config.h). Errors name the file, the
+// field and what is supported.
 Result<LlamaConfig> read_llama_config(const std::filesystem::path& model);
 
 // What both ask of sizes that were found one by one within their limits; `what`: the file.

@@ -83,7 +83,8 @@ Result<Entry> read_entry(std::string_view name, simdjson::dom::element json, std
   return entry;
 }
 
-// Tensors must cover the data from end to end: a hole or an overlap means that somebody tampered with the header.
+// Tensors must cover the data from end to end: a hole or an overlap means that somebody tampered
+// with the header.
 Result<void> check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
   std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(entry.range.begin, entry.range.end); });
   uint64_t covered = 0;

@@ -1,5 +1,6 @@
-// Reads safetensors files by mmap. Nothing in a file is trusted: lengths, offsets, shapes and ranges are checked before the
-// first tensor is handed out, and every product is taken without overflow. Format: https://github.com/huggingface/safetensors
+// Reads safetensors files by mmap. Nothing in a file is trusted: lengths, offsets, shapes and
+// ranges are checked before the first tensor is handed out, and every product is taken without
+// overflow. Format: https://github.com/huggingface/safetensors
 #pragma once
 
 #include <filesystem>
@@ -17,7 +18,8 @@ inline constexpr size_t kSafetensorsHeaderBytesMax = 100'000'000;  // the refere
 inline constexpr size_t kTensorRankMax = 8;
 inline constexpr size_t kShardsMax = 256;
 
-// One tensor as its header describes it; its bytes were found inside the file and overlap no other's.
+// One tensor as its header describes it; its bytes were found inside the file and overlap no
+// other's.
 struct TensorEntry {
   std::string dtype;  // "BF16", ...
   std::vector<int64_t> shape;
@@ -36,7 +38,8 @@ class SafetensorsFile {
   std::map<std::string, TensorEntry, std::less<>> tensors_;
 };
 
-// The weight files of a folder: model.safetensors, or the shards that model.safetensors.index.json names; by file name.
+// The weight files of a folder: model.safetensors, or the shards that model.safetensors.index.json
+// names; by file name.
 Result<std::vector<std::filesystem::path>> weight_files(const std::filesystem::path& folder);
 
 }  // namespace slipstream

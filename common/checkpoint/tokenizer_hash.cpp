@@ -14,7 +14,8 @@ namespace {
 
 using simdjson::dom::element;
 
-// Folds values so that no two sequences of them look alike: texts with their lengths, lists with their counts.
+// Folds values so that no two sequences of them look alike: texts with their lengths, lists with
+// their counts.
 class Folder {
  public:
   Folder() : state_(XXH3_createState(), &XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
@@ -33,7 +34,8 @@ class Folder {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-// Absent, null, false and "" are the same to the tokenizers library, except for "use_regex", which is true where absent.
+// Absent, null, false and "" are the same to the tokenizers library, except for "use_regex", which
+// is true where absent.
 bool Folder::says_nothing(std::string_view key, element value) {
   if (key == "trim_offsets") return true;  // only about offsets
   if (bool flag = false; value.get_bool().get(flag) == simdjson::SUCCESS) return flag == (key == "use_regex");

@@ -1,5 +1,6 @@
-// The part of a command line that all services share, over CLI11: flags > environment > file > defaults, --help with every
-// default, --version, --check-config. (CLI11's own order puts the file above the environment, so those two are read here.)
+// The part of a command line that all services share, over CLI11: flags > environment > file >
+// defaults, --help with every default, --version, --check-config. (CLI11's own order puts the file
+// above the environment, so those two are read here.)
 #pragma once
 
 #include <functional>
@@ -19,12 +20,14 @@ class CommandLine {
  public:
   CommandLine(std::string service, std::string purpose);
 
-  // flag "--deadline-us"; the environment names it SLIPSTREAM_DEADLINE_US, the file deadline-us. `value` holds the default.
+  // flag "--deadline-us"; the environment names it SLIPSTREAM_DEADLINE_US, the file deadline-us.
+  // `value` holds the default.
   template <class T>
   void option(const std::string& flag, T& value, const std::string& help) {
     add(app_.add_option(flag, value, help)->capture_default_str());
   }
-  // A value that is no number, or is not in `range`, is refused with the range. Nothing else checks it.
+  // A value that is no number, or is not in `range`, is refused with the range. Nothing else checks
+  // it.
   void option(const std::string& flag, uint32_t& value, Range range, const std::string& help);
   // Given once or more; the environment separates with commas, the file has ["a", "b"].
   void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);

@@ -32,8 +32,8 @@ double read_v1(const std::filesystem::path& group) {
   return cpus(quota, period);
 }
 
-// The smallest quota from `group` up to the mount. Inside a container the path is often the host's, which is not visible here:
-// then its parents, at last the mount itself, are what there is.
+// The smallest quota from `group` up to the mount. Inside a container the path is often the host's,
+// which is not visible here: then its parents, at last the mount itself, are what there is.
 double smallest(const std::filesystem::path& mount, const std::string& group, double (*read)(const std::filesystem::path&)) {
   double least = kNoQuota;
   for (std::filesystem::path at = std::filesystem::path(group).relative_path(); !at.empty(); at = at.parent_path()) {

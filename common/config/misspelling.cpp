@@ -8,7 +8,8 @@
 namespace slipstream {
 namespace {
 
-// Letters added, left out, replaced, or swapped with their neighbour: the "optimal string alignment" distance.
+// Letters added, left out, replaced, or swapped with their neighbour: the "optimal string
+// alignment" distance.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> of(a.size() + 1, std::vector<size_t>(b.size() + 1));  // of prefixes
   for (size_t i = 0; i <= a.size(); ++i) {

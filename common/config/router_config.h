@@ -1,4 +1,5 @@
-// The router's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these defaults.
+// The router's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these
+// defaults.
 #pragma once
 
 #include <cstdint>

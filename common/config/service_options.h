@@ -13,7 +13,8 @@ namespace slipstream {
 class CommandLine;
 class Problems;
 
-// Every service has these. Each declares --model itself, for each reads another part of the model's files.
+// Every service has these. Each declares --model itself, for each reads another part of the model's
+// files.
 struct ServiceOptions {
   std::string model = kDefaultModel;  // a Hugging Face folder or a GGUF file
   std::string key;                    // file of this process's key pair; empty: no keys, loopback only
@@ -36,7 +37,8 @@ struct WorkerOptions : ServiceOptions {
   std::string metrics = "127.0.0.1:0";                      // /metrics, /health, /ready
 
   uint32_t threads_or_quota() const;  // threads, 0 resolved
-  // scope: which of its methods have a model, to begin the help of the model's flags with ("small-lm: "); "": it always has.
+  // scope: which of its methods have a model, to begin the help of the model's flags with
+  // ("small-lm: "); "": it always has.
   void declare(CommandLine& line, std::string_view scope = "");
   void check(Problems& problems) const;
 };

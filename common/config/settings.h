@@ -31,8 +31,8 @@ inline constexpr std::string_view kHelpHint = "Run with --help";  // how the lin
 // What runs where no --model is given: fetched by the set-up, relative to the repository.
 inline constexpr const char* kDefaultModel = "models/smollm2-135m-instruct.gguf";
 
-// What a service's main gets from its command line: its options, checked, or the exit code of a run that ends here (--help,
-// --version, --check-config, or a mistake that was explained on stderr).
+// What a service's main gets from its command line: its options, checked, or the exit code of a run
+// that ends here (--help, --version, --check-config, or a mistake that was explained on stderr).
 //
 //   auto parsed = parse_router_options(argc, argv);
 //   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;

@@ -14,15 +14,18 @@ namespace slipstream {
 std::vector<std::string> path_choices();     // "auto", the fastest that this CPU has; then all paths, slowest first
 std::vector<std::string> weights_choices();  // "file", as the model's file has them; then all formats
 
-// A sentence where `path` names one that `cpu` cannot run: which instruction set it lacks, and what it can run.
+// A sentence where `path` names one that `cpu` cannot run: which instruction set it lacks, and what
+// it can run.
 std::optional<std::string> path_problem(std::string_view flag, std::string_view path, const CpuFeatures& cpu);
 
-// Of the routers that a worker is told to offer itself to, leaves each address once: the first mention of it, as all workers
-// spell it (actor/membership.h compares them). A worker that connects to one router twice is two workers of one identity, and
-// takes one of the connections for a stranger's. Returns a sentence for each that went.
+// Of the routers that a worker is told to offer itself to, leaves each address once: the first
+// mention of it, as all workers spell it (actor/membership.h compares them). A worker that connects
+// to one router twice is two workers of one identity, and takes one of the connections for a
+// stranger's. Returns a sentence for each that went.
 std::vector<std::string> drop_repeats(std::vector<std::string>& routers);
 
-// Each check that fails is a sentence that names the flag and the way out. Numbers are checked by CommandLine.
+// Each check that fails is a sentence that names the flag and the way out. Numbers are checked by
+// CommandLine.
 class Problems {
  public:
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }

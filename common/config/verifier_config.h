@@ -1,4 +1,5 @@
-// The verifier's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these defaults.
+// The verifier's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these
+// defaults.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,8 @@
 
 namespace slipstream {
 
-// target: of the tokens that trees may be made of. An error names the folder and what is wrong with it.
+// target: of the tokens that trees may be made of. An error names the folder and what is wrong with
+// it.
 Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target);
 
 }  // namespace slipstream

@@ -1,5 +1,6 @@
-// A draft method: begin / advance / draft / end. It runs on the compute thread, owns its state of each sequence, and keeps no
-// policy: how far to guess comes with each ask. The caller (draft_job) has checked fences; a method may trust its input.
+// A draft method: begin / advance / draft / end. It runs on the compute thread, owns its state of
+// each sequence, and keeps no policy: how far to guess comes with each ask. The caller (draft_job)
+// has checked fences; a method may trust its input.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,9 @@ struct DraftAsk {
   Time due{};  // when its verifier stops waiting
 };
 
-// One ask's tree, sampled if the sequence's rule is of the ratio family; an empty one says "nothing above the threshold". None
-// at all: the method is not through with the sequence's tokens yet (a long prompt), and wants to be asked again.
+// One ask's tree, sampled if the sequence's rule is of the ratio family; an empty one says "nothing
+// above the threshold". None at all: the method is not through with the sequence's tokens yet (a
+// long prompt), and wants to be asked again.
 using Draft = std::optional<DraftTree>;
 
 // What a method with a model has done since it began.
@@ -45,7 +47,8 @@ struct MethodWork {
   bool operator==(const MethodWork&) const = default;
 };
 
-// The model that a method drafts with, for people. A method without a model has no name and weights 0.
+// The model that a method drafts with, for people. A method without a model has no name and weights
+// 0.
 struct DraftModel {
   std::string name;
   uint64_t weights = 0;  // checkpoint/fingerprint.h
@@ -59,8 +62,8 @@ class Method {
   virtual bool quick() const { return false; }  // a job takes less time than handing it to another thread and back
   virtual void begin(const DraftKey& key, const GenerationSpec& spec) = 0;  // a known key starts anew
   virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
-  // [asks] Batched over all sequences; the first asks are the most urgent. One that is not answered must have been brought
-  // nearer to its answer. An error fails them all.
+  // [asks] Batched over all sequences; the first asks are the most urgent. One that is not answered
+  // must have been brought nearer to its answer. An error fails them all.
   virtual Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) = 0;
   virtual void end(const DraftKey& key) = 0;
   virtual MethodWork work() const { return {}; }

@@ -1,5 +1,6 @@
-// Drafts what followed the last few tokens when they occurred in this sequence before (prompt look-up decoding). No weights, no
-// logits: microseconds a tree. Good where an answer repeats its prompt (edit, extract, code), silent elsewhere.
+// Drafts what followed the last few tokens when they occurred in this sequence before (prompt
+// look-up decoding). No weights, no logits: microseconds a tree. Good where an answer repeats its
+// prompt (edit, extract, code), silent elsewhere.
 #pragma once
 
 #include <array>
@@ -10,8 +11,8 @@
 
 namespace slipstream {
 
-// How often the target agrees with the next token of a match, by the match's length in tokens: a longer match is surer.
-// Starting guesses; a node's survival is the product along its path.
+// How often the target agrees with the next token of a match, by the match's length in tokens: a
+// longer match is surer. Starting guesses; a node's survival is the product along its path.
 inline constexpr std::array<float, kNgramMax - kNgramMin + 1> kNgramConfidence{0.45F, 0.60F, 0.72F, 0.82F};
 static_assert(kNgramMin == 2 && kNgramMax == 5, "one confidence a match length");
 

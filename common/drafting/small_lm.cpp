@@ -58,7 +58,8 @@ void SmallLm::begin(const DraftKey& key, const GenerationSpec& spec) {
       key, Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params)});
 }
 
-// What the new tokens took from the last tree is in the cache already, unless the sequence was evicted since.
+// What the new tokens took from the last tree is in the cache already, unless the sequence was
+// evicted since.
 void SmallLm::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Sequence& sequence = sequences_.at(key);
   const auto known = [&](TokenId token) { return token < model_.config().vocabulary; };
@@ -139,8 +140,9 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
   return drafts;
 }
 
-// The first pass. Sequences that are all but up to date go first, with their roots; in what is left to them, those with much to
-// learn, whose roots come in a later job: by then their verifier may want another tree.
+// The first pass. Sequences that are all but up to date go first, with their roots; in what is left
+// to them, those with much to learn, whose roots come in a later job: by then their verifier may
+// want another tree.
 Result<void> SmallLm::learn(std::vector<GrowingTree>& trees) {
   plan_.clear();
   const auto missing = [](const GrowingTree& tree) { return tree.sequence->context.prefill_rows(); };
@@ -158,8 +160,8 @@ Result<void> SmallLm::learn(std::vector<GrowingTree>& trees) {
   return run(trees);
 }
 
-// The further levels, until no tree grows any more. When a level has more rows than a pass, the less urgent trees stay as they
-// are.
+// The further levels, until no tree grows any more. When a level has more rows than a pass, the
+// less urgent trees stay as they are.
 Result<void> SmallLm::grow(std::vector<GrowingTree>& trees) {
   while (true) {
     plan_.clear();

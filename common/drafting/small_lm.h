@@ -1,12 +1,14 @@
-// Drafts with a small language model: any Llama-family folder whose tokens are the target's. Trees grow best-first
-// (speculation/tree_growth.h), candidates ranked under the noise that the target will use (sampling/rank.h), so that a drafter
-// whose logits are the target's is always right; for the ratio family they are sampled from its own distributions
-// (sampled_tree_builder.h), which are shipped with them. All sequences of all verifiers are forwarded together, one pass a
-// level.
+// Drafts with a small language model: any Llama-family folder whose tokens are the target's. Trees
+// grow best-first (speculation/tree_growth.h), candidates ranked under the noise that the target
+// will use (sampling/rank.h), so that a drafter whose logits are the target's is always right; for
+// the ratio family they are sampled from its own distributions (sampled_tree_builder.h), which are
+// shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
 //
-// The method keeps each sequence's tokens, and its K/V in a cache of its own (engine/sequence_cache.h): what the target
-// accepted of the last tree is moved into place, not computed again. When the cache is full, the sequence drafted longest ago
-// makes room: it is computed again when it is asked for. A long prompt is learnt over several jobs, beside the others' trees.
+// The method keeps each sequence's tokens, and its K/V in a cache of its own
+// (engine/sequence_cache.h): what the target accepted of the last tree is moved into place, not
+// computed again. When the cache is full, the sequence drafted longest ago makes room: it is
+// computed again when it is asked for. A long prompt is learnt over several jobs, beside the
+// others' trees.
 #pragma once
 
 #include <filesystem>

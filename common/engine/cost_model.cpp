@@ -8,7 +8,8 @@
 namespace slipstream {
 namespace {
 
-// Where so many rows stand in the table: between `below` and the one after it, by `part` (over 1: beyond the end).
+// Where so many rows stand in the table: between `below` and the one after it, by `part` (over 1:
+// beyond the end).
 struct Between {
   size_t below = 0;
   double part = 0;
@@ -64,7 +65,8 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   const double pairs = attention().pair * static_cast<double>(step.pairs) / expected;
   const double reads = attention().read * static_cast<double>(step.reads) / expected;
   const double nearer = std::clamp(part, 0.0, 1.0);
-  // Each part of the table takes the blame by its share of what was expected; what the new speed explains is not theirs.
+  // Each part of the table takes the blame by its share of what was expected; what the new speed
+  // explains is not theirs.
   const double blame = kCostShapeWeight * surprise;
   times_[below] *= 1 + blame * (1 - pairs - reads) * (1 - nearer);
   times_[below + 1] *= 1 + blame * (1 - pairs - reads) * nearer;

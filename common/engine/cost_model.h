@@ -1,9 +1,9 @@
-// What a step of the target takes: T(rows, pairs, reads). A table over the rows, since their cost has steps (DESIGN 5); what
-// attention adds, a price for each pair of a row and a position that it sees, and one for each position that a sequence reads,
-// once for all of its rows (a stream behind a long context pays the latter, a prompt's chunk the former); and what a step takes
-// beside its forward pass.
-// Measured once at start, corrected by every step that runs: all of it at once, as a busy neighbour makes everything slower,
-// and, more slowly, what this step had most of. Pure.
+// What a step of the target takes: T(rows, pairs, reads). A table over the rows, since their cost
+// has steps (DESIGN 5); what attention adds, a price for each pair of a row and a position that it
+// sees, and one for each position that a sequence reads, once for all of its rows (a stream behind
+// a long context pays the latter, a prompt's chunk the former); and what a step takes beside its
+// forward pass. Measured once at start, corrected by every step that runs: all of it at once, as a
+// busy neighbour makes everything slower, and, more slowly, what this step had most of. Pure.
 #pragma once
 
 #include <array>
@@ -37,16 +37,17 @@ struct AttentionPrices {
 
 class CostModel {
  public:
-  // times: positive, of rows that see nobody but themselves. More rows take no less time: where they seem to, they are
-  // levelled.
+  // times: positive, of rows that see nobody but themselves. More rows take no less time: where
+  // they seem to, they are levelled.
   CostModel(const StepTimes& times, const AttentionPrices& attention);
-  // Every step costs so long, whatever its rows, and no step that runs corrects it: draft nodes are free.
-  // REQUIRES: seconds > 0.
+  // Every step costs so long, whatever its rows, and no step that runs corrects it: draft nodes are
+  // free. REQUIRES: seconds > 0.
   static CostModel fixed(double seconds);
 
   double seconds(StepLoad step) const;  // 0 of no rows; beyond the table as its last two say
   void ran(StepLoad step, double forward_seconds, double overhead_seconds);
-  // The most rows, of at most `most`, from that position on, that keep a step within so many seconds; 0 if none does.
+  // The most rows, of at most `most`, from that position on, that keep a step within so many
+  // seconds; 0 if none does.
   int32_t rows_within(StepLoad base, int32_t position, int32_t most, double seconds) const;
 
   double forward_seconds(StepLoad step) const;

@@ -1,4 +1,5 @@
-// Lays out sequences as the rows of one forward pass. It fills a StepPlan, which a LanguageModel runs:
+// Lays out sequences as the rows of one forward pass. It fills a StepPlan, which a LanguageModel
+// runs:
 //
 //   Pass pass(plan);                                                        // a cleared plan whose blocks_max is set
 //   const PassSlice chunk = pass.add_context(first, 40);                    // 40 rows of a prompt
@@ -6,8 +7,8 @@
 //   TRY(const auto sampled, model.run(plan.view()));
 //   first.computed(chunk.context_rows);
 //
-// A sequence that is added gives the pass its pending moves, which the model does first. Its blocks must have room for the rows
-// (sequence_cache.h).
+// A sequence that is added gives the pass its pending moves, which the model does first. Its blocks
+// must have room for the rows (sequence_cache.h).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct PassSlice {
   int32_t first_logprob = 0;  // of a tree with logprobs: the same in StepPlan::logprobs
 };
 
-// A tree behind a sequence, or those of its rows that this pass computes. The logits of each are wanted.
+// A tree behind a sequence, or those of its rows that this pass computes. The logits of each are
+// wanted.
 struct PassTree {
   std::span<const TreeRow> rows;             // all rows so far, the root first
   size_t first = 0;                          // rows before it were computed by earlier passes
@@ -47,7 +49,8 @@ class Pass {
 
   // The next `rows` positions of the sequence's context, none of them the root.
   PassSlice add_context(CachedSequence& sequence, int32_t rows);
-  // The same, and behind them the tree. The rows before the root are computed by this pass or were before.
+  // The same, and behind them the tree. The rows before the root are computed by this pass or were
+  // before.
   PassSlice add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree);
 
  private:

@@ -1,5 +1,5 @@
-// The paged cache that the sequences of one model share: a pool of blocks, kept prefixes, and the rule of who makes room when
-// it is full.
+// The paged cache that the sequences of one model share: a pool of blocks, kept prefixes, and the
+// rule of who makes room when it is full.
 //
 //   SequenceCache cache(blocks, [&](const CachedSequence& needy) { return youngest_behind(needy); });
 //   CachedSequence sequence(cache.pool(), prompt_length);
@@ -8,7 +8,8 @@
 //   ... passes compute it ...
 //   cache.keep(sequence);                                     // for others that begin alike
 //
-// Ids only, never memory: the model owns the rows. The cache outlives its sequences. Not thread-safe.
+// Ids only, never memory: the model owns the rows. The cache outlives its sequences. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +29,18 @@ enum class MayEvict : uint8_t {
 
 class SequenceCache {
  public:
-  // Names the sequence that makes room for `needy` next; it holds blocks. Null: none has to. Its tokens stay, and it is
-  // computed again later, to the same bits (row invariance).
+  // Names the sequence that makes room for `needy` next; it holds blocks. Null: none has to. Its
+  // tokens stay, and it is computed again later, to the same bits (row invariance).
   using NextVictim = std::function<CachedSequence*(const CachedSequence& needy)>;
 
   SequenceCache(int32_t blocks, NextVictim next_victim);
 
-  // REQUIRES: the sequence has tokens and no blocks. Gives it the kept blocks of its longest known prefix. The root is never
-  // among them: it has yet to be computed. Returns how many positions need not be computed.
+  // REQUIRES: the sequence has tokens and no blocks. Gives it the kept blocks of its longest known
+  // prefix. The root is never among them: it has yet to be computed. Returns how many positions
+  // need not be computed.
   int32_t adopt(CachedSequence& sequence);
-  // Makes room for that many positions of the sequence. False: there is none; what was evicted for it stays evicted.
+  // Makes room for that many positions of the sequence. False: there is none; what was evicted for
+  // it stays evicted.
   bool reserve(CachedSequence& sequence, int32_t positions, MayEvict evict);
   // Keeps whole blocks of the sequence for others that begin alike, as far as they are in place.
   void keep(CachedSequence& sequence);

@@ -35,8 +35,8 @@ struct Client::Impl {
   Impl(std::string to_host, uint16_t to_port, std::chrono::milliseconds wait)
       : host(std::move(to_host)), port(to_port), timeout(wait) {}
 
-  // Runs one operation of the stream to its end: `start` gets the completion handler. Async with a loop of our own, since Beast
-  // has timeouts for nothing else.
+  // Runs one operation of the stream to its end: `start` gets the completion handler. Async with a
+  // loop of our own, since Beast has timeouts for nothing else.
   template <class Start>
   error_code wait(const Start& start) {
     error_code result;
@@ -68,8 +68,8 @@ struct Client::Impl {
     return wait([&](auto done) { beast::http::async_read_header(stream, buffer, *parser, std::move(done)); });
   }
 
-  // Sends, and reads the head of the answer. A kept-alive connection may have been closed by the server meanwhile: once more,
-  // then.
+  // Sends, and reads the head of the answer. A kept-alive connection may have been closed by the
+  // server meanwhile: once more, then.
   error_code ask(const Message& message, std::optional<Parser>& parser) {
     if (connected) {
       const error_code error = begin(message, parser);

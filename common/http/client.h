@@ -1,5 +1,5 @@
-// A blocking HTTP/1.1 client for tools and tests: one connection, kept alive; opened anew when the server had closed it. Not
-// thread-safe.
+// A blocking HTTP/1.1 client for tools and tests: one connection, kept alive; opened anew when the
+// server had closed it. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,18 @@ struct Reply {
 
 class Client {
  public:
-  // Connects at first use. timeout: of connecting, and of each wait for bytes of the answer, not of a whole stream. Errors of
-  // the calls: nobody listens, the connection broke, the timeout passed, or the answer is not HTTP.
+  // Connects at first use. timeout: of connecting, and of each wait for bytes of the answer, not of
+  // a whole stream. Errors of the calls: nobody listens, the connection broke, the timeout passed,
+  // or the answer is not HTTP.
   Client(std::string host, uint16_t port, std::chrono::milliseconds timeout);
   ~Client();
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   Result<Reply> get(std::string_view path);
   Result<Reply> post(std::string_view path, std::string_view json);
-  // Server-sent events: calls `event` with the data of each until it returns false or the stream ends. The reply's body is
-  // empty unless the status is not 200. A stream that is cut before its end is an error.
+  // Server-sent events: calls `event` with the data of each until it returns false or the stream
+  // ends. The reply's body is empty unless the status is not 200. A stream that is cut before its
+  // end is an error.
   Result<Reply> post_stream(std::string_view path, std::string_view json,
                             const std::function<bool(std::string_view data)>& event);
 

@@ -111,7 +111,8 @@ void Connection::next_request() {
   read();
 }
 
-// Closing at once with bytes of the client unread would reset the connection, and destroy our answer on its way.
+// Closing at once with bytes of the client unread would reset the connection, and destroy our
+// answer on its way.
 void Connection::linger() {
   phase_ = Phase::lingering;
   ErrorCode ignored;

@@ -1,9 +1,11 @@
-// One client's connection: a loop of request and answer. All on the server's thread, except unsent(). The operations it waits
-// for keep it alive; once closed it is an empty shell that an Exchange may still hold.
+// One client's connection: a loop of request and answer. All on the server's thread, except
+// unsent(). The operations it waits for keep it alive; once closed it is an empty shell that an
+// Exchange may still hold.
 //
-// A read is under way in every phase: that is how a client's leaving is seen while an answer is pending. The exception: once
-// kHttpPipelinedBytesMax bytes of later requests wait, no more are read until the answer is out. A client that leaves then is
-// seen when a write fails, or after the answer.
+// A read is under way in every phase: that is how a client's leaving is seen while an answer is
+// pending. The exception: once kHttpPipelinedBytesMax bytes of later requests wait, no more are
+// read until the answer is out. A client that leaves then is seen when a write fails, or after the
+// answer.
 //
 //   idle -> head -> body -> answering -> idle ... -> lingering (our last words are out, the client's rest is thrown away) ->
 //   closed
@@ -39,8 +41,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();                           // at once; nobody is told
   void finish();                          // unless a request comes very soon: it may be on its way
 
-  // From an Exchange. `request` is the number of the request that is meant: a late call finds another one here, and does
-  // nothing.
+  // From an Exchange. `request` is the number of the request that is meant: a late call finds
+  // another one here, and does nothing.
   void send(uint64_t request, const Response& response);
   void begin_stream(uint64_t request, const std::string& content_type, const Headers& headers);
   void write(uint64_t request, const std::string& chunk);

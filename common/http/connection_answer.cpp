@@ -39,8 +39,8 @@ void Connection::complete() {
   gone_ = nullptr;
   outbox_.flush(shared_from_this());
   if (!outbox_.idle()) return;  // on_outbox() goes on
-  // A stream that ends without a byte (HTTP/1.0, HEAD), and what it had is out. Posted: the next request's handler must not run
-  // within the call that ended this one.
+  // A stream that ends without a byte (HTTP/1.0, HEAD), and what it had is out. Posted: the next
+  // request's handler must not run within the call that ended this one.
   boost::asio::post(socket_.get_executor(), [self = shared_from_this(), request = request_] {
     if (self->current(request, Answer::complete)) self->next_request();
   });

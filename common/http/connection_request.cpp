@@ -19,7 +19,8 @@ using Reason = boost::beast::http::error;
 
 std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
 
-// A request begins with a method. Anything else (TLS, ZeroMQ, noise) is refused without waiting for the end of its header.
+// A request begins with a method. Anything else (TLS, ZeroMQ, noise) is refused without waiting for
+// the end of its header.
 bool begins_method(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 }  // namespace

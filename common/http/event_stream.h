@@ -1,5 +1,6 @@
-// Reads server-sent events out of pieces of text (WHATWG HTML, 9.2): lines end with LF, CRLF or CR; "data" lines of one event
-// are joined by LF; comments and other fields are skipped; a blank line ends the event. Pure; not thread-safe.
+// Reads server-sent events out of pieces of text (WHATWG HTML, 9.2): lines end with LF, CRLF or CR;
+// "data" lines of one event are joined by LF; comments and other fields are skipped; a blank line
+// ends the event. Pure; not thread-safe.
 #pragma once
 
 #include <functional>

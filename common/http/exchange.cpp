@@ -14,7 +14,8 @@ void Exchange::begin_stream(std::string content_type, Headers headers) {
   });
 }
 
-// Bytes are counted here, before they are posted: a slow reader must not fill the loop's own queue either.
+// Bytes are counted here, before they are posted: a slow reader must not fill the loop's own queue
+// either.
 void Exchange::write(std::string chunk) {
   Connection& connection = *state_->connection;
   const size_t unsent = connection.unsent().fetch_add(chunk.size(), std::memory_order_relaxed) + chunk.size();

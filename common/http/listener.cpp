@@ -80,8 +80,9 @@ void Listener::stop_accepting() {
   pause_.cancel();
 }
 
-// Closing the door resets those who stand before it. So first nobody new may come: packets to the listening socket are dropped
-// unanswered, which their senders repeat until the port is closed for good.
+// Closing the door resets those who stand before it. So first nobody new may come: packets to the
+// listening socket are dropped unanswered, which their senders repeat until the port is closed for
+// good.
 void Listener::finish() {
   sock_filter drop_all = {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
   const sock_fprog program = {.len = 1, .filter = &drop_all};

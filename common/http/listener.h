@@ -1,4 +1,5 @@
-// Accepts connections until closed. On the server's thread, except open() before the loop runs and port().
+// Accepts connections until closed. On the server's thread, except open() before the loop runs and
+// port().
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The writing side of a connection: bytes go out at once and in order; while some are on their way, later ones gather and
-// follow in one piece. On the server's thread, except unsent().
+// The writing side of a connection: bytes go out at once and in order; while some are on their way,
+// later ones gather and follow in one piece. On the server's thread, except unsent().
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,8 @@ class Outbox {
   bool idle() const { return !writing_ && waiting_.empty(); }  // all is out already: no on_end is to come
   void cancel();                                               // after the socket was closed: nothing is called any more
 
-  // Bytes that the socket has not taken yet. Thread-safe; Exchange::write adds to it before the bytes reach put().
+  // Bytes that the socket has not taken yet. Thread-safe; Exchange::write adds to it before the
+  // bytes reach put().
   std::atomic<size_t>& unsent() { return unsent_; }
 
  private:

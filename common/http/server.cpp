@@ -35,7 +35,8 @@ struct Server::Impl {
 
   const std::shared_ptr<ServerState> state;
   const std::shared_ptr<Listener> listener;
-  // The loop goes on though nobody is connected any more: exchanges that outlive their connection still have a task for it.
+  // The loop goes on though nobody is connected any more: exchanges that outlive their connection
+  // still have a task for it.
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
   std::thread thread;
 };

@@ -1,6 +1,7 @@
-// A small HTTP/1.1 server on a thread of its own, over Boost.Beast, for APIs, server-sent events and metrics pages. Keep-alive;
-// pipelined requests are answered one after the other; limits of limits.h: header, body, connections, unsent bytes; slow
-// readers, slow writers and idle connections are closed at a deadline.
+// A small HTTP/1.1 server on a thread of its own, over Boost.Beast, for APIs, server-sent events
+// and metrics pages. Keep-alive; pipelined requests are answered one after the other; limits of
+// limits.h: header, body, connections, unsent bytes; slow readers, slow writers and idle
+// connections are closed at a deadline.
 //
 //   auto server = http::Server::listen("127.0.0.1", 8080, handle, error_body);
 //   void handle(http::Request request, http::Exchange exchange) { exchange.send({.body = "{}"}); }
@@ -37,9 +38,10 @@ struct Response {
   Headers headers = {};  // besides content type and length
 };
 
-// One answer in the making. Thread-safe, copyable, and valid after client and server are gone: calls then do nothing, as do
-// calls out of order (a second answer, a piece without begin_stream). The last copy to die without an answer sends a 500; in
-// the middle of a stream it cuts the connection.
+// One answer in the making. Thread-safe, copyable, and valid after client and server are gone:
+// calls then do nothing, as do calls out of order (a second answer, a piece without begin_stream).
+// The last copy to die without an answer sends a 500; in the middle of a stream it cuts the
+// connection.
 class Exchange {
  public:
   void send(Response response);                                       // a whole answer
@@ -47,8 +49,8 @@ class Exchange {
   void write(std::string chunk);                                      // ... pieces, sent at once; see kHttpUnsentBytesMax ...
   void end();                                                         // ... and the end
   void abort();                                                       // cuts the connection: a stream that failed midway
-  // Called once, on the server's thread, when the client goes, or is cut for reading too slowly, before the answer ended. Not
-  // called when the server itself is destroyed.
+  // Called once, on the server's thread, when the client goes, or is cut for reading too slowly,
+  // before the answer ended. Not called when the server itself is destroyed.
   void on_gone(std::function<void()> gone);
 
   struct State;
@@ -59,8 +61,8 @@ class Exchange {
 };
 
 using Handler = std::function<void(Request, Exchange)>;  // on the server's thread; must not block
-// The body of an error that the server itself finds (400, 408, 413, 431, 500, 503), so that an API keeps its own shape on every
-// path. On the server's thread.
+// The body of an error that the server itself finds (400, 408, 413, 431, 500, 503), so that an API
+// keeps its own shape on every path. On the server's thread.
 using ErrorBody = std::function<Response(int status, std::string_view message)>;
 
 struct ServerCounters {
@@ -74,14 +76,15 @@ struct ServerCounters {
 
 class Server {
  public:
-  // address "127.0.0.1"; port 0: any free one. Beyond loopback is the caller's decision. Errors: port in use, address unknown.
+  // address "127.0.0.1"; port 0: any free one. Beyond loopback is the caller's decision. Errors:
+  // port in use, address unknown.
   static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
                                const ServerLimits& limits = {});
   ~Server();  // closes all connections, joins the thread; not from the handler
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
-  // Takes no more connections and closes those that are idle, so that answers under way can end. Returns when they have, or
-  // after that time.
+  // Takes no more connections and closes those that are idle, so that answers under way can end.
+  // Returns when they have, or after that time.
   void finish(std::chrono::milliseconds wait);
   uint16_t port() const;
   ServerCounters counters() const;  // thread-safe

@@ -1,5 +1,6 @@
-// What a server and all its connections share: the loop, the handler, the counters. It lives as long as any of them, or any
-// Exchange, so that a late call finds a closed connection and never a freed one.
+// What a server and all its connections share: the loop, the handler, the counters. It lives as
+// long as any of them, or any Exchange, so that a late call finds a closed connection and never a
+// freed one.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,8 @@ struct ServerState {
   void run(std::function<void()> task);
   // Soon, behind all that any thread asked for before. Not after stop().
   void run_last(std::function<void()> task);
-  // The last task: what keeps the loop alive closes. Later ones are dropped, so that none stays behind in a loop nobody runs.
+  // The last task: what keeps the loop alive closes. Later ones are dropped, so that none stays
+  // behind in a loop nobody runs.
   void stop(std::function<void()> last);
 
   // A connection that counted has closed.

@@ -1,5 +1,5 @@
-// The public keys that belong to a cluster: the files NAME.pub of one folder. To enrol a process, put its file there; to revoke
-// it, take the file away.
+// The public keys that belong to a cluster: the files NAME.pub of one folder. To enrol a process,
+// put its file there; to revoke it, take the file away.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,9 @@ namespace slipstream {
 
 class Enrolled {
  public:
-  // Errors: no such folder, a file that holds no key, a name without a role, one key under two names. faults: not null, bad
-  // files are left out, with a sentence each, so that one of them delays no revocation.
+  // Errors: no such folder, a file that holds no key, a name without a role, one key under two
+  // names. faults: not null, bad files are left out, with a sentence each, so that one of them
+  // delays no revocation.
   static Result<Enrolled> read(const std::filesystem::path& folder, std::vector<std::string>* faults = nullptr);
 
   const std::string* key_of(const std::string& name) const;  // null: not enrolled

@@ -60,7 +60,8 @@ std::unexpected<Error> exists_already(const std::filesystem::path& file) {
               file.string());
 }
 
-// Where nothing is yet. Some file systems cannot rename so; whoever came here has seen that the name is free.
+// Where nothing is yet. Some file systems cannot rename so; whoever came here has seen that the
+// name is free.
 int rename_new(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;

@@ -1,4 +1,5 @@
-// What a process needs to prove who it is and to know the others: its own key pair and the enrolled public ones.
+// What a process needs to prove who it is and to know the others: its own key pair and the enrolled
+// public ones.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,8 @@ struct Keys {
 // From --key and --peers; both empty: none. The own key must be enrolled, as one of this role.
 Result<std::optional<Keys>> open_keys(const std::string& key_file, const std::string& peers_folder, std::string_view role);
 
-// Routers' endpoints, each with the name of its key: as given behind #, or that of the only router that is enrolled.
+// Routers' endpoints, each with the name of its key: as given behind #, or that of the only router
+// that is enrolled.
 Result<std::vector<std::string>> with_router_keys(std::vector<std::string> endpoints, const std::optional<Keys>& keys);
 
 }  // namespace slipstream

@@ -45,8 +45,9 @@ void BlockTable::shrink(int32_t positions) {
   for (const size_t wanted = blocks_for(positions); blocks_.size() > wanted; blocks_.pop_back()) pool_->give(blocks_.back());
 }
 
-// Rows ascend along a path, and the i-th of them (from 1) is row i or later. So a move never lands behind its own source, and
-// in this order it only overwrites rows that were moved already or are not on the path.
+// Rows ascend along a path, and the i-th of them (from 1) is row i or later. So a move never lands
+// behind its own source, and in this order it only overwrites rows that were moved already or are
+// not on the path.
 void BlockTable::commit(int32_t committed, std::span<const int32_t> path, std::vector<KvMove>& moves) const {
   int32_t landing = 0;
   int32_t before = 0;

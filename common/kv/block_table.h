@@ -1,7 +1,8 @@
 // The cache blocks of one sequence: logical position -> slot. Gives its blocks back when it dies.
 //
-// A tree hangs behind the committed context: row j of a verify pass (0: the root) lies at logical position committed + j;
-// commit() says which rows to move so that the accepted path follows the context without a gap.
+// A tree hangs behind the committed context: row j of a verify pass (0: the root) lies at logical
+// position committed + j; commit() says which rows to move so that the accepted path follows the
+// context without a gap.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ class BlockTable {
   }
   std::span<const int32_t> blocks() const { return blocks_; }
 
-  // path: rows of the tree (root excluded) that were accepted, root side first; they land at committed + 1, + 2, ...
+  // path: rows of the tree (root excluded) that were accepted, root side first; they land at
+  // committed + 1, + 2, ...
   void commit(int32_t committed, std::span<const int32_t> path, std::vector<KvMove>& moves) const;
 
  private:

@@ -1,4 +1,5 @@
-// Which boundary a message belongs to: two processes share one socket, and each frame says which schema it follows.
+// Which boundary a message belongs to: two processes share one socket, and each frame says which
+// schema it follows.
 #pragma once
 
 #include <variant>

@@ -191,8 +191,8 @@ Result<void> valid(const Advance& advance) {
   return advance.info ? valid(*advance.info) : Result<void>();
 }
 
-// Tokens, parents and distributions come through as they are: whether they make a tree is for TokenTree::make and
-// DraftTree::make, which know the vocabulary.
+// Tokens, parents and distributions come through as they are: whether they make a tree is for
+// TokenTree::make and DraftTree::make, which know the vocabulary.
 Result<void> valid(const Tree& tree) {
   TRY_VOID(valid(tree.fence));
   TRY_VOID(entries("Tree.nodes", tree.nodes.size(), kTreeNodesMax));

@@ -1,4 +1,5 @@
-// What several messages carry. Plain structs; their encoding is common/wire, each field's meaning is docs/WIRE.md.
+// What several messages carry. Plain structs; their encoding is common/wire, each field's meaning
+// is docs/WIRE.md.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct VersionRange {
   bool operator==(const VersionRange&) const = default;
 };
 
-// What must be equal for two processes to speak of the same tokens; `weights` differs between target and drafter.
+// What must be equal for two processes to speak of the same tokens; `weights` differs between
+// target and drafter.
 struct Fingerprint {
   uint64_t tokenizer = 0;            // hash of what gives texts their ids (checkpoint/tokenizer_hash.h)
   int32_t vocabulary = 0;            // rows of the logits
@@ -30,8 +32,9 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// Which draft tokens are accepted. Greedy and coupled follow the target's own choice (speculation/walk.h); the ratio family
-// weighs what was sampled (accept.h); the last four spend total variation and say so (accept_biased.h).
+// Which draft tokens are accepted. Greedy and coupled follow the target's own choice
+// (speculation/walk.h); the ratio family weighs what was sampled (accept.h); the last four spend
+// total variation and say so (accept_biased.h).
 enum class Rule : uint8_t { greedy, coupled, ratio, traversal, lenience, pareto, uniform, typical };
 inline constexpr bool is_sampled(Rule rule) { return rule >= Rule::ratio; }  // judges by draft probabilities
 inline constexpr bool is_biased(Rule rule) { return rule >= Rule::lenience; }

@@ -1,4 +1,5 @@
-// Boundary `draft`: verifier <-> drafter. At most once; what does not match its fence is dropped and counted, never verified.
+// Boundary `draft`: verifier <-> drafter. At most once; what does not match its fence is dropped
+// and counted, never verified.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,8 @@ struct Attached {
   bool operator==(const Attached&) const = default;
 };
 
-// What a message speaks of. Base: the tokens [0, base_length) of the sequence; prefix_hash covers exactly those.
+// What a message speaks of. Base: the tokens [0, base_length) of the sequence; prefix_hash covers
+// exactly those.
 struct Fence {
   SequenceId sequence;
   Epoch epoch = 0;

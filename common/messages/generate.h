@@ -27,7 +27,8 @@ struct Start {
   uint32_t lease_ms = 10'000;  // without a RouterHeartbeat for this long the sequence is freed
   bool operator==(const Start&) const = default;
 };
-// Who drafts for a live sequence from now on, and how far to guess, in place of what its Start said. Lost, it does no harm.
+// Who drafts for a live sequence from now on, and how far to guess, in place of what its Start
+// said. Lost, it does no harm.
 struct Assign {
   SequenceId sequence;
   Epoch epoch = 0;

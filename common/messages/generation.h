@@ -30,7 +30,8 @@ struct GenerationSpec {
   std::vector<TokenId> stop_ids;        // emitting one ends the sequence; it is sent, then Finish::stop
   std::optional<int32_t> top_logprobs;  // each token comes with its logprob and so many alternatives; none: with neither
 
-  // What the row that chooses the output token of that index must know. 0 is the first token after the prompt.
+  // What the row that chooses the output token of that index must know. 0 is the first token after
+  // the prompt.
   RowSampling row(int32_t output_index) const {
     return {.seed = seed, .choice = choice, .position = static_cast<uint32_t>(output_index), .params = sampling};
   }

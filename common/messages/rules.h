@@ -20,8 +20,8 @@ namespace slipstream {
 
 inline constexpr uint8_t kSiblingsUsual = 2;  // of the rules that draw several, unless asked otherwise
 
-// The rule of that name with the shape that goes with it; nothing: no rule is called so. siblings: [1, kSiblingsMax], nothing
-// for the usual number; ignored by rules on chains.
+// The rule of that name with the shape that goes with it; nothing: no rule is called so. siblings:
+// [1, kSiblingsMax], nothing for the usual number; ignored by rules on chains.
 inline std::optional<Acceptance> acceptance_named(std::string_view name, std::optional<uint8_t> siblings) {
   constexpr std::array kRules{Rule::coupled,  Rule::ratio,  Rule::ratio,   Rule::traversal, Rule::traversal,
                               Rule::lenience, Rule::pareto, Rule::uniform, Rule::typical};

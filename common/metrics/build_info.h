@@ -6,7 +6,8 @@
 
 namespace slipstream {
 
-// Which role, version and commit runs, on which numerics ("" where there is no model), added to one page of /metrics.
+// Which role, version and commit runs, on which numerics ("" where there is no model), added to one
+// page of /metrics.
 void add_build_info(std::string_view role, std::string_view numerics, Exposition& page);
 
 }  // namespace slipstream

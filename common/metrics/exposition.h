@@ -1,5 +1,6 @@
-// Builds the Prometheus text of one scrape from plain counters, over prometheus-cpp's serializer. A page is made anew for each
-// scrape, so there is no registry and no state. The names are in names.h.
+// Builds the Prometheus text of one scrape from plain counters, over prometheus-cpp's serializer. A
+// page is made anew for each scrape, so there is no registry and no state. The names are in
+// names.h.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,5 @@
-// Every metric of the product, in one place. docs/METRICS.md explains each; tests/tidy holds the two together.
+// Every metric of the product, in one place. docs/METRICS.md explains each; tests/tidy holds the
+// two together.
 #pragma once
 
 #include <string_view>

@@ -24,7 +24,8 @@ namespace slipstream {
 
 enum class Format : uint8_t { f32, matrix };  // how a weight is kept: gains f32, matrices as the device was told
 
-// RoPE as the model's config describes it; `llama3` scaling as in Llama 3.1's reference (low and high frequency factors).
+// RoPE as the model's config describes it; `llama3` scaling as in Llama 3.1's reference (low and
+// high frequency factors).
 struct RopeRules {
   float theta = 10000.0F;
   int32_t head_size = 64;

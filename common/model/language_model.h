@@ -52,11 +52,12 @@ class LanguageModel {
   LanguageModel& operator=(LanguageModel&&) noexcept;
   ~LanguageModel();
 
-  // Moves first, then the forward pass. [wanted] the token after that row; -1: its logits were not finite; empty where
-  // candidates are ranked instead. Valid until the next run. An error names the field of the step that is out of range; nothing
-  // was changed then.
+  // Moves first, then the forward pass. [wanted] the token after that row; -1: its logits were not
+  // finite; empty where candidates are ranked instead. Valid until the next run. An error names the
+  // field of the step that is out of range; nothing was changed then.
   Result<std::span<const TokenId>> run(const Step& step);
-  // [up to ModelOptions::ranked] of the wanted row of that index in the last run (sampling/rank.h); none: not finite.
+  // [up to ModelOptions::ranked] of the wanted row of that index in the last run (sampling/rank.h);
+  // none: not finite.
   std::span<const Ranked> ranked(size_t wanted) const;
   std::span<const float> logits() const;  // [wanted, vocabulary] of the last run, before any adjustment
 

@@ -1,5 +1,6 @@
-// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads, gated SiLU; tied or untied head;
-// with biases on the attention's projections (Qwen2) or norms on its heads (Qwen3).
+// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads,
+// gated SiLU; tied or untied head; with biases on the attention's projections (Qwen2) or norms on
+// its heads (Qwen3).
 #pragma once
 
 #include <functional>
@@ -20,7 +21,8 @@ struct LlamaOptions {
 
 class Llama final : public Network {
  public:
-  // Packs all weights onto the device, which owns them and outlives the model; the checkpoint may go afterwards.
+  // Packs all weights onto the device, which owns them and outlives the model; the checkpoint may
+  // go afterwards.
   static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                             const LlamaOptions& options);
 
@@ -31,7 +33,7 @@ class Llama final : public Network {
   Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
   Tensor sampled_tokens() const {
     return buffers_.sampled_tokens;
-  }                                                  // [rows_max, 1] i32, likewise; no data where candidates are ranked
+  }  // [rows_max, 1] i32, likewise; no data where candidates are ranked
   Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords], likewise; no data where one is chosen
 
  private:

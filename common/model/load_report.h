@@ -9,8 +9,8 @@
 
 namespace slipstream {
 
-// First every byte of the weights is read and hashed: a file that is not in memory yet comes from the disk there. Then matrices
-// are packed for the device.
+// First every byte of the weights is read and hashed: a file that is not in memory yet comes from
+// the disk there. Then matrices are packed for the device.
 enum class LoadPart : uint8_t { read, pack };
 
 struct LoadProgress {

@@ -1,4 +1,5 @@
-// Whether a Step can be run at all, before anything is touched: every index in range, every span of the right length.
+// Whether a Step can be run at all, before anything is touched: every index in range, every span of
+// the right length.
 #pragma once
 
 #include "common/base/result.h"

@@ -1,4 +1,5 @@
-// One forward pass as an actor or a draft method plans it and a LanguageModel runs it: ids and numbers only, no logits.
+// One forward pass as an actor or a draft method plans it and a LanguageModel runs it: ids and
+// numbers only, no logits.
 #pragma once
 
 #include <bit>
@@ -47,7 +48,8 @@ struct StepPlan {
   void add(const Row& row);
   void want(const RowSampling& how);                                                      // the logits of the row added last
   int32_t add_logits_processor(std::shared_ptr<const LogitsProcessor> logits_processor);  // its index
-  // The row wanted last is adjusted. token_of(j): the token of the tree's row j, which is drafted unless j is 0, the root.
+  // The row wanted last is adjusted. token_of(j): the token of the tree's row j, which is drafted
+  // unless j is 0, the root.
   template <class TokenOf>
   void adjust(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of) {
     const auto begin = static_cast<int32_t>(path.size());

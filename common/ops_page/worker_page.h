@@ -1,5 +1,5 @@
-// The HTTP side of a process that is no API: /metrics, /health (alive), /ready (a router took it, and it is not leaving), and /
-// with a page of text.
+// The HTTP side of a process that is no API: /metrics, /health (alive), /ready (a router took it,
+// and it is not leaving), and / with a page of text.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// The one thread that owns the model: runs one job at a time, hands job and result back through take().
+// The one thread that owns the model: runs one job at a time, hands job and result back through
+// take().
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +19,8 @@ class ComputeThread {
  public:
   using Work = std::function<Result<R>(J&)>;
 
-  // finished() is called on the compute thread after each job, and must not block (it wakes the loop).
+  // finished() is called on the compute thread after each job, and must not block (it wakes the
+  // loop).
   ComputeThread(Work work, std::function<void()> finished)
       : work_(std::move(work)), finished_(std::move(finished)), thread_([this](std::stop_token stop) { serve(stop); }) {}
 

@@ -1,5 +1,6 @@
-// Lets a line of the log through once in a while, and counts those that it kept back: what strangers can cause must not fill a
-// disk. The gaps between lines grow while more keep coming; after a quiet time the next line is said at once again.
+// Lets a line of the log through once in a while, and counts those that it kept back: what
+// strangers can cause must not fill a disk. The gaps between lines grow while more keep coming;
+// after a quiet time the next line is said at once again.
 //
 //   if (gate.open()) log_warning("cut a connection{}", gate.unsaid());
 #pragma once

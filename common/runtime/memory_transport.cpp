@@ -147,7 +147,8 @@ void MemoryHub::attach(Port& from, Peer peer, Link& link) {
   tell(from, PeerUp{peer});
 }
 
-// The other side learns that this link ended. Its own side does not: it ended it, or is told by the caller.
+// The other side learns that this link ended. Its own side does not: it ended it, or is told by the
+// caller.
 void MemoryHub::detach(Port& from, Peer, Link& link) {
   if (link.greeted) tell(*link.other, PeerDown{incoming_peer(from.self)});
   link.other = nullptr;

@@ -1,5 +1,6 @@
-// Links between actors of one process, for tests and for measuring what the sockets cost. Same semantics as
-// zmq/zmq_transport.h: up, down, reconnect, bounded queues, counted drops. Endpoints are "memory://NAME".
+// Links between actors of one process, for tests and for measuring what the sockets cost. Same
+// semantics as zmq/zmq_transport.h: up, down, reconnect, bounded queues, counted drops. Endpoints
+// are "memory://NAME".
 #pragma once
 
 #include <condition_variable>
@@ -15,8 +16,8 @@
 
 namespace slipstream {
 
-// Where transports of one process find each other. One mutex guards all of it: a hub has a handful of ports. Thread-safe; must
-// outlive its transports.
+// Where transports of one process find each other. One mutex guards all of it: a hub has a handful
+// of ports. Thread-safe; must outlive its transports.
 class MemoryHub {
  public:
   // self: one port an incarnation. bind: an endpoint that others connect to; taken ones abort.

@@ -1,6 +1,6 @@
-// Drives one actor in the real world: frames in and out through a Transport, jobs on a ComputeThread, the clock, one alarm, and
-// a bounded inbox for local events from other threads (HTTP). run() is the loop; everything else of the actor happens on its
-// thread.
+// Drives one actor in the real world: frames in and out through a Transport, jobs on a
+// ComputeThread, the clock, one alarm, and a bounded inbox for local events from other threads
+// (HTTP). run() is the loop; everything else of the actor happens on its thread.
 #pragma once
 
 #include <algorithm>
@@ -37,12 +37,14 @@ inline constexpr std::chrono::milliseconds kPublishInterval{100};  // at the lat
 inline constexpr std::chrono::milliseconds kSleepMax{1000};        // no alarm set: look around this often
 inline constexpr std::chrono::milliseconds kDrainLinger{1000};     // what was sent last has this long to leave
 
-// Local: a callable that takes each effect which is neither a message, a link, a job, a note nor the alarm (the router's
-// deliveries). struct NoLocal {} where there is none. J, R: the job of the actor's Run<J> effect; NoJob where it has none.
+// Local: a callable that takes each effect which is neither a message, a link, a job, a note nor
+// the alarm (the router's deliveries). struct NoLocal {} where there is none. J, R: the job of the
+// actor's Run<J> effect; NoJob where it has none.
 struct NoLocal {};
 struct NoJob {};
 
-// Actor and transport must outlive the node. The first event is Woke, at about time 0; time is microseconds since construction.
+// Actor and transport must outlive the node. The first event is Woke, at about time 0; time is
+// microseconds since construction.
 template <Actor A, class J = NoJob, class R = NoJob, class Local = NoLocal>
 class Node {
  public:
@@ -55,14 +57,15 @@ class Node {
     if constexpr (kHasJob) compute_.emplace(std::move(work), [this] { transport_.wake(); });
   }
 
-  // Returns when stopped; a job that runs then ends in the destructor. Call once; the transport is closed afterwards.
+  // Returns when stopped; a job that runs then ends in the destructor. Call once; the transport is
+  // closed afterwards.
   void run(const std::stop_token& stop) {
     loop(stop);
     leave();
   }
-  // When stopped, `told` sees the actor as it is; it is then given `words`, so that it can say farewell, and goes on until it
-  // is done(), or for `grace`, at whose end it may be given `final_event`. What it sends last has kDrainLinger to leave.
-  // Returns what is left of the grace.
+  // When stopped, `told` sees the actor as it is; it is then given `words`, so that it can say
+  // farewell, and goes on until it is done(), or for `grace`, at whose end it may be given
+  // `final_event`. What it sends last has kDrainLinger to leave. Returns what is left of the grace.
   struct DrainPlan {
     Event words;
     std::chrono::milliseconds grace{0};

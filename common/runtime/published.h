@@ -1,4 +1,5 @@
-// The newest copy of a plain struct, from the loop's thread to whoever reads (the metrics page). Thread-safe.
+// The newest copy of a plain struct, from the loop's thread to whoever reads (the metrics page).
+// Thread-safe.
 #pragma once
 
 #include <mutex>

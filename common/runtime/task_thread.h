@@ -1,4 +1,5 @@
-// One thread that runs the tasks posted to it, in order: for work too long for the thread that meets it.
+// One thread that runs the tasks posted to it, in order: for work too long for the thread that
+// meets it.
 #pragma once
 
 #include <condition_variable>
@@ -33,8 +34,8 @@ class TaskThread {
     return true;
   }
 
-  // Drops the tasks that wait and returns when the one at hand has ended: none runs afterwards. Calls but the first do nothing.
-  // From the owner's thread, never from a task.
+  // Drops the tasks that wait and returns when the one at hand has ended: none runs afterwards.
+  // Calls but the first do nothing. From the owner's thread, never from a task.
   void close() {
     if (!thread_.joinable()) return;
     {

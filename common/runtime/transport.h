@@ -1,5 +1,6 @@
-// Frames between processes, whatever carries them: ZeroMQ (zmq/zmq_transport.h) or memory (memory_transport.h, the same actors
-// in one process). Owned and called by the loop's thread, except wake().
+// Frames between processes, whatever carries them: ZeroMQ (zmq/zmq_transport.h) or memory
+// (memory_transport.h, the same actors in one process). Owned and called by the loop's thread,
+// except wake().
 #pragma once
 
 #include <chrono>
@@ -48,11 +49,13 @@ class Transport {
   virtual void connect(Peer peer, const std::string& endpoint) = 0;  // reconnects until disconnect()
   virtual void disconnect(Peer peer) = 0;                            // outgoing or incoming; gives no PeerDown
   virtual void send(Peer peer, Frame frame) = 0;  // never blocks; what cannot be queued is dropped and counted
-  // The next event; waits at most `wait` for one, or until wake(). A peer that we connect to is up when the link stands; one
-  // that connected to us when its first frame came, and down when its connection ends.
+  // The next event; waits at most `wait` for one, or until wake(). A peer that we connect to is up
+  // when the link stands; one that connected to us when its first frame came, and down when its
+  // connection ends.
   virtual std::optional<TransportEvent> next(std::chrono::microseconds wait) = 0;
-  // Thread-safe. The next() that waits, or else the next one that would, returns early, once. A look without waiting does not
-  // use it up: what was posted before the wake may have been missed by the turn that looks.
+  // Thread-safe. The next() that waits, or else the next one that would, returns early, once. A
+  // look without waiting does not use it up: what was posted before the wake may have been missed
+  // by the turn that looks.
   virtual void wake() = 0;
   virtual void close(std::chrono::milliseconds linger) = 0;  // the last call: what was sent has this long to leave
   virtual const TransportCounters& counters() const = 0;

@@ -26,7 +26,8 @@ struct Row {
   float buckets_per_nat = kBucketsPerLogit / std::max(scale, 1.0F);
 };
 
-// Falls as the scaled logit grows (subtraction and product round monotonically), so buckets follow the order of tokens.
+// Falls as the scaled logit grows (subtraction and product round monotonically), so buckets follow
+// the order of tokens.
 [[gnu::always_inline]] inline int bucket_of(float scaled, const Row& row) {
   const float distance = (row.max - scaled) * row.buckets_per_nat;
   constexpr auto kLast = static_cast<float>(ChainScratch::kBuckets - 1);
@@ -68,8 +69,8 @@ void sum_buckets(const Row& row, ChainScratch& scratch) {
   for (size_t i = 0; i < scratch.listed; ++i) scratch.mass[bucket_of(scratch.scaled[i], row)] += scratch.weights[i];
 }
 
-// Where the shortest beginning, in the order, of the listed tokens ends that weighs at least `needed`, which is not more than
-// they weigh together, and what it weighs. After sum_buckets.
+// Where the shortest beginning, in the order, of the listed tokens ends that weighs at least
+// `needed`, which is not more than they weigh together, and what it weighs. After sum_buckets.
 struct End {
   Cut cut;
   uint64_t weight = 0;
@@ -127,13 +128,15 @@ uint64_t weigh_listed(const Row& row, ChainScratch& scratch) {
   return total;
 }
 
-// How far below the highest the tokens are listed that may make up p, in nats: the less the cheaper.
+// How far below the highest the tokens are listed that may make up p, in nats: the less the
+// cheaper.
 constexpr float kReaches[] = {9.0F, 11.0F, 14.0F};
 
 // Of more of the row than this each weighs so little that bounds hardly decide.
 constexpr size_t kFewShare = 8;
 
-// What the row weighs is bounded first, and mostly p ends at the same token for all that it may be. Else all of it is weighed.
+// What the row weighs is bounded first, and mostly p ends at the same token for all that it may be.
+// Else all of it is weighed.
 Cut top_p(const Row& row, float p, ChainScratch& scratch) {
   const float* logits = row.logits.data();
   const auto vocabulary = std::ssize(row.logits);

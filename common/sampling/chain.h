@@ -60,8 +60,8 @@ inline float scale_of(float temperature) { return 1.0F / temperature; }
 RowScan scan_row(const VocabularyKernels& kernels, std::span<const float> logits, float scale, const uint8_t* levels,
                  std::vector<float>& bounds);
 
-// logits: [vocabulary]. Params must have passed validate(). Nothing when a logit is NaN or +inf, before or after scaling, or
-// when every token is masked. The spans live in the scratch.
+// logits: [vocabulary]. Params must have passed validate(). Nothing when a logit is NaN or +inf,
+// before or after scaling, or when every token is masked. The spans live in the scratch.
 std::optional<Kept> process(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch);
 
 // The highest logit, lowest id on ties; -1 where process() gives nothing.

@@ -1,6 +1,7 @@
 // Gumbel top-k of a row: the k tokens with the highest key (double)s_v + gumbel(seed, choice,
-// position, v), lowest id first on ties (sample_token.h). Proven bounds leave out tokens that cannot be
-// among them, so the result is that of a plain loop over all tokens. Private to common/sampling.
+// position, v), lowest id first on ties (sample_token.h). Proven bounds leave out tokens that
+// cannot be among them, so the result is that of a plain loop over all tokens. Private to
+// common/sampling.
 #pragma once
 
 #include <algorithm>

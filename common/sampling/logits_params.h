@@ -1,5 +1,5 @@
-// What a request asks to be done to logits before the chain of chain.h: penalties, biases, masks. Plain data;
-// logits_processor.h does it.
+// What a request asks to be done to logits before the chain of chain.h: penalties, biases, masks.
+// Plain data; logits_processor.h does it.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,8 @@ void LogitsProcessor::mask(std::span<float> logits, std::span<const TokenId> pat
   if (!how_.allowed.empty()) allow_only(logits, how_.allowed);
 }
 
-// In double and rounded once: its bits do not depend on how a compiler contracts the products, which are exact.
+// In double and rounded once: its bits do not depend on how a compiler contracts the products,
+// which are exact.
 float LogitsProcessor::penalised(float logit, int32_t times) const {
   const double repetition = how_.repetition_penalty;
   double result = logit > 0 ? logit / repetition : logit * repetition;

@@ -1,5 +1,6 @@
-// Log probabilities of tokens: log softmax of a row as the model gave it, before adjustments, temperature and filters (as
-// OpenAI and vLLM report them). A function of the row's bits alone, so equal with and without drafts.
+// Log probabilities of tokens: log softmax of a row as the model gave it, before adjustments,
+// temperature and filters (as OpenAI and vLLM report them). A function of the row's bits alone, so
+// equal with and without drafts.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct TokenLogprob {
   bool operator==(const TokenLogprob&) const = default;
 };
 
-// logits: [vocabulary]; token: one of them, or -1 where the row is not usable (chain.h), which gives nothing. top: how many.
-// Within 1e-6 + 1e-7 |logprob| of the exact value.
+// logits: [vocabulary]; token: one of them, or -1 where the row is not usable (chain.h), which
+// gives nothing. top: how many. Within 1e-6 + 1e-7 |logprob| of the exact value.
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch);
 
 }  // namespace slipstream

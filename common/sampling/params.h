@@ -1,4 +1,5 @@
-// How one row of logits becomes a token. Plain data in C++20, shared by hosts, kernels and the wire.
+// How one row of logits becomes a token. Plain data in C++20, shared by hosts, kernels and the
+// wire.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct SamplingParams {
 inline constexpr float kTemperatureMin = 1e-2F;  // below, dividing by it overflows sooner than it sharpens: use 0
 inline constexpr float kTemperatureMax = 2.0F;   // OpenAI's own limit
 
-// For rows whose logits the rejection rules read: greedy sampling, the cheapest, whose token is ignored.
+// For rows whose logits the rejection rules read: greedy sampling, the cheapest, whose token is
+// ignored.
 inline constexpr SamplingParams kLogitsOnly{.temperature = 0.0F};
 
 // One row's share of a Step: enough to choose its token without knowing the request.

@@ -1,6 +1,7 @@
-// One row of logits becomes one token: the target's own choice, which greedy and coupled acceptance compare drafts with
-// (DESIGN 5). With temperature 0 the argmax; else argmax_v of (double)s_v + gumbel(seed, choice, position, v) over the tokens
-// that the chain keeps (chain.h, noise.h), lowest id on ties, whose distribution is softmax(s) over them.
+// One row of logits becomes one token: the target's own choice, which greedy and coupled acceptance
+// compare drafts with (DESIGN 5). With temperature 0 the argmax; else argmax_v of (double)s_v +
+// gumbel(seed, choice, position, v) over the tokens that the chain keeps (chain.h, noise.h), lowest
+// id on ties, whose distribution is softmax(s) over them.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@
 
 namespace slipstream {
 
-// Reused from row to row and from step to step; nothing is allocated once it has grown. One a thread. What it holds speeds
-// choose() up and cannot change its answer.
+// Reused from row to row and from step to step; nothing is allocated once it has grown. One a
+// thread. What it holds speeds choose() up and cannot change its answer.
 struct SamplingScratch {
   ChainScratch chain;
   std::vector<float> bounds;  // [blocks of 64] no token of the block can have a higher key

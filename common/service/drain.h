@@ -1,5 +1,5 @@
-// Runs a node until it is told to stop, and then until it has drained. The log says what is left at the first moment, and what
-// became of it at the second.
+// Runs a node until it is told to stop, and then until it has drained. The log says what is left at
+// the first moment, and what became of it at the second.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,8 @@ struct DrainWords {  // a log line each
   std::function<std::string(const Counters& when_told, const Counters& now)> stopped;
 };
 
-// Loop: a Node of `actor`. farewell: as Node::run() takes it, without `told`. Returns what is left of the grace.
+// Loop: a Node of `actor`. farewell: as Node::run() takes it, without `told`. Returns what is left
+// of the grace.
 template <class Loop, class A, class Counters>
 std::chrono::milliseconds run_until_drained(Loop& loop, const A& actor, const std::stop_token& stop,
                                             typename Loop::DrainPlan drain, const DrainWords<Counters>& words) {

@@ -1,5 +1,5 @@
-// What main() of every service does around the service itself: the options, the log, the limit on open files, the stop signal,
-// and the exit code.
+// What main() of every service does around the service itself: the options, the log, the limit on
+// open files, the stop signal, and the exit code.
 //
 //   int main(int argc, char** argv) { return service_main("router", parse_router_options(argc, argv), run); }
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace slipstream {
 
-// name: in each line of the log. Returns the exit code: 0, or 1 after the error of `run` was logged. Call it before any thread
-// starts (stop_signal.h).
+// name: in each line of the log. Returns the exit code: 0, or 1 after the error of `run` was
+// logged. Call it before any thread starts (stop_signal.h).
 int run_service(std::string_view name, std::string_view log_level, const std::function<Result<void>(StopSignal&)>& run);
 
 template <class Options>

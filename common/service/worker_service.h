@@ -1,5 +1,5 @@
-// The life of a worker's process: its keys and addresses, its HTTP page, its links, its actor's loop, and the drain at the end.
-// A verifier and a drafter differ in WorkerParts only.
+// The life of a worker's process: its keys and addresses, its HTTP page, its links, its actor's
+// loop, and the drain at the end. A verifier and a drafter differ in WorkerParts only.
 //
 //   TRY(WorkerService service, WorkerService::open({.name = "drafter", .routers = options.router, ...}));  // cheap checks
 //   first

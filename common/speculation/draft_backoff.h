@@ -1,11 +1,12 @@
-// Promise 2, "never slower for long", for one sequence. What it bets on a draft grows with what drafts have won: trees begin at
-// kFirstNodes, which cost a step next to nothing, double while enough of them is accepted, and halve when nothing is. Drafts
-// that keep failing fall to zero nodes and are probed for again at exponentially growing gaps, at most one step in
-// kProbeGapSteps in the end. A draft that helps is followed by the next one at once, but only halves the gap: a drafter that is
-// right now and then stays rare, one that turned good is back in a few steps. A tree that came in time and empty is no failure,
-// but a long row of them is asked for less and less often, too: gently, at most one step in kEmptyGapSteps in the end.
-// Nor is more bet than a busy machine can afford (row_budget.h).
-// Pure; counts steps, not time (that is wait_budget.h).
+// Promise 2, "never slower for long", for one sequence. What it bets on a draft grows with what
+// drafts have won: trees begin at kFirstNodes, which cost a step next to nothing, double while
+// enough of them is accepted, and halve when nothing is. Drafts that keep failing fall to zero
+// nodes and are probed for again at exponentially growing gaps, at most one step in kProbeGapSteps
+// in the end. A draft that helps is followed by the next one at once, but only halves the gap: a
+// drafter that is right now and then stays rare, one that turned good is back in a few steps. A
+// tree that came in time and empty is no failure, but a long row of them is asked for less and less
+// often, too: gently, at most one step in kEmptyGapSteps in the end. Nor is more bet than a busy
+// machine can afford (row_budget.h). Pure; counts steps, not time (that is wait_budget.h).
 #pragma once
 
 #include <algorithm>
@@ -29,10 +30,12 @@ class DraftBackoff {
   }
   int nodes_max() const { return std::clamp(affordable_, 1, nodes_); }  // of its tree
   int nodes_cap() const { return nodes_; }  // of a tree that cost nothing; at most twice it the next time
-  // So many nodes pay for themselves. None: one is probed with each kProbeGapSteps steps, as drafters grow better.
+  // So many nodes pay for themselves. None: one is probed with each kProbeGapSteps steps, as
+  // drafters grow better.
   void set_row_budget(int nodes) { affordable_ = nodes; }
   void plain_step();  // a step ran with no draft asked for
-  // A step ran for which a draft was asked. A tree that came late or not at all counts as verified = 0, late = true.
+  // A step ran for which a draft was asked. A tree that came late or not at all counts as verified
+  // = 0, late = true.
   void drafted_step(int verified_nodes, int accepted_nodes, bool late);
 
  private:

@@ -1,8 +1,9 @@
-// Finds where the last few tokens of a sequence occurred in it before, and what followed (prompt look-up decoding).
+// Finds where the last few tokens of a sequence occurred in it before, and what followed (prompt
+// look-up decoding).
 //
-// Every n-gram of each length knows its two latest places, exactly: an append costs O(kNgramMax) expected, a look-up
-// O(kNgramMax + answer). Memory is about 64 to 128 bytes a token of the sequence, whose length the caller bounds.
-// Not thread-safe.
+// Every n-gram of each length knows its two latest places, exactly: an append costs O(kNgramMax)
+// expected, a look-up O(kNgramMax + answer). Memory is about 64 to 128 bytes a token of the
+// sequence, whose length the caller bounds. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,9 @@ class NgramIndex {
   };
 
   void append(std::span<const TokenId> tokens);
-  // The longest match of the sequence's own end, its latest earlier occurrence. `following` then holds tokens_max tokens: where
-  // the occurrence runs into the end ("a b a b a b") the copy goes on from itself, as the repetition would.
+  // The longest match of the sequence's own end, its latest earlier occurrence. `following` then
+  // holds tokens_max tokens: where the occurrence runs into the end ("a b a b a b") the copy goes
+  // on from itself, as the repetition would.
   Match match(int tokens_max) const;
   std::span<const TokenId> tokens() const { return tokens_; }
 

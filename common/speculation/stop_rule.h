@@ -1,4 +1,5 @@
-// When a drafter stops growing a tree. One rule an instance of plain data; the price behind h is in DESIGN 6.
+// When a drafter stops growing a tree. One rule an instance of plain data; the price behind h is in
+// DESIGN 6.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@ struct StopRule {
   int depth_max = 8;       // never deeper
   float threshold = 1.0F;  // h in [0, 1]: draft while 1 - survival <= h; 1 never stops
 
-  // Confidence rule (SpecDec++, 2405.19715, Section 4: stop when 1 - prod(p_i) > h): whether a node of this survival, at this
-  // depth, as the (nodes + 1)-th of its tree, is worth drafting.
+  // Confidence rule (SpecDec++, 2405.19715, Section 4: stop when 1 - prod(p_i) > h): whether a node
+  // of this survival, at this depth, as the (nodes + 1)-th of its tree, is worth drafting.
   bool admits(float survival, int depth, int nodes) const;
 };
 

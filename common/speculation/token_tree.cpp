@@ -80,8 +80,8 @@ std::vector<int32_t> TokenTree::trim(int budget) {
   for (const TreeNode& node : nodes_) ++children[node.parent + 1];
   std::vector<bool> kept(nodes_.size(), true);
   for (int left = before; left > std::max(budget, 0);) {
-    // The least surviving parent, the last one among equals: its children have no children any more, since a child survives
-    // no more than its parent and comes after it.
+    // The least surviving parent, the last one among equals: its children have no children any
+    // more, since a child survives no more than its parent and comes after it.
     int least = -2;
     for (int parent = kRoot; parent < before; ++parent) {
       if (children[parent + 1] == 0) continue;

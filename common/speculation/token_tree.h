@@ -2,8 +2,10 @@
 //
 // Invariants of a TokenTree that came out of make():
 //   1. at most kTreeNodesMax nodes, at most kTreeDepthMax deep;
-//   2. a parent's index is smaller than its children's; kRoot is the last emitted token and is no node itself;
-//   3. tokens are in [0, vocabulary); siblings carry different ones, unless they may repeat (sampled with replacement);
+//   2. a parent's index is smaller than its children's; kRoot is the last emitted token and is no
+//      node itself;
+//   3. tokens are in [0, vocabulary); siblings carry different ones, unless they may repeat
+//      (sampled with replacement);
 //   4. survival is in [0, 1] and no larger than the parent's.
 #pragma once
 
@@ -24,9 +26,11 @@ class TokenTree {
  public:
   TokenTree() = default;  // no nodes: plain decoding
 
-  // Errors name the node and the invariant it breaks. A tree from a peer passes here before anything else sees it.
+  // Errors name the node and the invariant it breaks. A tree from a peer passes here before
+  // anything else sees it.
   static Result<TokenTree> make(std::vector<TreeNode> nodes, int32_t vocabulary, Siblings siblings = Siblings::distinct);
-  // A chain t1 -> t2 -> ... whose survivals are confidence, confidence^2, ... Truncates at the limits.
+  // A chain t1 -> t2 -> ... whose survivals are confidence, confidence^2, ... Truncates at the
+  // limits.
   static TokenTree chain(std::span<const TokenId> tokens, float confidence);
 
   std::span<const TreeNode> nodes() const { return nodes_; }
@@ -37,9 +41,10 @@ class TokenTree {
   // The first child of `parent` (a node or kRoot) that carries this token, or -1.
   int child(int parent, TokenId token) const;
 
-  // Keeps at most `budget` nodes, cutting whole sibling sets by the parent's survival (DESIGN 5: never by the token sampled),
-  // least surviving first. Whether a set stays depends on nodes outside of it and of what is below it alone. Returns where each
-  // node that stays was: [size()] ascending.
+  // Keeps at most `budget` nodes, cutting whole sibling sets by the parent's survival (DESIGN 5:
+  // never by the token sampled), least surviving first. Whether a set stays depends on nodes
+  // outside of it and of what is below it alone. Returns where each node that stays was: [size()]
+  // ascending.
   std::vector<int32_t> trim(int budget);
 
  private:

@@ -46,7 +46,8 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
   for (const int32_t at : kept) {
     Candidate& node = pool_[static_cast<size_t>(at)];
     if (node.depth != deepest || rows_.size() > static_cast<size_t>(kTreeNodesMax)) continue;
-    // Its best child would survive as it does, and come behind those that do: is that still among the best?
+    // Its best child would survive as it does, and come behind those that do: is that still among
+    // the best?
     if (!room && node.survival <= pool_[static_cast<size_t>(kept.back())].survival) continue;
     const int32_t parent = node.parent < 0 ? 0 : pool_[static_cast<size_t>(node.parent)].row;
     node.row = static_cast<int32_t>(rows_.size());

@@ -1,7 +1,8 @@
-// Grows one tree best-first and level by level (the expansion of EAGLE-2, 2406.16858, Section 4): each level forwards the nodes
-// of the newest depth that are among the best nodes_max so far, by survival; their candidates join the pool; in the end the
-// best nodes_max of all make the tree. A child survives no more than its parent, so a node that is not among the best cannot
-// have a child that is, and the tree is exactly what forwarding every node would give.
+// Grows one tree best-first and level by level (the expansion of EAGLE-2, 2406.16858, Section 4):
+// each level forwards the nodes of the newest depth that are among the best nodes_max so far, by
+// survival; their candidates join the pool; in the end the best nodes_max of all make the tree. A
+// child survives no more than its parent, so a node that is not among the best cannot have a child
+// that is, and the tree is exactly what forwarding every node would give.
 //
 //   TreeGrowth growth(rule);
 //   while (!growth.frontier().empty()) growth.add(<candidates of each of the frontier, by a forward pass>);
@@ -25,8 +26,9 @@ class TreeGrowth {
  public:
   explicit TreeGrowth(const StopRule& rule);
 
-  // A node that was forwarded or is to be. Rows count the forwarded ones in their order: row 0 is the root, and rows of one
-  // growth never exceed kTreeNodesMax + 1, so that a 64-bit mask holds their ancestors.
+  // A node that was forwarded or is to be. Rows count the forwarded ones in their order: row 0 is
+  // the root, and rows of one growth never exceed kTreeNodesMax + 1, so that a 64-bit mask holds
+  // their ancestors.
   using Row = TreeRow;
   // What to forward now, the root first of all; empty: grown.
   std::span<const Row> frontier() const { return std::span(rows_).subspan(first_); }

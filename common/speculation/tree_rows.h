@@ -1,4 +1,5 @@
-// A tree as the rows of a verify pass: n nodes are n + 1 rows. Row 0 is the root, row i + 1 is node i.
+// A tree as the rows of a verify pass: n nodes are n + 1 rows. Row 0 is the root, row i + 1 is node
+// i.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@ constexpr char32_t kFirstMark = 0xF0000;
 constexpr char32_t kLastMark = 0x10FFFD;
 constexpr size_t kRoleBytesMax = 32;
 
-// A template may build a special token around a role ("<|" + role + "|>"), so a role is a plain word.
+// A template may build a special token around a role ("<|" + role + "|>"), so a role is a plain
+// word.
 Result<void> check_role(const std::string& role) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; };
   if (role.empty() || role.size() > kRoleBytesMax || !std::ranges::all_of(role, plain)) {
@@ -26,7 +27,8 @@ std::string four_bytes(char32_t character) {
   return {byte(0xF0, 18, 0x07), byte(0x80, 12, 0x3F), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)};
 }
 
-// Ticks off every character of four bytes in the text, which is all that a mark could be mistaken for.
+// Ticks off every character of four bytes in the text, which is all that a mark could be mistaken
+// for.
 void tick_off(std::string_view text, std::vector<bool>& used) {
   const auto bits = [&](size_t at) { return static_cast<char32_t>(static_cast<uint8_t>(text[at]) & 0x3F); };
   for (size_t at = 0; at + 3 < text.size(); ++at) {

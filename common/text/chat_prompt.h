@@ -1,9 +1,11 @@
-// Messages -> token ids, with nobody's words able to act as special tokens: "<|im_end|>" inside a message is text, not the
-// end of the message. Equal to Hugging Face's apply_chat_template for messages that hold no special token.
+// Messages -> token ids, with nobody's words able to act as special tokens: "<|im_end|>" inside a
+// message is text, not the end of the message. Equal to Hugging Face's apply_chat_template for
+// messages that hold no special token.
 //
-// How: where a message spells a special token, or begins or ends with a part of one that its surroundings could complete, a
-// mark goes in before the template runs (a private-use character that occurs in no message). The marked text is not a
-// special token to the tokenizer, which takes the marks out again before it splits the text into tokens.
+// How: where a message spells a special token, or begins or ends with a part of one that its
+// surroundings could complete, a mark goes in before the template runs (a private-use character
+// that occurs in no message). The marked text is not a special token to the tokenizer, which takes
+// the marks out again before it splits the text into tokens.
 #pragma once
 
 #include <span>
@@ -22,11 +24,13 @@ namespace slipstream {
 // Puts a mark where a text spells a special token, so that the tokenizer does not see one.
 class Marker {
  public:
-  // Chooses a private-use character (planes 15 and 16) that no message contains. The specials must outlive the marker.
+  // Chooses a private-use character (planes 15 and 16) that no message contains. The specials must
+  // outlive the marker.
   static Result<Marker> for_messages(std::span<const ChatMessage> messages, std::span<const std::string> specials);
 
-  // The words with marks: inside every special token, at the end of a beginning of one that ends the words, and before an
-  // end of one that begins them. An error if a special token is a single character: nothing can go inside it.
+  // The words with marks: inside every special token, at the end of a beginning of one that ends
+  // the words, and before an end of one that begins them. An error if a special token is a single
+  // character: nothing can go inside it.
   Result<std::string> marked(std::string_view words) const;
   char32_t mark() const { return mark_; }
 
@@ -40,7 +44,8 @@ class Marker {
   std::span<const std::string> specials_;
 };
 
-// A prompt of more than tokens_max tokens is an error; one that is far longer costs no time or memory in the tokenizer.
+// A prompt of more than tokens_max tokens is an error; one that is far longer costs no time or
+// memory in the tokenizer.
 Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
                                          std::span<const ChatMessage> messages, size_t tokens_max = kContextTokensMax);
 

@@ -1,5 +1,5 @@
-// Messages -> prompt text, over the Rust crate `minijinja` (with pycompat), from the model's own chat template. Immutable
-// after load; thread-safe.
+// Messages -> prompt text, over the Rust crate `minijinja` (with pycompat), from the model's own
+// chat template. Immutable after load; thread-safe.
 #pragma once
 
 #include <chrono>
@@ -21,12 +21,14 @@ struct ChatMessage {
 
 class ChatTemplate {
  public:
-  // From chat_template.jinja, or the `chat_template` of tokenizer_config.json, in the model's folder.
+  // From chat_template.jinja, or the `chat_template` of tokenizer_config.json, in the model's
+  // folder.
   static Result<ChatTemplate> load(const std::filesystem::path& model_folder);
   // From the text of these two files; an empty one is not there. `what` names the model in errors.
   static Result<ChatTemplate> parse(std::string_view jinja, std::string_view tokenizer_config, const std::string& what);
-  // Ends with the words that make the model answer (add_generation_prompt). `now` is for templates that print the date; the
-  // error is the template's own when it refuses a role or an order of roles.
+  // Ends with the words that make the model answer (add_generation_prompt). `now` is for templates
+  // that print the date; the error is the template's own when it refuses a role or an order of
+  // roles.
   Result<std::string> render(std::span<const ChatMessage> messages,
                              std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) const;
 

@@ -1,5 +1,6 @@
-// The C ABI of rust/: what Rust gives is freed by Rust, what it borrows it forgets when the call returns. A handle may be
-// used by several threads at once. A call that can fail writes a sentence to `error`, and only then.
+// The C ABI of rust/: what Rust gives is freed by Rust, what it borrows it forgets when the call
+// returns. A handle may be used by several threads at once. A call that can fail writes a sentence
+// to `error`, and only then.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,8 @@ int64_t slipstream_tokenizer_id(const SlipstreamTokenizer* tokenizer, Slipstream
 // The special tokens as they are written, in no order.
 size_t slipstream_tokenizer_specials(const SlipstreamTokenizer* tokenizer);
 SlipstreamSlice slipstream_tokenizer_special(const SlipstreamTokenizer* tokenizer, size_t index);
-// `mark` (a Unicode scalar; 0: none) is taken out of the text after the special tokens in it were found. False: failed.
+// `mark` (a Unicode scalar; 0: none) is taken out of the text after the special tokens in it were
+// found. False: failed.
 bool slipstream_tokenizer_encode(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, bool parse_special, uint32_t mark,
                                  SlipstreamIds* ids, SlipstreamBytes* error);
 
@@ -50,7 +52,8 @@ struct SlipstreamTurn {
   SlipstreamSlice role;
   SlipstreamSlice content;
 };
-// An empty `jinja` means the template inside tokenizer_config.json; an empty tokenizer_config means there is none.
+// An empty `jinja` means the template inside tokenizer_config.json; an empty tokenizer_config means
+// there is none.
 SlipstreamTemplate* slipstream_template_load(SlipstreamSlice jinja, SlipstreamSlice tokenizer_config, SlipstreamBytes* error);
 void slipstream_template_free(SlipstreamTemplate* chat_template);
 bool slipstream_template_render(const SlipstreamTemplate* chat_template, const SlipstreamTurn* turns, size_t count,

@@ -1,8 +1,10 @@
-// Holds back text that may be the beginning of a stop string, across token borders. One per output; not thread-safe.
+// Holds back text that may be the beginning of a stop string, across token borders. One per output;
+// not thread-safe.
 //
-// What is held back is the longest suffix of the text so far that a stop string begins with, so at most one byte less than
-// the longest stop string (limits.h, kStopStringBytesMax). If several stop strings occur, the one that is complete first
-// counts (the longer of two that end together), so that the outcome does not depend on how the text was cut into pieces.
+// What is held back is the longest suffix of the text so far that a stop string begins with, so at
+// most one byte less than the longest stop string (limits.h, kStopStringBytesMax). If several stop
+// strings occur, the one that is complete first counts (the longer of two that end together), so
+// that the outcome does not depend on how the text was cut into pieces.
 #pragma once
 
 #include <string>

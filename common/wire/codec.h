@@ -1,7 +1,9 @@
-// Plain structs <-> Cap'n Proto bytes: the codec only, no sockets. The sole layer that sees Cap'n Proto types.
+// Plain structs <-> Cap'n Proto bytes: the codec only, no sockets. The sole layer that sees Cap'n
+// Proto types.
 //
-// encode() aborts on a message over our own limits (a bug of ours). decode_*() copies the bytes to aligned memory, bounds every
-// list, and gives an Error for anything malformed, never an exception; an unknown union tag decodes to Unknown.
+// encode() aborts on a message over our own limits (a bug of ours). decode_*() copies the bytes to
+// aligned memory, bounds every list, and gives an Error for anything malformed, never an exception;
+// an unknown union tag decodes to Unknown.
 #pragma once
 
 #include <cstddef>

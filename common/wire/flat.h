@@ -1,4 +1,5 @@
-// The seam to Cap'n Proto: one message <-> one flat array of bytes, exceptions turned into values. Private to this layer.
+// The seam to Cap'n Proto: one message <-> one flat array of bytes, exceptions turned into values.
+// Private to this layer.
 #pragma once
 
 #include <capnp/message.h>
@@ -31,7 +32,8 @@ Bytes encode_checked(const Message& message, Fill fill) {
   return flatten(builder);
 }
 
-// read(top) gives a Result<Message>; what it returns is checked against the limits that its types do not express.
+// read(top) gives a Result<Message>; what it returns is checked against the limits that its types
+// do not express.
 template <class Top, class Message, class Read>
 Result<Message> decode_checked(std::span<const std::byte> bytes, size_t bytes_max, Read read) {
   TRY(const auto words, align(bytes, bytes_max));

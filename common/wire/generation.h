@@ -1,4 +1,5 @@
-// Encoding and decoding of a GenerationSpec, in each message that carries one. Private to this layer.
+// Encoding and decoding of a GenerationSpec, in each message that carries one. Private to this
+// layer.
 #pragma once
 
 #include "common/base/result.h"

@@ -7,8 +7,8 @@
 namespace slipstream::wire {
 namespace {
 
-// Bytes of the well-formed character at the front of text (RFC 3629: no overlong form, no surrogate, up to U+10FFFF; no NUL
-// either); 0: none.
+// Bytes of the well-formed character at the front of text (RFC 3629: no overlong form, no
+// surrogate, up to U+10FFFF; no NUL either); 0: none.
 size_t character(std::string_view text) {
   const auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
   const auto tail = [&](size_t at) { return (byte(at) & 0xC0u) == 0x80u; };

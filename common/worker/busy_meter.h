@@ -13,8 +13,8 @@ class BusyMeter {
  public:
   void add(Time computed) { computed_ += computed; }
 
-  // Of the last whole window, [0, 1]. It is 0 before the first window has ended. A window ends at the first call that comes at
-  // least kBusyWindow after its begin.
+  // Of the last whole window, [0, 1]. It is 0 before the first window has ended. A window ends at
+  // the first call that comes at least kBusyWindow after its begin.
   float share(Time now) {
     if (const Time window = now - began_; window >= kBusyWindow) {
       share_ = std::min(1.0F, static_cast<float>(computed_.count()) / static_cast<float>(window.count()));

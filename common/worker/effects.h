@@ -12,8 +12,8 @@ namespace slipstream {
 
 using WorkerEffect = std::variant<Connect, Disconnect, WakeAt, To<Hello>, To<WorkerHeartbeat>, To<Leaving>, Note>;
 
-// Refers to the effects of one event, as std::span refers to an array. It converts from the effects of any actor whose variant
-// holds every WorkerEffect, so that calls pass those as they are.
+// Refers to the effects of one event, as std::span refers to an array. It converts from the effects
+// of any actor whose variant holds every WorkerEffect, so that calls pass those as they are.
 class WorkerEffects {
  public:
   template <class... E>

@@ -1,10 +1,13 @@
-// A worker's links to its routers. On each link the worker says Hello until it is welcome, and then sends heartbeats. Pure.
+// A worker's links to its routers. On each link the worker says Hello until it is welcome, and then
+// sends heartbeats. Pure.
 //
-// Routers are peers 1, 2, ... in the order given. A router that restarts or refuses the worker is asked again.
+// Routers are peers 1, 2, ... in the order given. A router that restarts or refuses the worker is
+// asked again.
 //
-// A worker keeps one link to each incarnation of a router. When a second link presents an incarnation that another link already
-// has, the worker closes the second one, and tries it again once the first is down or silent: two addresses may lead to one
-// router, and copies of one router would give their sequences the same names.
+// A worker keeps one link to each incarnation of a router. When a second link presents an
+// incarnation that another link already has, the worker closes the second one, and tries it again
+// once the first is down or silent: two addresses may lead to one router, and copies of one router
+// would give their sequences the same names.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +48,14 @@ class Membership {
   void refused(const From<Refuse>& from, WorkerEffects effects);  // the log has the reason once, not at each repeated Hello
   void heard(const From<RouterHeartbeat>& from, Time now);
 
-  // Sends what is due at `now`: Hello where the worker is not welcome, a heartbeat where it is, and Leaving again if it leaves.
+  // Sends what is due at `now`: Hello where the worker is not welcome, a heartbeat where it is, and
+  // Leaving again if it leaves.
   void send_due(Time now, const WorkerHeartbeat& load, WorkerEffects effects);
   // When send_due() has something to do next; nullopt: not before something happens on a link.
   std::optional<Time> next() const;
 
-  // Says Leaving on every link that is up, again with later heartbeats, and at once to each router that welcomes it later.
+  // Says Leaving on every link that is up, again with later heartbeats, and at once to each router
+  // that welcomes it later.
   void leave(std::string reason, WorkerEffects effects);
 
  private:

@@ -1,6 +1,7 @@
-// The part that the verifier's and the drafter's actor have in common: links to routers, heartbeats with their load, the drain,
-// and the actor's one alarm. Pure. An actor holds one Worker, passes it the events of WorkerEvent, and after each event, once
-// it has done its own work, calls send_heartbeats() and set_alarm().
+// The part that the verifier's and the drafter's actor have in common: links to routers, heartbeats
+// with their load, the drain, and the actor's one alarm. Pure. An actor holds one Worker, passes it
+// the events of WorkerEvent, and after each event, once it has done its own work, calls
+// send_heartbeats() and set_alarm().
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,8 @@ class Worker {
 
   // Sends what is due to the routers.
   void send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects);
-  // Sets the actor's alarm to the sooner of its own next event and that of send_heartbeats(). nullopt: it has none of its own.
+  // Sets the actor's alarm to the sooner of its own next event and that of send_heartbeats().
+  // nullopt: it has none of its own.
   void set_alarm(std::optional<Time> own, WorkerEffects effects);
 
  private:

@@ -1,5 +1,5 @@
-// A ConnectionWatch over one socket's real connections: reads the kernel's books, ends whom the watch gives up, counts and logs
-// it. Owned by the loop's thread.
+// A ConnectionWatch over one socket's real connections: reads the kernel's books, ends whom the
+// watch gives up, counts and logs it. Owned by the loop's thread.
 #pragma once
 
 #include <vector>

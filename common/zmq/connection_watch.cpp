@@ -74,7 +74,8 @@ void ConnectionWatch::judge_held(std::vector<Cut>& cuts) {
   }
 }
 
-// Who has not spoken yet goes first, the oldest of them: somebody honest speaks at once. Then the newest.
+// Who has not spoken yet goes first, the oldest of them: somebody honest speaks at once. Then the
+// newest.
 void ConnectionWatch::judge_numbers(std::vector<Cut>& cuts) {
   std::vector<Entry*> open;
   for (Entry& entry : connections_) {

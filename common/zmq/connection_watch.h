@@ -1,11 +1,16 @@
-// What each connection of one socket makes libzmq hold, and which are to be cut for it. ZMQ_MAXMSGSIZE is per frame and
-// ZMQ_RCVHWM counts whole messages, so a message that never ends grows without either noticing; but the kernel knows what it
-// gave to libzmq, and we know what libzmq gave to us. Pure bookkeeping; not thread-safe. docs/adr/0006 has the figures.
+// What each connection of one socket makes libzmq hold, and which are to be cut for it.
+// ZMQ_MAXMSGSIZE is per frame and ZMQ_RCVHWM counts whole messages, so a message that never ends
+// grows without either noticing; but the kernel knows what it gave to libzmq, and we know what
+// libzmq gave to us. Pure bookkeeping; not thread-safe. docs/adr/0006 has the figures.
 //
-//   1. Once the socket was found empty, what was taken before and not delivered is one unfinished message, or ZMTP commands.
-//   2. So a connection that delivered nothing while more than kUnfinishedBytesMax came of it sends no message of ours.
-//   3. A socket that is never empty is read in turns: a connection that is passed over has no whole message there.
-//   4. Whole messages that come faster than they are read have limits of their own, for one connection and for all.
+//   1. Once the socket was found empty, what was taken before and not delivered is one unfinished
+//      message, or ZMTP commands.
+//   2. So a connection that delivered nothing while more than kUnfinishedBytesMax came of it sends
+//      no message of ours.
+//   3. A socket that is never empty is read in turns: a connection that is passed over has no whole
+//      message there.
+//   4. Whole messages that come faster than they are read have limits of their own, for one
+//      connection and for all.
 #pragma once
 
 #include <chrono>
@@ -32,7 +37,8 @@ inline constexpr size_t wire_bytes_of(size_t frame_bytes) { return frame_bytes +
 class ConnectionWatch {
  public:
   using Time = std::chrono::microseconds;  // of any steady clock
-  // Bytes of this connection that libzmq has taken from the kernel since it began; nullopt: it is gone.
+  // Bytes of this connection that libzmq has taken from the kernel since it began; nullopt: it is
+  // gone.
   using Taken = std::function<std::optional<uint64_t>(int fd)>;
   enum class Side { bound, connecting };  // those we connect to may be silent, and are as many as we like
 
@@ -49,8 +55,8 @@ class ConnectionWatch {
   void heard(int fd);                         // it was one of ours
   void emptied() { emptied_ = true; }         // the socket has no more now
 
-  // A round: read() when due, after the monitor's news; then messages are read from the socket; then judge(). A round lasts
-  // until the socket was empty, or everybody had a turn.
+  // A round: read() when due, after the monitor's news; then messages are read from the socket;
+  // then judge(). A round lasts until the socket was empty, or everybody had a turn.
   bool due(Time now) const { return !reading_ && !connections_.empty() && now - read_at_ >= kPeriod; }
   void read(Time now, const Taken& taken);
   // Each connection once.

@@ -1,5 +1,6 @@
-// Handshakes of those who connected to us that failed: counts them, and says whose keys do not match. libzmq tells why one
-// failed but not whose it was; the end of that connection is its next word. Owned by the loop's thread.
+// Handshakes of those who connected to us that failed: counts them, and says whose keys do not
+// match. libzmq tells why one failed but not whose it was; the end of that connection is its next
+// word. Owned by the loop's thread.
 #pragma once
 
 #include <map>

@@ -29,7 +29,8 @@ std::optional<Peer> IncomingPeers::sender(const ConnectionId& connection, int fd
   }
   if (std::ranges::find(given_up_, connection) != given_up_.end()) return std::nullopt;
   if (const auto* older = connection_of(peer)) end(ConnectionId(*older), &events);
-  // Both were accepted on this descriptor before either was heard: one has ended, nearly always the one heard first.
+  // Both were accepted on this descriptor before either was heard: one has ended, nearly always the
+  // one heard first.
   if (const auto at = fds_.find(fd); at != fds_.end()) {
     const ConnectionId first = at->second;
     end(first, &events);

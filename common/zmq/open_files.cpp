@@ -10,7 +10,8 @@
 namespace slipstream {
 namespace {
 
-// Connections of both sides and some for the rest: below it, the limits that we name are not those that hold.
+// Connections of both sides and some for the rest: below it, the limits that we name are not those
+// that hold.
 constexpr rlim_t kOpenFilesWanted = kConnectionsMax + kHttpConnectionsMax + 256;
 
 }  // namespace

@@ -39,8 +39,8 @@ void ZapAuthenticator::answer() {
   for (zmq::Message version; socket_.receive(version);) answer_one(version);
 }
 
-// Frames: version, request id, domain, address, routing id, mechanism, the public key. Back: version, request id, status code
-// and text, user id, metadata.
+// Frames: version, request id, domain, address, routing id, mechanism, the public key. Back:
+// version, request id, status code and text, user id, metadata.
 void ZapAuthenticator::answer_one(zmq::Message& version) {
   constexpr size_t kId = 0, kAddress = 2, kMechanism = 4, kKey = 5, kFrames = 6;
   std::array<zmq::Message, kFrames> frames;

@@ -1,6 +1,7 @@
-// Decides who may connect to a CURVE socket of this process: libzmq asks over ZAP (ZeroMQ's RFC 27, an inproc socket of the
-// context), and whoever proved to hold an enrolled key of an admitted role may. Messages then carry the public key as their
-// connection's User-Id. Owned and called by the loop's thread.
+// Decides who may connect to a CURVE socket of this process: libzmq asks over ZAP (ZeroMQ's RFC 27,
+// an inproc socket of the context), and whoever proved to hold an enrolled key of an admitted role
+// may. Messages then carry the public key as their connection's User-Id. Owned and called by the
+// loop's thread.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// One peer that a transport connects to: its DEALER socket, and whether the link is up. Owned by the loop's thread.
+// One peer that a transport connects to: its DEALER socket, and whether the link is up. Owned by
+// the loop's thread.
 #pragma once
 
 #include <chrono>
@@ -24,9 +25,10 @@ class Link {
 
   // Error: there can be no link as things are; try_again() goes on trying.
   Result<void> open();
-  // libzmq dials again by itself, at growing gaps, until the TCP connection stands. What fails after that is ours: libzmq dials
-  // at once again for ever, or never, by who hung up. So a try that ended without a handshake ends the sockets, and new ones
-  // are made after kReconnectMs to kReconnectMaxMs, with the keys enrolled then. True: the sockets are others now.
+  // libzmq dials again by itself, at growing gaps, until the TCP connection stands. What fails
+  // after that is ours: libzmq dials at once again for ever, or never, by who hung up. So a try
+  // that ended without a handshake ends the sockets, and new ones are made after kReconnectMs to
+  // kReconnectMaxMs, with the keys enrolled then. True: the sockets are others now.
   bool try_again();
   std::optional<Clock::time_point> next_try() const { return up ? std::nullopt : anew_at_; }  // look at it then, at the latest
   News read_monitor();

@@ -107,7 +107,8 @@ Sent Socket::send(std::initializer_list<std::span<const std::byte>> frames) {
     check_again(error);
     if (left < frames.size()) return Sent::nobody;  // the connection ended between two frames: ZeroMQ drops them both
     if (std::exchange(looked, true)) return Sent::full;
-    // A full queue may be one that has news unread (it looks for them at most once a millisecond): asking makes it read.
+    // A full queue may be one that has news unread (it looks for them at most once a millisecond):
+    // asking makes it read.
     int events = 0;
     size_t size = sizeof events;
     zmq_getsockopt(socket_, ZMQ_EVENTS, &events, &size);

@@ -1,4 +1,5 @@
-// ZeroMQ's C interface with owners: contexts, sockets and message frames that end themselves. Private to this layer.
+// ZeroMQ's C interface with owners: contexts, sockets and message frames that end themselves.
+// Private to this layer.
 #pragma once
 
 #include <zmq.h>
@@ -75,7 +76,8 @@ class Socket {
   Result<void> bind(const std::string& endpoint);
   Result<void> connect(const std::string& endpoint);
   void disconnect(const std::string& endpoint);  // nothing if it is not connected
-  // A PAIR socket that tells of these events of this socket's connections. It must outlive this socket.
+  // A PAIR socket that tells of these events of this socket's connections. It must outlive this
+  // socket.
   Socket monitor(const Context& context, int events);
 
   bool receive(Message& message);  // false: none there now. Never blocks

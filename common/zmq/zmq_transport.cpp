@@ -204,8 +204,8 @@ void ZmqTransport::State::build_items() {
   }
 }
 
-// Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is there. True: it was to wait,
-// and somebody called wake().
+// Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is
+// there. True: it was to wait, and somebody called wake().
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   if (guards()) wait = std::min(wait, ConnectionWatch::kPeriod);
   wait = std::min(wait, until_next_try());
@@ -273,7 +273,8 @@ bool ZmqTransport::State::take_payload(zmq::Socket& socket, ConnectionGuard& of,
   return frames == 2;
 }
 
-// Monitor first, frames next, ends last: so that a farewell is heard before the end of the connection that brought it.
+// Monitor first, frames next, ends last: so that a farewell is heard before the end of the
+// connection that brought it.
 void ZmqTransport::State::read_router() {
   read_router_monitor();
   guard.before_reading();

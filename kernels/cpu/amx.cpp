@@ -1,8 +1,10 @@
-// AMX: bf16 matrices, and attention over a bf16 cache, by TDPBF16PS; all else as on the avx512_bf16 path.
+// AMX: bf16 matrices, and attention over a bf16 cache, by TDPBF16PS; all else as on the avx512_bf16
+// path.
 //
-// Not the small formats: the sums of each group of 32 columns must leave the tiles to meet their scales, and storing tiles takes
-// about as long as VPDPBUSD saves. Tried: TDPBSSD, and TDPBF16PS over q widened to bf16, which holds the same integers exactly;
-// both as fast as VPDPBUSD at 256 rows, slower below (docs/PERFORMANCE.md).
+// Not the small formats: the sums of each group of 32 columns must leave the tiles to meet their
+// scales, and storing tiles takes about as long as VPDPBUSD saves. Tried: TDPBSSD, and TDPBF16PS
+// over q widened to bf16, which holds the same integers exactly; both as fast as VPDPBUSD at 256
+// rows, slower below (docs/PERFORMANCE.md).
 #include "kernels/cpu/amx_attend.h"
 #include "kernels/cpu/amx_linear.h"
 #include "kernels/cpu/table.h"

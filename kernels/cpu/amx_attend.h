@@ -1,8 +1,9 @@
-// Attention over a bf16 cache by AMX tiles: queries and weights are rounded to bf16, too, sums are f32. Private to amx.cpp.
+// Attention over a bf16 cache by AMX tiles: queries and weights are rounded to bf16, too, sums are
+// f32. Private to amx.cpp.
 //
-// A key's score does not depend on where it lies. Values are summed in whole blocks of a row's own path: those of the context
-// as they lie in the cache, the last keys (the rest of the context, and a tree row's ancestors) gathered in path order, with
-// zeros behind.
+// A key's score does not depend on where it lies. Values are summed in whole blocks of a row's own
+// path: those of the context as they lie in the cache, the last keys (the rest of the context, and
+// a tree row's ancestors) gathered in path order, with zeros behind.
 #pragma once
 
 #include "kernels/cpu/amx_softmax.h"
@@ -74,7 +75,8 @@ void tiled_attend_scores(const AttendArgs& args, int32_t first_block, int32_t la
   }
 }
 
-// The values of one row's last keys, from a whole block's on: positions context .. visible - 1 and its ancestors'.
+// The values of one row's last keys, from a whole block's on: positions context .. visible - 1 and
+// its ancestors'.
 class PathEnd {
  public:
   PathEnd(const AttendArgs& args, int32_t row) : args_(args) {
@@ -100,7 +102,8 @@ class PathEnd {
   }
 
  private:
-  // Of one key, 16 columns of its values, each in the low half of a lane; zeros behind the last key.
+  // Of one key, 16 columns of its values, each in the low half of a lane; zeros behind the last
+  // key.
   LanesInt half(int32_t key, int32_t column) const {
     LanesInt both{};
     if (key >= count_) return both;

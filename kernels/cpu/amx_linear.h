@@ -35,8 +35,9 @@ SLIPSTREAM_INLINE void prefetch_to_write(const float* panel_columns) {
   __builtin_prefetch(panel_columns + kPanelRows - 1, 1);
 }
 
-// Rows `first` and on, and `second` and on, each a tile of them, times one panel. The first of a panel streams: its weights
-// come from memory, and where no other rows follow that is what bounds it; for the others what they will write is far away.
+// Rows `first` and on, and `second` and on, each a tile of them, times one panel. The first of a
+// panel streams: its weights come from memory, and where no other rows follow that is what bounds
+// it; for the others what they will write is far away.
 template <bool kTwo, bool kStream>
 void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_t second, int32_t rows) {
   const std::byte* weights = args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols);

@@ -1,4 +1,5 @@
-// Scores of attention over a bf16 cache become weights, [block][query][32 keys]. Private to amx.cpp.
+// Scores of attention over a bf16 cache become weights, [block][query][32 keys]. Private to
+// amx.cpp.
 #pragma once
 
 #include "kernels/cpu/attend.h"
@@ -16,7 +17,8 @@ SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int32_t block, in
   return reinterpret_cast<uint16_t*>(scores_of(args, block, query));
 }
 
-// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the number of keys.
+// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the
+// number of keys.
 SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t query) {
   const int32_t row = query / args.heads, visible = args.visible[row];
   const auto score = [&](int32_t position) __attribute__((always_inline)) -> float& {
@@ -27,8 +29,8 @@ SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t quer
   return key;
 }
 
-// e^x, 0 of minus infinity: 2^n times a fourth degree over the rest of x log2 e, fitted; off by 3e-6 of it at most, a
-// thousandth of what rounding to bf16 takes away. exp_of is twice as long.
+// e^x, 0 of minus infinity: 2^n times a fourth degree over the rest of x log2 e, fitted; off by
+// 3e-6 of it at most, a thousandth of what rounding to bf16 takes away. exp_of is twice as long.
 SLIPSTREAM_INLINE __m512 weight_of(__m512 below) {
   constexpr int kDown = 1;  // n is the next integer below
   const __m512 power = below * _mm512_set1_ps(1.44269504F), rest = _mm512_reduce_ps(power, kDown);
@@ -56,8 +58,8 @@ class Softmax {
     whole_ = least / kCacheRows;
   }
 
-  // Weights become e^(score - highest), zero behind the last key; totals their sums before they are rounded, by the position's
-  // place in a vector first.
+  // Weights become e^(score - highest), zero behind the last key; totals their sums before they are
+  // rounded, by the position's place in a vector first.
   void run() {
     for (int32_t b = 0; b < whole_; ++b) find_most<true>(b);
     for (int32_t b = whole_; b < blocks_; ++b) find_most<false>(b);

@@ -1,7 +1,8 @@
-// AMX tiles: their shapes, and the product that all kernels of the amx path are made of. Private to amx.cpp.
+// AMX tiles: their shapes, and the product that all kernels of the amx path are made of. Private to
+// amx.cpp.
 //
-// A tile instruction adds up each element's products in one fixed way, whatever the tile's other rows hold and however many it
-// has.
+// A tile instruction adds up each element's products in one fixed way, whatever the tile's other
+// rows hold and however many it has.
 #pragma once
 
 #include <immintrin.h>
@@ -17,7 +18,8 @@ namespace {
 constexpr int32_t kTileRows = 16, kTileBytes = 64;  // of a row
 constexpr int32_t kTilePairs = 16;  // a pair: two neighbouring bf16 of a row of activations, or of a column of weights
 
-// Tiles 0 to 3 are sums, [rows][16 f32]; 4 and 5 activations, [rows][pairs]; 6 and 7 weights, [pairs][16 columns].
+// Tiles 0 to 3 are sums, [rows][16 f32]; 4 and 5 activations, [rows][pairs]; 6 and 7 weights,
+// [pairs][16 columns].
 class Tiles {
  public:
   Tiles(int32_t rows, int32_t pairs) {
@@ -41,7 +43,8 @@ class Tiles {
   static void fence() { asm volatile("" ::: "memory"); }
 };
 
-// Activations of one or two tiles of rows, and weights of 16 columns or of 32 that lie side by side.
+// Activations of one or two tiles of rows, and weights of 16 columns or of 32 that lie side by
+// side.
 struct Factors {
   const void* first = nullptr;
   const void* second = nullptr;
@@ -84,8 +87,9 @@ SLIPSTREAM_INLINE void store_sums(float* first, float* second, int64_t stride) {
   }
 }
 
-// Calls run(two, first, second) for tiles of `rows` rows that cover [0, count), two at a time. count rows or more are there;
-// the last tiles, where they would not be full, take rows along that were done already and find the same for them.
+// Calls run(two, first, second) for tiles of `rows` rows that cover [0, count), two at a time.
+// count rows or more are there; the last tiles, where they would not be full, take rows along that
+// were done already and find the same for them.
 template <class Run>
 SLIPSTREAM_INLINE void for_tiles(int32_t count, int32_t rows, const Run& run) {
   const int32_t last = count - rows;

@@ -1,8 +1,10 @@
-// Attention of rows of one sequence over one key-value head (AttendArgs). Private to the kernels' .cpp files (lanes.h).
+// Attention of rows of one sequence over one key-value head (AttendArgs). Private to the kernels'
+// .cpp files (lanes.h).
 //
-// Scores of whole cache blocks, a lane each position, so that a score never depends on where its key lies; softmax, whose sum
-// runs by the key's index on the row's path; values in order of that index. A query is one head of one row. Tiles of queries
-// share each vector of keys or values that is loaded; what is summed of a query, and in which order, they do not change.
+// Scores of whole cache blocks, a lane each position, so that a score never depends on where its
+// key lies; softmax, whose sum runs by the key's index on the row's path; values in order of that
+// index. A query is one head of one row. Tiles of queries share each vector of keys or values that
+// is loaded; what is summed of a query, and in which order, they do not change.
 #pragma once
 
 #include <utility>
@@ -22,7 +24,8 @@ constexpr int32_t kTileQueries = 5;
 #endif
 constexpr int32_t kTileVectors = 2, kTileColumns = kTileVectors * kVectorLanes;
 
-// A run of queries at one block: in, out and how far apart two queries' are. What `next` points to is used afterwards.
+// A run of queries at one block: in, out and how far apart two queries' are. What `next` points to
+// is used afterwards.
 struct Tile {
   const float* block = nullptr;  // keys, or values from the first column on
   const float* next = nullptr;
@@ -94,7 +97,8 @@ constexpr QueryTiles kValueTiles = []<int... kBelow>(std::integer_sequence<int, 
   return QueryTiles{{value_tile<kBelow + 1, kVectors>...}};
 }(TileSizes{});
 
-// The queries [0, count) behind the tile's pointers, in the fewest tiles. tiles[n - 1] does n queries.
+// The queries [0, count) behind the tile's pointers, in the fewest tiles. tiles[n - 1] does n
+// queries.
 SLIPSTREAM_INLINE void by_tiles(const QueryTileFn (&tiles)[kTileQueries], Tile tile, int32_t count) {
   const int32_t number = (count + kTileQueries - 1) / kTileQueries;
   const float* in = tile.in;
@@ -139,7 +143,8 @@ SLIPSTREAM_INLINE const float* block_of(const AttendArgs& args, int32_t logical)
   }
 }
 
-// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the number of keys.
+// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the
+// number of keys.
 SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float* scores) {
   const int32_t visible = args.visible[row];
   int32_t key = visible;
@@ -149,7 +154,8 @@ SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float
   return key;
 }
 
-// scores become e^(score - highest), zero behind the last key up to a whole vector; returns their sum.
+// scores become e^(score - highest), zero behind the last key up to a whole vector; returns their
+// sum.
 SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
   const int32_t whole = keys / kLanes * kLanes, rest = keys - whole;
   for (int32_t i = rest; i != 0 && i < kLanes; ++i) scores[whole + i] = scores[keys - 1];
@@ -179,7 +185,8 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
   }
 }
 
-// Rows [first, last) add `count` values from position `position` on, which stand in one block; their weights begin at `key`.
+// Rows [first, last) add `count` values from position `position` on, which stand in one block;
+// their weights begin at `key`.
 struct ValueRun {
   int32_t first = 0, last = 0, position = 0, key = 0, count = 0;
 };

@@ -1,8 +1,9 @@
-// Where a key and a value stand in a cache block of one key-value head: first the keys, so that a lane is a position, then the
-// values. In bf16 two numbers that a product takes together are neighbours: columns of a key, positions of a value.
+// Where a key and a value stand in a cache block of one key-value head: first the keys, so that a
+// lane is a position, then the values. In bf16 two numbers that a product takes together are
+// neighbours: columns of a key, positions of a value.
 //
-// f32:  keys [head_size][32], values [32][value_stride]
-// bf16: keys [head_size / 2][32][2], values [16][value_stride][2]
+// f32:  keys [head_size][32], values [32][value_stride] bf16: keys [head_size / 2][32][2], values
+// [16][value_stride][2]
 #pragma once
 
 #include <cstdint>

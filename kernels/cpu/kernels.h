@@ -1,8 +1,9 @@
-// The cpu kernels of one path, as a table of functions over raw pointers and strides. Nothing here allocates or knows threads.
+// The cpu kernels of one path, as a table of functions over raw pointers and strides. Nothing here
+// allocates or knows threads.
 //
-// Row-invariance, which every kernel keeps: what a row gets depends on that row's numbers and on absolute positions alone. Sums
-// over columns run in one order whatever the number of rows; sums over context run in order of the key's position on the row's
-// own path.
+// Row-invariance, which every kernel keeps: what a row gets depends on that row's numbers and on
+// absolute positions alone. Sums over columns run in one order whatever the number of rows; sums
+// over context run in order of the key's position on the row's own path.
 #pragma once
 
 #include <bit>
@@ -19,8 +20,8 @@ inline constexpr int32_t kLanes = 16;  // floats of one vector, on every path
 // What linear reads: rows of activations as the weight's kernel wants them.
 enum class Activations : uint8_t { f32, bf16, int8 };
 
-// 32 neighbouring columns of a row of int8 activations: value = scale * values, to the nearest. Their sum comes along, because
-// weights are kept as unsigned q (panels.h).
+// 32 neighbouring columns of a row of int8 activations: value = scale * values, to the nearest.
+// Their sum comes along, because weights are kept as unsigned q (panels.h).
 struct ActivationGroup {
   int8_t values[kGroupColumns];
   float scale;      // largest magnitude / 127; NaN where a column is
@@ -33,7 +34,8 @@ constexpr int64_t activation_bytes(Activations kind, int32_t cols) {  // of a ro
                                      : groups_of(cols) * int64_t{sizeof(ActivationGroup)};
 }
 
-// out [rows, out_cols] = in [rows, in_cols] * weight^T, for the weight's panels (panels.h) begin..end-1.
+// out [rows, out_cols] = in [rows, in_cols] * weight^T, for the weight's panels (panels.h)
+// begin..end-1.
 struct LinearArgs {
   const void* in = nullptr;  // [rows] of Activations, end to end
   const std::byte* panels = nullptr;
@@ -48,16 +50,18 @@ struct LinearKernel {
   void (*run)(const LinearArgs& args, int32_t begin, int32_t end) = nullptr;
 };
 
-// Rows of one sequence (nodes of its tree, or neighbours of a prompt chunk) and the heads that share one key-value head:
-// out = softmax(q k / sqrt(head_size)) v, for all of them while a cache block is at hand.
+// Rows of one sequence (nodes of its tree, or neighbours of a prompt chunk) and the heads that
+// share one key-value head: out = softmax(q k / sqrt(head_size)) v, for all of them while a cache
+// block is at hand.
 //
-// Block b of the cache (cache.h) begins at cache + b * block_stride. A row sees positions [0, visible), then visible + j for
-// each bit j of its ancestors, in that order: its p-th key always is at position p of its own path, wherever the tree stored
-// it.
+// Block b of the cache (cache.h) begins at cache + b * block_stride. A row sees positions [0,
+// visible), then visible + j for each bit j of its ancestors, in that order: its p-th key always is
+// at position p of its own path, wherever the tree stored it.
 //
-// Done in four parts: the queries, gathered and in the form that the path multiplies; scores by cache block; weights by query
-// (one head of one row); values by column. Each begins when the one before is whole, and all but the first may be split over
-// threads. What a row gets does not depend on the split, nor on the rows beside it.
+// Done in four parts: the queries, gathered and in the form that the path multiplies; scores by
+// cache block; weights by query (one head of one row); values by column. Each begins when the one
+// before is whole, and all but the first may be split over threads. What a row gets does not depend
+// on the split, nor on the rows beside it.
 struct AttendArgs {
   const std::byte* cache = nullptr;
   int64_t block_stride = 0;  // bytes
@@ -108,7 +112,8 @@ struct Kernels {
   void (*attend_weights)(const AttendArgs& args, int32_t first_query, int32_t last_query) = nullptr;
   void (*attend_values)(const AttendArgs& args, int32_t first_column, int32_t last_column) = nullptr;  // first: of a vector
   void (*add_rms_norm)(const NormArgs& args) = nullptr;
-  // Rotates element i of a head against element i + half by the angle whose cosine and sine are given, [half].
+  // Rotates element i of a head against element i + half by the angle whose cosine and sine are
+  // given, [half].
   void (*rope)(float* head, const float* cosine, const float* sine, int32_t half) = nullptr;
   void (*silu_gate)(const float* gate_up, int32_t half, float* out) = nullptr;  // gate first, then up
 };

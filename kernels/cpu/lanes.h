@@ -1,5 +1,6 @@
-// Sixteen floats at a time, by GCC's vector types: one source, compiled once for each instruction set. Private to the kernels'
-// .cpp files. All is in an unnamed namespace, because two files compile it with different flags and must not share a copy.
+// Sixteen floats at a time, by GCC's vector types: one source, compiled once for each instruction
+// set. Private to the kernels' .cpp files. All is in an unnamed namespace, because two files
+// compile it with different flags and must not share a copy.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ SLIPSTREAM_INLINE Lanes all(float value) {
 }
 SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // NaN in a stays
 
-// What one register holds: the same arithmetic by element as on Lanes, which narrower instruction sets put together from
-// several. Loops that must be fast are written in these.
+// What one register holds: the same arithmetic by element as on Lanes, which narrower instruction
+// sets put together from several. Loops that must be fast are written in these.
 #if defined(__AVX512F__)
 constexpr int32_t kVectorLanes = 16;
 #elif defined(__AVX2__)
@@ -66,7 +67,8 @@ SLIPSTREAM_INLINE Vector every(float value) {
 #endif
 }
 
-// a * b + c: one rounding where the instruction set has it, two elsewhere. The same everywhere on one path.
+// a * b + c: one rounding where the instruction set has it, two elsewhere. The same everywhere on
+// one path.
 SLIPSTREAM_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
 #if defined(__AVX512F__)
   return _mm512_fmadd_ps(a, b, c);
@@ -110,8 +112,9 @@ template <class Sixteen>
   return folded(lanes, [](auto a, auto b) { return a < b ? b : a; });
 }
 
-// e^x within about 2 ulp on [-87, 88], held at the ends; NaN stays. x = n ln 2 + r, |r| <= ln 2 / 2, Taylor to the seventh
-// power: the rest is below 0.3466^8 / 8! = 5.2e-9. Each element's result depends on that element alone.
+// e^x within about 2 ulp on [-87, 88], held at the ends; NaN stays. x = n ln 2 + r, |r| <= ln 2 /
+// 2, Taylor to the seventh power: the rest is below 0.3466^8 / 8! = 5.2e-9. Each element's result
+// depends on that element alone.
 SLIPSTREAM_INLINE Lanes exp_of(Lanes x) {
   constexpr float kLog2E = 1.44269504F, kRound = 12582912.0F;          // 1.5 * 2^23: adding it rounds to an integer
   constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;  // their sum is ln 2; n * high is exact

@@ -60,8 +60,8 @@ Place place(WeightFormat format, int32_t row, int32_t col) {
 
 int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
 
-// A word of a row is four of its q. In four bits it holds those of words j and j + 4, which are columns i and i + 16: what
-// share a byte of a block as well. So words move as they are.
+// A word of a row is four of its q. In four bits it holds those of words j and j + 4, which are
+// columns i and i + 16: what share a byte of a block as well. So words move as they are.
 void put(WeightFormat format, const std::byte* block, int32_t row, std::byte* panel) {
   const int32_t within = row % kPanelRows, words = format == WeightFormat::q8_0 ? 8 : 4;
   const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // a file's q is signed, here 128 more
@@ -92,7 +92,8 @@ Group get(WeightFormat format, const std::byte* panel, int32_t row) {
 
 uint8_t steps(float value, float most) { return static_cast<uint8_t>(std::clamp(value, 0.0F, most)); }
 
-// The largest magnitude sits on the grid's end: 127 of q8_0, the lone -8 of q4_0; q4_1 spans least to most.
+// The largest magnitude sits on the grid's end: 127 of q8_0, the lone -8 of q4_0; q4_1 spans least
+// to most.
 Group quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
   const auto [least, most] = std::minmax_element(values, values + kGroupColumns);
   const float extreme = std::abs(*least) > std::abs(*most) ? *least : *most;
@@ -152,7 +153,8 @@ uint16_t f32_to_f16(float value) {
   const float magnitude = std::abs(value);
   if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7E00);
   if (magnitude >= 65520.0F) return static_cast<uint16_t>(sign | 0x7C00);
-  // Below 2^-14 the grid is one of multiples of 2^-24; above, the fraction's lowest 13 bits are rounded away.
+  // Below 2^-14 the grid is one of multiples of 2^-24; above, the fraction's lowest 13 bits are
+  // rounded away.
   if (magnitude < 0x1p-14F) return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
   const uint32_t rounded = (bits & 0x7FFFFFFF) + 0xFFF + (bits >> 13 & 1);
   return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
@@ -171,7 +173,8 @@ void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, 
 }
 
 bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols) {
-  // Bits that are set where a number's exponent is all ones: adding its lowest bit carries into the place of the sign.
+  // Bits that are set where a number's exponent is all ones: adding its lowest bit carries into the
+  // place of the sign.
   if (format == WeightFormat::bf16) {
     constexpr uint64_t kExponents = 0x7F807F807F807F80, kLowest = 0x0080008000800080, kSigns = 0x8000800080008000;
     const int64_t bytes = int64_t{in_cols} * 2;

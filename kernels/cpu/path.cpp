@@ -33,7 +33,8 @@ constexpr Need kNeeds[] = {
     {CpuPath::amx, &CpuFeatures::amx_bf16, "AMX BF16"},
 };
 
-// Linux lets a process use the tiles' 8 KB of registers only after it has asked; its threads need not ask again.
+// Linux lets a process use the tiles' 8 KB of registers only after it has asked; its threads need
+// not ask again.
 bool tiles_granted() {
 #if defined(__x86_64__) && defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -46,7 +47,8 @@ bool tiles_granted() {
 
 }  // namespace
 
-// __builtin_cpu_supports also asks the operating system (XGETBV) whether it saves the wide registers.
+// __builtin_cpu_supports also asks the operating system (XGETBV) whether it saves the wide
+// registers.
 CpuFeatures this_cpu() {
   return {.avx2 = __builtin_cpu_supports("avx2") != 0,
           .fma = __builtin_cpu_supports("fma") != 0,

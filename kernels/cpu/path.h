@@ -1,4 +1,5 @@
-// Which instructions the cpu kernels use. Picked at run time; tests pick each one that the machine has.
+// Which instructions the cpu kernels use. Picked at run time; tests pick each one that the machine
+// has.
 #pragma once
 
 #include <cstdint>

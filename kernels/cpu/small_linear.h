@@ -1,8 +1,10 @@
-// linear over weights in the small formats (panels.h) and int8 activations. Private to the kernels' .cpp files (lanes.h).
+// linear over weights in the small formats (panels.h) and int8 activations. Private to the kernels'
+// .cpp files (lanes.h).
 //
-// A group's 32 products are summed exactly, in integers; then group by group, in order, sum = sum + dot * (weight scale *
-// activation scale), and in q4_1 sum + minimum * (activation scale * sum of activations). So rows do not touch each other, and
-// paths differ in the rounding of these few steps alone.
+// A group's 32 products are summed exactly, in integers; then group by group, in order, sum = sum +
+// dot * (weight scale * activation scale), and in q4_1 sum + minimum * (activation scale * sum of
+// activations). So rows do not touch each other, and paths differ in the rounding of these few
+// steps alone.
 #pragma once
 
 #include "kernels/cpu/lanes.h"
@@ -52,8 +54,8 @@ SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  //
 // Of a group, how far the second half's words are behind the first's.
 constexpr int32_t half_bytes(WeightFormat format) { return (format == WeightFormat::q8_0 ? 8 : 4) * kWordBytes; }
 
-// dots[t] = sums over the group's columns of row t's activations times (q - bias), of kPartsAtOnce vectors of output rows whose
-// words begin at `words`
+// dots[t] = sums over the group's columns of row t's activations times (q - bias), of kPartsAtOnce
+// vectors of output rows whose words begin at `words`
 #if defined(__AVX512VNNI__)
 
 template <WeightFormat kFormat, int kRows>
@@ -125,8 +127,9 @@ SLIPSTREAM_INLINE Bytes four_sums(Bytes pairs) { return _mm256_madd_epi16(pairs,
 SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm256_add_epi16(a, b); }
 #endif
 
-// VPMADDUBSW adds two products in 16 bits. In four bits eight such sums fit (8 * 2 * 15 * 127 < 2^15); in eight, one of |q| <=
-// 128 does (2 * 128 * 127 < 2^15), so the sign goes over to the activation.
+// VPMADDUBSW adds two products in 16 bits. In four bits eight such sums fit (8 * 2 * 15 * 127 <
+// 2^15); in eight, one of |q| <= 128 does (2 * 128 * 127 < 2^15), so the sign goes over to the
+// activation.
 template <WeightFormat kFormat, int kRows>
 SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
                            VectorInt (&dots)[kRows][kPartsAtOnce]) {

@@ -1,4 +1,5 @@
-// The kernels that are one source on every path, compiled with the including file's flags. Private to the kernels' .cpp files.
+// The kernels that are one source on every path, compiled with the including file's flags. Private
+// to the kernels' .cpp files.
 #pragma once
 
 #include "kernels/cpu/attend.h"

@@ -1,4 +1,5 @@
-// Splits a linear's rows into tiles whose sums stay in registers. Private to the kernels' .cpp files.
+// Splits a linear's rows into tiles whose sums stay in registers. Private to the kernels' .cpp
+// files.
 #pragma once
 
 #include <utility>
@@ -11,8 +12,9 @@ namespace {
 
 using TileFn = void (*)(const LinearArgs& args, int32_t panel, int32_t row);
 
-// Fetches what a tile of so many rows will need of its panel. A tile with much to compute leaves the first cache's few places
-// for lines under way to what it computes with, and has a longer way to look ahead; found by trying (bench/linear).
+// Fetches what a tile of so many rows will need of its panel. A tile with much to compute leaves
+// the first cache's few places for lines under way to what it computes with, and has a longer way
+// to look ahead; found by trying (bench/linear).
 template <int kRows>
 [[gnu::always_inline]] inline void fetch_ahead(const void* at) {
   constexpr bool kMany = kRows > 4;
@@ -24,8 +26,8 @@ struct TileTable {
   TileFn of[kTileMax];
 };
 
-// Panel by panel, so that one is read from memory once and from cache for every further tile; rows in the fewest tiles of at
-// most kTileMax, as even as they come. tiles[n - 1] does n rows.
+// Panel by panel, so that one is read from memory once and from cache for every further tile; rows
+// in the fewest tiles of at most kTileMax, as even as they come. tiles[n - 1] does n rows.
 template <int kTileMax>
 void linear_by_tiles(const TileFn (&tiles)[kTileMax], const LinearArgs& args, int32_t begin, int32_t end) {
   const int32_t count = (args.rows + kTileMax - 1) / kTileMax;

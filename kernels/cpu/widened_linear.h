@@ -1,4 +1,5 @@
-// linear over bf16 weights, widened in registers, and f32 activations. Private to the kernels' .cpp files (lanes.h).
+// linear over bf16 weights, widened in registers, and f32 activations. Private to the kernels' .cpp
+// files (lanes.h).
 #pragma once
 
 #include "kernels/cpu/lanes.h"
@@ -12,7 +13,8 @@ constexpr int32_t kWidenedRows = 12;
 #else
 constexpr int32_t kWidenedRows = 4;
 #endif
-// Vectors of a panel at once: all 32 rows for one row of activations, whose few sums would each wait for the last product.
+// Vectors of a panel at once: all 32 rows for one row of activations, whose few sums would each
+// wait for the last product.
 constexpr int32_t widened_vectors(int32_t rows) { return kVectorLanes == kLanes || rows > 1 ? 2 : 4; }
 
 // Weights of two neighbouring columns of some rows, widened.
@@ -26,7 +28,8 @@ SLIPSTREAM_INLINE Pair widen(const std::byte* weight) {
   return {.even = reinterpret_cast<Vector>(even), .odd = reinterpret_cast<Vector>(odd)};
 }
 
-// kRows rows times one panel. Of each pair of columns the even one is added first, on every row count alike.
+// kRows rows times one panel. Of each pair of columns the even one is added first, on every row
+// count alike.
 template <int kRows>
 void widened_tile(const LinearArgs& args, int32_t panel, int32_t row) {
   constexpr int32_t kVectors = widened_vectors(kRows);

@@ -1,4 +1,5 @@
-// What it costs to accept and sample at one node: from a row of logits to a token, noise included, on one thread.
+// What it costs to accept and sample at one node: from a row of logits to a token, noise included,
+// on one thread.
 //   coupled   choose(): the target's own choice under new noise, which the drafted token is compared with
 //   accepted  ratio: the distribution of the node's row, and the drafted token passes
 //   refused   ratio: the distribution of the node's row, the drafted token fails, and the residual is sampled from
@@ -44,8 +45,8 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// Draft distributions near the row's own, as a draft model's are: one of whose tokens is sure to be accepted, and one that
-// draws a token which the target will hardly take.
+// Draft distributions near the row's own, as a draft model's are: one of whose tokens is sure to be
+// accepted, and one that draws a token which the target will hardly take.
 struct Drafted {
   OwnedDistribution near, wrong;
   TokenId welcome = -1, unwelcome = -1;

@@ -186,7 +186,8 @@ std::span<const float> RuleTrial::rows(const BatchSlice& slice, int first, int c
                                   static_cast<size_t>(count) * columns);
 }
 
-// Under coupled acceptance the model has chosen on its own threads: it is done once more here, to be timed.
+// Under coupled acceptance the model has chosen on its own threads: it is done once more here, to
+// be timed.
 Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sampled_tokens, Measured& measured) {
   const int count = slice.tree.size() + 1;
   const double began = cpu_microseconds();

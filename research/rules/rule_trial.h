@@ -1,5 +1,6 @@
-// Answers prompts with drafts under one acceptance rule, in one process, by the product's own parts: the drafter's method, the
-// verifier's gather, judge, walk and settle. Only links and waits are left out.
+// Answers prompts with drafts under one acceptance rule, in one process, by the product's own
+// parts: the drafter's method, the verifier's gather, judge, walk and settle. Only links and waits
+// are left out.
 #pragma once
 
 #include <span>
@@ -41,8 +42,8 @@ struct TrialPlan {
   int steps = 100;   // at least, of all sequences together
 };
 
-// Several sequences share each pass. One that ends begins anew with its prompt and another seed; what the target's cache knows
-// of prompts is kept from trial to trial.
+// Several sequences share each pass. One that ends begins anew with its prompt and another seed;
+// what the target's cache knows of prompts is kept from trial to trial.
 class RuleTrial {
  public:
   static constexpr int32_t kAnswerMost = 96;  // tokens of an answer

@@ -1,5 +1,6 @@
-// Which acceptance rule when: the rules side by side on a real model, by temperature and by how good the drafts are (the target
-// with noise on its weights drafts). All draw trees of one size; each step's mean, with its standard error.
+// Which acceptance rule when: the rules side by side on a real model, by temperature and by how
+// good the drafts are (the target with noise on its weights drafts). All draw trees of one size;
+// each step's mean, with its standard error.
 //
 //   build/research/research/rules/rules --model models/smollm2-135m-instruct --threads 2             about six minutes
 //   build/research/research/rules/rules ... --steps 1000 --temperature 1 --noise 0.05 --markdown
@@ -130,7 +131,8 @@ Result<void> measure(const Options& options, float noise, RuleTrial& trial, Prog
   return {};
 }
 
-// How coupled, at its best, keeps up with the best of all in tokens a step, which are the accepted and one more.
+// How coupled, at its best, keeps up with the best of all in tokens a step, which are the accepted
+// and one more.
 struct Kept {
   double share = 0, error = 0, of_accepted = 0;
   std::string best;

@@ -49,8 +49,9 @@ struct Measured {
   Estimate rejected, bias;
 };
 
-// The bias is measured on the tokens that the rule emits too often, which are known: the share of those among what came out,
-// less p's. That is total variation, without the upward error of a sum of absolute differences.
+// The bias is measured on the tokens that the rule emits too often, which are known: the share of
+// those among what came out, less p's. That is total variation, without the upward error of a sum
+// of absolute differences.
 Measured simulate(Study& study, const ChainPair& pair, const Bias& kind, const RejectionRule& rule) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
   const std::vector<double> out = emitted(rule, q);
@@ -82,7 +83,8 @@ void add_rule(Study& study, Exhibit& exhibit, const ChainPair& pair, const Bias&
   exhibit.comparisons.push_back({what + ": bias", bias(rule, p, q), point.bias});
 }
 
-// Rules of any acceptance and any other distribution, exactly: where a rejection-based rule can be at all.
+// Rules of any acceptance and any other distribution, exactly: where a rejection-based rule can be
+// at all.
 Series cloud(Study& study, const ChainPair& pair, Exhibit& exhibit) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
   Series series{.name = "any b, any other distribution (exact)", .look = Series::Look::cloud, .colour = 6};

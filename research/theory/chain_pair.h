@@ -1,7 +1,8 @@
-// A target and a draft model that are non-stationary Markov chains over a few tokens: p_n(. | x_{n-1}) and q_n(. | x_{n-1}),
-// n = 1..horizon, after a prompt x_0 of one token that is uniform (2411.00841, Section 2.1 and Appendix F). Their distributions
-// are the integer weights that the product's rules judge, q quantised as a drafter ships it, and the formulas take the
-// probabilities of those very weights: nothing but chance stands between a formula and a simulation.
+// A target and a draft model that are non-stationary Markov chains over a few tokens: p_n(. |
+// x_{n-1}) and q_n(. | x_{n-1}), n = 1..horizon, after a prompt x_0 of one token that is uniform
+// (2411.00841, Section 2.1 and Appendix F). Their distributions are the integer weights that the
+// product's rules judge, q quantised as a drafter ships it, and the formulas take the probabilities
+// of those very weights: nothing but chance stands between a formula and a simulation.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,14 @@ class ChainPair {
   struct Shape {
     int vocabulary = 7;
     int horizon = 50;
-    // Which share of the rows is hard: both distributions flat, and unrelated. In the others the target is peaked and the draft
-    // near it.
+    // Which share of the rows is hard: both distributions flat, and unrelated. In the others the
+    // target is peaked and the draft near it.
     double hard = 1.0;
   };
   static ChainPair random(const Shape& shape, uint64_t seed);
-  // The same distributions after each token, so that acceptance is independent and identical from token to token. Ids are 0, 1,
-  // ...; the weights of q add up to kDraftDistributionTotal, or q is quantised.
+  // The same distributions after each token, so that acceptance is independent and identical from
+  // token to token. Ids are 0, 1, ...; the weights of q add up to kDraftDistributionTotal, or q is
+  // quantised.
   static ChainPair constant(const OwnedDistribution& target, const OwnedDistribution& draft, int horizon);
 
   int vocabulary() const { return vocabulary_; }

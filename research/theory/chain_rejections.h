@@ -1,6 +1,7 @@
-// How often tokens of a whole answer are rejected, by 2411.00841: one draft a position (Theorem 1), a batch of drafts after
-// each rejection (Algorithm 4, Theorem 3), or a rule that leans towards the draft (Algorithm 2 with declared bias). Exact: each
-// sums over the chain's states, not over its paths.
+// How often tokens of a whole answer are rejected, by 2411.00841: one draft a position (Theorem 1),
+// a batch of drafts after each rejection (Algorithm 4, Theorem 3), or a rule that leans towards the
+// draft (Algorithm 2 with declared bias). Exact: each sums over the chain's states, not over its
+// paths.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ namespace slipstream::theory {
 // Theorem 1: sum over n of E[TV(p_n, q_n)(. | x_1..x_{n-1})], x of the target's distribution.
 double expected_rejections(const ChainPair& pair);
 
-// Theorem 3: rejections = plain - improvement. The improvement is gathered at the positions after a rejection (and at the
-// first), where a batch is judged; their distribution is the recursion (22).
+// Theorem 3: rejections = plain - improvement. The improvement is gathered at the positions after a
+// rejection (and at the first), where a batch is judged; their distribution is the recursion (22).
 struct BatchRejections {
   double plain = 0;        // Theorem 1's
   double improvement = 0;  // >= 0
@@ -23,8 +24,9 @@ struct BatchRejections {
 inline constexpr int kEndlessBatch = 0;
 BatchRejections expected_batch_rejections(const ChainPair& pair, int batch);  // kEndlessBatch: the limit of many
 
-// Of any rule, by the distributions of the position: rejections of an answer, and the total variation spent at its positions,
-// added up. States follow the distribution that is emitted, which drifts from the target's.
+// Of any rule, by the distributions of the position: rejections of an answer, and the total
+// variation spent at its positions, added up. States follow the distribution that is emitted, which
+// drifts from the target's.
 struct BiasedChain {
   double rejections = 0, spent = 0;
   double apart =

@@ -35,7 +35,8 @@ class ChainTargets final : public TargetDistributions {
   const TokenTree& tree_;
 };
 
-// Draws below token n, `root`. after_level: told of the newest node's chance to be accepted; false ends the growth.
+// Draws below token n, `root`. after_level: told of the newest node's chance to be accepted; false
+// ends the growth.
 template <class Level>
 DraftTree draw(const ChainPair& pair, int n, TokenId root, const SampledShape& shape, RandomSource& random, Level after_level) {
   SampledTreeBuilder growth(shape);
@@ -155,7 +156,8 @@ namespace {
 
 TokenId likeliest(Shares shares) { return static_cast<TokenId>(std::ranges::max_element(shares) - shares.begin()); }
 
-// drafts_at(n): how many candidates the round after token n may have, before the confidence is asked.
+// drafts_at(n): how many candidates the round after token n may have, before the confidence is
+// asked.
 template <class Length>
 CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRule& rule, Length drafts_at) {
   CountedAnswer answer;

@@ -1,5 +1,6 @@
-// Answers over a chain pair, decoded by the product's own drawing (SampledTreeBuilder) and acceptance (accept_ratio,
-// accept_traversal, accept_biased, walk). Only what comes between two rounds is written here.
+// Answers over a chain pair, decoded by the product's own drawing (SampledTreeBuilder) and
+// acceptance (accept_ratio, accept_traversal, accept_biased, walk). Only what comes between two
+// rounds is written here.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,8 @@
 
 namespace slipstream::theory {
 
-// The rule that judges a sampled tree. `spent` of what it gives is empty where a rule spends nothing.
+// The rule that judges a sampled tree. `spent` of what it gives is empty where a rule spends
+// nothing.
 using Judge = std::function<BiasedWalk(const DraftTree&, TargetDistributions&, RandomSource&, AcceptScratch&)>;
 Judge by_ratio();
 Judge by_traversal();
@@ -22,10 +24,11 @@ struct Answer {
   double spent = 0;             // declared total variation, of all positions together
 };
 
-// 2411.00841, Algorithms 1 and 2 (batch 1) and 4: after a rejection a batch of drafts runs on in parallel to the horizon, from
-// the one whose first token is accepted the rest is judged until the next rejection. Drafts cost nothing there, so each
-// position is judged against one, and no token comes for free. A tree of the product's ends after a few tokens; where all of a
-// path are accepted, its draft goes on, alone, in the next round, which is the same thing.
+// 2411.00841, Algorithms 1 and 2 (batch 1) and 4: after a rejection a batch of drafts runs on in
+// parallel to the horizon, from the one whose first token is accepted the rest is judged until the
+// next rejection. Drafts cost nothing there, so each position is judged against one, and no token
+// comes for free. A tree of the product's ends after a few tokens; where all of a path are
+// accepted, its draft goes on, alone, in the next round, which is the same thing.
 struct Batch {
   int drafts = 1;  // after a rejection
   int ahead = 4;   // tokens that a round draws of each: any number gives the same distribution
@@ -54,8 +57,9 @@ CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy
 // How many tokens its first round emits.
 int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
 
-// Greedy decoding from this prompt, walked by walk(). The oracle of Lemma 2.1 knows the disagreements and drafts up to each; a
-// policy drafts by its length, and by the likeliest draft's confidence where it says so (no exact: that would be the oracle).
+// Greedy decoding from this prompt, walked by walk(). The oracle of Lemma 2.1 knows the
+// disagreements and drafts up to each; a policy drafts by its length, and by the likeliest draft's
+// confidence where it says so (no exact: that would be the oracle).
 CountedAnswer decode_greedily(const ChainPair& pair, TokenId prompt, const LengthPolicy& policy);
 CountedAnswer decode_greedily_by_oracle(const ChainPair& pair, TokenId prompt, const std::vector<int>& disagreements);
 

@@ -28,8 +28,9 @@ class Mean {
   double mean_ = 0, squares_ = 0;
 };
 
-// Of a share: `times` of `runs`, with the standard error that it has if the theory is right, be there events or none; and two
-// events' variance more, for rare ones are further off than a normal variable more often than it. 0 where the theory is sure.
+// Of a share: `times` of `runs`, with the standard error that it has if the theory is right, be
+// there events or none; and two events' variance more, for rare ones are further off than a normal
+// variable more often than it. 0 where the theory is sure.
 Estimate share(uint64_t times, uint64_t runs, double theory);
 
 struct Comparison {
@@ -42,8 +43,8 @@ struct Comparison {
   bool inside() const { return standard_errors() <= kNormal95; }  // the 95 % interval
 };
 
-// Of a whole set of comparisons: with every formula right, one in twenty is outside of its own 95 % interval, and the worst of
-// all is beyond `bound` once in a hundred sets at most (Bonferroni).
+// Of a whole set of comparisons: with every formula right, one in twenty is outside of its own 95 %
+// interval, and the worst of all is beyond `bound` once in a hundred sets at most (Bonferroni).
 struct Agreement {
   size_t comparisons = 0, outside = 0;
   double worst = 0;  // standard errors

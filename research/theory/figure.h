@@ -1,4 +1,5 @@
-// A figure of curves and points, sampled as an SVG that needs nothing else: no script, no font, no file.
+// A figure of curves and points, sampled as an SVG that needs nothing else: no script, no font, no
+// file.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct Figure {
 
 std::string svg(const Figure& figure);
 
-// Round numbers that span [low, high], about as many as wanted; of a logarithmic axis its powers of ten, or 1, 2, 5 of each.
+// Round numbers that span [low, high], about as many as wanted; of a logarithmic axis its powers of
+// ten, or 1, 2, 5 of each.
 std::vector<double> ticks(double low, double high, bool logarithmic);
 
 // Text as it may stand in XML.

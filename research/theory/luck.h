@@ -1,4 +1,5 @@
-// Where a simulated answer gets its dice: as in the product, drafts and acceptance have dice of their own in each round.
+// Where a simulated answer gets its dice: as in the product, drafts and acceptance have dice of
+// their own in each round.
 #pragma once
 
 #include <optional>

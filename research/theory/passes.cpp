@@ -29,7 +29,8 @@ double latency(const Passes& passes, const PassTimes& times) {
 Passes expected_passes(const ChainPair& pair, int length) {
   const int horizon = pair.horizon();
   const auto tokens = static_cast<size_t>(pair.vocabulary());
-  // How many rounds begin, in the mean, after n tokens of which the last is x: [horizon + 1, vocabulary].
+  // How many rounds begin, in the mean, after n tokens of which the last is x: [horizon + 1,
+  // vocabulary].
   std::vector<std::vector<double>> begun(static_cast<size_t>(horizon) + 1, std::vector<double>(tokens, 0.0));
   begun[0].assign(tokens, 1.0 / static_cast<double>(tokens));
   Passes mean{.tokens = static_cast<double>(horizon)};

@@ -1,5 +1,5 @@
-// One page that a person can read: figures with simulation beside theory, the numbers of each in a table, and a sentence that
-// says what is seen and what bounds it.
+// One page that a person can read: figures with simulation beside theory, the numbers of each in a
+// table, and a sentence that says what is seen and what bounds it.
 #pragma once
 
 #include <string>

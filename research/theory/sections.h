@@ -8,7 +8,8 @@
 
 namespace slipstream::theory {
 
-// What all sections share: how much is simulated, from which seed, and who is told what is being done.
+// What all sections share: how much is simulated, from which seed, and who is told what is being
+// done.
 class Study {
  public:
   Study(int runs, uint64_t seed, std::function<void(const std::string&)> tell);

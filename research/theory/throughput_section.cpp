@@ -18,7 +18,8 @@ constexpr double kCost = 0.05, kOperations = 0.05;  // c and c_hat
 constexpr double kCosts[] = {0.01, 0.02, 0.05, 0.1};
 constexpr int kChainDrafts = 5;  // block verification's formula walks 7^5 paths for each prompt
 
-// Distributions that share alpha on two tokens and nothing else: every draft is accepted with alpha, whatever came before.
+// Distributions that share alpha on two tokens and nothing else: every draft is accepted with
+// alpha, whatever came before.
 struct Iid {
   ChainPair pair;
   double alpha;  // in steps of 1 / kDraftDistributionTotal

@@ -1,4 +1,5 @@
-// What verifiers ask, sequence by sequence, and what they are answered: a tree, none with a reason, or a Resync.
+// What verifiers ask, sequence by sequence, and what they are answered: a tree, none with a reason,
+// or a Resync.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,5 @@
-// The facts of one drafter's life, as a plain struct that the driver publishes (services/drafter/metrics.h).
+// The facts of one drafter's life, as a plain struct that the driver publishes
+// (services/drafter/metrics.h).
 #pragma once
 
 #include <cstdint>

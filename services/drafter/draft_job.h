@@ -10,8 +10,8 @@
 
 namespace slipstream {
 
-// What the method must learn, in order; then one batch of asks, each at the newest state of its sequence, the most urgent
-// first.
+// What the method must learn, in order; then one batch of asks, each at the newest state of its
+// sequence, the most urgent first.
 struct DraftPlan {
   struct Begin {
     DraftKey key;

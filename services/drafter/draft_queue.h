@@ -1,5 +1,5 @@
-// What the next draft job will do: what the method must learn, in order, and the asks, of which a sequence has one at most. At
-// most one job is in flight; meanwhile this fills.
+// What the next draft job will do: what the method must learn, in order, and the asks, of which a
+// sequence has one at most. At most one job is in flight; meanwhile this fills.
 #pragma once
 
 #include <map>
@@ -20,7 +20,8 @@ class DraftQueue {
   void ask(const DraftAsk& ask, Tree answer) { asks_.insert_or_assign(ask.key, Ask{ask, std::move(answer)}); }
   bool withdraw(const DraftKey& key) { return asks_.erase(key) > 0; }  // false: nothing asked
 
-  // Nothing to do, or a job runs: none. Earliest deadline first; those that are past it come last, since they can be late only.
+  // Nothing to do, or a job runs: none. Earliest deadline first; those that are past it come last,
+  // since they can be late only.
   std::optional<DraftPlan> start(Time now);
   void finished(DraftPlan buffers);  // they serve again
 

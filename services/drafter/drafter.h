@@ -1,6 +1,6 @@
-// The drafter's actor: learns all it knows of a sequence from its verifier, answers each Advance that asks for one with a Tree,
-// and keeps no policy of its own. It tracks fences (who holds how many tokens of what); the method's state lives with the
-// compute job.
+// The drafter's actor: learns all it knows of a sequence from its verifier, answers each Advance
+// that asks for one with a Tree, and keeps no policy of its own. It tracks fences (who holds how
+// many tokens of what); the method's state lives with the compute job.
 #pragma once
 
 #include <memory>

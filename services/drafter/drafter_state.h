@@ -1,6 +1,6 @@
-// The inside of the drafter's actor. Events are taken in drafter.cpp (routers, time), verifiers.cpp (who asks) and advances.cpp
-// (what they ask, and the answers); after each event keep_time, the queue, the alarm and count run once. Nobody else includes
-// it.
+// The inside of the drafter's actor. Events are taken in drafter.cpp (routers, time), verifiers.cpp
+// (who asks) and advances.cpp (what they ask, and the answers); after each event keep_time, the
+// queue, the alarm and count run once. Nobody else includes it.
 #pragma once
 
 #include <optional>

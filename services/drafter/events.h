@@ -20,7 +20,7 @@ struct DrafterConfig {
   Fingerprint fingerprint;
   std::string method;
   std::string draft_model = {};  // its name, told to routers; empty: the method has no model
-  std::string draft_endpoint;  // as bound or advertised: verifiers learn it from the router
+  std::string draft_endpoint;    // as bound or advertised: verifiers learn it from the router
   Time sequence_lease = kSequenceLease;
 };
 

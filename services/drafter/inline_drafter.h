@@ -1,5 +1,5 @@
-// The drafter's actor with its method inside: a job runs at once, on the loop's thread. For methods that are quick() (n-gram:
-// microseconds); all others run on the compute thread.
+// The drafter's actor with its method inside: a job runs at once, on the loop's thread. For methods
+// that are quick() (n-gram: microseconds); all others run on the compute thread.
 #pragma once
 
 #include <utility>

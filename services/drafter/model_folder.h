@@ -1,4 +1,5 @@
-// What a drafter without weights needs of the target's model folder or GGUF file: which tokens it speaks of.
+// What a drafter without weights needs of the target's model folder or GGUF file: which tokens it
+// speaks of.
 #pragma once
 
 #include <filesystem>

@@ -17,7 +17,8 @@ Fit fit(const HeldSequence* held, const Advance& advance) {
   if (held == nullptr) return otherwise;
   if (fence.epoch != held->epoch) return fence.epoch < held->epoch ? Fit::stale : otherwise;
   if (fence.round < held->round) return Fit::stale;
-  // A long prompt comes in several Advances of one round, each with new tokens; what brings nothing new is the same one again.
+  // A long prompt comes in several Advances of one round, each with new tokens; what brings nothing
+  // new is the same one again.
   if (fence.round == held->round && (fence.base_length < held->length || advance.tokens.empty())) return Fit::stale;
   if (fence.base_length > held->length) return Fit::gap;
   if (fence.base_length == held->length && fence.prefix_hash == held->hash.value()) return Fit::extend;

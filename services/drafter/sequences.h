@@ -1,5 +1,5 @@
-// The fence book-keeping of the sequences a drafter holds: how much of each it knows, and whether an Advance fits. Ids and
-// numbers only; the tokens themselves live with the method.
+// The fence book-keeping of the sequences a drafter holds: how much of each it knows, and whether
+// an Advance fits. Ids and numbers only; the tokens themselves live with the method.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 #include "common/actor/actor.h"
 #include "common/base/prefix_hash.h"
-#include "common/messages/draft.h"
 #include "common/drafting/method.h"
+#include "common/messages/draft.h"
 
 namespace slipstream {
 
-// What is known of one sequence. Round and length grow within an epoch; committed tokens are never taken back.
+// What is known of one sequence. Round and length grow within an epoch; committed tokens are never
+// taken back.
 struct HeldSequence {
   Epoch epoch = 0;
   Round round = 0;
@@ -33,12 +34,14 @@ enum class Fit : uint8_t {
 // held: null for a sequence never met. Pure.
 Fit fit(const HeldSequence* held, const Advance& advance);
 
-// The fence of a tree that answers this Advance, from the Advance alone: FNV goes on from the value it carries.
+// The fence of a tree that answers this Advance, from the Advance alone: FNV goes on from the value
+// it carries.
 Fence fence_after(const Advance& advance);
 
 class Sequences {
  public:
-  // Also the way to hold a new one. Returns what `key` holds after the Advance; fit() must have said begin or extend.
+  // Also the way to hold a new one. Returns what `key` holds after the Advance; fit() must have
+  // said begin or extend.
   const HeldSequence& apply(const DraftKey& key, const Advance& advance, Fit fit, Time now);
   const HeldSequence* find(const DraftKey& key) const;
   bool erase(const DraftKey& key);  // false: was not there

@@ -1,4 +1,5 @@
-// The processes that speak to a drafter on the draft boundary: who passed the check, who misbehaved, who was heard when.
+// The processes that speak to a drafter on the draft boundary: who passed the check, who
+// misbehaved, who was heard when.
 #pragma once
 
 #include <algorithm>

@@ -78,8 +78,10 @@ void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects)
 }
 
 Attached Drafter::State::introduction(std::string refusal) const {
-  return {
-      .drafter = config.process.incarnation, .fingerprint = config.fingerprint, .method = config.method, .refusal = std::move(refusal)};
+  return {.drafter = config.process.incarnation,
+          .fingerprint = config.fingerprint,
+          .method = config.method,
+          .refusal = std::move(refusal)};
 }
 
 }  // namespace slipstream

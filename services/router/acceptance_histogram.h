@@ -1,6 +1,7 @@
-// How many verify steps of an answer accepted how many drafted tokens, by how long their drafts were: what vLLM's
-// `acceptance_histogram` and `acceptance_histogram_by_draft_length` tell. A tree's length is its depth; a step without a draft
-// has length 0. A step emits the drafted tokens that it accepts and then one of its own, unless the answer ends before.
+// How many verify steps of an answer accepted how many drafted tokens, by how long their drafts
+// were: what vLLM's `acceptance_histogram` and `acceptance_histogram_by_draft_length` tell. A
+// tree's length is its depth; a step without a draft has length 0. A step emits the drafted tokens
+// that it accepts and then one of its own, unless the answer ends before.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ class AcceptanceHistogram {
   void end_step();
 
   int longest() const;  // draft length of any step; -1 before the first
-  // [length + 1] steps with drafts of this length by how many tokens they accepted; length <= longest().
+  // [length + 1] steps with drafts of this length by how many tokens they accepted; length <=
+  // longest().
   std::span<const uint32_t> of_length(int length) const;
   std::vector<uint32_t> of_all() const;  // [longest + 1]
 

@@ -14,8 +14,9 @@ class Admission {
  public:
   explicit Admission(const RouterConfig& config) : config_(config) {}
 
-  // Refusals at the door: the queue is full, prompt and max_tokens do not fit any verifier that is there (with none there, the
-  // model's own context), or nobody ever drafted by the method that is asked for.
+  // Refusals at the door: the queue is full, prompt and max_tokens do not fit any verifier that is
+  // there (with none there, the model's own context), or nobody ever drafted by the method that is
+  // asked for.
   std::optional<Failure> refuse(const Submit& submit, const Workers& workers) const;
   // A waiting request that must not wait longer, or that no verifier there can ever take.
   std::optional<Failure> expire(const LiveRequest& request, const Workers& workers, Time now) const;

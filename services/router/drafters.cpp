@@ -1,5 +1,5 @@
-// Who drafts for a live request. It has a first drafter, whose load it is, and others to fall back on; both may change while it
-// runs (Assign), and nothing but its speed depends on them.
+// Who drafts for a live request. It has a first drafter, whose load it is, and others to fall back
+// on; both may change while it runs (Assign), and nothing but its speed depends on them.
 #include <algorithm>
 #include <set>
 
@@ -41,13 +41,15 @@ RuleChoice Router::State::rule_for(const LiveRequest& request) const {
     if (drafters_for(request, asked.acceptance, {}).empty()) return {own, why_not_sampled(request)};
     return {asked.acceptance, RuleReason::as_asked};
   }
-  // Under coupled the words do not depend on who drafts, but a client that named who shall learns that nobody does.
+  // Under coupled the words do not depend on who drafts, but a client that named who shall learns
+  // that nobody does.
   const bool named = !is_sampled(asked.acceptance.rule) && asked.enabled && !asked.drafter.empty();
   if (named && drafters_for(request, own, {}).empty()) return {own, why_not_sampled(request)};
   return {own, greedy ? RuleReason::temperature_zero : RuleReason::as_asked};
 }
 
-// Nobody may draw for it: does nobody draft at all, or not by the method that it names, or is nobody believed?
+// Nobody may draw for it: does nobody draft at all, or not by the method that it names, or is
+// nobody believed?
 RuleReason Router::State::why_not_sampled(const LiveRequest& request) const {
   if (!drafters_for(request, {.rule = Rule::coupled}, {}).empty()) return RuleReason::no_trusted_drafter;
   const auto drafts = [](const auto& entry) { return entry.second.hello.role == Role::drafter && entry.second.takes_work(); };
@@ -95,8 +97,8 @@ void Router::State::take_drafters(LiveRequest& request) {
   }
 }
 
-// Drafters came or went: every request hears whom it may fall back on; those that had none or whose first is gone, and some of
-// those whose first is busier than another, get another first.
+// Drafters came or went: every request hears whom it may fall back on; those that had none or whose
+// first is gone, and some of those whose first is busier than another, get another first.
 void Router::State::check_drafters() {
   if (!std::exchange(drafters_changed, false)) return;
   for (auto& [id, request] : requests) {

@@ -137,8 +137,8 @@ void Router::State::handle(const From<WorkerHeartbeat>& from) {
   if (was_stuck && !worker->stuck) note(fmt::format("{} ends steps again", name_of(*worker)));
 }
 
-// It finishes what it has, but whatever another verifier can go on with moves there now: a drain must not wait for long
-// answers.
+// It finishes what it has, but whatever another verifier can go on with moves there now: a drain
+// must not wait for long answers.
 void Router::State::handle(const From<Leaving>& from) {
   Worker* worker = workers.find(from.peer);
   if (worker == nullptr) {
@@ -195,7 +195,8 @@ void Router::State::handle(const Woke&) {
   tell_failures();
 }
 
-// Whoever was frozen itself (a stopped process, a suspended machine) has heard nobody, and blames nobody for it.
+// Whoever was frozen itself (a stopped process, a suspended machine) has heard nobody, and blames
+// nobody for it.
 void Router::State::look_at_clock(Time since_last_event) {
   if (workers.all().empty() || since_last_event < ms(config.worker_silent_ms) / 2) return;
   warn(fmt::format("this router did not run for {} ms: it was stopped, or the machine was",
@@ -279,8 +280,9 @@ void Router::State::look_at(LiveRequest& request) {
   if (request.assignment > 0 && now - request.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request);
   if (now < request.repeat_at) return;
   request.repeat_at = now + request.repeats.next();
-  // Not a Start once tokens are here: of a verifier that has freed the sequence it would be a second life in the same epoch,
-  // whose rounds, and so their noise, were there before. An Ack asks whether it has it.
+  // Not a Start once tokens are here: of a verifier that has freed the sequence it would be a
+  // second life in the same epoch, whose rounds, and so their noise, were there before. An Ack asks
+  // whether it has it.
   if (request.phase == LiveRequest::Phase::running) {
     ++counters.quiet;
     return send(request.verifier, Ack{sequence(request), request.epoch, request.stream.next_index(), false});

@@ -1,4 +1,5 @@
-// slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them. Constructs, connects, runs.
+// slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them.
+// Constructs, connects, runs.
 #include <unistd.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What the router needs of a model folder or GGUF file: words to tokens and back, and which tokens its workers must speak. No
-// weights.
+// What the router needs of a model folder or GGUF file: words to tokens and back, and which tokens
+// its workers must speak. No weights.
 #pragma once
 
 #include "common/base/result.h"

@@ -1,6 +1,7 @@
-// Which verifier computed which prompt prefix last: a chat's next turn and requests with the same system prompt are best taken
-// where their beginning is at hand. Bounded: the prefixes not met for longest are forgotten. Ids of verifiers and hashes only;
-// two prefixes with one hash cost a better place, never a word. Pure.
+// Which verifier computed which prompt prefix last: a chat's next turn and requests with the same
+// system prompt are best taken where their beginning is at hand. Bounded: the prefixes not met for
+// longest are forgotten. Ids of verifiers and hashes only; two prefixes with one hash cost a better
+// place, never a word. Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,12 @@ class PrefixMemory {
  public:
   explicit PrefixMemory(size_t prefixes_max = kPrefixesRememberedMax) : prefixes_max_(prefixes_max) {}
 
-  // prefixes: as hash_prefixes() gives them. The verifier that computed a prefix last is the one that is remembered.
+  // prefixes: as hash_prefixes() gives them. The verifier that computed a prefix last is the one
+  // that is remembered.
   void remember(std::span<const uint64_t> prefixes, Peer verifier);
   void forget(Peer verifier);
-  // By verifier, the tokens of the longest of these prefixes that it computed last; only those that have one.
+  // By verifier, the tokens of the longest of these prefixes that it computed last; only those that
+  // have one.
   std::map<Peer, int32_t> find(std::span<const uint64_t> prefixes) const;
   size_t size() const { return by_hash_.size(); }
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kHeartbeatsFresh = 3;  // who was not heard for so many may have died: nothing is moved there
 
-// Sequences that `from` has more than its share, if the two had equal loads; 0 if one of them more at `to` would turn the
-// tables.
+// Sequences that `from` has more than its share, if the two had equal loads; 0 if one of them more
+// at `to` would turn the tables.
 double gap(const Worker& from, const Worker& to) {
   const bool same = from.hello.role == Role::verifier && from.takes_work() && from.backend() == to.backend();
   if (!same || from.load_with(-1) < to.load_with(1)) return 0;

@@ -1,4 +1,5 @@
-// What the HTTP thread and the actor tell each other about one request. Plain data; they meet through bounded queues only.
+// What the HTTP thread and the actor tell each other about one request. Plain data; they meet
+// through bounded queues only.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ struct Abandon {  // cancel, deliver nothing more
   Why why = Why::client_went;
 };
 
-// From the process, when it is told to stop: take no new request; now: fail those that are here, too.
+// From the process, when it is told to stop: take no new request; now: fail those that are here,
+// too.
 struct Closing {
   bool now = false;
 };

@@ -235,7 +235,8 @@ void Router::State::handle(const From<Tokens>& from) {
                   .param = tokens.field});
 }
 
-// An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those are paced, none is left out.
+// An Ack for nothing new makes the verifier send again, which would bring the next such Ack: those
+// are paced, none is left out.
 void Router::State::acknowledge(LiveRequest& request, bool fresh, bool finished) {
   request.ack_owed = !fresh && now < request.acked_again + ms(config.ack_repeat_ms);
   if (request.ack_owed) return;

@@ -1,6 +1,6 @@
-// The router's actor: keeps prompt and emitted ids of every live request, assigns them to verifiers, delivers each token once,
-// and replays a request elsewhere when its verifier is lost. Reading order: admission.h, assign.h, stream.h, drafters.cpp,
-// failover.cpp.
+// The router's actor: keeps prompt and emitted ids of every live request, assigns them to
+// verifiers, delivers each token once, and replays a request elsewhere when its verifier is lost.
+// Reading order: admission.h, assign.h, stream.h, drafters.cpp, failover.cpp.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,12 @@
-// The router's actor, its loop and its HTTP API, connected: a client's request becomes an event of the actor, and what the
-// actor has for a client becomes an answer.
+// The router's actor, its loop and its HTTP API, connected: a client's request becomes an event of
+// the actor, and what the actor has for a client becomes an answer.
 //
 //   RouterHost host(std::move(model), *transport);
 //   TRY_VOID(host.listen(endpoint));
 //   host.run(stop.token(), grace);
 //
-// Threads: run() is the loop. The HTTP server's thread and a text thread, which parses and tokenises, post to it.
+// Threads: run() is the loop. The HTTP server's thread and a text thread, which parses and
+// tokenises, post to it.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,8 @@ class RouterHost {
   Result<void> listen(const Endpoint& at);
   const std::string& address() const { return address_; }  // host:port, once it listens
 
-  // REQUIRES: listen() has succeeded. Returns when `stop` has come and all answers are finished, or cut after `grace`.
+  // REQUIRES: listen() has succeeded. Returns when `stop` has come and all answers are finished, or
+  // cut after `grace`.
   void run(const std::stop_token& stop, std::chrono::milliseconds grace);
 
  private:
@@ -48,7 +50,8 @@ class RouterHost {
   HttpApi::Ports ports();
   std::string metrics() const;
 
-  // A member may call those above it, and the threads of those below it, so they end from the last one up.
+  // A member may call those above it, and the threads of those below it, so they end from the last
+  // one up.
   Router router_;
   HttpApi api_;
   Node<Router, NoJob, NoJob, ToClients> node_;

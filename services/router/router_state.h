@@ -1,5 +1,5 @@
-// The inside of the actor, shared by router.cpp (requests), drafters.cpp (who drafts for them) and failover.cpp (workers).
-// Nobody else includes it.
+// The inside of the actor, shared by router.cpp (requests), drafters.cpp (who drafts for them) and
+// failover.cpp (workers). Nobody else includes it.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ namespace slipstream {
 
 inline Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
 
-// Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned` counts it, and at most one
-// drafter whose does. (2) Its epoch is that of its newest Start: what carries another is stale. (3) A request leaves `requests`
-// with exactly one finishing Delivery, one Failure, or an Abandon.
-// Lines of the log about failed requests come no closer than this.
+// Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned`
+// counts it, and at most one drafter whose does. (2) Its epoch is that of its newest Start: what
+// carries another is stale. (3) A request leaves `requests` with exactly one finishing Delivery,
+// one Failure, or an Abandon. Lines of the log about failed requests come no closer than this.
 inline constexpr Time kBetweenFailureLines = std::chrono::seconds(5);
 
 struct Router::State {

@@ -10,8 +10,9 @@
 
 namespace slipstream {
 
-// All but the first: why another rule runs. A sampled rule believes what its drafters say of their probabilities, so without
-// one that may be believed the target's own choice decides: the same distribution.
+// All but the first: why another rule runs. A sampled rule believes what its drafters say of their
+// probabilities, so without one that may be believed the target's own choice decides: the same
+// distribution.
 enum class RuleReason : uint8_t { as_asked, temperature_zero, no_drafter, no_drafter_of_that_method, no_trusted_drafter };
 inline constexpr std::array<std::string_view, 5> kRuleReasons{"", "temperature_zero", "no_drafter", "no_drafter_of_that_method",
                                                               "no_trusted_drafter"};

@@ -43,7 +43,8 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
   taken.drafted.assign(tokens.drafted.begin() + skip, tokens.drafted.end());
   taken.depths.assign(tokens.depths.begin() + skip, tokens.depths.end());
   if (logprobs_) taken.logprobs.assign(tokens.logprobs.begin() + skip, tokens.logprobs.end());
-  // A finish holds after the last token of its message; one that ends before what is here is an old copy.
+  // A finish holds after the last token of its message; one that ends before what is here is an old
+  // copy.
   if (end >= next_index()) taken.finish = tokens.finish;
   if (taken.ids.empty() && taken.finish == Finish::none) return taken;
 

@@ -1,4 +1,5 @@
-// What one request has got so far: each token once and in order, whatever a verifier repeats or the network loses.
+// What one request has got so far: each token once and in order, whatever a verifier repeats or the
+// network loses.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Who works for this router: verifiers and drafters by connection, what each said of itself, and when it was last heard.
+// Who works for this router: verifiers and drafters by connection, what each said of itself, and
+// when it was last heard.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +43,8 @@ struct Worker {
   bool takes_work() const { return !silent && !stuck && !leaving; }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 
-  // Of a verifier. Our own count is of now, that of other routers of the newest heartbeat; a sequence that waits there without
-  // cache counts twice: there is no use in sending more.
+  // Of a verifier. Our own count is of now, that of other routers of the newest heartbeat; a
+  // sequence that waits there without cache counts twice: there is no use in sending more.
   int32_t sequences() const { return assigned + others + queued; }
   int32_t capacity() const { return std::min(hello.sequences_max, kSequencesPerVerifierMax); }
   double load_with(int32_t more) const { return static_cast<double>(sequences() + more) / capacity(); }  // of its capacity
@@ -64,7 +65,8 @@ class Workers {
   Worker* find(Peer peer);
   void heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now);
   void remove(Peer peer) { workers_.erase(peer); }
-  // Those that fell silent just now; they stay known until worker_forget_ms, and come back when they speak.
+  // Those that fell silent just now; they stay known until worker_forget_ms, and come back when
+  // they speak.
   std::vector<Peer> find_silent(Time now);
   std::vector<Peer> find_stuck(
       Time now);  // just now; they come back with the next step that ends, or when nothing is left to do

@@ -31,7 +31,8 @@ class Trials {
 
   int32_t room() const { return room_; }
 
-  // Seconds of a step of rows each behind the one before, from that position on. Up to a tree's size all are wanted.
+  // Seconds of a step of rows each behind the one before, from that position on. Up to a tree's
+  // size all are wanted.
   Result<double> run(int32_t rows, int32_t from) {
     plan_.clear();
     const int32_t sequence = plan_.add_sequence(blocks_.blocks());
@@ -82,7 +83,8 @@ StepTimes fill(const Measured& measured) {
   return times;
 }
 
-// What one row and kProbeRows rows take more behind a context than without: both read it once, and have pairs by their number.
+// What one row and kProbeRows rows take more behind a context than without: both read it once, and
+// have pairs by their number.
 Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
   const int32_t context = std::min(kCalibrateContext, trials.room() - kProbeRows);
   if (context <= 0) return AttentionPrices{};

@@ -102,7 +102,8 @@ void Drafting::attached(const From<Attached>& event, Sequences& sequences, Time 
     if (std::exchange(link->attached, false)) ask(*link, now, effects);
     return;
   }
-  // Not asked: the same again; or the word of the life before, and this is the one that is there now.
+  // Not asked: the same again; or the word of the life before, and this is the one that is there
+  // now.
   if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return;
   link->asks.reset();
   const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint);
@@ -145,7 +146,8 @@ void Drafting::reassign(VerifierSequence& sequence, const Sequences& sequences, 
   sequence.draft.answered = true;  // whom this round asked is not listened to any more
 }
 
-// The first of its drafters that is there; it stays until it goes, or the router or pass_on() says otherwise.
+// The first of its drafters that is there; it stays until it goes, or the router or pass_on() says
+// otherwise.
 DrafterLink* Drafting::pick(VerifierSequence& sequence, Effects& effects) {
   DrafterLink* now = find(sequence.drafter);
   if (now != nullptr && now->attached && sequence.drafter_stays) return now;
@@ -331,8 +333,8 @@ Time Drafting::expected(const VerifierSequence& sequence, Time now) const {
   return link == nullptr ? Time{} : std::max(link->answers_in - (now - sequence.round_began), Time{});
 }
 
-// A tree that was ahead of us becomes this round's if the commit reached exactly its base and the guard wants a draft; one that
-// we passed is stale.
+// A tree that was ahead of us becomes this round's if the commit reached exactly its base and the
+// guard wants a draft; one that we passed is stale.
 void Drafting::unpark(VerifierSequence& sequence, bool wanted) {
   if (!sequence.parked || sequence.parked->fence.base_length > sequence.context.size()) return;
   const Tree parked = *std::exchange(sequence.parked, std::nullopt);

@@ -1,6 +1,7 @@
-// The drafters' side of a verifier: links to them, and the rounds of drafting that run over those links. A round begins when a
-// sequence's tokens grow (Advance), and ends when a step verifies what came (Tree) or goes on without. No drafter can change a
-// token or hold a step past the round's deadline.
+// The drafters' side of a verifier: links to them, and the rounds of drafting that run over those
+// links. A round begins when a sequence's tokens grow (Advance), and ends when a step verifies what
+// came (Tree) or goes on without. No drafter can change a token or hold a step past the round's
+// deadline.
 #pragma once
 
 #include <optional>
@@ -58,7 +59,8 @@ class Drafting {
   std::optional<Time> next() const;       // when that is due
   size_t unanswered() const;              // Attaches
 
-  // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is there.
+  // Starts the sequence's next round: asks for a tree if the guard wants one and a drafter is
+  // there.
   void begin_round(VerifierSequence& sequence, Time now, Effects& effects);
   // A step of the sequence settled: what its draft was worth, for the backoff.
   void settled(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
@@ -69,7 +71,8 @@ class Drafting {
   // How much longer this round's tree will likely take; 0: any moment, or nobody knows.
   Time expected(const VerifierSequence& sequence, Time now) const;
   void resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects);
-  // The sequence ends or loses its cache of drafts: whatever is held becomes stale, and its drafter may forget it.
+  // The sequence ends or loses its cache of drafts: whatever is held becomes stale, and its drafter
+  // may forget it.
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:

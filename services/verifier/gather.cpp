@@ -18,7 +18,8 @@ class Gathering {
   // All rows of the streams are in: from now on prompts stay within what those may wait.
   void bound_prompts() { step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_.step))); }
 
-  // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most nodes_max nodes of its tree.
+  // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most
+  // nodes_max nodes of its tree.
   void add(VerifierSequence& sequence, int32_t rows_max, int nodes_max) {
     CachedSequence& context = sequence.context;
     if (prompt_bound(context.cached()) == 0) return;
@@ -33,7 +34,8 @@ class Gathering {
       slice.tree = std::exchange(sequence.draft.tree, {});
       trim(sequence, slice.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
     }
-    // A guess evicts no sequence. Whether there is room for one must not depend on what was sampled, so room is made for any.
+    // A guess evicts no sequence. Whether there is room for one must not depend on what was
+    // sampled, so room is made for any.
     const int32_t nodes = sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.nodes_max() : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
       trim(sequence, slice.tree, 0);
@@ -63,8 +65,8 @@ class Gathering {
     return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
   }
 
-  // No more than the tuning in force asks for, and nothing at all if the tree would reach past the model's context (it was not
-  // asked to: drafting.cpp).
+  // No more than the tuning in force asks for, and nothing at all if the tree would reach past the
+  // model's context (it was not asked to: drafting.cpp).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
     return sequence.root() + tree.depth() < limits_.context_max ? sequence.nodes_max() : 0;
   }

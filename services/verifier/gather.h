@@ -1,7 +1,8 @@
-// Which rows the next step has. Roots first (every sequence that decodes moves on), then their trees under an equal share of
-// the row budget, then prompt chunks, the oldest sequence's first; while a prompt waits, kPromptRowsKept rows are kept from the
-// trees for it. Where streams wait for the step, prompts make it no longer than kStallMost, or than kStallSteps of what it
-// takes without them if that is more; kPromptRowsLeast rows go on in any case.
+// Which rows the next step has. Roots first (every sequence that decodes moves on), then their
+// trees under an equal share of the row budget, then prompt chunks, the oldest sequence's first;
+// while a prompt waits, kPromptRowsKept rows are kept from the trees for it. Where streams wait for
+// the step, prompts make it no longer than kStallMost, or than kStallSteps of what it takes without
+// them if that is more; kPromptRowsLeast rows go on in any case.
 #pragma once
 
 #include <span>
@@ -37,8 +38,9 @@ struct GatherLimits {
   int32_t context_max = 0;  // positions the model has
 };
 
-// Fills `plan` (cleared) and gives the slices in the order of its sequences. Takes each tree and the pending moves from its
-// sequence; nodes cut from a tree are added to the sequence's report and to `trimmed`.
+// Fills `plan` (cleared) and gives the slices in the order of its sequences. Takes each tree and
+// the pending moves from its sequence; nodes cut from a tree are added to the sequence's report and
+// to `trimmed`.
 std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
                                VerifyPlan& plan, uint64_t& trimmed);
 

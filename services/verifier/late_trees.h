@@ -1,4 +1,5 @@
-// Notices that trees keep coming too late, which costs nobody a word and nobody sees: speculation then does nothing. Pure.
+// Notices that trees keep coming too late, which costs nobody a word and nobody sees: speculation
+// then does nothing. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class LateTrees {
   struct Tally {
     uint64_t late = 0, asked = 0;
   };
-  // After each round. What to tell people: most trees of the newest window came too late, and nothing was said of it lately.
+  // After each round. What to tell people: most trees of the newest window came too late, and
+  // nothing was said of it lately.
   std::optional<Tally> look(const VerifierCounters& counters, Time now) {
     const Tally newest{counters.missed_deadlines - missed_,
                        counters.missed_deadlines - missed_ + counters.met_deadlines - met_};

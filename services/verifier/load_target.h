@@ -5,9 +5,9 @@
 
 #include "common/base/result.h"
 #include "common/config/verifier_config.h"
+#include "common/engine/cost_model.h"
 #include "common/model/language_model.h"
 #include "common/model/load_report.h"
-#include "common/engine/cost_model.h"
 #include "services/verifier/events.h"
 
 namespace slipstream {

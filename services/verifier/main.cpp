@@ -1,4 +1,5 @@
-// slipstream-verifier: owns the target model and the truth of every sequence it is given. Constructs, connects, runs.
+// slipstream-verifier: owns the target model and the truth of every sequence it is given.
+// Constructs, connects, runs.
 #include <chrono>
 #include <utility>
 

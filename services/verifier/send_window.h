@@ -1,6 +1,7 @@
-// What of a sequence's output goes to its router, and when. At most kTokensInFlight messages are unacked; what is emitted
-// meanwhile goes out together with the next Ack, so that a verifier faster than its router fills no socket, and nothing is
-// dropped there. Unacked for long, all of it goes out again. Pure.
+// What of a sequence's output goes to its router, and when. At most kTokensInFlight messages are
+// unacked; what is emitted meanwhile goes out together with the next Ack, so that a verifier faster
+// than its router fills no socket, and nothing is dropped there. Unacked for long, all of it goes
+// out again. Pure.
 //
 // Indices count output tokens; a finish counts as one more, after the last.
 #pragma once
@@ -26,12 +27,13 @@ class SendWindow {
   SendWindow() = default;
   explicit SendWindow(int32_t first) : acked_(first), sent_(first) {}  // what the router has already
 
-  // Where the next message begins; `end` is that of what there is. None: there is nothing new, or the window is full.
+  // Where the next message begins; `end` is that of what there is. None: there is nothing new, or
+  // the window is full.
   std::optional<int32_t> next(int32_t end) const;
   void sent(int32_t to, Time now);  // one message, up to there
 
-  // The router has all before `index`, which is in [acked(), end]. One that moves nothing says that the rest is missed: next()
-  // begins there.
+  // The router has all before `index`, which is in [acked(), end]. One that moves nothing says that
+  // the rest is missed: next() begins there.
   void ack(int32_t index, Time now);
   int32_t acked() const { return acked_; }
 

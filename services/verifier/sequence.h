@@ -1,8 +1,9 @@
-// What a verifier knows of one sequence. Plain data; who changes what: verifier.cpp (life), gather.cpp (rows), settle.cpp
-// (tokens), drafting.cpp (drafts).
+// What a verifier knows of one sequence. Plain data; who changes what: verifier.cpp (life),
+// gather.cpp (rows), settle.cpp (tokens), drafting.cpp (drafts).
 //
 // Invariants between steps:
-//   1. a sequence that decodes has context.prefill_rows() == 0: all but the root, the last token, is in the cache;
+//   1. a sequence that decodes has context.prefill_rows() == 0: all but the root, the last token,
+//      is in the cache;
 //   2. drafted.size() == output().
 #pragma once
 
@@ -39,8 +40,8 @@ struct DraftRound {
   DraftTree tree;         // empty until it comes
 };
 
-// A drafter that is of no use makes way for another, which begins with the whole prompt: after so many useless rounds, twice as
-// many the next time, until a guess is accepted.
+// A drafter that is of no use makes way for another, which begins with the whole prompt: after so
+// many useless rounds, twice as many the next time, until a guess is accepted.
 inline constexpr int kPatienceFirst = 2;
 inline constexpr int kPatienceMost = 64;
 

@@ -16,14 +16,15 @@ struct Settled {
   std::vector<int32_t> path;  // [accepted_nodes] their rows of the slice, whose first is the root's
 };
 
-// walked: what is accepted of slice.tree, and the token behind it. A token of -1 (a row that was not finite, or masked whole)
-// ends the sequence with Finish::error.
+// walked: what is accepted of slice.tree, and the token behind it. A token of -1 (a row that was
+// not finite, or masked whole) ends the sequence with Finish::error.
 Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& walked, VerifierCounters& counters);
 
 // Of a sequence that ended so: are its own masks why, or the model? vocabulary: rows of the logits.
 void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters);
 
-// Keeps the logprobs of what settle() emitted. logprobs: [slice.tree.size() + 1] of the tokens chosen.
+// Keeps the logprobs of what settle() emitted. logprobs: [slice.tree.size() + 1] of the tokens
+// chosen.
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);
 
 }  // namespace slipstream

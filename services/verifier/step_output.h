@@ -14,7 +14,8 @@
 
 namespace slipstream {
 
-// One sequence whose rule is of the ratio family: its rows' distributions are weighed within the job.
+// One sequence whose rule is of the ratio family: its rows' distributions are weighed within the
+// job.
 struct RejectionTask {
   size_t first_wanted = 0;  // index of the root's row among the wanted ones; the tree's follow
   DraftTree tree;           // empty: the token comes from the root's distribution

@@ -17,8 +17,8 @@ bool Verifier::State::waits_for_draft(const VerifierSequence& sequence, Time now
   return drafting.waits(sequence, now) && (sequence.timing().waits_alone || sequence.prompt_rows_left() < config.step_rows_max);
 }
 
-// The youngest sequence that holds blocks, if it is younger than this one and has no rows in this step. It will compute its
-// tokens again when there is room (row invariance: to the same bits).
+// The youngest sequence that holds blocks, if it is younger than this one and has no rows in this
+// step. It will compute its tokens again when there is room (row invariance: to the same bits).
 CachedSequence* Verifier::State::victim_for(const CachedSequence& needy) {
   const auto self =
       std::ranges::find_if(sequences.rbegin(), sequences.rend(), [&](const auto& other) { return &other->context == &needy; });
@@ -27,8 +27,8 @@ CachedSequence* Verifier::State::victim_for(const CachedSequence& needy) {
   return victim == self ? nullptr : &(*victim)->context;
 }
 
-// What is asked for once this step is over, and cut to in the next. A tree that keeps its budget (tree_timing.h) keeps the one
-// that it was asked with.
+// What is asked for once this step is over, and cut to in the next. A tree that keeps its budget
+// (tree_timing.h) keeps the one that it was asked with.
 void Verifier::State::split_row_budget() {
   std::vector<VerifierSequence*> takers;
   std::vector<DraftCandidate> candidates;
@@ -49,8 +49,8 @@ void Verifier::State::split_row_budget() {
   }
 }
 
-// Starts a step when a sequence is ready, unless a tree is due and waiting for it can be paid for to the end: that wait ends at
-// the tree's deadline at the latest.
+// Starts a step when a sequence is ready, unless a tree is due and waiting for it can be paid for
+// to the end: that wait ends at the tree's deadline at the latest.
 void Verifier::State::start_step(Time now, Effects& effects) {
   if (computing) return;
   std::vector<VerifierSequence*> ready;

@@ -1,5 +1,6 @@
-// The verifier's actor: owns the truth of every sequence it was given. gather (what rows a step has) -> Run<VerifyPlan> ->
-// settle (walk, commit, Tokens to the router, Advance to the drafters). Plain decoding is a step whose trees are empty.
+// The verifier's actor: owns the truth of every sequence it was given. gather (what rows a step
+// has) -> Run<VerifyPlan> -> settle (walk, commit, Tokens to the router, Advance to the drafters).
+// Plain decoding is a step whose trees are empty.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// The inside of the verifier's actor. Events are taken in verifier.cpp (peers), sequences.cpp (a sequence's life) and steps.cpp
-// (compute); after each event keep_time, start_step, set_alarm and count run once.
+// The inside of the verifier's actor. Events are taken in verifier.cpp (peers), sequences.cpp (a
+// sequence's life) and steps.cpp (compute); after each event keep_time, start_step, set_alarm and
+// count run once.
 #pragma once
 
 #include <memory>

@@ -58,7 +58,8 @@ Bias bias_of(const Acceptance& acceptance) {
   return {.kind = kind(), .strength = acceptance.strength, .delta = acceptance.delta};
 }
 
-// [wanted] the token that the walk emits after each row, if it reaches it: what was chosen there, or judged.
+// [wanted] the token that the walk emits after each row, if it reaches it: what was chosen there,
+// or judged.
 std::vector<TokenId> emitted_after(const VerifyPlan& plan, const StepOutput& output) {
   std::vector<TokenId> after = output.sampled_tokens;
   for (size_t i = 0; i < plan.rejection_tasks.size(); ++i) {
@@ -74,7 +75,8 @@ std::vector<TokenId> emitted_after(const VerifyPlan& plan, const StepOutput& out
   return after;
 }
 
-// Of the rows that the walk reaches: a node is reached if it is the token after a row that is. The others' stay empty.
+// Of the rows that the walk reaches: a node is reached if it is the token after a row that is. The
+// others' stay empty.
 std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const float> logits, std::span<const TokenId> after,
                                         ChainScratch& scratch) {
   const size_t columns = logits.size() / after.size();

@@ -1,4 +1,5 @@
-// Runs one step on the target: the only place where the verifier's plan meets the model. On the compute thread.
+// Runs one step on the target: the only place where the verifier's plan meets the model. On the
+// compute thread.
 #pragma once
 
 #include "common/model/language_model.h"
@@ -15,7 +16,8 @@ struct VerifyScratch {
   std::vector<float> processed;  // one row
 };
 
-// logits: [judged rows, vocabulary] of the root and of each node of its tree. step: says which of them are adjusted.
+// logits: [judged rows, vocabulary] of the root and of each node of its tree. step: says which of
+// them are adjusted.
 RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
                               VerifyScratch& scratch);
 

@@ -1,4 +1,5 @@
-// A Hugging Face folder as a GGUF file, in a format of one's choice: what llama.cpp's converter would write of it.
+// A Hugging Face folder as a GGUF file, in a format of one's choice: what llama.cpp's converter
+// would write of it.
 #pragma once
 
 #include <algorithm>
@@ -143,7 +144,8 @@ class GgufOfFolder {
     add(at + "mlp.down_proj.weight", config_.hidden, config_.intermediate, 0);
   }
 
-  // heads > 0: rotary partners side by side, as LlamaModel.permute of llama.cpp's converter reshapes them.
+  // heads > 0: rotary partners side by side, as LlamaModel.permute of llama.cpp's converter
+  // reshapes them.
   void add(const std::string& name, int32_t rows, int32_t cols, int32_t heads) {
     const HostMatrix matrix = checkpoint_.matrix(name, rows, cols).value();
     std::vector<std::vector<float>> values(static_cast<size_t>(rows), std::vector<float>(static_cast<size_t>(cols)));
@@ -186,7 +188,8 @@ class GgufOfFolder {
     return bytes;
   }
 
-  // A plain rounding to the nearest; where llama.cpp's own quantiser puts the scale does not matter here.
+  // A plain rounding to the nearest; where llama.cpp's own quantiser puts the scale does not matter
+  // here.
   static std::string block(std::span<const float> row, GgmlType type) {
     const auto [least, most] = std::ranges::minmax(row);
     const float size = std::max(std::abs(least), std::abs(most));

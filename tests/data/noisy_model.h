@@ -1,4 +1,5 @@
-// A copy of a model folder whose weights are off by noise: a drafter as good or as poor as a test wants.
+// A copy of a model folder whose weights are off by noise: a drafter as good or as poor as a test
+// wants.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Every mistake of a client is answered in OpenAI's shape, with the status that its library acts upon and the field at fault.
+// Every mistake of a client is answered in OpenAI's shape, with the status that its library acts
+// upon and the field at fault.
 #include <simdjson.h>
 
 #include <string>

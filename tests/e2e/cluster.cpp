@@ -167,7 +167,8 @@ void Cluster::start_scripted(const std::string& script, Flags flags, const std::
 }
 
 void Cluster::start_all(const std::string& drafter) {
-  // Those who answer at once are waited for, however slow the machine: what they drafted is to be verified.
+  // Those who answer at once are waited for, however slow the machine: what they drafted is to be
+  // verified.
   const bool patient = drafter == "oracle" || drafter == "random" || drafter == "small-lm";
   start_router(patient ? Flags{"--deadline-us", "1000000"} : Flags{});
   start_verifier(patient ? verify_every_draft() : drafter == "none" ? Flags{} : free_draft_nodes());
@@ -315,7 +316,8 @@ std::filesystem::path Cluster::file(const std::string& service, const char* suff
   return folder_ / (service + suffix);
 }
 
-// A build with sanitizers tells of its findings there; the process may have gone on, or its end been expected.
+// A build with sanitizers tells of its findings there; the process may have gone on, or its end
+// been expected.
 void Cluster::check_log(const std::string& service) const {
   std::ifstream log(file(service, ".log"));
   for (std::string line; std::getline(log, line);) {

@@ -1,5 +1,6 @@
-// Real services as processes, for one test: own temporary folder, free ports, nothing left behind. What goes wrong throws, with
-// the end of each log in its message. A test waits on conditions, never for a time.
+// Real services as processes, for one test: own temporary folder, free ports, nothing left behind.
+// What goes wrong throws, with the end of each log in its message. A test waits on conditions,
+// never for a time.
 #pragma once
 
 #include <chrono>
@@ -26,8 +27,8 @@ using command::Process;
 using command::Question;
 
 std::filesystem::path tiny_model();  // a random Llama with a vocabulary of at most 64: fast, committed
-// The same weights with room for 16,384 tokens. A step of these takes some 10 us, so an answer that is to be met on its way
-// needs thousands of tokens.
+// The same weights with room for 16,384 tokens. A step of these takes some 10 us, so an answer that
+// is to be met on its way needs thousands of tokens.
 std::filesystem::path tiny_model_with_room();
 inline constexpr int kLongAnswer = 8000;                          // tokens
 inline constexpr const char* kNoEnd = R"({"ignore_eos": true})";  // Question::more: nor does it end by itself
@@ -45,19 +46,21 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // From now on each service has the key of its name here, made by `slipstream keys new` for these names.
+  // From now on each service has the key of its name here, made by `slipstream keys new` for these
+  // names.
   void make_keys(const std::vector<std::string>& names);
   std::filesystem::path keys() const { return folder_ / "keys"; }
 
   void reserve_router_port(const std::string& as = "router");  // so that workers can start before their router
-  // A fault proxy before a router or drafter that is still to start: all others will connect to it through the proxy.
+  // A fault proxy before a router or drafter that is still to start: all others will connect to it
+  // through the proxy.
   void start_proxy(const std::string& before, Flags faults);
   void start_router(Flags flags = {}, const std::string& as = "router");
   void start_verifier(Flags flags = {}, const std::string& as = "verifier");  // as: its name here, where there are several
   void start_drafter(Flags flags = {}, const std::string& as = "drafter");    // the real one, look-up drafting
   void start_scripted(const std::string& script, Flags flags = {}, const std::string& as = "drafter");  // one that plays a part
-  // All three; drafter: "none", "ngram", "small-lm" (the model itself), or a script of the scripted drafter's ("oracle" reads
-  // folder()/answers.json). Returns when all have joined.
+  // All three; drafter: "none", "ngram", "small-lm" (the model itself), or a script of the scripted
+  // drafter's ("oracle" reads folder()/answers.json). Returns when all have joined.
   void start_all(const std::string& drafter);
 
   void wait_ports(const std::string& service);  // until it has bound
@@ -102,8 +105,9 @@ class Cluster {
   std::map<std::string, std::string> doors_;  // of each of these: where others connect, if not there
 };
 
-// Flags of a verifier to which a draft node costs nothing. On a busy machine the steps of the tiny model, as timed at start,
-// may say that no node pays; a test that needs drafts must not hang on that.
+// Flags of a verifier to which a draft node costs nothing. On a busy machine the steps of the tiny
+// model, as timed at start, may say that no node pays; a test that needs drafts must not hang on
+// that.
 Cluster::Flags free_draft_nodes(Cluster::Flags more = {});
 // The same, and it waits for every tree that it has asked for.
 Cluster::Flags verify_every_draft(Cluster::Flags more = {});

@@ -1,8 +1,10 @@
-// The rules that declare their bias, through the real processes: a drafted token's distribution is the one that the paper's
-// formula gives of target and drafter, not the target's own, and every reply reports the variation between the two.
+// The rules that declare their bias, through the real processes: a drafted token's distribution is
+// the one that the paper's formula gives of target and drafter, not the target's own, and every
+// reply reports the variation between the two.
 //
-// Of three tokens the second one is drafted: the first comes with the prompt, the last is not worth a draft. Given the first,
-// each second token's variance is at most that of a draw from the mean distribution, so the test errs on the side of passing.
+// Of three tokens the second one is drafted: the first comes with the prompt, the last is not worth
+// a draft. Given the first, each second token's variance is at most that of a draw from the mean
+// distribution, so the test errs on the side of passing.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -38,7 +40,8 @@ struct Rule {
   }
 };
 
-// How likely a draft of probabilities p and q is accepted. 2211.17192, A.5; 2411.00841, Theorem 4; 2401.10774, Section 3.3.
+// How likely a draft of probabilities p and q is accepted. 2211.17192, A.5; 2411.00841, Theorem 4;
+// 2401.10774, Section 3.3.
 double acceptance(const Rule& rule, double p, double q, double entropy) {
   const std::string_view name = rule.name;
   if (name == "lenience") return std::min(1.0, p / (rule.strength * q));

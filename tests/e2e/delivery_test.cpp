@@ -1,4 +1,5 @@
-// A verifier much faster than its router: what it emits waits, rather than being dropped at a full socket.
+// A verifier much faster than its router: what it emits waits, rather than being dropped at a full
+// socket.
 #include <csignal>
 #include <thread>
 

@@ -36,8 +36,8 @@ struct Order {
 struct Claim {
   const ExactDistribution &distribution, &model;
 
-  // [rank] adds the distributions of a position, where `before` are the tokens of some positions before it: their mean, weighed
-  // by mass.
+  // [rank] adds the distributions of a position, where `before` are the tokens of some positions
+  // before it: their mean, weighed by mass.
   void add_ranks(Draw& before, size_t position, double mass, std::vector<double>& ranks) const {
     const auto order = model.after(before);
     if (before.size() == position) {

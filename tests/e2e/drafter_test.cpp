@@ -1,5 +1,5 @@
-// What drafts are worth: a drafter that knows the target's answer is never wrong where the target looks, and every node that
-// arrives has one fate.
+// What drafts are worth: a drafter that knows the target's answer is never wrong where the target
+// looks, and every node that arrives has one fate.
 #include <fstream>
 
 #include <gtest/gtest.h>

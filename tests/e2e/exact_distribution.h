@@ -1,6 +1,6 @@
-// The distribution of the first few tokens after a prompt, computed from the model itself: of each token after any tokens
-// before it, for a small vocabulary or for few allowed tokens, adjusted, at any temperature and top-p, by the test's own
-// arithmetic.
+// The distribution of the first few tokens after a prompt, computed from the model itself: of each
+// token after any tokens before it, for a small vocabulary or for few allowed tokens, adjusted, at
+// any temperature and top-p, by the test's own arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,12 @@ class ExactDistribution {
   // Of the token behind these (fewer than length()): [candidates].
   std::span<const double> after(std::span<const TokenId> before) const;
 
-  // Moves `mass` of every conditional distribution of that position (0, 1, ...) from its likeliest token to its second: an
-  // error of total variation `mass`.
+  // Moves `mass` of every conditional distribution of that position (0, 1, ...) from its likeliest
+  // token to its second: an error of total variation `mass`.
   void bias(size_t position, double mass);
-  // Moves it between two of the three likeliest tokens that can be; which of them and which way is sampled for each prefix
-  // (from the one that has so much, where the other has less): an error that cells of ranks do not add up.
+  // Moves it between two of the three likeliest tokens that can be; which of them and which way is
+  // sampled for each prefix (from the one that has so much, where the other has less): an error
+  // that cells of ranks do not add up.
   void scatter(size_t position, double mass);
 
  private:

@@ -28,7 +28,8 @@ TEST_F(ExactDistributionTest, SumsToOneOnEveryRow) {
   }
 }
 
-// A token's distribution in a tree is its distribution at the end of a prompt, to the bit: what the same words rest on.
+// A token's distribution in a tree is its distribution at the end of a prompt, to the bit: what the
+// same words rest on.
 TEST_F(ExactDistributionTest, IsTheSameFromATreeAsFromAPrompt) {
   const auto distribution = ExactDistribution::of(tiny_model(), prompt_, 3);
   ASSERT_TRUE(distribution) << distribution.error().message;

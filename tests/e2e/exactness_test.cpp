@@ -1,5 +1,6 @@
-// Coupled sampling is exact, through the real processes: the joint distribution of three consecutive tokens over consecutive
-// seeds is the model's own, whoever drafts. The seeds are fixed, so each test passes or fails once and for all.
+// Coupled sampling is exact, through the real processes: the joint distribution of three
+// consecutive tokens over consecutive seeds is the model's own, whoever drafts. The seeds are
+// fixed, so each test passes or fails once and for all.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

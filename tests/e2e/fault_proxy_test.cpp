@@ -1,6 +1,7 @@
-// Bad networks between real processes: on every boundary a fault proxy (faults/) loses 5 % of all messages, doubles 5 %, lets
-// 5 % be overtaken, stops everything for 50 ms now and then, and cuts connections. Every answer must be, word for word, the
-// plain one. FaultsLong passes as many messages as an hour of eight streams makes (`make check`); Faults a few.
+// Bad networks between real processes: on every boundary a fault proxy (faults/) loses 5 % of all
+// messages, doubles 5 %, lets 5 % be overtaken, stops everything for 50 ms now and then, and cuts
+// connections. Every answer must be, word for word, the plain one. FaultsLong passes as many
+// messages as an hour of eight streams makes (`make check`); Faults a few.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +13,9 @@ namespace {
 using std::chrono::seconds;
 
 constexpr int kTokens = 150;
-// What eight streams of the 135M chat model with look-up drafts make in an hour: 1,500 messages a second on all boundaries
-// together, with two threads of a machine with AVX-512 BF16 (2026-11-21: 8,196 messages in 5.4 s).
+// What eight streams of the 135M chat model with look-up drafts make in an hour: 1,500 messages a
+// second on all boundaries together, with two threads of a machine with AVX-512 BF16 (2026-11-21:
+// 8,196 messages in 5.4 s).
 constexpr uint64_t kHourMessages = 5'400'000;
 constexpr uint64_t kEnoughMessages = 2000;  // for each kind of fault to be sure to happen
 constexpr std::chrono::milliseconds kLook{200};
@@ -134,7 +136,8 @@ class BadNetwork {
     EXPECT_EQ(cluster_.metrics("drafter-2").sum(metric::kDrafterPeerFaults.name, malformed), 0);
   }
 
-  // What was lost for a sequence must not keep it alive: nobody asks any more, so nobody may hold one.
+  // What was lost for a sequence must not keep it alive: nobody asks any more, so nobody may hold
+  // one.
   void expect_nothing_left() {
     for (const std::string verifier : {"verifier", "verifier-2"}) {
       cluster_.wait(verifier + " to end its sequences",

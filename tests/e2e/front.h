@@ -1,5 +1,6 @@
-// A server that stands before a router, over HTTP, and may be made to lie: what a user would meet whose server has a bug. It
-// hands every request on and every event of the answer back, after a test has had its way with it.
+// A server that stands before a router, over HTTP, and may be made to lie: what a user would meet
+// whose server has a bug. It hands every request on and every event of the answer back, after a
+// test has had its way with it.
 #pragma once
 
 #include <condition_variable>

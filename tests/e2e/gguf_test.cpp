@@ -1,4 +1,5 @@
-// A GGUF file in the place of a Hugging Face folder: the same words, whoever drafts, and beside workers that have the folder.
+// A GGUF file in the place of a Hugging Face folder: the same words, whoever drafts, and beside
+// workers that have the folder.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -95,7 +96,8 @@ TEST_F(Gguf, FileThatWasCutShortIsNamedByEveryService) {
   }
 }
 
-// The chat model's own file, Q4_1 and Q8_0, beside the bf16 folder that was made of it, both computed on in bf16.
+// The chat model's own file, Q4_1 and Q8_0, beside the bf16 folder that was made of it, both
+// computed on in bf16.
 TEST(SameWords, OfTheChatModelsFileAndItsFolder) {
   const std::filesystem::path file = chat_model().string() + ".gguf";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file << ": `make setup` keeps it when it fetches the model";

@@ -1,5 +1,6 @@
-// Peers that mean harm, one kind after the other, under eight streams: no word changes, all are served, and the memory of every
-// process stays within a bound. HostileLong is the same for longer, with 10,000 connections (`make check`).
+// Peers that mean harm, one kind after the other, under eight streams: no word changes, all are
+// served, and the memory of every process stays within a bound. HostileLong is the same for longer,
+// with 10,000 connections (`make check`).
 #include <sys/resource.h>
 
 #include <atomic>
@@ -23,7 +24,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kTokens = 150;
-// Of each process, over what it had before the first attack. A sanitizer keeps freed memory and books of its own.
+// Of each process, over what it had before the first attack. A sanitizer keeps freed memory and
+// books of its own.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kGrowthMaxMiB = 2048;
 #else

@@ -1,5 +1,6 @@
-// Each role killed, and frozen and let go on, at random moments under eight streams: no token is lost, doubled or changed, and
-// how long streams pause is measured. KillMatrixLong is the whole of it (`make check`); KillMatrix a few moments.
+// Each role killed, and frozen and let go on, at random moments under eight streams: no token is
+// lost, doubled or changed, and how long streams pause is measured. KillMatrixLong is the whole of
+// it (`make check`); KillMatrix a few moments.
 #include <csignal>
 #include <random>
 

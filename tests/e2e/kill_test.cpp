@@ -21,7 +21,8 @@ Question long_question(int tokens_max = 600) {
   return question;
 }
 
-// The first sequence that names a drafter opens the link to it, so a short one may end before the first draft comes.
+// The first sequence that names a drafter opens the link to it, so a short one may end before the
+// first draft comes.
 size_t drafted(const Answer& answer) { return static_cast<size_t>(std::ranges::count(answer.drafted, uint8_t{1})); }
 
 TEST(Kill, OfTheDrafterMidAnswerChangesNoWord) {

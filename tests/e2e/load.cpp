@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kAskAgain{20};  // after an error: the server may be on its way back
 
-// What a load balancer takes to another server: it is not there, or said that it takes nothing more.
+// What a load balancer takes to another server: it is not there, or said that it takes nothing
+// more.
 bool turned_away(const std::string& error) {
   for (const char* reason : {"nobody listens", "shutting down", "requests wait already"}) {
     if (error.find(reason) != std::string::npos) return true;

@@ -1,5 +1,5 @@
-// Streams that ask again and again, while a test does harm to the processes: each answer must be word for word what it is in
-// peace.
+// Streams that ask again and again, while a test does harm to the processes: each answer must be
+// word for word what it is in peace.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,9 @@ std::vector<std::string> learn_answers(Cluster& cluster, const std::vector<Quest
 
 class Load {
  public:
-  // Asks each question over a connection of its own until destroyed, one router or the other, as a load balancer would. What
-  // the answers are is learned first, or told by who learned it elsewhere, in peace.
+  // Asks each question over a connection of its own until destroyed, one router or the other, as a
+  // load balancer would. What the answers are is learned first, or told by who learned it
+  // elsewhere, in peace.
   Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers = {"router"});
   Load(Cluster& cluster, std::vector<Question> questions, const std::vector<std::string>& routers,
        std::vector<std::string> expected);

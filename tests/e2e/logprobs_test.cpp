@@ -1,4 +1,5 @@
-// Log probabilities through the real processes: the model's own, and token by token the same with and without drafts.
+// Log probabilities through the real processes: the model's own, and token by token the same with
+// and without drafts.
 #include <algorithm>
 #include <cmath>
 #include <functional>

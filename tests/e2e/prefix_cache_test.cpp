@@ -1,5 +1,5 @@
-// What a verifier computed for one request and finds again for the next, through the real processes: the same words and the
-// same logprobs to the bit, and only the rest is computed.
+// What a verifier computed for one request and finds again for the next, through the real
+// processes: the same words and the same logprobs to the bit, and only the rest is computed.
 #include <stdexcept>
 #include <string>
 

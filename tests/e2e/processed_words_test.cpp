@@ -1,5 +1,6 @@
-// Promise 1 where logits are adjusted by what the output holds: the words are the same whoever drafts, a path of the tree taken
-// for the output it would become; and when a verifier dies and another goes on.
+// Promise 1 where logits are adjusted by what the output holds: the words are the same whoever
+// drafts, a path of the tree taken for the output it would become; and when a verifier dies and
+// another goes on.
 #include <algorithm>
 #include <csignal>
 

@@ -1,4 +1,5 @@
-// Real prompts: 40 committed ones (data/README.md), and more where the shared data sets lie beside the checkout.
+// Real prompts: 40 committed ones (data/README.md), and more where the shared data sets lie beside
+// the checkout.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 namespace slipstream::e2e {
 
 std::vector<std::string> committed_prompts(size_t count);
-// From SLIPSTREAM_DATA or ../shared/data, first turns of Spec-Bench; the committed ones, as many as there are, without either.
+// From SLIPSTREAM_DATA or ../shared/data, first turns of Spec-Bench; the committed ones, as many as
+// there are, without either.
 std::vector<std::string> shared_prompts(size_t count);
 
 // A question for each prompt, by turns greedy and at temperature 1 with a seed of its own.

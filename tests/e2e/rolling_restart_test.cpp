@@ -1,5 +1,6 @@
-// Every process told to stop and started anew, one after the other, under load: no request fails. Two routers, as behind a load
-// balancer, two verifiers, two drafters. RollingRestartLong is a hundred restarts (`make check`).
+// Every process told to stop and started anew, one after the other, under load: no request fails.
+// Two routers, as behind a load balancer, two verifiers, two drafters. RollingRestartLong is a
+// hundred restarts (`make check`).
 #include <csignal>
 
 #include <fmt/ranges.h>

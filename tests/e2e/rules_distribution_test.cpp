@@ -1,10 +1,11 @@
-// Every unbiased rule through the real processes: the distribution of an answer's first tokens is the model's own, drafted for
-// by a model of other weights, 32 streams at once. Seeds are fixed, but which of them meet in a step is not: alpha is what a
-// failure is worth.
+// Every unbiased rule through the real processes: the distribution of an answer's first tokens is
+// the model's own, drafted for by a model of other weights, 32 streams at once. Seeds are fixed,
+// but which of them meet in a step is not: alpha is what a failure is worth.
 //
-// Three tokens of the whole vocabulary; and eight of three allowed ones: a new sequence's trees have three nodes, which with
-// siblings are one level, and grow as they are accepted (speculation/draft_backoff.h). With siblings the first that is two
-// levels deep guesses tokens 4 and 5, the next one tokens 7 and 8.
+// Three tokens of the whole vocabulary; and eight of three allowed ones: a new sequence's trees
+// have three nodes, which with siblings are one level, and grow as they are accepted
+// (speculation/draft_backoff.h). With siblings the first that is two levels deep guesses tokens 4
+// and 5, the next one tokens 7 and 8.
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -49,7 +50,8 @@ struct RejectionResult {
 };
 const RejectionResult kFirstTokens{
     .length = 3, .cells = {.ranks = 3, .tokens = 3}, .asked = 6, .noise = 0.06F, .two_deep_least = 0.02};
-// Of these tokens none is all but certain after any others, and the drafter is right about seven in ten.
+// Of these tokens none is all but certain after any others, and the drafter is right about seven in
+// ten.
 const RejectionResult kLaterTokens{.length = 8,
                                    .cells = {.ranks = 5, .tokens = 5},
                                    .asked = 10,
@@ -94,8 +96,8 @@ struct Planted {
   double in_tokens = 0;  // any way
 };
 
-// A run shows of some hundred planted errors that it finds them; power 0.99 is stated for each alone. Of errors this much
-// larger it misses less than kMissed in all, so that this fails no run.
+// A run shows of some hundred planted errors that it finds them; power 0.99 is stated for each
+// alone. Of errors this much larger it misses less than kMissed in all, so that this fails no run.
 constexpr double kShown = 1.5;
 constexpr double kMissed = 1e-4;
 
@@ -109,8 +111,8 @@ struct Error {
   }
 };
 
-// At each position that drafts may bend and a test looks at. Says what power the tests have, and adds to `missed` the chance
-// that they do not find one.
+// At each position that drafts may bend and a test looks at. Says what power the tests have, and
+// adds to `missed` the chance that they do not find one.
 std::vector<Error> planted_errors(const ExactDistribution& distribution, const RejectionResult& judged, const Planted& planted,
                                   size_t draws, double& missed) {
   std::vector<Error> errors;

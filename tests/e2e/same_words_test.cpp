@@ -1,4 +1,5 @@
-// Promise 1 through real processes: whoever drafts, and however badly, the tokens are the same to the byte.
+// Promise 1 through real processes: whoever drafts, and however badly, the tokens are the same to
+// the byte.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/cluster.h"

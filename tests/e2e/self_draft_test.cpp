@@ -1,5 +1,6 @@
-// The target as its own drafter: chains of its own choices, so that of all nodes that the target reaches none may be rejected;
-// also when the drafter is a new one that learns the sequences midway, and when the verifier is.
+// The target as its own drafter: chains of its own choices, so that of all nodes that the target
+// reaches none may be rejected; also when the drafter is a new one that learns the sequences
+// midway, and when the verifier is.
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -55,8 +56,8 @@ TEST(SelfDraft, IsAlwaysAcceptedAtTemperatureZeroAndOne) {
   }
 }
 
-// The drafter adjusts its rows as the target does, each node by its own path. min_tokens and the output's growing counts give
-// long answers of many tokens at temperature 0, too.
+// The drafter adjusts its rows as the target does, each node by its own path. min_tokens and the
+// output's growing counts give long answers of many tokens at temperature 0, too.
 TEST(SelfDraft, IsAlwaysAcceptedUnderPenaltiesBiasAndMasks) {
   for (const float temperature : {0.0F, 1.0F}) {
     Cluster cluster(tiny_model());

@@ -1,4 +1,5 @@
-// Each program by itself, and the slipstream command around them: what it prints, and that it leaves nothing behind.
+// Each program by itself, and the slipstream command around them: what it prints, and that it
+// leaves nothing behind.
 #include <unistd.h>
 
 #include <csignal>
@@ -188,7 +189,8 @@ TEST_F(Service, DemoKillsItsDrafterAndFindsTheSameWords) {
   EXPECT_NE(demo.output.find("same words: yes"), std::string::npos) << demo.output;
 }
 
-// A demo in the middle of its plain answers: they stand still, as its verifier does. Nullopt: they were over before we looked.
+// A demo in the middle of its plain answers: they stand still, as its verifier does. Nullopt: they
+// were over before we looked.
 struct HeldDemo {
   Process demo;
   pid_t verifier;

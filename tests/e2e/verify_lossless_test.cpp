@@ -1,6 +1,7 @@
-// The real command against real processes: it finds nothing where nothing is wrong, and what is planted where something is.
-// Seeds are fixed and the model's arithmetic is exact, so each test passes or fails once and for all; alpha and power are
-// stated for the day that weights or seeds change.
+// The real command against real processes: it finds nothing where nothing is wrong, and what is
+// planted where something is. Seeds are fixed and the model's arithmetic is exact, so each test
+// passes or fails once and for all; alpha and power are stated for the day that weights or seeds
+// change.
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -72,8 +73,8 @@ Letter rarest_letter(const ExactDistribution& distribution) {
   return {static_cast<TokenId>(4 + at), std::string(1, static_cast<char>('a' + at))};
 }
 
-// The chance to find it, given the distribution: two samples of n have noncentrality n/2 sum of (p - q)^2 / mean. More cells
-// than the vocabulary has there cannot be, and no more tests than one.
+// The chance to find it, given the distribution: two samples of n have noncentrality n/2 sum of (p
+// - q)^2 / mean. More cells than the vocabulary has there cannot be, and no more tests than one.
 double power_of_the_test(const ExactDistribution& distribution, TokenId instead) {
   double noncentrality = 0;
   for (size_t id = 0; id < distribution.after({}).size(); ++id) {
@@ -226,7 +227,8 @@ TEST(VerifyLossless, LooksWhereTheUserPoints) {
 TEST(VerifyLossless, HoldsARuleThatDeclaresItsBiasToThat) {
   Cluster cluster(tiny_model());
   start_drawing(cluster, 0.2F);
-  // Everything that is drafted is accepted: the bias is the whole variation between target and drafter.
+  // Everything that is drafted is accepted: the bias is the whole variation between target and
+  // drafter.
   const std::vector<std::string> how{"--only", "distribution", "--temperatures", "1", "--samples", "2000", "--rule", "uniform"};
   const auto asked = [&](const std::string& server, const char* epsilon) {
     std::vector<std::string> arguments{"--server", server, "--epsilon", epsilon};

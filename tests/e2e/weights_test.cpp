@@ -15,7 +15,8 @@ using testing::HasSubstr;
 
 class Weights : public testing::TestWithParam<const char*> {};
 
-// A drafter of the same weights in the same format is always right, for its bits are the verifier's.
+// A drafter of the same weights in the same format is always right, for its bits are the
+// verifier's.
 TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRight) {
   Cluster cluster(tiny_model());
   cluster.start_router({"--deadline-us", "100000"});
@@ -37,7 +38,8 @@ TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRi
 
 INSTANTIATE_TEST_SUITE_P(Small, Weights, testing::Values("q8_0", "q4_0", "q4_1"), [](const auto& info) { return info.param; });
 
-// The words of another format would be others: the router waits for a verifier of the same, and says why it gives up.
+// The words of another format would be others: the router waits for a verifier of the same, and
+// says why it gives up.
 TEST(WeightsOfVerifiers, ThatDifferNeverReplayForEachOther) {
   Cluster cluster(tiny_model_with_room());
   cluster.start_router();

@@ -1,5 +1,5 @@
-// One client: asks once, takes what comes, and knows what must come: the tokens of a plain run, each once, in order, an end,
-// and nothing after it.
+// One client: asks once, takes what comes, and knows what must come: the tokens of a plain run,
+// each once, in order, an end, and nothing after it.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@ namespace slipstream::sim {
 
 class Client {
  public:
-  // distributions: of the verifiers that there are; an answer follows one of them from its first token to its last.
+  // distributions: of the verifiers that there are; an answer follows one of them from its first
+  // token to its last.
   Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions);
 
   enum class State : uint8_t { not_asked, asked, answered, failed, abandoned, cut_off };

@@ -1,6 +1,6 @@
-// One life of one process in virtual time: drives an actor just as runtime/node.h does, with a clock that began at its birth,
-// one alarm, and at most one compute job. It can be frozen (SIGSTOP): then everything waits for it to go on, its clock
-// excepted.
+// One life of one process in virtual time: drives an actor just as runtime/node.h does, with a
+// clock that began at its birth, one alarm, and at most one compute job. It can be frozen
+// (SIGSTOP): then everything waits for it to go on, its clock excepted.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,8 @@
 
 namespace slipstream::sim {
 
-// Where lives take place. Whatever ends is kept until the world ends, so that a late happening finds it, dead.
+// Where lives take place. Whatever ends is kept until the world ends, so that a late happening
+// finds it, dead.
 struct Place {
   VirtualTime& time;
   Network& network;
@@ -115,8 +116,9 @@ Incarnation incarnation_of(const Config& config) {
     return config.incarnation;
 }
 
-// Work: how a job is done and how long it takes; for actors without jobs std::monostate. Local: takes each effect which is
-// neither a message, a link, a job, a note nor the alarm, and every message before it is sent, which it may change.
+// Work: how a job is done and how long it takes; for actors without jobs std::monostate. Local:
+// takes each effect which is neither a message, a link, a job, a note nor the alarm, and every
+// message before it is sent, which it may change.
 template <Actor A, class Work, class Local>
 class Life final : public Process {
  public:

@@ -78,8 +78,8 @@ void Temper::sends(DrafterLife& life, To<Tree>& tree) {
   if (random_.chance(traits_.mischief)) traits_.misplaced ? misplace(tree.message) : spoil(tree.message);
 }
 
-// Guesses that the first few tokens come true, and sends the tree for then. Now and then the guess is wrong: no such tree may
-// ever be verified, whence its nodes are wrong, too.
+// Guesses that the first few tokens come true, and sends the tree for then. Now and then the guess
+// is wrong: no such tree may ever be verified, whence its nodes are wrong, too.
 void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
   const auto steps = static_cast<size_t>(random_.between(1, 5));
   std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);

@@ -1,5 +1,5 @@
-// The three kinds of process: the product's actors with toy models where theirs compute, and what of their doings concerns the
-// simulation.
+// The three kinds of process: the product's actors with toy models where theirs compute, and what
+// of their doings concerns the simulation.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ class VerifyWork {
   VerifyWork(ToyDistribution distribution, int32_t cache_blocks, uint64_t seed)
       : target_(distribution, cache_blocks), random_(seed, "verify") {}
   Time takes(const VerifyPlan& plan) { return took_ = Time(random_.between(2000, 6000) + 30 * plan.step.rows()); }
-  // Judged rows are certain of the token that plain decoding would choose, so that sampled trees change no word either.
+  // Judged rows are certain of the token that plain decoding would choose, so that sampled trees
+  // change no word either.
   Result<StepOutput> run(VerifyPlan& plan);
   uint64_t judged() const { return judged_; }
 

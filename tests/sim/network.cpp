@@ -48,7 +48,8 @@ void Network::connect(Incarnation self, Peer peer, const std::string& endpoint) 
   dial({self, peer});
 }
 
-// An incoming connection stays, but nothing of it is heard until it connects anew (zmq/incoming_peers.h).
+// An incoming connection stays, but nothing of it is heard until it connects anew
+// (zmq/incoming_peers.h).
 void Network::disconnect(Incarnation self, Peer peer) {
   const auto at = way(self, peer);
   if (!at) {

@@ -1,6 +1,7 @@
-// The network between simulated processes, with the semantics of runtime/transport.h: links from a connector to whoever is
-// bound at an endpoint, messages in order within a link, and no promise at all. Weather loses, doubles, reorders and delays
-// messages; two processes can be separated, and a link that carries nothing for long is ended by the kernel.
+// The network between simulated processes, with the semantics of runtime/transport.h: links from a
+// connector to whoever is bound at an endpoint, messages in order within a link, and no promise at
+// all. Weather loses, doubles, reorders and delays messages; two processes can be separated, and a
+// link that carries nothing for long is ended by the kernel.
 #pragma once
 
 #include <algorithm>

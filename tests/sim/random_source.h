@@ -1,4 +1,5 @@
-// All chance of a simulation: a seed and a purpose give the same throws on every machine, whatever else is thrown for.
+// All chance of a simulation: a seed and a purpose give the same throws on every machine, whatever
+// else is thrown for.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What one seed stands for: who takes part, what the network is like, who asks what, and what goes wrong when. All of it is
-// sampled before the run begins, so that a person can read it.
+// What one seed stands for: who takes part, what the network is like, who asks what, and what goes
+// wrong when. All of it is sampled before the run begins, so that a person can read it.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,8 @@ struct Scenario {
   Time healed() const { return (waves - 1) * kWaveEvery + kFaultsEnd; }
 
   static Scenario draw(uint64_t seed);
-  // The same processes for so many waves, of which one in ten has faults: what is little in one world adds up here.
+  // The same processes for so many waves, of which one in ten has faults: what is little in one
+  // world adds up here.
   static Scenario soak(uint64_t seed, int waves);
   std::string text() const;
 };

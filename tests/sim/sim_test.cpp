@@ -1,5 +1,5 @@
-// The instruments themselves: a simulation that is not exactly what its seed says, or a network that loses what it should not,
-// would prove nothing.
+// The instruments themselves: a simulation that is not exactly what its seed says, or a network
+// that loses what it should not, would prove nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,8 @@ TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   EXPECT_LT(std::stod(*first), kJoins + kSoon) << *first;
 }
 
-// The same processes for hundreds of requests: a block, a name or a hold that each hundredth request leaves adds up.
+// The same processes for hundreds of requests: a block, a name or a hold that each hundredth
+// request leaves adds up.
 TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
   const Verdict verdict = World(Scenario::soak(1, 90), false).live();
   EXPECT_EQ(verdict.broken, std::nullopt);
@@ -94,7 +95,8 @@ TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
   EXPECT_GT(verdict.tallies.prefix_tokens, 1000u);
 }
 
-// Eight answers under way; the target itself drafts, and dies or hangs at a moment of which there are many.
+// Eight answers under way; the target itself drafts, and dies or hangs at a moment of which there
+// are many.
 void expect_short_pause(Fault::What what, int moment) {
   constexpr Time kDeadline{Tuning{}.deadline_us}, kStep{6000 + 30 * 8 * (1 + Tuning{}.nodes_max)}, kMessages{4 * 200};
   Scenario s{.seed = 1};

@@ -1,6 +1,6 @@
-// simulate [--first SEED] [--seeds COUNT] [--trace]: lives through that many seeds, and says what it saw. The first seed that
-// violates an oracle ends it with that seed's trace; `simulate --first SEED --trace` shows it again. --soak HOURS: one world
-// for that long instead.
+// simulate [--first SEED] [--seeds COUNT] [--trace]: lives through that many seeds, and says what
+// it saw. The first seed that violates an oracle ends it with that seed's trace; `simulate --first
+// SEED --trace` shows it again. --soak HOURS: one world for that long instead.
 #include <algorithm>
 #include <chrono>
 #include <csignal>

@@ -60,7 +60,8 @@ Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
 
 RowSampling ToyMethod::row(const Held& held) const { return held.spec.row(held.length - held.spec.prompt_length); }
 
-// A chain; now and then the runner-up beside a node, each as likely as the other where they are sampled.
+// A chain; now and then the runner-up beside a node, each as likely as the other where they are
+// sampled.
 DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   std::vector<TreeNode> nodes;
   std::array<float, kToyVocabulary> logits;

@@ -1,4 +1,5 @@
-// A draft method over a toy model, chosen with the shared noise: the target itself, a poor copy of it, or another model.
+// A draft method over a toy model, chosen with the shared noise: the target itself, a poor copy of
+// it, or another model.
 #pragma once
 
 #include <map>

@@ -24,8 +24,9 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
       const auto entry = step.sequence[row] * step.blocks_max + position / kBlockTokens;
       return step.block_table[static_cast<size_t>(entry)] * kBlockTokens + position % kBlockTokens;
     };
-    // As attend() does: the positions before, then those ancestors that lie in the tree. A prompt's row sees itself as its last
-    // position and a tree's row as its last ancestor; both write before anybody reads.
+    // As attend() does: the positions before, then those ancestors that lie in the tree. A prompt's
+    // row sees itself as its last position and a tree's row as its last ancestor; both write before
+    // anybody reads.
     ToyContext context;
     const bool in_tree = step.ancestors[row] != 0;
     const int32_t before = in_tree ? step.visible[row] : step.visible[row] - 1;

@@ -1,5 +1,6 @@
-// A language model of a few lines: the logits after a context are random numbers keyed by the tokens of that context. It has a
-// cache like a real one, one row a position, so that a step that reads a wrong, stale or unmoved row gives wrong tokens.
+// A language model of a few lines: the logits after a context are random numbers keyed by the
+// tokens of that context. It has a cache like a real one, one row a position, so that a step that
+// reads a wrong, stale or unmoved row gives wrong tokens.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +64,8 @@ struct ToyQuestion {
   uint64_t seed = 0;
 };
 
-// Plain decoding of one request, without any of our machinery but adjust() and choose(): what every answer must equal.
+// Plain decoding of one request, without any of our machinery but adjust() and choose(): what every
+// answer must equal.
 class ToyOracle {
  public:
   ToyOracle(ToyDistribution distribution, const ToyQuestion& question);

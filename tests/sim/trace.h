@@ -1,5 +1,5 @@
-// What happened in a run, line by line, for people: who, and what. Off, it costs a test of a flag; a run that failed is run
-// again with it on.
+// What happened in a run, line by line, for people: who, and what. Off, it costs a test of a flag;
+// a run that failed is run again with it on.
 #pragma once
 
 #include <string>

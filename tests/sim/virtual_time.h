@@ -1,5 +1,5 @@
-// Virtual time: what happens next. Of equal times the one that was planned first comes first, so that a run is a function of
-// its seed alone.
+// Virtual time: what happens next. Of equal times the one that was planned first comes first, so
+// that a run is a function of its seed alone.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ class VirtualTime {
   }
   void in(Time delay, Happening what) { at(now_ + delay, std::move(what)); }
 
-  // Lets everything happen up to that time. False: so much happens at one time that it would never come.
+  // Lets everything happen up to that time. False: so much happens at one time that it would never
+  // come.
   bool run_until(Time end) {
     uint64_t at_once = 0;
     while (!plans_.empty() && plans_.front().when <= end) {

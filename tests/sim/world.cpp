@@ -21,8 +21,8 @@ Fingerprint fingerprint(uint64_t weights) {
   return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
 }
 
-// What verifiers believe of steps at birth: the truth, or, every other life, that each row costs as much as the first. No
-// belief may change a word.
+// What verifiers believe of steps at birth: the truth, or, every other life, that each row costs as
+// much as the first. No belief may change a word.
 CostModel belief(bool true_one) {
   StepTimes times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? 0.004 + 30e-6 * kCostRows[i] : 0.004 * kCostRows[i];
@@ -84,7 +84,8 @@ std::vector<std::string> World::router_endpoints() const {
 
 void World::begin_router(int index) {
   Home<RouterLife>& home = router(index);
-  // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by starting all over.
+  // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by
+  // starting all over.
   const bool calm = scenario_.calm();
   const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
   const bool starts_are_lost = scenario_.climate[1].lost > 0;

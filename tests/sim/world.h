@@ -1,4 +1,5 @@
-// A deployment of the product's own actors in virtual time, living through one scenario, and the oracles that judge it.
+// A deployment of the product's own actors in virtual time, living through one scenario, and the
+// oracles that judge it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// A stage for one actor: tells it events, remembers its effects, moves its clock. Tests of actors read as sentences:
+// A stage for one actor: tells it events, remembers its effects, moves its clock. Tests of actors
+// read as sentences:
 //
 //   Stage stage(verifier);                                  // the first event, Woke at time 0, has been told
 //   stage.hears(kRouter, Welcome{...});
@@ -75,7 +76,8 @@ class Stage {
     }
   }
 
-  // What it does: the oldest unseen effect of a kind is taken; others stay. None: the test fails and a default comes back.
+  // What it does: the oldest unseen effect of a kind is taken; others stay. None: the test fails
+  // and a default comes back.
   template <class E>
   E does() {
     const auto at = find<E>();

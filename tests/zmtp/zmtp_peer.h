@@ -1,6 +1,6 @@
-// A peer that speaks ZeroMQ's wire protocol (ZMTP 3.0, NULL) by hand over one TCP connection, since libzmq is too polite for
-// some of what the tests want to do: messages that never end, handshakes that stop half way, a socket that is never read.
-// Everything blocks, for at most kZmtpWait.
+// A peer that speaks ZeroMQ's wire protocol (ZMTP 3.0, NULL) by hand over one TCP connection, since
+// libzmq is too polite for some of what the tests want to do: messages that never end, handshakes
+// that stop half way, a socket that is never read. Everything blocks, for at most kZmtpWait.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,16 @@ inline constexpr std::chrono::seconds kZmtpWait{20};
 
 class ZmtpPeer {
  public:
-  // To 127.0.0.1, as a DEALER with the handshake done; throws where nobody listens or the handshake fails.
+  // To 127.0.0.1, as a DEALER with the handshake done; throws where nobody listens or the handshake
+  // fails.
   static ZmtpPeer connect(uint16_t port);
   static ZmtpPeer connect_silently(uint16_t port);  // the TCP connection alone
   ~ZmtpPeer();
   ZmtpPeer(ZmtpPeer&& other) noexcept;
   ZmtpPeer& operator=(ZmtpPeer&&) = delete;
 
-  // Bytes as they are; false: the other side has ended the connection, or does not read for so long.
+  // Bytes as they are; false: the other side has ended the connection, or does not read for so
+  // long.
   bool send(std::string_view bytes) const;
   bool ended() const;  // waits for the other side's end and drops what comes before it
 
@@ -41,7 +43,7 @@ class ZmtpListener {
   ZmtpListener(const ZmtpListener&) = delete;
   ZmtpListener& operator=(const ZmtpListener&) = delete;
   uint16_t port() const { return port_; }
-  ZmtpPeer accept() const;  // with the handshake done
+  ZmtpPeer accept() const;                                                      // with the handshake done
   std::optional<ZmtpPeer> accept_within(std::chrono::milliseconds wait) const;  // nullopt: nobody, or no handshake
 
  private:

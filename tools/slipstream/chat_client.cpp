@@ -110,8 +110,8 @@ class Reader {
     if (root["choices"].at(0)["finish_reason"].get(text) == simdjson::SUCCESS) answer_.finish = text;
   }
 
-  // `first`: the index of the first token that this event brought. What the content holds beyond the pieces is the answer's
-  // end.
+  // `first`: the index of the first token that this event brought. What the content holds beyond
+  // the pieces is the answer's end.
   void pieces(simdjson::dom::element root, size_t first) {
     simdjson::dom::array list;
     size_t shown = 0;

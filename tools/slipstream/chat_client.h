@@ -1,5 +1,5 @@
-// Asks a running server one question and reads its answer token by token, over the OpenAI-style API. A Slipstream server also
-// says which tokens a drafter had guessed (docs/ARCHITECTURE.md).
+// Asks a running server one question and reads its answer token by token, over the OpenAI-style
+// API. A Slipstream server also says which tokens a drafter had guessed (docs/ARCHITECTURE.md).
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The subcommands of slipstream, as main.cpp calls them: one function each, in a file of its name. verify-lossless has a folder
-// of its own (verify/).
+// The subcommands of slipstream, as main.cpp calls them: one function each, in a file of its name.
+// verify-lossless has a folder of its own (verify/).
 #pragma once
 
 #include <filesystem>
@@ -30,8 +30,9 @@ struct DemoOptions {
   bool plain = false;  // no colours
 };
 
-// slipstream demo: starts the three processes, asks two questions with and without drafts, kills the drafter in the middle of
-// an answer, and compares the words. Returns false if the words with drafts differ from the plain ones.
+// slipstream demo: starts the three processes, asks two questions with and without drafts, kills
+// the drafter in the middle of an answer, and compares the words. Returns false if the words with
+// drafts differ from the plain ones.
 Result<bool> demo(DemoOptions options, StopSignal& stop);
 
 struct KeysOptions {
@@ -39,8 +40,9 @@ struct KeysOptions {
   std::vector<std::string> names;  // empty: one for each role
 };
 
-// slipstream keys new: makes the key pairs of a cluster, or of one more process of it, and prints what to do with them. It
-// makes nothing if one of the names exists already, or if one of the files cannot be written.
+// slipstream keys new: makes the key pairs of a cluster, or of one more process of it, and prints
+// what to do with them. It makes nothing if one of the names exists already, or if one of the files
+// cannot be written.
 Result<void> make_keys(const KeysOptions& options);
 
 }  // namespace slipstream::command

@@ -97,7 +97,8 @@ class Demo {
     return question;
   }
 
-  // Streams one answer. killed: not null, kill the drafter on the way, and say whether the answer was long enough for that.
+  // Streams one answer. killed: not null, kill the drafter on the way, and say whether the answer
+  // was long enough for that.
   Result<Answer> answer(const std::string& text, bool* killed) {
     fmt::print("\n> {}\n\n", text);
     size_t tokens = 0;

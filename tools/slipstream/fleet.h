@@ -20,7 +20,8 @@ inline constexpr int kHangLooks = 20;  // in a row, without an answer
 // Tells a process that hangs from one that is busy: it lets kHangLooks looks in a row pass. Pure.
 class HangWatch {
  public:
-  // Counts another look at this life of a service, which has said that it is there. Returns true, once a life, if it hangs.
+  // Counts another look at this life of a service, which has said that it is there. Returns true,
+  // once a life, if it hangs.
   bool hangs(const std::string& service, pid_t pid, bool answers) {
     Life& life = lives_[service];
     if (life.pid != pid) life = {.pid = pid};
@@ -38,8 +39,9 @@ class HangWatch {
 
 class Fleet {
  public:
-  // Starts all and returns once the router's /ready says yes. Error: a sentence with the next step, and the end of the log of a
-  // service that refused to start. `say` gets what the supervisor does, from its thread. The stop signal ends a launch too.
+  // Starts all and returns once the router's /ready says yes. Error: a sentence with the next step,
+  // and the end of the log of a service that refused to start. `say` gets what the supervisor does,
+  // from its thread. The stop signal ends a launch too.
   static Result<std::unique_ptr<Fleet>> launch(FleetOptions options, StopSignal& stop, Supervisor::Say say);
   ~Fleet();  // stops all, waits for all
 
@@ -48,7 +50,8 @@ class Fleet {
   const CpuSplit& cpus() const { return plan_.cpus(); }
   Supervisor& supervisor() { return supervisor_; }
   bool drafts() const { return plan_.drafts(); }
-  // A look at each service: one that has let kHangLooks looks pass is killed, so that it is started again, and spoken of.
+  // A look at each service: one that has let kHangLooks looks pass is killed, so that it is started
+  // again, and spoken of.
   void end_who_hangs(const Supervisor::Say& say);
   bool drafter_joined() const;    // the drafter that runs now is known to the router
   std::string log_tails() const;  // the last lines of each log, for a failure's message

@@ -1,5 +1,5 @@
-// What `slipstream serve` starts: the options of a fleet, how it divides the CPUs, and the command line of each service.
-// Nothing here starts a process.
+// What `slipstream serve` starts: the options of a fleet, how it divides the CPUs, and the command
+// line of each service. Nothing here starts a process.
 #pragma once
 
 #include <algorithm>
@@ -37,15 +37,16 @@ struct FleetOptions {
   std::string name = "serve";                 // tells this fleet's logs from another's
 };
 
-// How the CPUs of one machine are shared out. Compute threads beyond the cores are the one thing that must not happen: two
-// processes with two spinning threads each ran nine times slower on two cores (docs/ARCHITECTURE.md).
+// How the CPUs of one machine are shared out. Compute threads beyond the cores are the one thing
+// that must not happen: two processes with two spinning threads each ran nine times slower on two
+// cores (docs/ARCHITECTURE.md).
 struct CpuSplit {
   int cpus = 1;
   int verifier_threads = 1;
   int drafter_threads = 0;  // 0: it computes nothing to speak of
 
-  // Look-up drafting and the router take microseconds between the verifier's steps, so up to kSharedCpusMax the verifier
-  // computes on every core; above, one core is left to them.
+  // Look-up drafting and the router take microseconds between the verifier's steps, so up to
+  // kSharedCpusMax the verifier computes on every core; above, one core is left to them.
   static constexpr int kSharedCpusMax = 2;
   static CpuSplit of(int cpus) { return {cpus, std::max(1, cpus > kSharedCpusMax ? cpus - 1 : cpus)}; }
   // A draft model computes as the target does, and while the target waits: half of the cores each.
@@ -54,13 +55,14 @@ struct CpuSplit {
   std::string words() const;  // for a person
 };
 
-// The model folder as given, or where the build tree that made this program keeps it. Error: what is missing, and the next
-// step.
+// The model folder as given, or where the build tree that made this program keeps it. Error: what
+// is missing, and the next step.
 Result<std::filesystem::path> find_model(const std::filesystem::path& model);
 
 std::filesystem::path this_program();
 
-// What is asked for, or what a method needs: the tree of a draft model is some forward passes, look-up takes microseconds.
+// What is asked for, or what a method needs: the tree of a draft model is some forward passes,
+// look-up takes microseconds.
 uint32_t deadline_of(const FleetOptions& options);
 // The router's flags that are about speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
@@ -69,8 +71,8 @@ std::string drafting_words(const FleetOptions& options);
 
 class FleetPlan {
  public:
-  // Finds the services' programs: beside this one (an installation's bin/), or in the build tree that made it. Error: names the
-  // one that is missing and how to build it.
+  // Finds the services' programs: beside this one (an installation's bin/), or in the build tree
+  // that made it. Error: names the one that is missing and how to build it.
   static Result<FleetPlan> make(FleetOptions options);
 
   const CpuSplit& cpus() const { return cpus_; }

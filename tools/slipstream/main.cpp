@@ -1,4 +1,5 @@
-// The slipstream command. It speaks HTTP to the services, and starts them as processes; it is none of them.
+// The slipstream command. It speaks HTTP to the services, and starts them as processes; it is none
+// of them.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -33,8 +34,8 @@ int failed(const Error& error, int status = kExitFailed) {
   return status;
 }
 
-// Words of the command line that nothing takes, of which there is one at least, explained by the commands there are and by the
-// flags of the one that was given.
+// Words of the command line that nothing takes, of which there is one at least, explained by the
+// commands there are and by the flags of the one that was given.
 int strays(const CLI::App& app) {
   const CLI::App* given = &app;
   while (!given->get_subcommands().empty()) given = given->get_subcommands().front();

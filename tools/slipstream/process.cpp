@@ -36,15 +36,16 @@ std::vector<std::string> environment_with(std::vector<std::string> own) {
   return own;
 }
 
-// Whoever started this process may have it ignore SIGCHLD (`trap '' CHLD`): the kernel would then reap its children, and nobody
-// could tell how they ended.
+// Whoever started this process may have it ignore SIGCHLD (`trap '' CHLD`): the kernel would then
+// reap its children, and nobody could tell how they ended.
 void reap_children_ourselves() {
   struct sigaction now{};
   sigaction(SIGCHLD, nullptr, &now);
   if (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT) != 0) ::signal(SIGCHLD, SIG_DFL);
 }
 
-// After fork, in the child: only calls that are safe there. Never returns; reports what failed through `report`.
+// After fork, in the child: only calls that are safe there. Never returns; reports what failed
+// through `report`.
 [[noreturn]] void become(const char* program, char** arguments, char** environment, int log, pid_t parent, int report) {
   setpgid(0, 0);  // a Ctrl-C in the terminal reaches the supervisor alone, which then ends its children in order
   prctl(PR_SET_PDEATHSIG, SIGKILL);

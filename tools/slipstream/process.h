@@ -1,6 +1,6 @@
-// One child process: started in its own process group, with its output in a log file, and never left behind: the kernel kills
-// it when the thread that started it dies, the destructor kills and reaps it. Start it from a thread that lives as long as it
-// should.
+// One child process: started in its own process group, with its output in a log file, and never
+// left behind: the kernel kills it when the thread that started it dies, the destructor kills and
+// reaps it. Start it from a thread that lives as long as it should.
 #pragma once
 
 #include <sys/types.h>

@@ -45,7 +45,8 @@ uint16_t port(const std::string& address) {
                                     : static_cast<uint16_t>(std::strtoul(address.c_str() + colon + 1, nullptr, 10));
 }
 
-// "2026-11-22T01:54:48.355 error   router: sentence" (base/log.cpp); other lines are whole sentences.
+// "2026-11-22T01:54:48.355 error   router: sentence" (base/log.cpp); other lines are whole
+// sentences.
 std::string sentence_of(const std::string& line) {
   constexpr size_t kTimeEnd = 23;
   const bool ours = line.size() > kTimeEnd && line[4] == '-' && line[10] == 'T' && line[kTimeEnd] == ' ';

@@ -1,5 +1,5 @@
-// The files that the services of a fleet leave in its run folder: logs/NAME-PID-SERVICE.log and ports/NAME-PID-SERVICE.json,
-// where NAME is the fleet's and PID is the process that started it.
+// The files that the services of a fleet leave in its run folder: logs/NAME-PID-SERVICE.log and
+// ports/NAME-PID-SERVICE.json, where NAME is the fleet's and PID is the process that started it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@ class RunFolder {
  public:
   RunFolder(std::filesystem::path folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
 
-  // Makes both folders, and removes files of earlier fleets of this name whose process has ended. Error: which folder cannot
-  // be made.
+  // Makes both folders, and removes files of earlier fleets of this name whose process has ended.
+  // Error: which folder cannot be made.
   Result<void> prepare() const;
 
   std::filesystem::path logs() const { return folder_ / "logs"; }
@@ -45,8 +45,8 @@ std::optional<Ports> read_ports(const std::filesystem::path& file);
 // Size of a log in bytes; 0: it is not there.
 uintmax_t log_size(const std::filesystem::path& log);
 
-// The last line from byte `begin` on, without its time, level and service; "": there is none. Of a long log only the end is
-// read.
+// The last line from byte `begin` on, without its time, level and service; "": there is none. Of a
+// long log only the end is read.
 std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
 
 // The last 12 lines, each on a line of its own behind "\n  | ".

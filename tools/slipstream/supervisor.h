@@ -1,6 +1,7 @@
-// Keeps processes alive: starts each again when it dies, after a pause that doubles while it keeps dying, and says so: why it
-// died, as far as its log tells, and that it is back once it is ready. A line in its log says how each life ended. All its
-// children are started, watched and reaped by one thread of its own, so none outlives it (process.h). Thread-safe.
+// Keeps processes alive: starts each again when it dies, after a pause that doubles while it keeps
+// dying, and says so: why it died, as far as its log tells, and that it is back once it is ready. A
+// line in its log says how each life ended. All its children are started, watched and reaped by one
+// thread of its own, so none outlives it (process.h). Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -42,7 +43,8 @@ class Supervisor {
   explicit Supervisor(Say say);
   ~Supervisor();  // stop()
 
-  // Returns when the process runs. Error: it cannot be run at all; then it is not supervised either. No `ready`: who runs, is.
+  // Returns when the process runs. Error: it cannot be run at all; then it is not supervised
+  // either. No `ready`: who runs, is.
   Result<void> start(std::string name, Command command, Ready ready = {});
   void restart_nobody() { restarts_ = false; }             // who dies stays so: while the whole is being started
   void restart_all() { restarts_ = true; }                 // as at first

@@ -1,5 +1,6 @@
-// What the command shows on a terminal: drafted tokens in another colour than the target's own, and a table that compares
-// answers with drafts and without. Without a terminal, or with NO_COLOR set (no-color.org), there are no colours.
+// What the command shows on a terminal: drafted tokens in another colour than the target's own, and
+// a table that compares answers with drafts and without. Without a terminal, or with NO_COLOR set
+// (no-color.org), there are no colours.
 #pragma once
 
 #include <optional>
@@ -35,7 +36,8 @@ struct Comparison {
 // How fast each answer was, with drafts and without.
 std::string table(std::span<const Comparison> comparisons);
 bool same_words(std::span<const Comparison> comparisons);
-// "same words: yes, 256 of 256 tokens". Tokens are compared place by place; a longer answer's rest counts as different.
+// "same words: yes, 256 of 256 tokens". Tokens are compared place by place; a longer answer's rest
+// counts as different.
 std::string verdict(std::span<const Comparison> comparisons);
 
 }  // namespace slipstream::command

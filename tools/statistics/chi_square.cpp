@@ -15,8 +15,8 @@ struct Against {
   double found = 0, expected = 0;
 };
 
-// Cells that expect fewer than kExpectedMin together, with the least of the others where even together they do; those that
-// cannot be by themselves, if anything was found in them.
+// Cells that expect fewer than kExpectedMin together, with the least of the others where even
+// together they do; those that cannot be by themselves, if anything was found in them.
 std::vector<Against> pooled(std::span<const double> found, std::span<const double> expected, double draws) {
   std::vector<Against> cells;
   Against few, impossible;

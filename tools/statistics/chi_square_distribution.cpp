@@ -11,7 +11,8 @@ constexpr int kTermsMax = 100000;
 constexpr int kHalvings = 200;  // of an interval: to the last bit
 constexpr double kSpread = 12;  // standard deviations of Poisson's distribution, beyond which 1e-30 is left
 
-// The regularised upper incomplete gamma function: by its series below a + 1, by its continued fraction above.
+// The regularised upper incomplete gamma function: by its series below a + 1, by its continued
+// fraction above.
 double gamma_q(double a, double x) {
   if (x <= 0) return 1;
   const double front = std::exp(-x + a * std::log(x) - std::lgamma(a));

@@ -34,7 +34,8 @@ Mean mean(size_t begin, size_t end, const Of& of) {
   return {average, std::max(squares / (count - 1) / count, 1 / (count * count))};
 }
 
-// [categories] whether it is of the event. cells: how many there were to choose of; rare categories are one.
+// [categories] whether it is of the event. cells: how many there were to choose of; rare categories
+// are one.
 std::vector<bool> choose(std::span<const size_t> reference, std::span<const size_t> candidate, size_t categories,
                          size_t& cells) {
   std::vector<Pair> counts(categories);

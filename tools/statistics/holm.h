@@ -1,5 +1,5 @@
-// Many tests at once (Holm, 1979): the chance that even one of them rejects wrongly is at most alpha, however they depend on
-// each other.
+// Many tests at once (Holm, 1979): the chance that even one of them rejects wrongly is at most
+// alpha, however they depend on each other.
 #pragma once
 
 #include <span>
@@ -7,7 +7,8 @@
 
 namespace slipstream::statistics {
 
-// [tests] p-values so adjusted that those to be rejected at level alpha are those not above alpha. In the given order.
+// [tests] p-values so adjusted that those to be rejected at level alpha are those not above alpha.
+// In the given order.
 std::vector<double> holm(std::span<const double> p_values);
 
 }  // namespace slipstream::statistics

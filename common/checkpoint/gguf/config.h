@@ -7,8 +7,8 @@
 
 namespace slipstream {
 
-// Errors name the file, the field and what is supported. A tensor that such a model does not have is an error too: it would be
-// left out of the computation in silence.
+// Errors name the file, the field and what is supported. A tensor that such a model does not have
+// is an error too: it would be left out of the computation in silence.
 Result<LlamaConfig> read_gguf_config(const GgufFile& file);
 
 }  // namespace slipstream

@@ -1,4 +1,5 @@
-// Reads forward through bytes that nobody vouches for: whatever is asked for beyond their end is an error, never a read.
+// Reads forward through bytes that nobody vouches for: whatever is asked for beyond their end is an
+// error, never a read.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// The metadata of a GGUF file: named values, checked to lie inside the file when they are read, checked for type and range when
-// they are asked for.
+// The metadata of a GGUF file: named values, checked to lie inside the file when they are read,
+// checked for type and range when they are asked for.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace slipstream {
 
-// Far above what files have (a 256k vocabulary: 256k tokens, as many merges, some 40 fields), far below what hurts.
+// Far above what files have (a 256k vocabulary: 256k tokens, as many merges, some 40 fields), far
+// below what hurts.
 inline constexpr uint64_t kGgufFieldsMax = 1 << 16;
 inline constexpr uint64_t kGgufKeyBytesMax = 65535;       // the format's own limit
 inline constexpr uint64_t kGgufTextBytesMax = 4 << 20;    // of one text: a chat template has some 10 KB

@@ -1,5 +1,6 @@
-// Reads GGUF files (versions 2 and 3, little-endian) by mmap. Nothing in a file is trusted: every count, length, type and
-// offset is checked before the first tensor is handed out, and every product is taken without overflow. Format:
+// Reads GGUF files (versions 2 and 3, little-endian) by mmap. Nothing in a file is trusted: every
+// count, length, type and offset is checked before the first tensor is handed out, and every
+// product is taken without overflow. Format:
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 #pragma once
 

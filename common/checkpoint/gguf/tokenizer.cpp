@@ -16,7 +16,8 @@ struct PreTokenizer {
   const char* steps;       // JSON
   bool ignore_merges;      // a word that is a token is that token, whatever the merges say
 };
-// Llama 3's and Qwen2's patterns differ in how many digits stand together; SmolLM splits digits one by one, then as GPT-2 does.
+// Llama 3's and Qwen2's patterns differ in how many digits stand together; SmolLM splits digits one
+// by one, then as GPT-2 does.
 constexpr PreTokenizer kPreTokenizers[] = {
     {"llama-bpe", "null",
      R"json([{"type": "Split", "behavior": "Isolated", "invert": false, "pattern": {"Regex":

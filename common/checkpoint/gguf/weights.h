@@ -1,4 +1,5 @@
-// The weights of a GGUF file under Hugging Face's names and in its order of rows, as they are stored: nothing is copied.
+// The weights of a GGUF file under Hugging Face's names and in its order of rows, as they are
+// stored: nothing is copied.
 #pragma once
 
 #include <filesystem>

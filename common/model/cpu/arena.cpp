@@ -25,7 +25,8 @@ Arena::~Arena() {
 
 Result<void*> Arena::take(size_t bytes) {
   bytes = round_up(bytes, kAlignBytes);
-  // Address space is had at once, and what is behind it only with the first touch: too late to say no.
+  // Address space is had at once, and what is behind it only with the first touch: too late to say
+  // no.
   if (const size_t most = machine_bytes(); taken_ + bytes > most) {
     return fail("{} MB of memory cannot be had (this machine has {}): use a smaller model or a smaller cache",
                 (taken_ + bytes) >> 20, most >> 20);

@@ -1,5 +1,6 @@
-// Memory for weights, cache and buffers: zeroed, aligned to 64 bytes, never freed before the arena is. Asks for huge pages,
-// because a forward pass streams through all of the weights. Not thread-safe.
+// Memory for weights, cache and buffers: zeroed, aligned to 64 bytes, never freed before the arena
+// is. Asks for huge pages, because a forward pass streams through all of the weights. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,8 @@ constexpr int64_t kPartedProducts = 1'000'000;  // of a step's layer, worth thre
 constexpr int32_t kCallsPerThread = 3;          // with fewer calls, threads share each one's parts
 constexpr int32_t kPartColumns = 2 * kLanes;
 
-// Of one query's scores: whole vectors, and an odd number of them, so that many queries' scores of one position do not share
-// the few lines that a cache keeps of one address modulo 4 KB.
+// Of one query's scores: whole vectors, and an odd number of them, so that many queries' scores of
+// one position do not share the few lines that a cache keeps of one address modulo 4 KB.
 int64_t scores_stride(int32_t blocks) { return int64_t{blocks} * kCacheRows + kLanes; }
 
 int32_t deepest(const Step& step, size_t first, size_t count) {
@@ -60,7 +60,8 @@ void CpuAttention::group_rows(int32_t heads) {
   }
 }
 
-// Number i: key-value head i % kv_heads of rows_[i / kv_heads], with its queries. Each part of the scratch begins at a line.
+// Number i: key-value head i % kv_heads of rows_[i / kv_heads], with its queries. Each part of the
+// scratch begins at a line.
 AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tensor out, int32_t i, size_t scratch) {
   const int32_t kv_heads = cache.shape.kv_heads, heads = cache.shape.heads / kv_heads, size = cache.shape.head_size;
   const Rows rows = rows_[static_cast<size_t>(i / kv_heads)];

@@ -1,6 +1,7 @@
-// Attention of a step on a CPU: rows that stand beside each other in one sequence (a tree's nodes, a prompt chunk) are attended
-// together, so that each cache block is read once for all of them; key-value heads and groups of rows are split over threads,
-// and where these are few and the context is long, each one's blocks and columns are. A row's bits depend on none of this.
+// Attention of a step on a CPU: rows that stand beside each other in one sequence (a tree's nodes,
+// a prompt chunk) are attended together, so that each cache block is read once for all of them;
+// key-value heads and groups of rows are split over threads, and where these are few and the
+// context is long, each one's blocks and columns are. A row's bits depend on none of this.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ CacheLayout layout(CpuPath path, int32_t head_size) {
   return {.format = kernels(path).cache, .head_size = head_size, .value_stride = value_stride(head_size)};
 }
 
-// Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by `factor`, short ones (below
-// original_context / high) left alone, those between blended.
+// Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by
+// `factor`, short ones (below original_context / high) left alone, those between blended.
 float llama3_frequency(float frequency, const RopeRules& rules) {
   const auto original = static_cast<float>(rules.original_context);
   const float wave = 2.0F * std::numbers::pi_v<float> / frequency;
@@ -44,7 +44,8 @@ float rope_frequency(const RopeRules& rules, size_t i) {
   return frequency;
 }
 
-// The format that holds every number of the dtype as stored; bf16 is also what rounds those of wider ones.
+// The format that holds every number of the dtype as stored; bf16 is also what rounds those of
+// wider ones.
 WeightFormat format_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::q8_0:
@@ -61,7 +62,8 @@ WeightFormat format_of(Dtype dtype) {
   return WeightFormat::bf16;
 }
 
-// What a stack is kept in, where the file decides: a weight has one format, so parts that differ become bf16.
+// What a stack is kept in, where the file decides: a weight has one format, so parts that differ
+// become bf16.
 WeightFormat format_of(std::span<const HostMatrix> stacked) {
   const WeightFormat first = format_of(stacked.front().dtype);
   const bool alike = std::ranges::all_of(stacked, [&](const HostMatrix& each) { return format_of(each.dtype) == first; });
@@ -72,7 +74,8 @@ bool all_finite(std::span<const float> numbers) {
   return std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); });
 }
 
-// Rows of a matrix into its panels: what a file stores in this format as it stands, all else rounded to it.
+// Rows of a matrix into its panels: what a file stores in this format as it stands, all else
+// rounded to it.
 class RowPacker {
  public:
   RowPacker(WeightFormat format, int32_t cols)
@@ -134,8 +137,9 @@ std::unexpected<Error> not_finite(std::string_view tensor) {
       tensor);
 }
 
-// Adds to a hash the bits that this processor gives for one fixed product. Vendors describe VDPBF16PS alike, but a numerics id
-// must not rest on their rounding alike as well: where they differ, so do the ids.
+// Adds to a hash the bits that this processor gives for one fixed product. Vendors describe
+// VDPBF16PS alike, but a numerics id must not rest on their rounding alike as well: where they
+// differ, so do the ids.
 uint32_t probe(const Kernels& kernels, WeightFormat format, uint32_t hash) {
   constexpr int32_t kCols = 512;
   std::vector<float> in(kCols), out(kPanelRows), row(kCols);

@@ -82,7 +82,8 @@ void CpuOps::begin(const Step& step) {
   attention_.begin(step);
 }
 
-// In order, since a later move may read what an earlier one's neighbour left; layers are apart from each other.
+// In order, since a later move may read what an earlier one's neighbour left; layers are apart from
+// each other.
 void CpuOps::move(const CpuCache& cache, std::span<const KvMove> moves) {
   if (moves.empty()) return;
   pool_.run(cache.layers, 4, [&](int32_t begin, int32_t end, int) {

@@ -1,4 +1,5 @@
-// Ops on a CPU: each call splits its rows, panels or heads over the pool and runs the path's kernel on every part.
+// Ops on a CPU: each call splits its rows, panels or heads over the pool and runs the path's kernel
+// on every part.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,8 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* context) {
   const uint32_t loop = loops_.load(std::memory_order_relaxed) + 1;
   const int32_t ranges = (count + grain - 1) / grain;
-  // From here on a worker still at the end of the last loop fails its claim, whatever it has read of the fields by then.
+  // From here on a worker still at the end of the last loop fails its claim, whatever it has read
+  // of the fields by then.
   ticket_.store(uint64_t{loop} << 32 | kClosed, std::memory_order_relaxed);
   count_.store(count, std::memory_order_release);
   grain_.store(grain, std::memory_order_release);

@@ -1,8 +1,9 @@
-// Splits loops over a fixed number of threads, the caller's included. Which thread does which range is left to chance, so a
-// body's result must not depend on it.
+// Splits loops over a fixed number of threads, the caller's included. Which thread does which range
+// is left to chance, so a body's result must not depend on it.
 //
-// Workers that find nothing to do spin for kSpinFor, then sleep: a forward pass is hundreds of short loops, and an idle
-// verifier burns no core. One thread calls run(); bodies call nothing of the pool.
+// Workers that find nothing to do spin for kSpinFor, then sleep: a forward pass is hundreds of
+// short loops, and an idle verifier burns no core. One thread calls run(); bodies call nothing of
+// the pool.
 #pragma once
 
 #include <atomic>
@@ -22,8 +23,8 @@ class ThreadPool {
   ~ThreadPool();
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // body(begin, end, thread) for disjoint ranges of at most `grain` that cover [0, count); returns when all are done.
-  // thread: 0 .. threads() - 1, never twice at once.
+  // body(begin, end, thread) for disjoint ranges of at most `grain` that cover [0, count); returns
+  // when all are done. thread: 0 .. threads() - 1, never twice at once.
   template <class Body>
   void run(int32_t count, int32_t grain, const Body& body) {
     if (count <= grain || workers_.empty()) {
@@ -44,9 +45,10 @@ class ThreadPool {
   void serve(int thread);
   bool work_on(uint32_t loop, int thread);  // takes ranges until none is left; false: there was none
 
-  // A loop is published by its number in the upper half of ticket_, its next range in the lower. A thread reads ticket and
-  // fields, then claims a range by compare-exchange on the whole ticket. The ticket is closed before the fields change and
-  // opened after (a sequence lock): if the claim succeeds, the fields read are this loop's, and stay until its range is done.
+  // A loop is published by its number in the upper half of ticket_, its next range in the lower. A
+  // thread reads ticket and fields, then claims a range by compare-exchange on the whole ticket.
+  // The ticket is closed before the fields change and opened after (a sequence lock): if the claim
+  // succeeds, the fields read are this loop's, and stay until its range is done.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<int32_t> count_{0}, grain_{1};
   std::atomic<Call> call_{nullptr};

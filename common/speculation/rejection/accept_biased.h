@@ -12,10 +12,9 @@
 //   uniform   min(1, (p + e) / q), e in [0, 1]       p                  2411.00841, Decoding-UNO
 //   typical   p > min(e, d exp(-H(p))) ? 1 : 0       p                  2401.10774 v1, Section 3.3
 //
-// (pareto is the paper's Decoding-OPT, its Appendix G; uniform never spends less than pareto. 2401.10774
-// is Medusa.)
-// With P = norm((p - b q)+) the spent variation is sum (b q - p)+, the least that any P allows
-// (Theorem 4 of 2411.00841).
+// (pareto is the paper's Decoding-OPT, its Appendix G; uniform never spends less than pareto.
+// 2401.10774 is Medusa.) With P = norm((p - b q)+) the spent variation is sum (b q - p)+, the least
+// that any P allows (Theorem 4 of 2411.00841).
 #pragma once
 
 #include <vector>

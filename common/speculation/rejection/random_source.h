@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/exact/noise.h"
 #include "common/speculation/rejection/token_distribution.h"
+#include "kernels/exact/noise.h"
 
 namespace slipstream {
 

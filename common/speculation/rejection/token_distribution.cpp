@@ -32,7 +32,8 @@ bool target_distribution(std::span<const float> logits, const SamplingParams& pa
   if (!kept) return false;
   distribution.ids.assign(kept->ids.begin(), kept->ids.end());
   distribution.weights.resize(kept->ids.size());
-  distribution.total = scratch.kernels->exp_each(kept->scaled.data(), std::ssize(kept->scaled), kept->highest, distribution.weights.data());
+  distribution.total =
+      scratch.kernels->exp_each(kept->scaled.data(), std::ssize(kept->scaled), kept->highest, distribution.weights.data());
   return true;
 }
 

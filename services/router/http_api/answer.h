@@ -1,4 +1,5 @@
-// One answer in the making: tokens in, text out, to one HTTP exchange. Made on the text thread, then used by the loop's only.
+// One answer in the making: tokens in, text out, to one HTTP exchange. Made on the text thread,
+// then used by the loop's only.
 #pragma once
 
 #include <optional>

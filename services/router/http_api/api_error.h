@@ -1,4 +1,5 @@
-// Errors in OpenAI's shape, {"error":{"message","type","param","code"}}, with the status that clients act upon.
+// Errors in OpenAI's shape, {"error":{"message","type","param","code"}}, with the status that
+// clients act upon.
 #pragma once
 
 #include <expected>

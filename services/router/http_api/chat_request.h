@@ -1,5 +1,5 @@
-// The body of POST /v1/chat/completions, checked: what is built is read, what is known but not built yet is refused with a
-// sentence, what nobody knows is ignored.
+// The body of POST /v1/chat/completions, checked: what is built is read, what is known but not
+// built yet is refused with a sentence, what nobody knows is ignored.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct ChatRequest {
   bool tell_tokens = false;
 };
 
-// served: the one model's name; a request may leave `model` out. rules: those that a request may choose.
+// served: the one model's name; a request may leave `model` out. rules: those that a request may
+// choose.
 ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served,
                                           const std::vector<std::string>& rules);
 

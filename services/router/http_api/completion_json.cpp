@@ -33,8 +33,9 @@ Json usage_json(const Usage& usage) {
 // Draft nodes that a step judged: those that came too late or for another base are none of them.
 uint32_t judged(const SpeculationReport& report) { return report.accepted + report.rejected + report.unreached; }
 
-// OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were computed for nothing. Some that
-// were accepted are none of the answer, where that ended at a stop string before them.
+// OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were
+// computed for nothing. Some that were accepted are none of the answer, where that ended at a stop
+// string before them.
 Json usage_json(const Usage& usage, const SpeculationReport& report) {
   Json json = usage_json(usage);
   json["completion_tokens_details"] = {
@@ -64,8 +65,8 @@ Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& hi
             {"num_spec_tokens", draft_nodes_max}}}};
 }
 
-// Which rule ran, why it was not the one asked for, or why nobody drafted, and what total variation it spent if it is one that
-// declares its bias. Greedy is what coupled is called at temperature 0.
+// Which rule ran, why it was not the one asked for, or why nobody drafted, and what total variation
+// it spent if it is one that declares its bias. Greedy is what coupled is called at temperature 0.
 Json speculation_json(const CompletionHead& head, const Delivery& delivery, const Usage& usage) {
   if (!head.speculates) return {{"rule", "off"}};
   const SpeculationReport& report = delivery.report;

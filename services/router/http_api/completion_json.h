@@ -1,5 +1,5 @@
-// The JSON of answers: OpenAI's chat.completion and chat.completion.chunk, with vLLM's `metrics.speculative_decoding` and our
-// `slipstream` object.
+// The JSON of answers: OpenAI's chat.completion and chat.completion.chunk, with vLLM's
+// `metrics.speculative_decoding` and our `slipstream` object.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Usage {
   uint32_t guessed_tokens = 0;  // of those of the completion, by a drafter
 };
 
-// `slipstream`: {"token_ids", "drafted", "depths", "pieces"}, if the request asked for tokens. The pieces together are the
-// text.
+// `slipstream`: {"token_ids", "drafted", "depths", "pieces"}, if the request asked for tokens. The
+// pieces together are the text.
 struct TokenFacts {
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it

@@ -1,8 +1,10 @@
-// The OpenAI-shaped front: POST /v1/chat/completions, GET /v1/models, /health, /ready, /metrics, and a page for people at /.
+// The OpenAI-shaped front: POST /v1/chat/completions, GET /v1/models, /health, /ready, /metrics,
+// and a page for people at /.
 //
-// Threads: handle() runs on the server's thread, which carries every stream and so must not be held: it answers what is quick
-// and gives a chat to the text thread (Ports::later), which parses, tokenises and posts a Submit. deliver() and fail() run on
-// the loop's thread: they turn tokens into text and write it. They meet in a table of live answers, locked only to look one up.
+// Threads: handle() runs on the server's thread, which carries every stream and so must not be
+// held: it answers what is quick and gives a chat to the text thread (Ports::later), which parses,
+// tokenises and posts a Submit. deliver() and fail() run on the loop's thread: they turn tokens
+// into text and write it. They meet in a table of live answers, locked only to look one up.
 #pragma once
 
 #include <functional>

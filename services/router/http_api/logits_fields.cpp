@@ -81,7 +81,8 @@ Checked read_allowed(const RequestFields& fields, LogitsParams& how) {
   return {};
 }
 
-// A word as it is written, and as it follows a space: byte-level tokenizers give these other tokens.
+// A word as it is written, and as it follows a space: byte-level tokenizers give these other
+// tokens.
 Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, LogitsParams& how) {
   const auto too_long = [](size_t tokens) {
     return std::unexpected(bad_field(

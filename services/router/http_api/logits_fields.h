@@ -1,4 +1,5 @@
-// The request fields that change logits before a token is sampled (sampling/logits_params.h): penalties, biases, masks.
+// The request fields that change logits before a token is sampled (sampling/logits_params.h):
+// penalties, biases, masks.
 #pragma once
 
 #include <cstdint>

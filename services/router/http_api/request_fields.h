@@ -1,5 +1,5 @@
-// Reads the fields of a JSON object by name, with an error for each wrong type or range that names the field. A field that is
-// absent or null reads as nothing.
+// Reads the fields of a JSON object by name, with an error for each wrong type or range that names
+// the field. A field that is absent or null reads as nothing.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 
 namespace slipstream {
 
-// allowed: the names of the rules that the operator lets clients choose (messages/rules.h). Errors name the field.
+// allowed: the names of the rules that the operator lets clients choose (messages/rules.h). Errors
+// name the field.
 ApiResult<Speculation> read_speculation(const RequestFields& body, const std::vector<std::string>& allowed);
 
 }  // namespace slipstream

@@ -1,8 +1,10 @@
-// fault_proxy --upstream tcp://127.0.0.1:PORT [--loss 0.05] [--duplicate 0.05] [--reorder 0.05] [--spike 0.002]
+// fault_proxy --upstream tcp://127.0.0.1:PORT [--loss 0.05] [--duplicate 0.05] [--reorder 0.05]
+// [--spike 0.002]
 //             [--cut-every-s 10] [--seed 1] [--port-file FILE] [--tally-file FILE] ...
-// A process between the sockets of processes: each connection to it is one of its own to the upstream, and every whole message
-// on the way meets with the dice. The port file appears once it listens: {"bind": "tcp://...", "pid": ...}. SIGUSR1 writes the
-// tally, SIGTERM too, and ends it. For clear traffic only: through CURVE no message can be told from the next.
+// A process between the sockets of processes: each connection to it is one of its own to the
+// upstream, and every whole message on the way meets with the dice. The port file appears once it
+// listens: {"bind": "tcp://...", "pid": ...}. SIGUSR1 writes the tally, SIGTERM too, and ends it.
+// For clear traffic only: through CURVE no message can be told from the next.
 #include <signal.h>
 #include <sys/signalfd.h>
 

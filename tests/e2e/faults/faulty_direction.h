@@ -1,5 +1,6 @@
-// One direction of one connection: what goes in comes out as it came, or never, or twice, or later, or after what came behind
-// it. Pure: time and dice come from outside. Only whole messages meet with faults; greeting and commands pass.
+// One direction of one connection: what goes in comes out as it came, or never, or twice, or later,
+// or after what came behind it. Pure: time and dice come from outside. Only whole messages meet
+// with faults; greeting and commands pass.
 #pragma once
 
 #include <map>

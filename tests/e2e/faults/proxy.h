@@ -1,4 +1,5 @@
-// Stands before one upstream: listens, relays each connection, cuts some. One thread, one poll loop.
+// Stands before one upstream: listens, relays each connection, cuts some. One thread, one poll
+// loop.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,8 @@ class Proxy {
     plan_cut(Time(0));
   }
 
-  // Waits for something to do, or until `other` (an fd) is readable: then true. now(): since any fixed moment.
+  // Waits for something to do, or until `other` (an fd) is readable: then true. now(): since any
+  // fixed moment.
   template <class Clock>
   bool step(int other, Clock&& now) {
     const bool readable = wait(other, now());

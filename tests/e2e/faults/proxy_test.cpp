@@ -1,4 +1,5 @@
-// The proxy between two of the product's own transports: what a process sees of the other through it.
+// The proxy between two of the product's own transports: what a process sees of the other through
+// it.
 #include "tests/e2e/faults/proxy.h"
 
 #include <sys/eventfd.h>

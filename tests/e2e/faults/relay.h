@@ -1,5 +1,5 @@
-// One connection to the proxy and its own one to the upstream: what either says reaches the other, as luck has it. The end of
-// one ends the other, once that has been told what was said before.
+// One connection to the proxy and its own one to the upstream: what either says reaches the other,
+// as luck has it. The end of one ends the other, once that has been told what was said before.
 #pragma once
 
 #include <poll.h>

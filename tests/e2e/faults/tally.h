@@ -40,7 +40,8 @@ struct Tally {
   Tally& operator+=(const Tally& other);
 };
 
-// As JSON, whole at once: {"control": {"to_upstream": {"messages": 12, ...}, "to_client": ...}, ..., "connections": 2, ...}
+// As JSON, whole at once: {"control": {"to_upstream": {"messages": 12, ...}, "to_client": ...},
+// ..., "connections": 2, ...}
 Result<void> write_tally(const std::filesystem::path& file, const Tally& tally);
 Result<Tally> read_tally(const std::filesystem::path& file);
 

@@ -1,5 +1,6 @@
-// What a ZMTP 3 connection carries one way, cut where something may be done to it (https://rfc.zeromq.org/spec/23): the
-// greeting as it comes, then commands and whole messages, with all their frames.
+// What a ZMTP 3 connection carries one way, cut where something may be done to it
+// (https://rfc.zeromq.org/spec/23): the greeting as it comes, then commands and whole messages,
+// with all their frames.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ struct Unit {
 class ZmtpUnits {
  public:
   void add(std::span<const std::byte> bytes) { pending_.insert(pending_.end(), bytes.begin(), bytes.end()); }
-  // The next whole one, or nothing yet. Error: this is no ZMTP 3, or a unit over its limit; of no use any more.
+  // The next whole one, or nothing yet. Error: this is no ZMTP 3, or a unit over its limit; of no
+  // use any more.
   Result<std::optional<Unit>> next();
 
  private:

@@ -1,5 +1,6 @@
-// The product's drafter, but its trees leave at a chosen moment of the round: `offset` after the deadline that came with the
-// Advance, or before it if negative. Everything else goes its way at once.
+// The product's drafter, but its trees leave at a chosen moment of the round: `offset` after the
+// deadline that came with the Advance, or before it if negative. Everything else goes its way at
+// once.
 #pragma once
 
 #include <map>

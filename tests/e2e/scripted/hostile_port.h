@@ -1,5 +1,5 @@
-// Where a drafter says that verifiers shall connect, and what awaits them there: a message that never ends, or a drafter that
-// says it is attached and then never reads a byte.
+// Where a drafter says that verifiers shall connect, and what awaits them there: a message that
+// never ends, or a drafter that says it is attached and then never reads a byte.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// A transport that lets everything pass but trees: in place of each it sends the next mischief (mischief.h). After kStrikesMax
-// of them it calls `done`, since by then the verifier may have stopped listening: a new life goes on with the rest.
+// A transport that lets everything pass but trees: in place of each it sends the next mischief
+// (mischief.h). After kStrikesMax of them it calls `done`, since by then the verifier may have
+// stopped listening: a new life goes on with the rest.
 #pragma once
 
 #include <functional>

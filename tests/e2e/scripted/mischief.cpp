@@ -23,7 +23,8 @@ Parcels one(const MischiefContext& context, Tree tree) { return raw(context, enc
 TokenId any_token(MischiefContext& context) {
   return std::uniform_int_distribution<TokenId>(0, context.vocabulary - 1)(context.random);
 }
-// Our own encoder refuses what is out of bounds, so that goes in as a mark and is overwritten in the bytes.
+// Our own encoder refuses what is out of bounds, so that goes in as a mark and is overwritten in
+// the bytes.
 template <class T>
 Parcels with_mark(const MischiefContext& context, const DraftMessage& message, T mark, T wanted) {
   wire::Bytes bytes = wire::encode(message);
@@ -42,7 +43,8 @@ Parcels with_first(const MischiefContext& context, Tree tree, const TreeNode& no
   return one(context, std::move(tree));
 }
 
-// ---- Envelopes that are none ----------------------------------------------------------------------------------------------
+// ---- Envelopes that are none
+// ----------------------------------------------------------------------------------------------
 
 Parcels with_envelope_byte(const MischiefContext& context, Tree tree, size_t at) {
   wire::Bytes head = envelope(context);
@@ -63,7 +65,8 @@ Parcels a_third_frame(Tree tree, MischiefContext& context) {
   return {{envelope(context), encoded(std::move(tree)), wire::Bytes(8)}};
 }
 
-// ---- Frames that are no messages -------------------------------------------------------------------------------------------
+// ---- Frames that are no messages
+// -------------------------------------------------------------------------------------------
 
 Parcels garbage(Tree, MischiefContext& context) {
   wire::Bytes bytes(512);
@@ -101,7 +104,8 @@ Parcels no_boundary(Tree tree, MischiefContext& context) {
   return raw(context, encoded(std::move(tree)), static_cast<Boundary>(77));
 }
 
-// ---- Messages that a drafter does not send ---------------------------------------------------------------------------------
+// ---- Messages that a drafter does not send
+// ---------------------------------------------------------------------------------
 
 Parcels a_verifiers_message(Tree tree, MischiefContext& context) {
   return raw(context, wire::encode(DraftMessage(Release{tree.fence.sequence, tree.fence.epoch})));
@@ -132,7 +136,8 @@ Parcels resync_of_less_than_nothing(Tree tree, MischiefContext& context) {
   return with_mark<int32_t>(context, Resync{fence.sequence, fence.epoch, fence.round, kMark}, kMark, -1);
 }
 
-// ---- Nodes that are no tree ------------------------------------------------------------------------------------------------
+// ---- Nodes that are no tree
+// ------------------------------------------------------------------------------------------------
 
 Parcels its_own_parent(Tree tree, MischiefContext& context) {
   return with_first(context, std::move(tree), {.token = any_token(context), .parent = 0});
@@ -182,14 +187,16 @@ Parcels more_nodes_than_there_are(Tree tree, MischiefContext& context) {
   return with_mark<uint32_t>(context, DraftMessage(std::move(tree)), kTreeNodesMax << 2, 4096 << 2);
 }
 
-// As many nodes again in the same space: the word before the list also says how many words each has.
+// As many nodes again in the same space: the word before the list also says how many words each
+// has.
 Parcels twice_as_many_nodes_as_allowed(Tree tree, MischiefContext& context) {
   tree.nodes.resize(kTreeNodesMax, {.parent = kRoot});
   constexpr uint64_t kMark = (uint64_t{2} << 32) | (kTreeNodesMax << 2);
   return with_mark<uint64_t>(context, DraftMessage(std::move(tree)), kMark, (uint64_t{1} << 32) | (kTreeNodesMax << 3));
 }
 
-// ---- Trees that are not asked for ------------------------------------------------------------------------------------------
+// ---- Trees that are not asked for
+// ------------------------------------------------------------------------------------------
 
 Parcels wider_than_asked(Tree tree, MischiefContext& context) {
   const TokenId first = any_token(context);

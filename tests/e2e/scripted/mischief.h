@@ -1,5 +1,6 @@
-// Everything wrong that a drafter can send in place of a tree, each under a name: frames that are no messages, messages that
-// are no trees, trees that are no trees, and good trees behind wrong fences. None may change a word or stop a verifier.
+// Everything wrong that a drafter can send in place of a tree, each under a name: frames that are
+// no messages, messages that are no trees, trees that are no trees, and good trees behind wrong
+// fences. None may change a word or stop a verifier.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct MischiefContext {
 
 struct Mischief {
   std::string_view name;
-  // honest: a valid tree with at least one node, fenced for the round that asked for it. Returns what to send instead.
+  // honest: a valid tree with at least one node, fenced for the round that asked for it. Returns
+  // what to send instead.
   std::vector<Parcel> (*parcels)(Tree honest, MischiefContext& context);
 };
 

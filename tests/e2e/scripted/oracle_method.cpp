@@ -35,7 +35,8 @@ Result<std::vector<Draft>> OracleMethod::draft(std::span<const DraftAsk> asks) {
   return trees;
 }
 
-// What it heard of a sequence may lack the last tokens, which no Advance brought; the next time it hears more.
+// What it heard of a sequence may lack the last tokens, which no Advance brought; the next time it
+// hears more.
 void OracleMethod::end(const DraftKey& key) {
   const auto at = sequences_.find(key);
   if (at == sequences_.end()) return;

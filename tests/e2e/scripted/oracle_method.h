@@ -1,6 +1,6 @@
-// Drafts what the target will say, because it was told, or was there when the same was asked before: each sequence whose tokens
-// begin a known answer gets the rest of that answer as a chain of the full budget. Of the nodes that the target reaches, all
-// must be accepted.
+// Drafts what the target will say, because it was told, or was there when the same was asked
+// before: each sequence whose tokens begin a known answer gets the rest of that answer as a chain
+// of the full budget. Of the nodes that the target reaches, all must be accepted.
 #pragma once
 
 #include <filesystem>

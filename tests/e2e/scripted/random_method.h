@@ -1,5 +1,6 @@
-// Drafts random valid trees: several children a node, random survival, up to the budget. Half of the tokens are ones that the
-// sequence already holds, so that now and then a branch is right. Whatever it sends, no word of the output may change.
+// Drafts random valid trees: several children a node, random survival, up to the budget. Half of
+// the tokens are ones that the sequence already holds, so that now and then a branch is right.
+// Whatever it sends, no word of the output may change.
 #pragma once
 
 #include <random>

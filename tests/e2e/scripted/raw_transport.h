@@ -1,6 +1,6 @@
-// A transport that can also send what the product's own never would: any frames at all, envelope included. For hostile peers
-// only. Links to routers are DEALER sockets, as in zmq/zmq_transport.h, but nobody watches them: a Hello is repeated until
-// it arrives.
+// A transport that can also send what the product's own never would: any frames at all, envelope
+// included. For hostile peers only. Links to routers are DEALER sockets, as in zmq/zmq_transport.h,
+// but nobody watches them: a Hello is repeated until it arrives.
 #pragma once
 
 #include <deque>

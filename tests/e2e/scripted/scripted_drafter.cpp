@@ -1,4 +1,5 @@
-// scripted_drafter --script NAME --model DIR --router tcp://HOST:PORT [--bind tcp://127.0.0.1:0] [--port-file FILE] ...
+// scripted_drafter --script NAME --model DIR --router tcp://HOST:PORT [--bind tcp://127.0.0.1:0]
+// [--port-file FILE] ...
 //   random     valid random trees up to the budget                           [--seed N]
 //   oracle     the right continuation, as a chain of the full budget: of what was asked before, with equal parameters, and of
 //              what a file tells                                              [--answers FILE] (JSON: oracle_method.h)
@@ -7,8 +8,9 @@
 //   endless    at whose port a message without an end awaits each verifier (hostile_port.h)
 //   deaf       that attaches, and never reads what a verifier sends
 //   malformed  everything wrong that there is, in turn (mischief.cpp)         [--mischief NAME] [--seed N]
-// The port file appears once it is bound: {"bind": "tcp://...", "pid": ...}. SIGTERM ends it. `malformed` starts a new life, at
-// a new port, after each kStrikesMax pieces of mischief, and says on stderr how far it is.
+// The port file appears once it is bound: {"bind": "tcp://...", "pid": ...}. SIGTERM ends it.
+// `malformed` starts a new life, at a new port, after each kStrikesMax pieces of mischief, and says
+// on stderr how far it is.
 #include <algorithm>
 #include <memory>
 #include <stop_token>

@@ -118,7 +118,8 @@ class EveryMischief : public testing::TestWithParam<Mischief> {
   }
 };
 
-// What it hands to ZeroMQ gets to the decoder only through the envelope, and to the model only through TokenTree::make.
+// What it hands to ZeroMQ gets to the decoder only through the envelope, and to the model only
+// through TokenTree::make.
 TEST_P(EveryMischief, IsDecodedOrRefused) {
   MischiefContext context{.self = 5, .vocabulary = 100, .random = std::mt19937_64(3)};
   for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,5 @@
-// Drafts full trees that are never right and cost no time to make: what a hostile or broken peer can do within the rules.
+// Drafts full trees that are never right and cost no time to make: what a hostile or broken peer
+// can do within the rules.
 #pragma once
 
 #include <algorithm>

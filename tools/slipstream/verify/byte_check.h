@@ -1,5 +1,5 @@
-// The first part of verify-lossless: both servers get the same question, and their answers are compared byte for byte, by token
-// ids where both give them, and by their finish reason.
+// The first part of verify-lossless: both servers get the same question, and their answers are
+// compared byte for byte, by token ids where both give them, and by their finish reason.
 #pragma once
 
 #include <optional>

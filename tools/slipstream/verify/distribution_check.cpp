@@ -117,8 +117,8 @@ std::vector<double> declared_until(const Samples& samples, size_t unit) {
   return declared;
 }
 
-// The category of each draw, numbered as they come, and the test whether the sides lie further apart than is declared.
-// until: the last unit that the category knows of.
+// The category of each draw, numbered as they come, and the test whether the sides lie further
+// apart than is declared. until: the last unit that the category knows of.
 statistics::Excess excess_of(const Samples& samples, const CategoryOf& category, size_t until) {
   std::map<std::string, size_t> numbers;
   const auto numbered = [&](const std::vector<Sample>& side) {
@@ -147,7 +147,8 @@ std::string pair_label(const Texts& texts, const std::string& pair) {
 
 double apart(const statistics::Pair& count) { return std::abs(count.reference - count.candidate) / std::sqrt(count.both()); }
 
-// A cell is every pair of its hash. A person is told the one of them that differs most; the test knows nothing of that.
+// A cell is every pair of its hash. A person is told the one of them that differs most; the test
+// knows nothing of that.
 Tally count_pairs(const Samples& samples, const Texts& texts, size_t position, size_t cells) {
   const Tally pairs = count(samples, [=](const Sample& sample) { return pair_at(sample, position); });
   struct Shown {

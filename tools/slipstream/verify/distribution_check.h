@@ -1,16 +1,18 @@
-// The second part's judgement: are the answers of both sides draws of one distribution? For each position a test of its own
-// distribution, whatever stood before, and for each two neighbours one of their joint distribution; all of them corrected
-// together (statistics/holm.h). Pure.
+// The second part's judgement: are the answers of both sides draws of one distribution? For each
+// position a test of its own distribution, whatever stood before, and for each two neighbours one
+// of their joint distribution; all of them corrected together (statistics/holm.h). Pure.
 //
-// A candidate that declares how far it strays is held to that instead: each test is whether the two lie further apart than the
-// mean of what its answers declare (statistics/excess.h). What an answer declares is the sum over its tokens of the total
-// variation between the distribution that each came from and the target's own, given what stood before; by the triangle
-// inequality the mean of the sum up to a token bounds the total variation of the distribution of answers up to there, and so of
-// any part of them. Where the candidate tells the sum token by token, each test has its own bound; else all have the one of
-// whole answers.
+// A candidate that declares how far it strays is held to that instead: each test is whether the two
+// lie further apart than the mean of what its answers declare (statistics/excess.h). What an answer
+// declares is the sum over its tokens of the total variation between the distribution that each
+// came from and the target's own, given what stood before; by the triangle inequality the mean of
+// the sum up to a token bounds the total variation of the distribution of answers up to there, and
+// so of any part of them. Where the candidate tells the sum token by token, each test has its own
+// bound; else all have the one of whole answers.
 //
-// Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as many cells as the number of
-// draws fills, so that a vocabulary's square does not end as one cell of rarities.
+// Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as
+// many cells as the number of draws fills, so that a vocabulary's square does not end as one cell
+// of rarities.
 #pragma once
 
 #include <optional>
@@ -53,8 +55,8 @@ struct SamplePlace {
   int positions = 1;
 };
 
-// One test for each position, then one for each two neighbours if the draws fill at least four cells. An answer that ended
-// early has "(end)" at the positions it does not reach.
+// One test for each position, then one for each two neighbours if the draws fill at least four
+// cells. An answer that ended early has "(end)" at the positions it does not reach.
 std::vector<DistributionTest> distribution_tests(const Samples& samples, const SamplePlace& place);
 
 struct DistributionResult {

@@ -1,4 +1,5 @@
-// A report's content, said once: headings, paragraphs, tables, quotations and plots, and their two forms.
+// A report's content, said once: headings, paragraphs, tables, quotations and plots, and their two
+// forms.
 #pragma once
 
 #include <string>

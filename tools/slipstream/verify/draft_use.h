@@ -1,5 +1,5 @@
-// Counts how much speculation was at work in the answers that are compared. An answer without any drafts says nothing about
-// speculation, however well it agrees.
+// Counts how much speculation was at work in the answers that are compared. An answer without any
+// drafts says nothing about speculation, however well it agrees.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace slipstream::command::verify {
 
-// Of the answers that a part compares, so many at least must have had a draft at work. What speculation alone does wrong shows
-// in those only: a shift of theirs is seen at a tenth of its size in the worst case. With fewer, "the same" would speak of
-// plain decoding.
+// Of the answers that a part compares, so many at least must have had a draft at work. What
+// speculation alone does wrong shows in those only: a shift of theirs is seen at a tenth of its
+// size in the worst case. With fewer, "the same" would speak of plain decoding.
 inline constexpr double kDraftedShareMin = 0.1;
 
-// [answer.ids] 1 where the tree of the token's step was deep enough to have a draft there, right or wrong. Empty: the server
-// does not tell.
+// [answer.ids] 1 where the tree of the token's step was deep enough to have a draft there, right or
+// wrong. Empty: the server does not tell.
 std::vector<uint8_t> drafted_places(const Answer& answer);
 
 struct DraftUse {

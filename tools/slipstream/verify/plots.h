@@ -8,7 +8,8 @@
 
 namespace slipstream::command::verify {
 
-// A bar for each test, as long as its corrected p-value is small (logarithmic), and the line that none may cross.
+// A bar for each test, as long as its corrected p-value is small (logarithmic), and the line that
+// none may cross.
 std::string p_value_plot(std::span<const DistributionTest> tests, double alpha);
 
 // How often each side drew what: two bars a cell, the most frequent first, at most 24 cells.

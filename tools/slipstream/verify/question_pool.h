@@ -12,8 +12,8 @@
 
 namespace slipstream::command::verify {
 
-// Shows on a terminal how far the work is: one line that is written over. Shows nothing where stdout is no terminal.
-// Thread-safe.
+// Shows on a terminal how far the work is: one line that is written over. Shows nothing where
+// stdout is no terminal. Thread-safe.
 class Progress {
  public:
   Progress(std::string what, size_t total);
@@ -41,8 +41,8 @@ struct QuestionPool {
   const ServerPair& servers;
   int streams = 1;
 
-  // Calls task(clients, i) once for each i below count, from several threads. The first error ends it: what runs is finished,
-  // nothing more is begun.
+  // Calls task(clients, i) once for each i below count, from several threads. The first error ends
+  // it: what runs is finished, nothing more is begun.
   Result<void> run(size_t count, Progress& progress, const std::function<Result<void>(ClientPair&, size_t)>& task) const;
 };
 

@@ -1,5 +1,5 @@
-// What a user wants in the requests, by the names of their fields (docs/API.md): in those of both sides, and in the candidate's
-// `speculation`.
+// What a user wants in the requests, by the names of their fields (docs/API.md): in those of both
+// sides, and in the candidate's `speculation`.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ struct RequestFlags {
   std::optional<int> top_k;
   std::string fields;  // any others, as a JSON object
 
-  // As one JSON object; empty: there is none. Error: `fields` is no object, or names what the command sets itself or
-  // another flag has.
+  // As one JSON object; empty: there is none. Error: `fields` is no object, or names what the
+  // command sets itself or another flag has.
   Result<std::string> json() const;
 };
 
@@ -28,7 +28,8 @@ struct SpeculationFlags {
   std::string json() const;     // all but the rule, as a JSON object; empty: there is none
   bool declares_bias() const;   // the rule does not promise the target's distribution, but says how far it strays
   bool promises_bytes() const;  // equal seeds, equal words
-  // Error: a rule that there is not, one that lacks what it must be told, or a flag that does not go with it.
+  // Error: a rule that there is not, one that lacks what it must be told, or a flag that does not
+  // go with it.
   Result<void> check() const;
 };
 

@@ -1,5 +1,6 @@
-// Draws the samples of the second part of verify-lossless: many short answers to one prompt. Each server has seeds of its own,
-// so that the two sets of samples are independent even where equal seeds give equal words.
+// Draws the samples of the second part of verify-lossless: many short answers to one prompt. Each
+// server has seeds of its own, so that the two sets of samples are independent even where equal
+// seeds give equal words.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,16 @@
 
 namespace slipstream::command::verify {
 
-// Tokens asked for beyond those that are compared. A step drafts no deeper than the answer may still go, and its last token is
-// its own; rules that draw draft nothing for the first token, and a tree with two siblings a node is two deep only where six
-// tokens are left. So the second and the third, say, have a tree of several levels before them, as they have in long answers.
+// Tokens asked for beyond those that are compared. A step drafts no deeper than the answer may
+// still go, and its last token is its own; rules that draw draft nothing for the first token, and a
+// tree with two siblings a node is two deep only where six tokens are left. So the second and the
+// third, say, have a tree of several levels before them, as they have in long answers.
 inline constexpr int kDraftRoom = 5;
 // What lies between the seeds of one --seed and the next: those of half a million answers a side.
 inline constexpr int64_t kSeedStride = 1'000'000;
 
-// What an answer is cut into. Pieces of a stream will not do: how many tokens travel in one is not part of the distribution.
+// What an answer is cut into. Pieces of a stream will not do: how many tokens travel in one is not
+// part of the distribution.
 enum class Unit : uint8_t {
   token_id,
   logprob_token,  // the text of a token, as given with logprobs

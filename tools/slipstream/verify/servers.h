@@ -39,14 +39,15 @@ struct ServerChoice {
   std::string url, model;
 };
 
-// Asks a server which model it serves. A server that is no Slipstream gets standard fields only. Error: nobody answers there,
-// or it has no such API.
+// Asks a server which model it serves. A server that is no Slipstream gets standard fields only.
+// Error: nobody answers there, or it has no such API.
 Result<ServerUnderTest> probe(const ServerChoice& choice);
-// Probes two servers. Each Slipstream is asked for one token to see whether its id comes, since a gateway before it may take
-// ids away. Where an id is missing, or one server is no Slipstream, each is asked for one token to see whether it gives
-// logprobs.
+// Probes two servers. Each Slipstream is asked for one token to see whether its id comes, since a
+// gateway before it may take ids away. Where an id is missing, or one server is no Slipstream, each
+// is asked for one token to see whether it gives logprobs.
 Result<ServerPair> probe_two(const ServerChoice& reference, const ServerChoice& candidate);
-// Probes one Slipstream likewise. The reference is asked with speculation off, the candidate with speculation as `wanted`.
+// Probes one Slipstream likewise. The reference is asked with speculation off, the candidate with
+// speculation as `wanted`.
 Result<ServerPair> probe_switched(const ServerChoice& choice, const SpeculationFlags& wanted);
 
 http::Client connect(const ServerUnderTest& server);

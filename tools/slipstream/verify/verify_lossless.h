@@ -1,5 +1,6 @@
-// slipstream verify-lossless: does a server say the same with speculation as without, or one server the same as another? To the
-// byte where that is the promise, as a distribution where that is; with a report that a person can read.
+// slipstream verify-lossless: does a server say the same with speculation as without, or one server
+// the same as another? To the byte where that is the promise, as a distribution where that is; with
+// a report that a person can read.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,9 @@ struct VerifyOptions {
   std::filesystem::path report = "verify-lossless";  // .md and .html are written
 };
 
-// Prints progress, a table and the verdict, and writes the report. Error: contradictory options, a prompts file that cannot be
-// read, a server that is not there, or a report that cannot be written: nothing can be told.
+// Prints progress, a table and the verdict, and writes the report. Error: contradictory options, a
+// prompts file that cannot be read, a server that is not there, or a report that cannot be written:
+// nothing can be told.
 Result<Verdict> verify_lossless(const VerifyOptions& options);
 
 }  // namespace slipstream::command::verify

@@ -12,7 +12,8 @@ TEST(Endpoint, IsReadWithAndWithoutItsScheme) {
   EXPECT_EQ(parse_endpoint("router.svc:7300"), (Endpoint{"router.svc", 7300}));
 }
 
-// Names of containers have it: two parsers disagreed on them, so that --check-config accepted what could not be connected to.
+// Names of containers have it: two parsers disagreed on them, so that --check-config accepted what
+// could not be connected to.
 TEST(Endpoint, MayHaveAnUnderscoreInItsHost) {
   EXPECT_EQ(parse_endpoint("tcp://db_1:7300", Use::connect), (Endpoint{"db_1", 7300}));
 }

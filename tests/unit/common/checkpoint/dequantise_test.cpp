@@ -1,4 +1,5 @@
-// Expected numbers: gguf.quants.dequantize of the `gguf` package, version 0.19.0, on these very bytes.
+// Expected numbers: gguf.quants.dequantize of the `gguf` package, version 0.19.0, on these very
+// bytes.
 #include "common/checkpoint/dequantise.h"
 
 #include <array>

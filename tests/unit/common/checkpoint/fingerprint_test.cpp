@@ -16,7 +16,8 @@
 namespace slipstream {
 namespace {
 
-// Of a folder with one and the same weight file and this config.json; `also`: fields beside those that every config has.
+// Of a folder with one and the same weight file and this config.json; `also`: fields beside those
+// that every config has.
 uint64_t hash_with(const std::string& also) {
   const Folder folder;
   folder.write("model.safetensors", "weights");

@@ -1,4 +1,5 @@
-// A folder of a test's own, gone with the test; and safetensors files written byte by byte, so that they can be wrong.
+// A folder of a test's own, gone with the test; and safetensors files written byte by byte, so that
+// they can be wrong.
 #pragma once
 
 #include <cstdint>

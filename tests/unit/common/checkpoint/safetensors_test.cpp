@@ -140,7 +140,8 @@ TEST_F(Safetensors, RefusesShardsOutsideTheFolder) {
   EXPECT_THAT(Checkpoint::open(folder_.path()).error().message, HasSubstr("must be an object"));
 }
 
-// Every prefix of a good file, and the file with each byte of its header changed: an answer or an error, never a crash.
+// Every prefix of a good file, and the file with each byte of its header changed: an answer or an
+// error, never a crash.
 TEST_F(Safetensors, SurvivesTruncationAndChangedBytes) {
   const std::string header = "{" + tensor("a", "BF16", "[2,3]", "[0,12]") + "," + tensor("b", "F32", "[2]", "[12,20]") + "}";
   folder_.write_safetensors("model.safetensors", header, 20);

@@ -20,7 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Runs a parser with the words of a command line; the model folder is always there unless the test names one.
+// Runs a parser with the words of a command line; the model folder is always there unless the test
+// names one.
 class ACommandLine : public testing::Test {
  protected:
   template <class Options>

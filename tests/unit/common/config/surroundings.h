@@ -1,4 +1,5 @@
-// What a command line's test needs around it: an environment variable, a file, a folder, all gone afterwards.
+// What a command line's test needs around it: an environment variable, a file, a folder, all gone
+// afterwards.
 #pragma once
 
 #include <cstdlib>

@@ -39,7 +39,8 @@ TEST(SmallLm, ComputesAnewWhatItsCacheHadNoRoomFor) {
   EXPECT_GE(method->work().evictions, 6u);
 }
 
-// A conversation comes back: of its 64 or 65 first tokens whole blocks are there, and all but the root may come from them.
+// A conversation comes back: of its 64 or 65 first tokens whole blocks are there, and all but the
+// root may come from them.
 TEST(SmallLm, ComputesNothingAgainOfWhatASequenceBeforeBeganWith) {
   for (const size_t shared : {64u, 65u, 90u}) {
     const auto method = load({.siblings_max = 1});

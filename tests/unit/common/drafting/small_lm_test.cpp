@@ -30,7 +30,8 @@ TEST(SmallLm, IsAlwaysRightAboutATargetOfTheSameWeights) {
   }
 }
 
-// Each node by its own path; the prompt comes in chunks, the second with what was emitted before the drafter was there.
+// Each node by its own path; the prompt comes in chunks, the second with what was emitted before
+// the drafter was there.
 TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
   Plain target;
   for (const float temperature : {0.0F, 1.0F}) {
@@ -53,8 +54,8 @@ TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
   }
 }
 
-// Rounds whose trees are taken up to a random node and then go elsewhere: what was moved and what was computed anew must give
-// the bits that a method gives which never drafted before.
+// Rounds whose trees are taken up to a random node and then go elsewhere: what was moved and what
+// was computed anew must give the bits that a method gives which never drafted before.
 TEST(SmallLm, GivesTheBitsOfAFreshOneWhateverWasAccepted) {
   std::mt19937_64 random(3);
   const auto method = load({.siblings_max = 3});
@@ -186,8 +187,8 @@ std::vector<double> softmax(std::span<const float> logits) {
   return distribution;
 }
 
-// Daliri, Musco, Suresh (2408.07978), Theorem 3: with shared exponential races, target and drafter agree on a token with this
-// probability.
+// Daliri, Musco, Suresh (2408.07978), Theorem 3: with shared exponential races, target and drafter
+// agree on a token with this probability.
 double gumbel_agreement(const std::vector<double>& p, const std::vector<double>& q) {
   double agree = 0;
   for (size_t v = 0; v < p.size(); ++v) {
@@ -198,8 +199,9 @@ double gumbel_agreement(const std::vector<double>& p, const std::vector<double>&
   return agree;
 }
 
-// A drafter of other weights: of the nodes of its chains that the target reaches, each is accepted with the probability that
-// the formula gives for the two distributions behind the very prefix of that node.
+// A drafter of other weights: of the nodes of its chains that the target reaches, each is accepted
+// with the probability that the formula gives for the two distributions behind the very prefix of
+// that node.
 TEST(SmallLm, IsAcceptedAsOftenAsTheRaceFormulaSaysAlongAChain) {
   constexpr int kTrials = 6000, kDepth = 3;
   const auto folder = noisy_model(kTiny, std::filesystem::path(testing::TempDir()) / "small_lm_noisy", 0.06F);

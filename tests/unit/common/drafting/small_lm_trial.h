@@ -38,7 +38,8 @@ inline GenerationSpec spec_of(const std::vector<TokenId>& prompt, float temperat
   return {.prompt_length = static_cast<int32_t>(prompt.size()), .sampling = {.temperature = temperature}, .seed = seed};
 }
 
-// A model itself, the target unless told, without any speculation: all tokens in one pass, the last row's choice.
+// A model itself, the target unless told, without any speculation: all tokens in one pass, the last
+// row's choice.
 class Plain {
  public:
   explicit Plain(const std::filesystem::path& folder = kTiny)
@@ -93,8 +94,8 @@ inline std::vector<TreeNode> fresh(const std::vector<TokenId>& tokens, const Gen
   return {tree.nodes().begin(), tree.nodes().end()};
 }
 
-// So many rounds of one sequence, whose `tokens` the method has: chains of five nodes, each of them what the target would
-// choose.
+// So many rounds of one sequence, whose `tokens` the method has: chains of five nodes, each of them
+// what the target would choose.
 inline void expect_always_right(SmallLm& method, Plain& target, const DraftKey& key, std::vector<TokenId>& tokens,
                                 const GenerationSpec& spec, int rounds) {
   for (int round = 0; round < rounds; ++round) {

@@ -68,7 +68,8 @@ TEST(RowBudget, IsTheBestOfAllSharings) {
   }
 }
 
-// Leviathan et al., 3.8: a chain of gamma guesses at the price c each speeds up by (1 - a^(g+1)) / ((1 - a)(g c + 1)).
+// Leviathan et al., 3.8: a chain of gamma guesses at the price c each speeds up by (1 - a^(g+1)) /
+// ((1 - a)(g c + 1)).
 TEST(RowBudget, OfOneSequenceIsTheOptimalGuessOfLeviathan) {
   for (const double alpha : {0.3, 0.6, 0.8, 0.9}) {
     for (const double c : {0.02, 0.05, 0.2}) {

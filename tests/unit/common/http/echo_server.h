@@ -64,7 +64,8 @@ class EchoServer : public testing::Test {
     held_.pop_front();
     return exchange;
   }
-  // Returns when the server's thread has done what was on its way when this was called: it answers another client after that.
+  // Returns when the server's thread has done what was on its way when this was called: it answers
+  // another client after that.
   void fence() {
     auto other = client();
     for (int i = 0; i < 10; ++i) {
@@ -72,7 +73,8 @@ class EchoServer : public testing::Test {
       other.answer();
     }
   }
-  // Waits for a counter to reach a value: a request that is answered by a fence after it on the server's thread.
+  // Waits for a counter to reach a value: a request that is answered by a fence after it on the
+  // server's thread.
   template <class Done>
   bool eventually(Done done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

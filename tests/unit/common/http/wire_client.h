@@ -1,5 +1,5 @@
-// A client that sends exactly the bytes it is told to: what no well-behaved client would. Every wait ends with the bytes that
-// are waited for, or after kPatience, which fails the test.
+// A client that sends exactly the bytes it is told to: what no well-behaved client would. Every
+// wait ends with the bytes that are waited for, or after kPatience, which fails the test.
 #pragma once
 
 #include <string>

@@ -84,7 +84,8 @@ TEST(BlockTable, MovesAPathBehindTheContext) {
   EXPECT_THAT(moves, testing::ElementsAre(KvMove{34, 32}, KvMove{36, 33}));
 }
 
-// Whatever the path: moves done in order leave each of its rows where it belongs, none overwritten before it was moved.
+// Whatever the path: moves done in order leave each of its rows where it belongs, none overwritten
+// before it was moved.
 TEST(BlockTable, NeverOverwritesARowThatIsStillToBeMoved) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 2000; ++trial) {

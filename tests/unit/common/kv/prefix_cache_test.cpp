@@ -130,7 +130,8 @@ TEST_F(PrefixCacheTest, GivesAllBackWhenItDies) {
   EXPECT_EQ(pool.free(), 8);
 }
 
-// Whatever sequences come and go: a block that is found holds the tokens that were looked for, and none is lost.
+// Whatever sequences come and go: a block that is found holds the tokens that were looked for, and
+// none is lost.
 TEST(PrefixCacheSoak, EveryBlockFoundHoldsWhatWasComputedThere) {
   std::mt19937_64 random(1);
   BlockPool pool(24);

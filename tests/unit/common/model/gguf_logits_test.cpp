@@ -54,7 +54,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 class GgufLogits : public testing::TestWithParam<const char*> {};
 
-// Query and key rows are stored in another order (llama) or not (qwen2, qwen3); with biases and head norms, or without.
+// Query and key rows are stored in another order (llama) or not (qwen2, qwen3); with biases and
+// head norms, or without.
 TEST_P(GgufLogits, HaveTheBitsOfTheFolders) {
   const Written gguf(GetParam(), GgmlType::bf16);
   const auto tokens = some_tokens(40, 50);
@@ -67,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Tiny, GgufLogits, testing::Values("tiny-llama", "tiny-q
   return name;
 });
 
-// A GGUF file holds what Llama 3.1's rule makes of each frequency, not the rule: equal but for one rounding of each.
+// A GGUF file holds what Llama 3.1's rule makes of each frequency, not the rule: equal but for one
+// rounding of each.
 TEST(GgufLogits, ComeNearAFoldersWhereTheRopeRuleIsWrittenOut) {
   const Written gguf("tiny-llama3", GgmlType::bf16);
   const auto tokens = some_tokens(100, 50);
@@ -79,7 +81,8 @@ TEST(GgufLogits, ComeNearAFoldersWhereTheRopeRuleIsWrittenOut) {
   EXPECT_LT(most, 0.01);
 }
 
-// Each format against a file that holds in F32 what its blocks stand for (dequantise_test says that this is right).
+// Each format against a file that holds in F32 what its blocks stand for (dequantise_test says that
+// this is right).
 TEST(GgufLogits, OfEachFormatAreThoseOfTheNumbersThatItStandsFor) {
   const auto tokens = some_tokens(40, 50);
   for (const GgmlType type : {GgmlType::f16, GgmlType::q8_0, GgmlType::q4_0, GgmlType::q4_1}) {
@@ -91,7 +94,8 @@ TEST(GgufLogits, OfEachFormatAreThoseOfTheNumbersThatItStandsFor) {
   }
 }
 
-// A file's own blocks are computed on as they are; those made of their numbers anew would have other scales and minima.
+// A file's own blocks are computed on as they are; those made of their numbers anew would have
+// other scales and minima.
 TEST(GgufLogits, OfASmallFileAreThoseOfItsOwnFormat) {
   const auto tokens = some_tokens(40, 50);
   for (const auto& [type, format] :
@@ -104,8 +108,8 @@ TEST(GgufLogits, OfASmallFileAreThoseOfItsOwnFormat) {
   }
 }
 
-// The folder was made of this very file by another implementation (tools/setup/gguf_to_hf.py), in Q4_1 and Q8_0: equal bits say
-// that blocks, order of rows and configuration are read alike.
+// The folder was made of this very file by another implementation (tools/setup/gguf_to_hf.py), in
+// Q4_1 and Q8_0: equal bits say that blocks, order of rows and configuration are read alike.
 TEST(RealGguf, HasTheFoldersLogitsConfigurationAndTokenizer) {
   if (!has_real_model() || !std::filesystem::exists(real_gguf())) GTEST_SKIP() << kNoRealGguf;
   const LlamaConfig ours = read_llama_config(real_gguf()).value(), folders = read_llama_config(real_model()).value();

@@ -58,8 +58,9 @@ bool rounds(CpuPath path) { return linear_kernel(kernels(path), WeightFormat::bf
 
 class Golden : public testing::TestWithParam<std::tuple<const char*, CpuPath>> {};
 
-// Logits are about 1.6 in the mean. In f32 only the order of sums differs; with activations rounded to bf16 (8 bits of
-// fraction, relative error up to 2^-9 each) a two-layer model is off by about 1 % of that.
+// Logits are about 1.6 in the mean. In f32 only the order of sums differs; with activations rounded
+// to bf16 (8 bits of fraction, relative error up to 2^-9 each) a two-layer model is off by about 1
+// % of that.
 TEST_P(Golden, LogitsEqualTransformersWithinTheRoundingOfThePath) {
   const auto [model, path] = GetParam();
   const auto golden = SafetensorsFile::open(test_data(model) / "golden.safetensors");
@@ -89,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(TinyModels, Golden,
 
 class RealGolden : public testing::TestWithParam<CpuPath> {};
 
-// The eight highest logits of each position of a real chat; they are about 20, and two of them are a nat apart in the mean.
+// The eight highest logits of each position of a real chat; they are about 20, and two of them are
+// a nat apart in the mean.
 TEST_P(RealGolden, AChatsTopLogitsEqualTransformers) {
   if (!has_real_model()) GTEST_SKIP() << kNoRealModel;
   std::ifstream file(test_data("smollm2_golden.json"));

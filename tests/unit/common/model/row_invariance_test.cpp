@@ -1,6 +1,7 @@
-// A token's logits, and the choice made from them, are the same bits alone, in any batch, at any tree slot, in a prompt chunk
-// of any size, with any number of threads, after a commit, computed anew, from the prefix cache; on every path and in every
-// format of weights: the ground that "drafts never change a word" stands on.
+// A token's logits, and the choice made from them, are the same bits alone, in any batch, at any
+// tree slot, in a prompt chunk of any size, with any number of threads, after a commit, computed
+// anew, from the prefix cache; on every path and in every format of weights: the ground that
+// "drafts never change a word" stands on.
 #include <cstring>
 
 #include <gmock/gmock.h>
@@ -96,7 +97,8 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     const auto out = run(target, rows);
     for (int32_t at = from; at < length(); ++at) expect_equal(out[static_cast<size_t>(at - from)], at, how);
   }
-  // Another text in the blocks that the next sequences get, so that what they find there is never their own by luck.
+  // Another text in the blocks that the next sequences get, so that what they find there is never
+  // their own by luck.
   void overwrite_next_blocks(LanguageModel& target) {
     std::vector<BlockTable> tables;
     for (int32_t at = 0; at <= length(); at += kBlockTokens) {
@@ -108,8 +110,8 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
     }
   }
 
-  // A tree in which the text's next `depth` tokens hang, each behind `decoys` siblings, so that they lie at slots
-  // decoys + 1, 2 decoys + 2, ...
+  // A tree in which the text's next `depth` tokens hang, each behind `decoys` siblings, so that
+  // they lie at slots decoys + 1, 2 decoys + 2, ...
   std::vector<TreeNode> tree_around(int32_t committed, int32_t depth, int32_t decoys) const {
     std::vector<TreeNode> nodes;
     int32_t parent = kRoot;
@@ -154,7 +156,8 @@ TEST_P(RowInvariance, OfPromptChunks) {
 TEST_P(RowInvariance, OfTheBatchAroundARow) {
   for (LanguageModel& target : targets_) {
     for (const int32_t batch : few<int32_t>({2, 7, 16, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15})) {
-      // Each sequence holds another length of the text, so that the rows see blocks and positions of every kind.
+      // Each sequence holds another length of the text, so that the rows see blocks and positions
+      // of every kind.
       std::vector<BlockTable> tables;
       Rows rows(kBlocksMax);
       std::vector<int32_t> positions;
@@ -198,7 +201,8 @@ TEST_P(RowInvariance, OfTreeSlotsAndAcrossTheCommit) {
   }
 }
 
-// Preemption takes a sequence's blocks, gives them to others, and computes it anew in chunks, elsewhere.
+// Preemption takes a sequence's blocks, gives them to others, and computes it anew in chunks,
+// elsewhere.
 TEST_P(RowInvariance, OfWhatIsComputedAnewAfterOthersHadTheBlocks) {
   for (LanguageModel& target : targets_) {
     const int32_t before = length() / 2;

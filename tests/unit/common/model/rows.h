@@ -1,4 +1,5 @@
-// Builds steps for the tests of this folder: prompt chunks and trees of several sequences, as the verifier lays them out.
+// Builds steps for the tests of this folder: prompt chunks and trees of several sequences, as the
+// verifier lays them out.
 #pragma once
 
 #include <span>

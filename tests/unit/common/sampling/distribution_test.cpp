@@ -1,8 +1,10 @@
-// choose() draws from softmax over the kept tokens: alone, after filters, and jointly over positions.
+// choose() draws from softmax over the kept tokens: alone, after filters, and jointly over
+// positions.
 //
-// Power: a distribution off by total variation d makes the statistic noncentral by at least n (2d)^2. At n = 800,000 and d =
-// 0.01 that is 320, against limits (alpha 1e-6) of about 43 at 7 degrees of freedom and 131 at 63: missed with probability
-// below 1e-9. The planted biases below are of exactly that size, and the tests demand that they are found.
+// Power: a distribution off by total variation d makes the statistic noncentral by at least n
+// (2d)^2. At n = 800,000 and d = 0.01 that is 320, against limits (alpha 1e-6) of about 43 at 7
+// degrees of freedom and 131 at 63: missed with probability below 1e-9. The planted biases below
+// are of exactly that size, and the tests demand that they are found.
 #include <gtest/gtest.h>
 
 #include "common/sampling/sample_token.h"

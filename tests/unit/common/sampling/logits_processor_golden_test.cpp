@@ -1,4 +1,5 @@
-// The adjuster against Hugging Face's logits processors, to the bit (make_logits_processor_golden.py).
+// The adjuster against Hugging Face's logits processors, to the bit
+// (make_logits_processor_golden.py).
 #include <cmath>
 #include <fstream>
 

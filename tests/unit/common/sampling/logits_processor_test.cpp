@@ -75,7 +75,8 @@ class Chance {
   std::mt19937_64 random_;
 };
 
-// However the same tokens are divided between the prompt's chunks, the output's and the path: to the bit.
+// However the same tokens are divided between the prompt's chunks, the output's and the path: to
+// the bit.
 TEST(LogitsProcessor, GivesWhatThePlainLoopGivesWhereverThePathBegins) {
   Chance chance(1);
   for (int i = 0; i < 4000; ++i) {

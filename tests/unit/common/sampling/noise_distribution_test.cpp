@@ -1,4 +1,5 @@
-// Is the noise uniform, and independent across everything that keys it? Counts against goodness_of_fit.h's alpha.
+// Is the noise uniform, and independent across everything that keys it? Counts against
+// goodness_of_fit.h's alpha.
 #include <array>
 #include <functional>
 #include <string>
@@ -98,7 +99,8 @@ TEST(NoiseDistribution, TheLowBitsAreUniformToo) {  // of u's 52, the last eight
   EXPECT_GT(p_value(counts, std::vector<double>(256, 1.0 / 256)), kAlpha);
 }
 
-// A vocabulary's winner lives in the upper tail, a token that never wins in the lower: both must have their share.
+// A vocabulary's winner lives in the upper tail, a token that never wins in the lower: both must
+// have their share.
 TEST(NoiseDistribution, BothTailsHaveTheirShare) {
   constexpr int kTail = 20;                 // binary digits: u < 2^-20, u >= 1 - 2^-20
   constexpr uint32_t kCounters = 1u << 24;  // four words each: 64 expected in each tail

@@ -1,4 +1,5 @@
-// The chain and the choice as their headers state them, with sorts and loops and no bound: what the fast ones are held to.
+// The chain and the choice as their headers state them, with sorts and loops and no bound: what the
+// fast ones are held to.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Penalties and biases bend the distribution of what choose() draws as their formulas say, jointly over three positions of
-// which the last two are seen from a drafted path. Power: distribution_test.cpp.
+// Penalties and biases bend the distribution of what choose() draws as their formulas say, jointly
+// over three positions of which the last two are seen from a drafted path. Power:
+// distribution_test.cpp.
 #include <algorithm>
 
 #include <gtest/gtest.h>

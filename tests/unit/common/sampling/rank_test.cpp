@@ -108,8 +108,8 @@ TEST(Rank, IsSoftmaxOfTheWholeRowAtTemperatureZero) {
   for (const Ranked& each : ranked) EXPECT_NEAR(each.confidence, std::exp(3.0) / total, 1e-6);
 }
 
-// The claim behind the confidence, tried: a target whose logits are ours plus standard Gumbel noise chooses the first of the
-// ranking as often as its confidences say.
+// The claim behind the confidence, tried: a target whose logits are ours plus standard Gumbel noise
+// chooses the first of the ranking as often as its confidences say.
 TEST(Rank, IsRightAsOftenAsItSaysAboutATargetOneNatAway) {
   std::mt19937_64 random(4);
   std::extreme_value_distribution<float> gumbel_noise(0, 1);

@@ -67,7 +67,8 @@ TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
   }
 }
 
-// p at the very share of the first tokens, and next to it: what the row weighs must be known to the last bit, or nearly.
+// p at the very share of the first tokens, and next to it: what the row weighs must be known to the
+// last bit, or nearly.
 TEST_P(OnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
   std::mt19937_64 random(4);
   ChainScratch scratch = chain_scratch();

@@ -22,7 +22,8 @@ TEST(AcceptanceRate, CountsNoLossBehindATreeThatWasAcceptedToItsEnd) {
   EXPECT_GT(rate.alpha(), 0.99);
 }
 
-// Chains of which each node is accepted with that probability: whatever their length, the mean of what is estimated is alpha.
+// Chains of which each node is accepted with that probability: whatever their length, the mean of
+// what is estimated is alpha.
 TEST(AcceptanceRate, FindsTheAlphaOfChains) {
   std::mt19937 random(1);
   for (const double alpha : {0.2, 0.5, 0.9}) {

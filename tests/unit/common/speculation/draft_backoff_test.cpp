@@ -15,7 +15,8 @@ struct Useless {
   bool late = false;
 };
 
-// Runs steps of a drafter of this kind; returns 'd' for each step with a draft and '.' for each plain one.
+// Runs steps of a drafter of this kind; returns 'd' for each step with a draft and '.' for each
+// plain one.
 std::string run(DraftBackoff& guard, int steps, Useless drafter) {
   std::string log;
   for (int i = 0; i < steps; ++i) {

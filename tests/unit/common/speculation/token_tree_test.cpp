@@ -147,7 +147,8 @@ TEST(TokenTree, WhatTrimLeavesIsAValidTreeOfWholeSiblingSets) {
     }
     EXPECT_LE(after.size(), std::max(budget, 0));
     ASSERT_EQ(refusal({after.nodes().begin(), after.nodes().end()}), "accepted");
-    // Follow each node of the trimmed tree in the full one: it must keep all of its children or none.
+    // Follow each node of the trimmed tree in the full one: it must keep all of its children or
+    // none.
     std::vector<int> origin{kRoot};
     for (int node = 0; node < after.size(); ++node) {
       const TreeNode& kept = after.nodes()[node];

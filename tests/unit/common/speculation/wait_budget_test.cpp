@@ -7,7 +7,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The share of the time computed that 10,000 steps wait where each may wait 3 ms, computes 8 ms and is saved so many steps.
+// The share of the time computed that 10,000 steps wait where each may wait 3 ms, computes 8 ms and
+// is saved so many steps.
 double waited_share(double saved_steps) {
   WaitBudget budget;
   std::chrono::microseconds waited{0}, computed{0};

@@ -1,4 +1,5 @@
-// The demo model's own tokenizer and template, as tools/setup makes them; skipped where the model was not fetched.
+// The demo model's own tokenizer and template, as tools/setup makes them; skipped where the model
+// was not fetched.
 #include <gtest/gtest.h>
 
 #include "common/text/chat_prompt.h"

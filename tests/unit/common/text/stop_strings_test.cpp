@@ -67,7 +67,8 @@ TEST(StopStrings, GivesNothingAfterAStop) {
   EXPECT_EQ(stops.flush(), "");
 }
 
-// The definition: the shortest beginning of the text that ends with a stop string, without the longest such.
+// The definition: the shortest beginning of the text that ends with a stop string, without the
+// longest such.
 std::string cut(const std::string& text, const std::vector<std::string>& stops) {
   for (size_t end = 1; end <= text.size(); ++end) {
     const std::string begun = text.substr(0, end);

@@ -163,7 +163,8 @@ TEST(Codec, RefusesAFrameOverItsLimit) {
   EXPECT_NE(decoded.error().message.find("limit is 65536"), std::string::npos) << decoded.error().message;
 }
 
-// The union's tag is the first two bytes of the root's data: after the 8 bytes of the segment table and the root pointer.
+// The union's tag is the first two bytes of the root's data: after the 8 bytes of the segment table
+// and the root pointer.
 constexpr size_t kTagAt = 16;
 
 TEST(Codec, GivesAnUnknownTagBackAsUnknown) {

@@ -158,7 +158,8 @@ TEST_F(DuplicateRouter, TheSecondLinkIsOpenedAgainOnceTheFirstIsDown) {
   EXPECT_EQ(count<Disconnect>(kSecond), 0u);
 }
 
-// A router listens to the newest connection of a process only, so the first link of one that has two addresses falls silent.
+// A router listens to the newest connection of a process only, so the first link of one that has
+// two addresses falls silent.
 TEST_F(DuplicateRouter, AFirstLinkThatIsSilentGivesWayToTheSecond) {
   effects.clear();
   lives(4100ms, {});

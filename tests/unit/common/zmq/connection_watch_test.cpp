@@ -12,8 +12,8 @@ constexpr size_t kMiB = 1024 * 1024;
 
 class ConnectionWatchTest : public ::testing::Test {
  protected:
-  // One round: `read` is what happens between the readings and the verdict. The socket is found empty unless it is said to be
-  // busy.
+  // One round: `read` is what happens between the readings and the verdict. The socket is found
+  // empty unless it is said to be busy.
   std::vector<Cut> round(const std::function<void()>& read = [] {}) {
     now_ += ConnectionWatch::kPeriod;
     EXPECT_TRUE(watch_.due(now_));

@@ -176,7 +176,8 @@ TEST_F(KeyedTransport, MayListenBeyondThisHost) {
   EXPECT_TRUE(ZmqTransport::open({.self = 1, .bind = "tcp://0.0.0.0:0", .keys = keys("router"), .admits = {"drafter"}}));
 }
 
-// What strangers cannot: a ROUTER that speaks CURVE hears nothing of a peer without keys, endless or not.
+// What strangers cannot: a ROUTER that speaks CURVE hears nothing of a peer without keys, endless
+// or not.
 TEST_F(KeyedTransport, HoldsNothingOfAStranger) {
   auto router = server();
   const std::string endpoint = router->bound_endpoint();

@@ -270,8 +270,8 @@ TEST(Envelope, IsTwelveBytesLowestFirst) {
   EXPECT_EQ(*unpack(bytes), (Envelope{Boundary::draft, 0x0123456789ABCDEF}));
 }
 
-// An end that ZeroMQ wants to tell while we close the link must not find a monitor that nobody reads: its I/O thread, and with
-// it every other link, would wait for ever.
+// An end that ZeroMQ wants to tell while we close the link must not find a monitor that nobody
+// reads: its I/O thread, and with it every other link, would wait for ever.
 TEST(ZmqTransport, KeepsItsOtherLinksWhenOneIsCutFromBothSidesAtOnce) {
   Pair pair;
   constexpr Peer kHostile{2};
@@ -301,7 +301,8 @@ TEST(ZmqTransport, HearsTheEndAfterAnyNumberOfFrames) {
   }
 }
 
-// libzmq aborted here while ZMQ_IMMEDIATE was on: a connection's end took the second frame of a message whose first was read.
+// libzmq aborted here while ZMQ_IMMEDIATE was on: a connection's end took the second frame of a
+// message whose first was read.
 TEST(ZmqTransport, SurvivesPeersThatDieAmidWhatTheySend) {
   auto server = open(1, "tcp://127.0.0.1:0");
   const std::string endpoint = server->bound_endpoint();

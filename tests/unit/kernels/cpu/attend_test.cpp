@@ -1,5 +1,5 @@
-// Attention of every path that this machine has: against the plainest computation in double precision, and of many rows at once
-// against each row alone, to the bit.
+// Attention of every path that this machine has: against the plainest computation in double
+// precision, and of many rows at once against each row alone, to the bit.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -31,7 +31,8 @@ struct Row {
 // What a path keeps of a number.
 float kept(CacheFormat format, float value) { return format == CacheFormat::f32 ? value : bf16_to_f32(f32_to_bf16(value)); }
 
-// Rows over a cache whose blocks lie in another order than the positions; what no row sees holds NaN.
+// Rows over a cache whose blocks lie in another order than the positions; what no row sees holds
+// NaN.
 struct Scene {
   static constexpr int32_t kBlocks = 8;
   const std::vector<int32_t> blocks{5, 0, 7, 2, 1, 6, 3, 4};
@@ -125,11 +126,13 @@ std::vector<Scene> scenes() {
           {.heads = 3, .size = 64, .rows = {{100, 0}}},
           {.heads = 4, .size = 16, .rows = {{0, 1}}},
           {.heads = 7, .size = 128, .rows = {{31, far}}},
-          // A tree behind 64 positions, and one that crosses a block; more rows than a tile has, and heads that fill none.
+          // A tree behind 64 positions, and one that crosses a block; more rows than a tile has,
+          // and heads that fill none.
           {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b10001}, {64, 0b110001}}},
           {.heads = 2, .size = 20, .rows = {{33, 0b1}, {33, 0b11}, {33, 0b1011}}},
           {.heads = 5, .size = 80, .rows = {{159, 1}, {159, 3}, {159, 5}, {159, 9}, {159, 17}}},
-          // Neighbours in a prompt: each sees one more, over the end of a block and from the very first on.
+          // Neighbours in a prompt: each sees one more, over the end of a block and from the very
+          // first on.
           {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}, {99, 0}, {100, 0}}},
           {.heads = 9, .size = 100, .rows = {{1, 0}, {2, 0}, {3, 0}}},
           {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}},

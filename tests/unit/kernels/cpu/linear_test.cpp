@@ -1,6 +1,6 @@
-// linear of every path that this machine has and of every weight format: against the plainest computation in double precision
-// over the same packed numbers, over sizes that fill groups and panels and sizes that do not; and of many rows against one, to
-// the bit.
+// linear of every path that this machine has and of every weight format: against the plainest
+// computation in double precision over the same packed numbers, over sizes that fill groups and
+// panels and sizes that do not; and of many rows against one, to the bit.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

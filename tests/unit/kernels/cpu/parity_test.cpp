@@ -1,6 +1,6 @@
-// The parity table (linear and attention have files of their own): every kernel of every path that this machine has, against
-// the plainest computation in double precision, over sizes that fill vectors and panels and sizes that do not. A new kernel or
-// path gets its row here.
+// The parity table (linear and attention have files of their own): every kernel of every path that
+// this machine has, against the plainest computation in double precision, over sizes that fill
+// vectors and panels and sizes that do not. A new kernel or path gets its row here.
 #include <cmath>
 #include <vector>
 

@@ -108,7 +108,8 @@ TEST(NoiseCeiling, TheGumbelGrowsWithTheLowWord) {
 }
 
 TEST(NoiseCeiling, IsNeverMuchTooHigh) {
-  // Levels 1..24 lie at most 0.7 above the highest gumbel of their words; only one word in 2^24 has the last level.
+  // Levels 1..24 lie at most 0.7 above the highest gumbel of their words; only one word in 2^24 has
+  // the last level.
   for (uint32_t ones = 0; ones < 24; ++ones) {
     const uint32_t hi = ~(0x80000000u >> ones);
     EXPECT_EQ(noise_level(hi), ones + 1);

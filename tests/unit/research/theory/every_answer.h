@@ -1,4 +1,5 @@
-// What an answer is in the mean, by enumeration: every draft, coin and residual token of every round.
+// What an answer is in the mean, by enumeration: every draft, coin and residual token of every
+// round.
 #pragma once
 
 #include <functional>

@@ -44,7 +44,8 @@ TEST(Leviathan, FindsTheBestLengthOfAll) {
   }
 }
 
-// Table 1 of 2211.17192: alpha 0.8 and gamma 5 give 3.69 times the speed at c = 0 and 1.63 times the operations at c_hat = 0.
+// Table 1 of 2211.17192: alpha 0.8 and gamma 5 give 3.69 times the speed at c = 0 and 1.63 times
+// the operations at c_hat = 0.
 TEST(Leviathan, GivesTheFiguresOfThePapersTable) {
   EXPECT_NEAR(walltime_improvement(0.8, 5, 0), 3.69, 0.005);
   EXPECT_NEAR(operations_factor(0.8, 5, 0), 1.63, 0.005);

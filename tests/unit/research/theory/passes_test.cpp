@@ -60,8 +60,9 @@ TEST(Passes, AddUpAndTheAnswerIsTheTargetsWhateverStopsARound) {
   }
 }
 
-// What is drafted under a perfect head, by hand: p and q share 3/4 of a token. A draft that is surely accepted goes on; one
-// that may be refused (1 - p/q = 1/2) ends the round at a threshold below that.
+// What is drafted under a perfect head, by hand: p and q share 3/4 of a token. A draft that is
+// surely accepted goes on; one that may be refused (1 - p/q = 1/2) ends the round at a threshold
+// below that.
 TEST(Passes, OfAPerfectHeadEndARoundBehindTheFirstDoubtfulDraft) {
   const ChainPair pair = ChainPair::constant(distribution_of({3, 1}),
                                              distribution_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 3);
@@ -70,13 +71,15 @@ TEST(Passes, OfAPerfectHeadEndARoundBehindTheFirstDoubtfulDraft) {
         .drafted;
   };
   EXPECT_NEAR(drafted_at(0.6), expected_passes(pair, 2).drafted, kExact);
-  // Of three tokens: a sure first draft (1/2) brings a second one, and the answer is done or one token short, which is drafted
-  // for no more. A doubtful one is alone; accepted (1/4), it leaves one token; refused (1/4), two, and so one draft more.
+  // Of three tokens: a sure first draft (1/2) brings a second one, and the answer is done or one
+  // token short, which is drafted for no more. A doubtful one is alone; accepted (1/4), it leaves
+  // one token; refused (1/4), two, and so one draft more.
   EXPECT_NEAR(drafted_at(0.4), 0.5 * 2 + 0.25 * 1 + 0.25 * 2, kExact);
 }
 
-// The same distributions over four tokens: only a second doubtful draft (1 - 1/4) is beyond 0.6, and after two of them (1/4)
-// the round has two drafts instead of three. What comes after has no room for more than two.
+// The same distributions over four tokens: only a second doubtful draft (1 - 1/4) is beyond 0.6,
+// and after two of them (1/4) the round has two drafts instead of three. What comes after has no
+// room for more than two.
 TEST(Passes, OfAPerfectHeadMultiplyTheChancesOfARound) {
   const ChainPair pair = ChainPair::constant(distribution_of({3, 1}),
                                              distribution_of({kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}), 4);

@@ -8,7 +8,8 @@
 namespace slipstream::theory {
 namespace {
 
-// Distributions of all kinds: one row after another of chains that are unrelated, and that are near.
+// Distributions of all kinds: one row after another of chains that are unrelated, and that are
+// near.
 template <class Check>
 void for_each_pair_of_distributions(const Check& check) {
   for (const double hard : {1.0, 0.0}) {

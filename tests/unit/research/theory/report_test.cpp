@@ -1,4 +1,5 @@
-// The whole report, small, with a fixed seed: its figures have what they promise, and each simulation agrees with its formula.
+// The whole report, small, with a fixed seed: its figures have what they promise, and each
+// simulation agrees with its formula.
 #include "research/theory/report.h"
 
 #include <gmock/gmock.h>

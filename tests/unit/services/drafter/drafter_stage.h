@@ -1,4 +1,5 @@
-// A drafter on its stage, with one router and one attached verifier, and the Advances that such a verifier would send.
+// A drafter on its stage, with one router and one attached verifier, and the Advances that such a
+// verifier would send.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// The drafter among its peers: routers, verifiers that fit and that do not, and those that misbehave.
+// The drafter among its peers: routers, verifiers that fit and that do not, and those that
+// misbehave.
 #include <gtest/gtest.h>
 
 #include "services/drafter/drafter.h"

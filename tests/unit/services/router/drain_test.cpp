@@ -13,8 +13,8 @@ TEST(RouterDrain, TellsHowManyAnswersGoOnAndForHowLong) {
   EXPECT_EQ(told_to_stop({}, 25s), "told to stop: no answer is under way");
 }
 
-// Three of the six finish, two by themselves and one at its length; one loses its client; two are cut. What came before, and
-// what was refused meanwhile, is not told of.
+// Three of the six finish, two by themselves and one at its length; one loses its client; two are
+// cut. What came before, and what was refused meanwhile, is not told of.
 TEST(RouterDrain, TellsWhatBecameOfThem) {
   const RouterCounters told{.stopped = 10, .length = 5, .abandoned = 3, .failed = 1, .waiting = 2, .live = 4};
   const RouterCounters now{.stopped = 12, .length = 6, .abandoned = 4, .failed = 3, .refused = 7, .cut = 2};

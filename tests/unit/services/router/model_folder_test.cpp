@@ -1,4 +1,5 @@
-// Words to tokens and back, out of a GGUF file's metadata: as out of the Hugging Face folder of the same model.
+// Words to tokens and back, out of a GGUF file's metadata: as out of the Hugging Face folder of the
+// same model.
 #include "services/router/model_folder.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// A model of few weights with the words of the small tokenizer's folder, and the pre-tokenizer of that name.
+// A model of few weights with the words of the small tokenizer's folder, and the pre-tokenizer of
+// that name.
 GgufWriter small_model(const std::string& pre, const std::filesystem::path& words = data_folder()) {
   const auto vocabulary = static_cast<uint64_t>(Tokenizer::load(words / "tokenizer.json")->vocabulary());
   GgufWriter writer;
@@ -33,7 +35,8 @@ class ModelFolderTest : public testing::Test {
   Result<ModelFolder> read(const GgufWriter& writer) {
     return read_model_folder(RouterOptions{{.model = folder_.write("small.gguf", writer.bytes()).string()}});
   }
-  // The small tokenizer's folder with the tokens of several digits that make_data.py adds for these golden ids.
+  // The small tokenizer's folder with the tokens of several digits that make_data.py adds for these
+  // golden ids.
   std::filesystem::path words_with_digits() const {
     json tokenizer = json::parse(std::ifstream(data_folder() / "tokenizer.json"));
     json &vocabulary = tokenizer["model"]["vocab"], &merges = tokenizer["model"]["merges"];

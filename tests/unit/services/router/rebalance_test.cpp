@@ -1,4 +1,5 @@
-// Live requests move to a verifier that has much less to do: slowly, one at a time, without losing a token, never to and fro.
+// Live requests move to a verifier that has much less to do: slowly, one at a time, without losing
+// a token, never to and fro.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,8 @@ RouterConfig wide_config() {
 
 class RebalanceTest : public testing::Test {
  protected:
-  // So many live requests at the first verifier, each with one token out; then the second one joins.
+  // So many live requests at the first verifier, each with one token out; then the second one
+  // joins.
   void load(int requests, int32_t output_max = 200, size_t prompt = 3) {
     stage.hears(kVerifier, wide(kVerifier));
     for (RequestId id = 1; id <= static_cast<RequestId>(requests); ++id) {

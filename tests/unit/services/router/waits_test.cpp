@@ -107,7 +107,8 @@ TEST_F(WaitsTest, AVerifierThatHeartbeatsButEndsNoStepIsGivenUp) {
   EXPECT_EQ(router.counters().verifiers, 1u);
 }
 
-// As one does that works for a copy of this router: it never ends, and would keep what it was to finish for ever.
+// As one does that works for a copy of this router: it never ends, and would keep what it was to
+// finish for ever.
 TEST_F(WaitsTest, AVerifierThatLeavesAndHangsIsGivenUpToo) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
@@ -131,7 +132,8 @@ TEST_F(WaitsTest, AStuckVerifierThatEndsAStepIsThereAgain) {
   EXPECT_EQ(stage.says<Start>().message.epoch, 2u);
 }
 
-// It was frozen, its requests were taken from it, and it has none now: without work there will be no next step to judge it by.
+// It was frozen, its requests were taken from it, and it has none now: without work there will be
+// no next step to judge it by.
 TEST_F(WaitsTest, AStuckVerifierThatHasNothingLeftIsThereAgain) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

@@ -1,4 +1,5 @@
-// What a verifier does with what steps cost: prompts in chunks that streams can wait for, trees that pay for themselves.
+// What a verifier does with what steps cost: prompts in chunks that streams can wait for, trees
+// that pay for themselves.
 #include <deque>
 
 #include "services/verifier/gather.h"
@@ -118,8 +119,8 @@ struct SampledWhereNodesCostALittle : VerifierStage {
   SampledWhereNodesCostALittle() : VerifierStage(where(cost_of(0.01, 0.001))) {}
 };
 
-// What is sampled may depend on nothing that can tell when it came: others that begin meanwhile make nodes dear, but not its
-// own.
+// What is sampled may depend on nothing that can tell when it came: others that begin meanwhile
+// make nodes dear, but not its own.
 TEST_F(SampledWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
   meet_drafter();
   Start sampled = second();

@@ -1,4 +1,5 @@
-// What drafters can and cannot do to a verifier: cost it time within a budget, never a word, a sequence or another's turn.
+// What drafters can and cannot do to a verifier: cost it time within a budget, never a word, a
+// sequence or another's turn.
 #include "services/verifier/drafting.h"
 
 #include <optional>

@@ -124,7 +124,8 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
   EXPECT_FALSE(waits.context.holds_blocks());
 }
 
-// Whether a sampled tree finds room must not depend on how large it came out: that was decided by what was sampled.
+// Whether a sampled tree finds room must not depend on how large it came out: that was decided by
+// what was sampled.
 TEST_F(GatherTest, MakesRoomForASampledTreeOfAnySizeOrForNone) {
   for (const int nodes : {1, 30}) {
     for (const bool room : {true, false}) {

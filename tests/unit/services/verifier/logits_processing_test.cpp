@@ -10,7 +10,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using LogitsProcessingTest = VerifierStage;
 
-// Of drafted tokens and the target's own, kept and sent again like the tokens; nothing of them in a sequence that did not ask.
+// Of drafted tokens and the target's own, kept and sent again like the tokens; nothing of them in a
+// sequence that did not ask.
 TEST_F(LogitsProcessingTest, SendsTheLogprobOfEachTokenUntilItIsAcked) {
   meet_drafter();
   Start asks = second();
@@ -41,7 +42,8 @@ TEST_F(LogitsProcessingTest, SendsNoLogprobsThatNobodyAskedFor) {
   EXPECT_TRUE(stage.says<Tokens>().message.logprobs.empty());
 }
 
-// What the job is lent knows the prompt, and as output what an earlier epoch emitted and what was emitted here since.
+// What the job is lent knows the prompt, and as output what an earlier epoch emitted and what was
+// emitted here since.
 TEST_F(LogitsProcessingTest, LendsEachStepWhatItsSequenceHolds) {
   Start asks = start();
   asks.spec.logits_params = {.frequency_penalty = 1};

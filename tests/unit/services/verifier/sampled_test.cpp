@@ -1,4 +1,5 @@
-// Trees of the ratio family: waited for, believed only with their distributions, judged within the job.
+// Trees of the ratio family: waited for, believed only with their distributions, judged within the
+// job.
 #include "services/verifier/sequence.h"
 #include "services/verifier/verify_job.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
@@ -12,7 +13,8 @@ DraftDistribution certain(TokenId token) { return {{token}, {static_cast<uint16_
 
 class SampledTest : public VerifierStage {
  protected:
-  // A sequence whose first round, a plain one, is over: its prompt is in the cache, and a tree has been asked for.
+  // A sequence whose first round, a plain one, is over: its prompt is in the cache, and a tree has
+  // been asked for.
   void begin(Acceptance acceptance = {.rule = Rule::ratio}, SequenceId id = {3, 2}) {
     Start start = second();
     start.sequence = id;

@@ -61,7 +61,8 @@ class VerifierStage : public testing::Test {
     stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
   }
 
-  // Meets a drafter with a first sequence, so that the next one finds it attached; leaves nothing behind.
+  // Meets a drafter with a first sequence, so that the next one finds it attached; leaves nothing
+  // behind.
   void meet_drafter() {
     stage.hears(kRouter, start({{77, "tcp://drafter"}}));
     attach();
@@ -103,7 +104,8 @@ class VerifierStage : public testing::Test {
     stage.finishes(std::move(choices));
   }
   StepPlan& runs() { return *(plan = &stage.runs().step); }
-  // The model says 1 for ever, the drafter guesses 99. The steps of this sequence for which a draft was asked.
+  // The model says 1 for ever, the drafter guesses 99. The steps of this sequence for which a draft
+  // was asked.
   std::vector<int> fail(uint64_t sequence, int steps) {
     Start start = second();
     start.sequence.counter = sequence;

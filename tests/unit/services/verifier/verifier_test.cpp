@@ -369,7 +369,8 @@ TEST_F(VerifierTest, FreesTheCacheOfASequenceWhoseStepFailed) {
   EXPECT_EQ(stage.runs().step.rows(), 100);
 }
 
-// A Cancel and the same Start again while a step runs: its result belongs to the life that has ended.
+// A Cancel and the same Start again while a step runs: its result belongs to the life that has
+// ended.
 TEST_F(VerifierTest, GivesAStepsResultToTheLifeItWasComputedFor) {
   Start start = this->start();
   start.tokens.assign(600, 10);

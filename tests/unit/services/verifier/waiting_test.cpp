@@ -1,4 +1,5 @@
-// How long steps stand ready for drafts: only where it can be paid for, and hardly at all for who must learn first.
+// How long steps stand ready for drafts: only where it can be paid for, and hardly at all for who
+// must learn first.
 #include <optional>
 
 #include "common/speculation/wait_budget.h"
@@ -39,7 +40,8 @@ TEST_F(PrefillTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustPrefillIt) {
   EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
 }
 
-// A drafter whose tree takes 15 ms: once waited for, then known to be too slow for what is left of the credit.
+// A drafter whose tree takes 15 ms: once waited for, then known to be too slow for what is left of
+// the credit.
 TEST_F(WaitingTest, BeginsNoWaitForATreeThatWillComeTooLateToBePaidFor) {
   meet_drafter();
   Start start = second();

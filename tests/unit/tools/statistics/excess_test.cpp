@@ -13,8 +13,8 @@ using TokenDistribution = std::vector<double>;
 
 constexpr size_t kCells = 40;
 
-// Every cell of `distribution` moves by the same part of itself, half of the mass up and half down: the direction that is
-// hardest to see.
+// Every cell of `distribution` moves by the same part of itself, half of the mass up and half down:
+// the direction that is hardest to see.
 TokenDistribution moved(const TokenDistribution& distribution, double variation) {
   TokenDistribution other = distribution;
   for (size_t cell = 0; cell < distribution.size(); ++cell) other[cell] *= 1 + (cell % 2 == 0 ? 2 : -2) * variation;
@@ -53,7 +53,8 @@ double rejected(const TokenDistribution& reference, const TokenDistribution& can
 const TokenDistribution kEven(kCells, 1.0 / kCells);
 
 TEST(Excess, SeldomCriesWolfWhereAllThatIsDeclaredIsSpent) {
-  // The event of two halves: all of the shift lies on it, so that the test stands on the border of what it allows.
+  // The event of two halves: all of the shift lies on it, so that the test stands on the border of
+  // what it allows.
   const TokenDistribution reference{0.5, 0.5}, candidate{0.56, 0.44};
   constexpr int kTrials = 4000;
   for (const double alpha : {0.05, 0.01}) {

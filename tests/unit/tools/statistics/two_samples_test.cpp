@@ -96,8 +96,8 @@ TEST(TwoSamples, FalseAlarmsAreAsRareAsAlphaSays) {
   EXPECT_NEAR(rejected(kUneven, kUneven, 500, 0.01, 4000), 0.01, 0.006);
 }
 
-// The worst case: every cell moves by the same part of itself. Then the formula is exact, so that more power would be as wrong
-// as less.
+// The worst case: every cell moves by the same part of itself. Then the formula is exact, so that
+// more power would be as wrong as less.
 TEST(TwoSamples, DrawsForAShiftFindItWithThePowerStated) {
   const double shift = 0.05;
   const TokenDistribution even(8, 0.125);

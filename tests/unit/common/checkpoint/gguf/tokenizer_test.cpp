@@ -1,4 +1,5 @@
-// What is written down; what a text becomes by it is tested with the router, which has the tokenizers library.
+// What is written down; what a text becomes by it is tested with the router, which has the
+// tokenizers library.
 #include "common/checkpoint/gguf/tokenizer.h"
 
 #include <gmock/gmock.h>

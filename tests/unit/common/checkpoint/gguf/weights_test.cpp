@@ -22,7 +22,8 @@ std::vector<float> row_of(const HostMatrix& matrix, int32_t row) {
 
 class GgufFormats : public testing::TestWithParam<std::pair<GgmlType, float>> {};
 
-// Every weight of a folder, through each format and back, in the folder's own order of rows: off by no more than its rounding.
+// Every weight of a folder, through each format and back, in the folder's own order of rows: off by
+// no more than its rounding.
 TEST_P(GgufFormats, HoldAFoldersWeights) {
   const auto [type, step] = GetParam();
   const Folder folder;

@@ -72,7 +72,8 @@ TEST(CpuDevice, KeepsAllInTheFormatThatIsAskedFor) {
   }
 }
 
-// Equal ids promise equal bits. What the file decides is the same promise as asking for what it has.
+// Equal ids promise equal bits. What the file decides is the same promise as asking for what it
+// has.
 TEST(CpuDevice, NamesEachFormatAndPathApart) {
   std::set<std::string> ids;
   for (const CpuPath path : available_cpu_paths()) {
@@ -83,7 +84,8 @@ TEST(CpuDevice, NamesEachFormatAndPathApart) {
   EXPECT_EQ(id_of({}, {{Dtype::q4_1}}), id_of(WeightFormat::q4_1, {{Dtype::q4_1}}));
 }
 
-// A stack of three, whose rows meet in the midst of panels, of small numbers sampled anew each time from the same seed.
+// A stack of three, whose rows meet in the midst of panels, of small numbers sampled anew each time
+// from the same seed.
 class SampledStack {
  public:
   explicit SampledStack(Dtype dtype) {
@@ -116,7 +118,8 @@ std::vector<std::byte> packed_by(int threads, WeightFormat format, const Sampled
   return {weight.panels, weight.panels + bytes};
 }
 
-// Row by row on one thread, which panels_test.cpp shows to lose nothing, is what every number of threads has to give.
+// Row by row on one thread, which panels_test.cpp shows to lose nothing, is what every number of
+// threads has to give.
 TEST(CpuDevice, PacksTheSameBytesOnAnyNumberOfThreads) {
   for (const WeightFormat format : kAllWeightFormats) {
     for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_0, Dtype::q4_1}) {

@@ -25,7 +25,8 @@ TEST(ThreadPool, CoversEveryIndexOnceOverManyShortLoops) {
   }
 }
 
-// A worker that finds the end of a short loop must not take the longer one that is being set up for a continuation of it.
+// A worker that finds the end of a short loop must not take the longer one that is being set up for
+// a continuation of it.
 TEST(ThreadPool, KeepsALoopApartFromTheNext) {
   ThreadPool pool(3);
   std::array<std::atomic<int>, 64> times{};

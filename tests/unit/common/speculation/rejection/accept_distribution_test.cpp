@@ -1,5 +1,6 @@
-// The ratio family by enumeration: every sampled tree, every coin, every token after it. What is emitted has the target's
-// distribution, to 1e-12, whatever the draft model, with everything in the loop that decides what is sampled and what stays.
+// The ratio family by enumeration: every sampled tree, every coin, every token after it. What is
+// emitted has the target's distribution, to 1e-12, whatever the draft model, with everything in the
+// loop that decides what is sampled and what stays.
 #include <set>
 #include <tuple>
 
@@ -18,7 +19,8 @@ struct Rule {
 };
 const Rule kRules[] = {{"ratio", accept_ratio}, {"traversal", accept_traversal}};
 
-// Every shape under each rule, with and without replacement; from shape to shape they meet the next temper.
+// Every shape under each rule, with and without replacement; from shape to shape they meet the next
+// temper.
 class EveryShape {
  public:
   void expect_unbiased(int vocabulary, int nodes) {
@@ -65,7 +67,8 @@ TEST(RatioFamilyLong, KeepsTheTargetsDistributionOnEveryShapeOfSixNodesAndFiveTo
 
 // --- How much is accepted, by formulas of their own.
 
-// Nodes accepted of a chain of that many, in the mean: each step keeps the mass that p and q share (2211.17192, Section 3).
+// Nodes accepted of a chain of that many, in the mean: each step keeps the mass that p and q share
+// (2211.17192, Section 3).
 double chain_by_theory(const ToyDistributions& distributions, Prefix prefix, int nodes) {
   if (nodes == 0) return 0;
   double mean = 0;
@@ -78,8 +81,8 @@ double chain_by_theory(const ToyDistributions& distributions, Prefix prefix, int
   return mean;
 }
 
-// Likewise of block verification (2403.10444, Algorithm 2): node i is accepted with p_i = min(p_(i-1) p / q, 1), sampled from
-// q.
+// Likewise of block verification (2403.10444, Algorithm 2): node i is accepted with p_i =
+// min(p_(i-1) p / q, 1), sampled from q.
 double block_by_theory(const ToyDistributions& distributions, Prefix prefix, int nodes, double reach) {
   if (nodes == 0) return 0;
   double mean = 0;
@@ -94,7 +97,8 @@ double block_by_theory(const ToyDistributions& distributions, Prefix prefix, int
   return mean;
 }
 
-// That one of m drafts from one q is accepted (2411.00841, Theorem 3): all are refused with the product of what each refuses.
+// That one of m drafts from one q is accepted (2411.00841, Theorem 3): all are refused with the
+// product of what each refuses.
 double batch_by_theory(const ToyDistributions& distributions, int drafts) {
   std::vector<double> p;
   for (TokenId token = 0; token < distributions.vocabulary(); ++token) p.push_back(distributions.p({}, token));

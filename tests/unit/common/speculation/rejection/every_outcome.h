@@ -1,5 +1,5 @@
-// Answers each question of a rule in every possible way, and knows how likely each way is: the distribution of what comes out,
-// exactly.
+// Answers each question of a rule in every possible way, and knows how likely each way is: the
+// distribution of what comes out, exactly.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace slipstream {
 
 class EveryOutcome final : public RandomSource {
  public:
-  // Calls `round` once for each way in which its questions can be answered; each call asks them anew, and ends by itself.
-  // `outcome` gets the probability of the way.
+  // Calls `round` once for each way in which its questions can be answered; each call asks them
+  // anew, and ends by itself. `outcome` gets the probability of the way.
   static void of(const std::function<void(RandomSource&)>& round, const std::function<void(double)>& outcome) {
     EveryOutcome random;
     do {

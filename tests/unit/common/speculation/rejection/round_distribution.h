@@ -1,4 +1,5 @@
-// The distribution of what a round emits, by enumeration (every_outcome.h), against the target's own.
+// The distribution of what a round emits, by enumeration (every_outcome.h), against the target's
+// own.
 #pragma once
 
 #include <cmath>
@@ -38,8 +39,8 @@ inline Outcome every_round(const ToyDistributions& distributions, const Draw& dr
   return outcome;
 }
 
-// The largest difference between the distribution of the output's first `length` tokens, of which a round emits some and the
-// target the rest, and the target's own.
+// The largest difference between the distribution of the output's first `length` tokens, of which a
+// round emits some and the target the rest, and the target's own.
 inline double bias(const ToyDistributions& distributions, const Outcome& outcome, size_t length) {
   std::map<Prefix, double> distribution;
   const std::function<void(Prefix&, double, std::map<Prefix, double>&)> go_on = [&](Prefix& prefix, double mass, auto& into) {
@@ -68,7 +69,8 @@ inline double bias(const ToyDistributions& distributions, const Outcome& outcome
   return most;
 }
 
-// A tree of a given shape, the children of each node sampled from its draft distribution. shape: [nodes] parents.
+// A tree of a given shape, the children of each node sampled from its draft distribution. shape:
+// [nodes] parents.
 inline Draw of_shape(std::vector<int32_t> shape, Replacement replacement) {
   return [shape = std::move(shape), replacement](const ToyDistributions& distributions, RandomSource& random) {
     std::vector<TreeNode> nodes;
@@ -100,8 +102,8 @@ inline Draw of_shape(std::vector<int32_t> shape, Replacement replacement) {
   };
 }
 
-// All shapes of that many nodes: parents before children, no deeper than that. Those that differ only in the order of what is
-// below siblings differ: siblings are judged in their order.
+// All shapes of that many nodes: parents before children, no deeper than that. Those that differ
+// only in the order of what is below siblings differ: siblings are judged in their order.
 inline std::vector<std::vector<int32_t>> shapes(int nodes, int depth) {
   std::vector<std::vector<int32_t>> all;
   const std::function<void(std::vector<int32_t>&, std::vector<int>&)> add = [&](auto& shape, auto& deep) {
@@ -109,7 +111,8 @@ inline std::vector<std::vector<int32_t>> shapes(int nodes, int depth) {
       all.push_back(shape);
       return;
     }
-    // Depth first, so that each shape comes once: the new node hangs from the newest one or from an ancestor of it.
+    // Depth first, so that each shape comes once: the new node hangs from the newest one or from an
+    // ancestor of it.
     for (auto parent = static_cast<int32_t>(shape.size()) - 1;; parent = shape[static_cast<size_t>(parent)]) {
       if (const int at = parent == kRoot ? 1 : deep[static_cast<size_t>(parent)] + 1; at <= depth) {
         shape.push_back(parent);

@@ -1,4 +1,5 @@
-// A target and a draft model over a few tokens, whose distributions depend on the whole prefix, kindly or not.
+// A target and a draft model over a few tokens, whose distributions depend on the whole prefix,
+// kindly or not.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The front over real sockets on loopback; the test stands in for the router: it takes Submits and hands back Deliveries.
+// The front over real sockets on loopback; the test stands in for the router: it takes Submits and
+// hands back Deliveries.
 #pragma once
 
 #include <atomic>

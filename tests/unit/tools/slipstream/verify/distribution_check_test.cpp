@@ -9,7 +9,8 @@ namespace {
 
 constexpr SamplePlace kThree{.prompt = 0, .temperature = 1, .unit = Unit::token_id, .positions = 3};
 
-// A chain over eight tokens whose next one depends on the last. `bias` of the candidate's draws get another token at `where`.
+// A chain over eight tokens whose next one depends on the last. `bias` of the candidate's draws get
+// another token at `where`.
 struct Source {
   double bias = 0;
   size_t where = 0;
@@ -93,7 +94,8 @@ TEST(DistributionTests, HoldACandidateToWhatItDeclares) {
   EXPECT_EQ(beyond.worst()->place, "token 1");
 }
 
-// The first token is never drafted, so that nothing is spent there; what the third spends is no licence for it.
+// The first token is never drafted, so that nothing is spent there; what the third spends is no
+// licence for it.
 TEST(DistributionTests, HoldEachPositionToWhatIsSpentUpToIt) {
   Samples samples = Source{.bias = 0.2}.samples(8000);
   samples.declared.assign(samples.candidate.size(), 0.39);

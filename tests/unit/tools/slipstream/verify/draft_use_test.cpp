@@ -17,8 +17,8 @@ Answer answer(std::vector<uint8_t> drafted, std::vector<uint8_t> depths, int64_t
   return answer;
 }
 
-// The prompt's step; one whose tree of two was right once; one whose tree of one was right, and its own token after it; a plain
-// one.
+// The prompt's step; one whose tree of two was right once; one whose tree of one was right, and its
+// own token after it; a plain one.
 TEST(DraftUse, TellsWhereADraftStoodRightOrWrong) {
   EXPECT_THAT(drafted_places(answer({0, 1, 0, 1, 0, 0}, {0, 2, 2, 1, 1, 0})), ElementsAre(0, 1, 1, 1, 0, 0));
   EXPECT_THAT(drafted_places(answer({0, 0}, {0})), IsEmpty()) << "not told of each";

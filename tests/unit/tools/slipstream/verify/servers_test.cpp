@@ -1,4 +1,5 @@
-// ServerPair, QuestionPool and draw_samples, over real HTTP to a small server that is no Slipstream.
+// ServerPair, QuestionPool and draw_samples, over real HTTP to a small server that is no
+// Slipstream.
 #include "tools/slipstream/verify/servers.h"
 
 #include <atomic>
@@ -150,7 +151,8 @@ TEST(VerifySide, InventsNoReasonForAnotherRule) {
               testing::EndsWith("ran the rule block where traversal was asked for; it does not say why"));
 }
 
-// A gateway that keeps what the standard knows: the other side's ids have nothing to be compared with.
+// A gateway that keeps what the standard knows: the other side's ids have nothing to be compared
+// with.
 TEST(VerifySide, GivesIdsOnlyIfTheyCome) {
   Parrot whole, bare;
   whole.owner = bare.owner = "slipstream";
