@@ -1,6 +1,6 @@
 // Greedy decoding of one sequence, without a service around it: a prompt a line on stdin, as the
 // number of tokens wanted and then the prompt's token ids; for each a line of JSON on stdout. On
-// stderr, once it is ready: the numerics id. bench/peers.py reads it.
+// stderr, once it is ready: the numerics id. bench/peers/compare.py reads it.
 //
 //   echo 16 1 4093 198 | build/release/bench/decode --model models/smollm2-135m-instruct.gguf
 #include <chrono>

@@ -1,5 +1,5 @@
 // FNV-1a, 64 bit, and the running hash of a token prefix: FNV-1a over each id's four bytes, lowest
-// first (docs/WIRE.md). It fences messages against mistakes and reordering; it is no defence
+// first (docs/design/WIRE.md). It fences messages against mistakes and reordering; it is no defence
 // against somebody who searches for collisions.
 #pragma once
 

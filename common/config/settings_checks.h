@@ -19,9 +19,9 @@ std::vector<std::string> weights_choices();  // "file", as the model's file has 
 std::optional<std::string> path_problem(std::string_view flag, std::string_view path, const CpuFeatures& cpu);
 
 // Of the routers that a worker is told to offer itself to, leaves each address once: the first
-// mention of it, as all workers spell it (actor/membership.h compares them). A worker that connects
-// to one router twice is two workers of one identity, and takes one of the connections for a
-// stranger's. Returns a sentence for each that went.
+// mention of it, as all workers spell it (worker/membership.h compares them). A worker that
+// connects to one router twice is two workers of one identity, and takes one of the connections for
+// a stranger's. Returns a sentence for each that went.
 std::vector<std::string> drop_repeats(std::vector<std::string>& routers);
 
 // Each check that fails is a sentence that names the flag and the way out. Numbers are checked by

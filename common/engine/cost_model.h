@@ -1,5 +1,5 @@
 // What a step of the target takes: T(rows, pairs, reads). A table over the rows, since their cost
-// has steps (DESIGN 5); what attention adds, a price for each pair of a row and a position that it
+// has steps; what attention adds, a price for each pair of a row and a position that it
 // sees, and one for each position that a sequence reads, once for all of its rows (a stream behind
 // a long context pays the latter, a prompt's chunk the former); and what a step takes beside its
 // forward pass. Measured once at start, corrected by every step that runs: all of it at once, as a

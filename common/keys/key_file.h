@@ -1,6 +1,6 @@
 // CURVE key pairs in files. NAME.key holds both halves and is for its owner's eyes; NAME.pub holds
 // the public one, for everybody. The name begins with a role: router, verifier or drafter
-// ("drafter", "drafter-2"). docs/KEYS.md
+// ("drafter", "drafter-2"). docs/use/KEYS.md
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
-// What a message must fulfil beyond its types: list lengths, ranges, finite numbers (docs/WIRE.md
-// states each). The decoder refuses what fails here, the encoder aborts on it: one truth for both.
-// Whether a message fits the state of its reader is the actors' to say.
+// What a message must fulfil beyond its types: list lengths, ranges, finite numbers
+// (docs/design/WIRE.md states each). The decoder refuses what fails here, the encoder aborts on it:
+// one truth for both. Whether a message fits the state of its reader is the actors' to say.
 #pragma once
 
 #include "common/base/result.h"

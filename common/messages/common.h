@@ -1,5 +1,5 @@
 // What several messages carry. Plain structs; their encoding is common/wire, each field's meaning
-// is docs/WIRE.md.
+// is docs/design/WIRE.md.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct Acceptance {
   bool operator==(const Acceptance&) const = default;
 };
 
-// How far to guess, with the reason for it (DESIGN 6).
+// How far to guess, with the reason for it.
 struct Tuning {
   uint32_t version = 0;
   float threshold = 1.0F;  // h of the stop rule (speculation/stop_rule.h): stop when 1 - survival > h

@@ -1,6 +1,6 @@
 // What one request wants generated, and how. Every layer from the HTTP API to the draft method
-// embeds this struct instead of copying its fields. docs/WIRE.md states the range of each field,
-// and check.cpp holds the fields to it.
+// embeds this struct instead of copying its fields. docs/design/WIRE.md states the range of each
+// field, and check.cpp holds the fields to it.
 //
 // A Start carries all of it. An Advance carries drafter_part() of it.
 #pragma once

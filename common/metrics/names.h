@@ -1,5 +1,5 @@
-// Every metric of the product, in one place. docs/METRICS.md explains each; tests/tidy holds the
-// two together.
+// Every metric of the product, in one place. docs/use/METRICS.md explains each; tests/tidy holds
+// the two together.
 #pragma once
 
 #include <string_view>
@@ -50,7 +50,8 @@ inline constexpr MetricName kRouterWorkerFaults{"slipstream_router_worker_faults
 inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_total",
                                               "Messages dropped: malformed, of unknown kind, or from a stranger."};
 
-// Verifier: draft nodes. received = the sum over all fates, `held` among them (docs/METRICS.md).
+// Verifier: draft nodes. received = the sum over all fates, `held` among them
+// (docs/use/METRICS.md).
 inline constexpr MetricName kVerifierNodesReceived{"slipstream_verifier_draft_nodes_received_total",
                                                    "Draft nodes that reached the verifier."};
 inline constexpr MetricName kVerifierNodes{"slipstream_verifier_draft_nodes_total", "Draft nodes by what became of them."};

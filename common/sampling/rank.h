@@ -1,7 +1,7 @@
 // The tokens that a target with logits near these would likely choose, by the noise that both share
-// (DESIGN 5): how a drafter ranks its candidates. Their keys are those of sample_token.h over the
-// drafter's own row q, so the first is what choose() gives: a drafter whose logits are the target's
-// is always right.
+// (docs/design/NOISE.md): how a drafter ranks its candidates. Their keys are those of
+// sample_token.h over the drafter's own row q, so the first is what choose() gives: a drafter whose
+// logits are the target's is always right.
 //
 // Confidence: if each of the target's logits differs from ours by Gumbel noise of scale 1 (mismatch
 // of one nat), the target chooses v with probability softmax(temperature * key)_v, by the

@@ -1,5 +1,5 @@
 // One row of logits becomes one token: the target's own choice, which greedy and coupled acceptance
-// compare drafts with (DESIGN 5). With temperature 0 the argmax; else argmax_v of (double)s_v +
+// compare drafts with. With temperature 0 the argmax; else argmax_v of (double)s_v +
 // gumbel(seed, choice, position, v) over the tokens that the chain keeps (chain.h, noise.h), lowest
 // id on ties, whose distribution is softmax(s) over them.
 #pragma once

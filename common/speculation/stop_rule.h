@@ -1,5 +1,5 @@
 // When a drafter stops growing a tree. One rule an instance of plain data; the price behind h is in
-// DESIGN 6.
+// docs/design/SCHEDULER.md.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ class TokenTree {
   // The first child of `parent` (a node or kRoot) that carries this token, or -1.
   int child(int parent, TokenId token) const;
 
-  // Keeps at most `budget` nodes, cutting whole sibling sets by the parent's survival (DESIGN 5:
+  // Keeps at most `budget` nodes, cutting whole sibling sets by the parent's survival (adr/0008:
   // never by the token sampled), least surviving first. Whether a set stays depends on nodes
   // outside of it and of what is below it alone. Returns where each node that stays was: [size()]
   // ascending.

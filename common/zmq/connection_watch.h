@@ -1,7 +1,7 @@
 // What each connection of one socket makes libzmq hold, and which are to be cut for it.
 // ZMQ_MAXMSGSIZE is per frame and ZMQ_RCVHWM counts whole messages, so a message that never ends
 // grows without either noticing; but the kernel knows what it gave to libzmq, and we know what
-// libzmq gave to us. Pure bookkeeping; not thread-safe. docs/adr/0006 has the figures.
+// libzmq gave to us. Pure bookkeeping; not thread-safe. docs/design/adr/0006 has the figures.
 //
 //   1. Once the socket was found empty, what was taken before and not delivered is one unfinished
 //      message, or ZMTP commands.

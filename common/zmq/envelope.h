@@ -1,4 +1,4 @@
-// The first of the two frames that carry a message over a socket (docs/WIRE.md), 12 bytes:
+// The first of the two frames that carry a message over a socket (docs/design/WIRE.md), 12 bytes:
 //   'S' 'L' | version | boundary | incarnation of the sender, lowest byte first
 #pragma once
 

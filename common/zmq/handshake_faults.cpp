@@ -30,13 +30,13 @@ void HandshakeFaults::warn(const std::string& who) {
     log_warning(
         "the keys do not match: {} connected and has no keys, or another public key of {} than this process's own. Start it "
         "with "
-        "--key and --peers, and give every process the same folder of public keys (here it is {}); docs/KEYS.md{}",
+        "--key and --peers, and give every process the same folder of public keys (here it is {}); docs/use/KEYS.md{}",
         who, keys_->name, keys_->enrolled.folder().string(), gate_.unsaid());
   } else {
     log_warning(
         "the keys do not match: {} connected and has keys, and this process has none (or it is none of Slipstream's). Start "
         "all "
-        "with --key and --peers, or none; slipstream keys new FOLDER makes keys, docs/KEYS.md{}",
+        "with --key and --peers, or none; slipstream keys new FOLDER makes keys, docs/use/KEYS.md{}",
         who, gate_.unsaid());
   }
 }

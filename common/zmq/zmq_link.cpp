@@ -116,12 +116,12 @@ void Link::handshake_failed(int event) {
     log_warning(
         "the keys do not match: {} does not have the key {} as it is enrolled here ({}), or has none. Start it with --key "
         "{}.key, and give every process the same folder of public keys; slipstream keys new FOLDER makes a set "
-        "(docs/KEYS.md){}",
+        "(docs/use/KEYS.md){}",
         address_, key_, (keys_->enrolled.folder() / (key_ + ".pub")).string(), key_, gate_.unsaid());
   } else {
     log_warning(
         "no handshake with {}: it has keys and this process has none (give it --key and --peers; slipstream keys new FOLDER "
-        "makes them, docs/KEYS.md), or it is none of Slipstream's{}",
+        "makes them, docs/use/KEYS.md), or it is none of Slipstream's{}",
         address_, gate_.unsaid());
   }
 }

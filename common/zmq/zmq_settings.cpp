@@ -45,7 +45,7 @@ zmq::Socket make_router(const zmq::Context& context, const std::optional<Keys>& 
 
 // ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts
 // the process (libzmq 4.3.4, "!_more" in fq.cpp). So what was sent before an end is noticed may
-// arrive after a reconnect (docs/WIRE.md).
+// arrive after a reconnect (docs/design/WIRE.md).
 Result<zmq::Socket> make_dealer(const zmq::Context& context, const std::optional<Keys>& keys, const std::string& peers_key) {
   zmq::Socket socket = make_socket(context, ZMQ_DEALER);
   socket.set(ZMQ_RECONNECT_IVL, kReconnectMs);

@@ -1,4 +1,4 @@
-// The sockets of a transport with all their settings (docs/WIRE.md).
+// The sockets of a transport with all their settings (docs/design/WIRE.md).
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // Frames over ZeroMQ and TCP: one bound ROUTER socket for those who connect to us, one DEALER
 // socket for each peer that we connect to (a hostile one can be cut without touching the rest). The
-// envelope and every setting: docs/WIRE.md.
+// envelope and every setting: docs/design/WIRE.md.
 #pragma once
 
 #include <memory>

@@ -4,7 +4,7 @@
 // Not the small formats: the sums of each group of 32 columns must leave the tiles to meet their
 // scales, and storing tiles takes about as long as VPDPBUSD saves. Tried: TDPBSSD, and TDPBF16PS
 // over q widened to bf16, which holds the same integers exactly; both as fast as VPDPBUSD at 256
-// rows, slower below (docs/PERFORMANCE.md).
+// rows, slower below (docs/lab/PERFORMANCE.md).
 #include "kernels/cpu/amx_attend.h"
 #include "kernels/cpu/amx_linear.h"
 #include "kernels/cpu/table.h"

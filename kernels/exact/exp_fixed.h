@@ -1,6 +1,6 @@
 // The fixed-point exponential: exp(x) for x <= 0 as an integer, so that probabilities may be added
 // in any order. It uses IEEE + - * only, so its bits are equal in scalar, vector and GPU code
-// (docs/NOISE.md).
+// (docs/design/NOISE.md).
 #pragma once
 
 #include <bit>

@@ -1,8 +1,8 @@
 // The noise of every random choice: a pure function of (seed, choice, position, token, purpose),
-// the same bits on every machine. docs/NOISE.md specifies it; this file is that page in C++20,
-// header only and free of our own headers, because sampling and the kernels of every device share
-// it. Only integer operations and IEEE + - * / on doubles: no libm, no fused multiply-add (build
-// with -ffp-contract=off, nvcc with -fmad=false).
+// the same bits on every machine. docs/design/NOISE.md specifies it; this file is that page in
+// C++20, header only and free of our own headers, because sampling and the kernels of every device
+// share it. Only integer operations and IEEE + - * / on doubles: no libm, no fused multiply-add
+// (build with -ffp-contract=off, nvcc with -fmad=false).
 #pragma once
 
 #include <bit>

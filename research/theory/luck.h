@@ -16,7 +16,8 @@ class RandomPair {
   virtual RandomSource& judge() = 0;
 };
 
-// The product's noise by name (docs/NOISE.md, 8): an answer is an epoch of an experiment's seed.
+// The product's noise by name (docs/design/NOISE.md, 8): an answer is an epoch of an experiment's
+// seed.
 class CounterRandomPair final : public RandomPair {
  public:
   CounterRandomPair(uint64_t seed, uint32_t answer) : key_{.seed = seed, .epoch = answer} { begin_round(); }

@@ -1,6 +1,6 @@
 // slipstream-theory: the theory of speculative decoding beside simulations by the acceptance code
 // that is served. Writes one HTML page, and a summary to the terminal; exits with 1 where a
-// simulation contradicts a formula (docs/THEORY.md).
+// simulation contradicts a formula (docs/lab/THEORY.md).
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

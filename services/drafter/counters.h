@@ -1,5 +1,5 @@
 // The facts of one drafter's life, as a plain struct that the driver publishes
-// (services/drafter/metrics.h).
+// (services/drafter/metrics_page.h).
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace slipstream {
 
 struct VerifierCounters {
-  // Draft nodes by fate: received = the sum of the others (docs/METRICS.md).
+  // Draft nodes by fate: received = the sum of the others (docs/use/METRICS.md).
   uint64_t received = 0;
   uint64_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0;
   uint64_t held = 0;  // gauge: arrived, or in the step that runs now

@@ -19,7 +19,7 @@
 namespace slipstream {
 
 // A tree of the ratio family, once asked for, is waited for, by its own sequence alone: to drop one
-// for being late would bend the distribution if what was sampled were why (DESIGN, 5; adr/0008).
+// for being late would bend the distribution if what was sampled were why (adr/0008).
 // Late trees make the guard ask less often.
 inline constexpr Time kSampledWait = std::chrono::seconds(1);
 

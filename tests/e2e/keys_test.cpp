@@ -83,7 +83,7 @@ TEST(Keys, ThatDoNotMatchAreToldOnBothSidesWithAddressesAndAdviceAndTriedAtGrowi
                          theirs + ")") != std::string::npos &&
            cluster.log("router").find("the keys do not match: 127.0.0.1:") != std::string::npos;
   });
-  for (const char* service : {"stranger", "router"}) EXPECT_THAT(cluster.log(service), HasSubstr("docs/KEYS.md")) << service;
+  for (const char* service : {"stranger", "router"}) EXPECT_THAT(cluster.log(service), HasSubstr("docs/use/KEYS.md")) << service;
   cluster.wait_ports("stranger");
   cluster.wait("the tries", [&] { return failed_handshakes(cluster, "stranger") >= kTries; });
   EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(20 + 40 + 80 + 160 + 320 + 640 + 1280 + 2000));

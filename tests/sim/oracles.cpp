@@ -1,4 +1,4 @@
-// What must hold in a world, and what it saw (docs/SIMULATOR.md).
+// What must hold in a world, and what it saw (docs/design/SIMULATOR.md).
 #include <algorithm>
 
 #include <fmt/format.h>

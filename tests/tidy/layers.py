@@ -1,4 +1,4 @@
-"""The arrows between layers (docs/ARCHITECTURE.md) as one table. A layer is a folder and a CMake target of the same name."""
+"""The arrows between layers (docs/design/ARCHITECTURE.md) as one table. A layer is a folder and a CMake target of the same name."""
 
 # layer: the folder it lives in, and the layers it may stand on directly; what those stand on it may include too.
 # A service has two or three layers: X is the actor, and PARTS names the files of its folder that belong to another one.

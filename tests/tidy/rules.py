@@ -108,16 +108,16 @@ def headers_are_read_once(sources):
 
 
 def metrics_are_documented(sources):
-    names, page = sources.get("common/metrics/names.h"), sources.get("docs/METRICS.md")
+    names, page = sources.get("common/metrics/names.h"), sources.get("docs/use/METRICS.md")
     if names is None or page is None:
-        yield "docs/METRICS.md", 1, "common/metrics/names.h and docs/METRICS.md belong together; one is missing"
+        yield "docs/use/METRICS.md", 1, "common/metrics/names.h and docs/use/METRICS.md belong together; one is missing"
         return
     declared = dict(re.findall(r'MetricName (k\w+)\{\s*"(slipstream_\w+)"', names.text))
     documented = set(re.findall(r"^\|\s*`(slipstream_\w+)", page.text, re.MULTILINE))
     for name in sorted(set(declared.values()) - documented):
-        yield "docs/METRICS.md", 1, f"{name} has no row: say what it counts and when to worry"
+        yield "docs/use/METRICS.md", 1, f"{name} has no row: say what it counts and when to worry"
     for name in sorted(documented - set(declared.values())):
-        yield "docs/METRICS.md", 1, f"{name} is in no names.h: the page promises a metric that nobody exports"
+        yield "docs/use/METRICS.md", 1, f"{name} is in no names.h: the page promises a metric that nobody exports"
     code = "\n".join(source.text for source in cpp(sources) if source.path != names.path)
     for constant, name in declared.items():
         if not re.search(rf"\b{constant}\b", code):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Style as a test: holds the sources to the arrows between layers and to the habits of docs/HACKING.md. Usage: tidy.py ROOT"""
+"""Style as a test: holds the sources to the arrows between layers and to the habits of docs/design/HACKING.md. Usage: tidy.py ROOT"""
 
 import sys
 
 import layers
+import prose
 import rules
 import sources
 
@@ -13,7 +14,7 @@ def problems(root):
     for name in sources.top_level(root):
         if name not in layers.TOP_LEVEL:
             yield "top_level", name, 1, "is no top-level entry that we know: put it below one, or add it to tests/tidy/layers.py"
-    for rule in rules.RULES:
+    for rule in rules.RULES + prose.RULES:
         for path, line, message in rule(tree):
             yield rule.__name__, path, line, message
 
@@ -30,7 +31,7 @@ def main():
         found += 1
         print(f"tests/tidy/rules.py: the exception ({rule}, {path}) excuses nothing any more: delete it")
     if found:
-        print(f"\ntidy: {found} to fix. The rules are in tests/tidy/rules.py, the layers in tests/tidy/layers.py.")
+        print(f"\ntidy: {found} to fix. The rules are in tests/tidy/rules.py and prose.py, the layers in tests/tidy/layers.py.")
     return 1 if found else 0
 
 

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import layers
+import prose
 import rules
 import sources
 
@@ -98,6 +99,25 @@ class Tidy(unittest.TestCase):
             self.assertIn("62 lines" if "\n" not in head[:-1] else "63 lines", found[0])
         short = "namespace a {\nint f(int x) {\n  return x;\n}\n" * 40
         self.assertFalse(messages(rules.files_and_functions_are_short, "common/kv/planted.cpp", short))
+
+    def test_names_a_header_that_does_not_say_what_it_is(self):
+        self.assertTrue(messages(prose.headers_open_with_a_comment, "common/base/planted.h", "#pragma once\n"))
+        self.assertFalse(messages(prose.headers_open_with_a_comment, "common/base/planted.h", "// A plant.\n#pragma once\n"))
+
+    def test_names_a_reference_that_leads_nowhere(self):
+        def found(comment):
+            return messages(prose.references_lead_somewhere, "common/base/planted.cpp", f"// {comment}\n")
+        for lost in ("see base/no_such_file.h", "as docs/design/NOISE.md, 99 says", "(DESIGN, 5)", "adr/9999 decides it"):
+            self.assertTrue(found(lost), lost)
+        for fine in ("see base/check.h", "check.h has it", "as docs/design/NOISE.md, 8 says", "adr/0008 decides it"):
+            self.assertFalse(found(fine), fine)
+
+    def test_names_comments_and_pages_that_are_too_wide(self):
+        wide = "words " * 20
+        self.assertTrue(messages(prose.comments_are_narrow, "common/base/planted.cpp", f"// {wide}\n"))
+        self.assertFalse(messages(prose.comments_are_narrow, "common/base/planted.cpp", f"//   {wide}\n"), "a table")
+        self.assertTrue(messages(prose.pages_are_narrow, "docs/planted.md", wide + "\n"))
+        self.assertFalse(messages(prose.pages_are_narrow, "docs/planted.md", f"| {wide} |\n```\n{wide}\n```\n"), "a table, code")
 
     def test_names_paths_of_a_machine_and_unfinished_work(self):
         for text in ("// see /wo" "rk/notes", 'open("/t' 'mp/x")', "// TO" "DO: later"):

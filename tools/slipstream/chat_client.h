@@ -1,5 +1,6 @@
 // Asks a running server one question and reads its answer token by token, over the OpenAI-style
-// API. A Slipstream server also says which tokens a drafter had guessed (docs/ARCHITECTURE.md).
+// API. A Slipstream server also says which tokens a drafter had guessed
+// (docs/design/ARCHITECTURE.md).
 #pragma once
 
 #include <chrono>

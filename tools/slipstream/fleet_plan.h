@@ -39,7 +39,7 @@ struct FleetOptions {
 
 // How the CPUs of one machine are shared out. Compute threads beyond the cores are the one thing
 // that must not happen: two processes with two spinning threads each ran nine times slower on two
-// cores (docs/ARCHITECTURE.md).
+// cores (docs/design/ARCHITECTURE.md).
 struct CpuSplit {
   int cpus = 1;
   int verifier_threads = 1;

@@ -30,7 +30,7 @@
 
 namespace slipstream {
 
-// The target's distributions after the rows of a tree (tree_mask.h counts rows). Each is computed
+// The target's distributions after the rows of a tree (tree_rows.h counts rows). Each is computed
 // when it is asked for.
 class TargetDistributions {
  public:

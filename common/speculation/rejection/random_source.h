@@ -27,9 +27,9 @@ class RandomSource {
   virtual TokenId draw(const TokenDistribution& distribution, std::span<const TokenId> without = {}) = 0;
 };
 
-// Counter-based random numbers (Philox, docs/NOISE.md, 8). Each question of a round has a number of
-// its own, so chains, siblings and rounds share no random number, nor do drafting, acceptance and
-// the residual.
+// Counter-based random numbers (Philox, docs/design/NOISE.md, 8). Each question of a round has a
+// number of its own, so chains, siblings and rounds share no random number, nor do drafting,
+// acceptance and the residual.
 class CounterRandom final : public RandomSource {
  public:
   struct Key {

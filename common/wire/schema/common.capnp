@@ -1,4 +1,4 @@
-# What several messages carry. The meaning, unit and limit of each field: docs/WIRE.md. Fields are only ever added, at the end.
+# What several messages carry. The meaning, unit and limit of each field: docs/design/WIRE.md. Fields are only ever added, at the end.
 @0xb9ea6c2bb07954d3;
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("slipstream::schema");

@@ -1,4 +1,4 @@
-# Boundary `control`: worker <-> router (docs/WIRE.md).
+# Boundary `control`: worker <-> router (docs/design/WIRE.md).
 @0xba685fd82e018727;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Fingerprint;

@@ -1,4 +1,4 @@
-# Boundary `draft`: verifier <-> drafter (docs/WIRE.md).
+# Boundary `draft`: verifier <-> drafter (docs/design/WIRE.md).
 @0x865bc9b22eecf43a;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;

@@ -1,4 +1,4 @@
-# Boundary `generate`: router <-> verifier (docs/WIRE.md).
+# Boundary `generate`: router <-> verifier (docs/design/WIRE.md).
 @0xc11b93f981038496;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;

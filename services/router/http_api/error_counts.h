@@ -8,8 +8,8 @@
 
 namespace slipstream {
 
-// The codes of docs/API.md; the last stands for any other, so that a label has so many values and
-// no more.
+// The codes of docs/use/API.md; the last stands for any other, so that a label has so many values
+// and no more.
 inline constexpr std::array<std::string_view, 19> kErrorCodes{"invalid_json",
                                                               "invalid_type",
                                                               "invalid_value",

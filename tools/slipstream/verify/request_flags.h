@@ -1,5 +1,5 @@
-// What a user wants in the requests, by the names of their fields (docs/API.md): in those of both
-// sides, and in the candidate's `speculation`.
+// What a user wants in the requests, by the names of their fields (docs/use/API.md): in those of
+// both sides, and in the candidate's `speculation`.
 #pragma once
 
 #include <optional>

@@ -62,7 +62,7 @@ Result<Answer> ask(http::Client& client, const ServerUnderTest& server, const Qu
       return fail("{} does not say which rule it ran where {} was asked for", address(server), question.rule);
     return fail("{} ran the rule {} where {} was asked for; {}", address(server), answer->rule, question.rule,
                 answer->why_rule.empty() ? "it does not say why"
-                                         : fmt::format("its reason: {} (docs/API.md says what that means)", answer->why_rule));
+                                         : fmt::format("its reason: {} (docs/use/API.md says what that means)", answer->why_rule));
   }
   return answer;
 }

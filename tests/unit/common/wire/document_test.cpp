@@ -1,4 +1,5 @@
-// docs/WIRE.md shows bytes; these tests keep them true. A failure prints the bytes to put there.
+// docs/design/WIRE.md shows bytes; these tests keep them true. A failure prints the bytes to put
+// there.
 #include <fstream>
 #include <sstream>
 
@@ -14,7 +15,7 @@ namespace {
 const std::vector<TokenId> kPrefix{1, 15043, 29892, 920, 526};  // of the document's worked example
 
 std::string document() {
-  std::ifstream file(SLIPSTREAM_SOURCE_DIR "/docs/WIRE.md");
+  std::ifstream file(SLIPSTREAM_SOURCE_DIR "/docs/design/WIRE.md");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

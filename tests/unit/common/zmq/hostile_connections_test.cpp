@@ -138,8 +138,8 @@ TEST(HostileConnections, WhoeverFloodsIsReadInTurnsWithTheOthers) {
   EXPECT_FALSE(cut) << "nothing is wrong with its messages, and the high-water mark holds them";
 }
 
-// libzmq has aborted before when connections ended at odd moments (docs/adr/0005); here they end by
-// the hundred, amid messages that come and go.
+// libzmq has aborted before when connections ended at odd moments (docs/design/adr/0005); here they
+// end by the hundred, amid messages that come and go.
 TEST(HostileConnections, CutsByTheHundredHarmNothing) {
   auto server = open(kServerLife, "tcp://127.0.0.1:0");
   const uint16_t port = port_of(*server);

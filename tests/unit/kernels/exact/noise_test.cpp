@@ -18,9 +18,9 @@ static_assert(philox({{~0u, ~0u, ~0u, ~0u}}, ~0ull) == PhiloxWords{{0x408F276D, 
 static_assert(philox({{0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344}}, 0x299F31D0A4093822ull) ==
               PhiloxWords{{0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1}});
 
-// The rows of docs/NOISE.md's table with this heading, as cells.
+// The rows of docs/design/NOISE.md's table with this heading, as cells.
 std::vector<std::vector<std::string>> table(const std::string& heading) {
-  std::ifstream page(std::string(SLIPSTREAM_SOURCE_FOLDER) + "/docs/NOISE.md");
+  std::ifstream page(std::string(SLIPSTREAM_SOURCE_FOLDER) + "/docs/design/NOISE.md");
   std::vector<std::vector<std::string>> rows;
   std::string line;
   while (std::getline(page, line) && line != heading) continue;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""docs/NOISE.md in Python, written from the page alone: made the test vectors there, and checks them.
+"""docs/design/NOISE.md in Python, written from the page alone: made the test vectors there, and checks them.
 
   python3 tests/unit/kernels/exact/noise_vectors.py                  prints the tables
-  python3 tests/unit/kernels/exact/noise_vectors.py docs/NOISE.md    fails unless the page has these very tables
+  python3 tests/unit/kernels/exact/noise_vectors.py docs/design/NOISE.md    fails unless the page has these very tables
 """
 import struct
 import sys

@@ -234,7 +234,8 @@ TEST_P(Pipeline, KeepsTheDistributionWhenARoundIsDeclaredPlainBeforeItIsSampled)
 INSTANTIATE_TEST_SUITE_P(Tempers, Pipeline, testing::ValuesIn(kTempers));
 INSTANTIATE_TEST_SUITE_P(Tempers, PipelineLong, testing::ValuesIn(kTempers));
 
-// DESIGN, 5: p = (.6, .4), q = (.8, .2); the round is dropped when the unlikely token was sampled.
+// The example of adr/0008: p = (.6, .4), q = (.8, .2); the round is dropped when the unlikely token
+// was sampled.
 class Example {
  public:
   static double first_token(bool drop) {

@@ -87,7 +87,7 @@ TEST(CounterRandom, AnswersAnewInEachRoundEpochAndChoice) {
   EXPECT_EQ(ask({.seed = 3}, NoisePurpose::draft), ask({.seed = 3}, NoisePurpose::draft));
 }
 
-// docs/NOISE.md, 8: number, round, epoch * 8 + choice, purpose * 2.
+// docs/design/NOISE.md, 8: number, round, epoch * 8 + choice, purpose * 2.
 TEST(CounterRandom, SpeaksTheWordsOfThePage) {
   const PhiloxWords words = philox({{1, 1000, 47, 2}}, 0x0123456789ABCDEF);
   const double u = noise_uniform(words.word[0], words.word[1]);

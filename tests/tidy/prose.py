@@ -1,0 +1,85 @@
+"""What tidy asks of comments and pages: headers say what they are, references lead somewhere, lines can be read side by side."""
+
+import pathlib
+import re
+
+COLUMNS_MAX = 100  # of a comment on a line of its own, and of a page's text; tables and code may be wider
+CODE = {".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".capnp"}
+
+# Files of others that our comments cite: the sources of libzmq and of the papers' authors.
+CITED = {"fq.cpp", "stream_engine_base.cpp"}
+
+FILE_NAME = re.compile(r"(?<![\w./<*{-])((?:[\w.-]+/)*[\w-]+\.(?:h|cpp|cu|py|md|capnp))\b(?![/{*])")
+DECISION = re.compile(r"\badr/(\d{4})")
+SECTION = re.compile(r"\b([\w/]+\.md), (?:section )?(\d+)\b")
+UNKNOWN_PAGE = re.compile(r"\bDESIGN\b")
+
+
+def comments(source):
+    """(line number, text) of each comment of a source file."""
+    mark = "//" if source.suffix in (".h", ".cpp", ".cu", ".cuh") else "#"
+    for number, line in enumerate(source.lines, 1):
+        match = re.search(rf"(?<![:\"'\w]){mark}\s(.*)", line)
+        if match:
+            yield number, match[1]
+
+
+def headers_open_with_a_comment(sources):
+    for source in sources.values():
+        if source.suffix in (".h", ".cuh") and not source.text.startswith("//"):
+            yield source.path, 1, "a header opens with a comment: say in one sentence what it is for"
+
+
+def is_there(name, near, sources):
+    """A file named in a comment: from the root, from the folder of the file that names it, or by the end of its path."""
+    beside = str(pathlib.PurePosixPath(near).parent / name)
+    return name in sources or beside in sources or any(path.endswith("/" + name) for path in sources)
+
+
+def references_lead_somewhere(sources):
+    headings = {path: set(re.findall(r"^#+ (\d+)", page.text, re.MULTILINE)) for path, page in sources.items()
+                if path.endswith(".md")}
+    decisions = {pathlib.PurePosixPath(path).name[:4] for path in sources if "/adr/" in path}
+    for source in sources.values():
+        if source.suffix not in CODE or source.path.startswith("tests/tidy/"):
+            continue
+        for number, text in comments(source):
+            for name in FILE_NAME.findall(text):
+                if name not in CITED and not is_there(name, source.path, sources):
+                    yield source.path, number, f"names {name}, which is not there: name the file that holds it now"
+            for decision in DECISION.findall(text):
+                if decision not in decisions:
+                    yield source.path, number, f"names adr/{decision}, and there is no such decision"
+            for page, section in SECTION.findall(text):
+                for path in (path for path in headings if path.endswith(page)):
+                    if section not in headings[path]:
+                        yield source.path, number, f"names section {section} of {path}, which has none of that number"
+            if UNKNOWN_PAGE.search(text):
+                yield source.path, number, "names DESIGN, which is no page of this repository: name the page or the decision"
+
+
+def comments_are_narrow(sources):
+    for source in sources.values():
+        if source.suffix not in (".h", ".cpp", ".cu", ".cuh"):
+            continue
+        for number, line in enumerate(source.lines, 1):
+            text = re.match(r"\s*// ?(.*)", line)
+            if text and len(line) > COLUMNS_MAX and not text[1].startswith("  "):  # what is indented is a table or a command
+                yield source.path, number, f"this comment has {len(line)} columns, over {COLUMNS_MAX}: wrap it"
+
+
+def pages_are_narrow(sources):
+    for source in sources.values():
+        if source.suffix != ".md":
+            continue
+        code = False
+        for number, line in enumerate(source.lines, 1):
+            if line.strip().startswith("```"):
+                code = not code
+            elif not code and len(line) > COLUMNS_MAX and not line.lstrip().startswith(("|", "#")) and " " in line.strip()[:COLUMNS_MAX]:
+                words = line.strip().split(" ")
+                if max(map(len, words)) < COLUMNS_MAX - 8:  # else it is one long link
+                    yield source.path, number, f"this line has {len(line)} columns, over {COLUMNS_MAX}: wrap it"
+
+
+RULES = [headers_open_with_a_comment, references_lead_somewhere, comments_are_narrow, pages_are_narrow]
