@@ -29,7 +29,7 @@ class OneSequence {
       if (++length_ == end || all_wanted) plan_.want({.params = {.temperature = 0}});
     }
     TRY(const auto sampled_tokens, model_->run(plan_.view()));
-    return chosen.back();
+    return sampled_tokens.back();
   }
   // Of any length, chunk by chunk, as a verifier computes a prompt.
   Result<TokenId> run_prompt(std::span<const TokenId> tokens) {

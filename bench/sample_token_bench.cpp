@@ -23,7 +23,7 @@ void run(benchmark::State& state, SamplingParams params, float spread, bool shar
   RowSampling row{.seed = 7, .choice = 0, .position = 0, .params = params};
   for (auto _ : state) {
     if (!shared) ++row.position;
-    benchmark::DoNotOptimize(choose(logits, row, scratch));
+    benchmark::DoNotOptimize(sample_token(logits, row, scratch));
   }
 }
 

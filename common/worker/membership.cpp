@@ -95,7 +95,7 @@ void Membership::leave(std::string reason, WorkerEffects effects) {
 }
 
 void Membership::say_leaving(const Link& link, WorkerEffects effects) const {
-  effects.add(To<Leaving>{link.peer, {.incarnation = self_.incarnation, .reason = *leaving_}});
+  effects.add(To<Leaving>{link.peer, {.reason = *leaving_}});
 }
 
 const Membership::Link* Membership::other_with_router(const Link& link) const {

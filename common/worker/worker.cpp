@@ -38,11 +38,8 @@ void Worker::take(const From<Drain>& from, Time, WorkerEffects effects) {
 }
 
 void Worker::send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects) {
-  const WorkerHeartbeat heartbeat{.incarnation = incarnation_,
-                                  .sequences = load.sequences,
-                                  .waiting = load.waiting,
-                                  .steps = load.steps,
-                                  .busy = busy_.share(now)};
+  const WorkerHeartbeat heartbeat{
+      .sequences = load.sequences, .waiting = load.waiting, .steps = load.steps, .busy = busy_.share(now)};
   membership_.send_due(now, heartbeat, effects);
 }
 

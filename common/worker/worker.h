@@ -48,8 +48,7 @@ concept WorkerEvent =
 
 class Worker {
  public:
-  Worker(const Hello& self, const std::vector<std::string>& routers)
-      : incarnation_(self.incarnation), membership_(self, routers) {}
+  Worker(const Hello& self, const std::vector<std::string>& routers) : membership_(self, routers) {}
 
   bool is_router(Peer peer) const { return membership_.owns(peer); }
   bool takes_orders_of(Peer peer) const { return peer == Peer{} || is_router(peer); }  // 0: this process itself
@@ -75,7 +74,6 @@ class Worker {
   void set_alarm(std::optional<Time> own, WorkerEffects effects);
 
  private:
-  Incarnation incarnation_;
   Membership membership_;
   BusyMeter busy_;
   bool connected_ = false;

@@ -87,7 +87,7 @@ class Bench {
     for (int i = 0; i < repeats; ++i) {
       none.round = welcome.round = unwelcome.round = static_cast<Round>(i);
       const RowSampling row{.seed = 7, .choice = 0, .position = static_cast<uint32_t>(i), .params = sampling_};
-      coupled.push_back(timed([&] { return choose(logits_, row, choose_); }));
+      coupled.push_back(timed([&] { return sample_token(logits_, row, choose_); }));
       bonus.push_back(timed([&] { return judge(none, Step{}, logits_, verify_).walk.emitted.back(); }));
       refused.push_back(timed([&] { return judge(unwelcome, Step{}, twice, verify_).walk.emitted.back(); }));
       both.push_back(timed([&] { return judge(welcome, Step{}, twice, verify_).walk.emitted.back(); }));

@@ -200,13 +200,13 @@ Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sample
     choices_.clear();
     for (int row = 0; row < count; ++row) {
       choices_.push_back(
-          choose(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.slice.first_wanted + row)], choose_));
+          sample_token(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.slice.first_wanted + row)], choose_));
     }
     walked = walk(slice.tree.tokens(), choices_);
   }
   measured.judging_us.add(cpu_microseconds() - began);
   if (slice.rejection_task < 0) {
-    const auto before = chosen.subspan(static_cast<size_t>(slice.slice.first_wanted), choices_.size());
+    const auto before = sampled_tokens.subspan(static_cast<size_t>(slice.slice.first_wanted), choices_.size());
     CHECK(std::ranges::equal(choices_, before), "a row was chosen from twice, with two results");
   }
   return walked;

@@ -164,7 +164,7 @@ CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRul
   TokenId last = prompt;
   for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
     std::vector<TreeNode> nodes;
-    std::vector<TokenId> chosen{likeliest(pair.p(n + 1, last))};
+    std::vector<TokenId> sampled_tokens{likeliest(pair.p(n + 1, last))};
     const int most = std::min(drafts_at(n), pair.horizon() - n - 1);
     float survival = 1.0F;
     for (TokenId before = last; static_cast<int>(nodes.size()) < most;) {
@@ -174,7 +174,7 @@ CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRul
       before = likeliest(q);
       survival *= static_cast<float>(q[static_cast<size_t>(before)]);
       nodes.push_back({.token = before, .parent = drafted - 1, .survival = survival});
-      chosen.push_back(likeliest(pair.p(n + drafted + 2, before)));
+      sampled_tokens.push_back(likeliest(pair.p(n + drafted + 2, before)));
     }
     const auto tree = TokenTree::make(std::move(nodes), pair.vocabulary());
     CHECK(tree, "a greedy chain is no tree: {}", tree.error().message);

@@ -6,14 +6,12 @@
 #include "common/base/histogram.h"
 #include "common/engine/cost_model.h"
 #include "common/worker/worker.h"
+#include "services/verifier/fates.h"
 
 namespace slipstream {
 
 struct VerifierCounters {
-  // Draft nodes by fate: received = the sum of the others (docs/use/METRICS.md).
-  uint64_t received = 0;
-  uint64_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0;
-  uint64_t held = 0;  // gauge: arrived, or in the step that runs now
+  NodeFates fates;
 
   uint64_t sequences_started = 0, sequences_refused = 0, sequences_replaced = 0;
   uint64_t sequences_delivered = 0, sequences_cancelled = 0, leases_expired = 0;

@@ -10,8 +10,8 @@ namespace {
 
 class Gathering {
  public:
-  Gathering(const GatherLimits& limits, SequenceCache& cache, VerifyPlan& plan, uint64_t& trimmed)
-      : limits_(limits), cache_(cache), plan_(plan), pass_(plan.step), trimmed_(trimmed) {}
+  Gathering(const GatherLimits& limits, SequenceCache& cache, VerifyPlan& plan)
+      : limits_(limits), cache_(cache), plan_(plan), pass_(plan.step) {}
 
   int rows_left() const { return limits_.rows_max - pass_.rows(); }
 
@@ -26,17 +26,18 @@ class Gathering {
     const bool begins = !context.holds_blocks();
     const int32_t adopted = begins ? cache_.adopt(context) : 0;
     rows_max = std::min(rows_max, prompt_bound(context.cached()));
-    const int32_t prompt_rows = std::min(sequence.prompt_rows_left(), rows_max);
-    const bool decodes = prompt_rows == sequence.prompt_rows_left() && prompt_rows < rows_max;
-    BatchSlice slice{.life = sequence.life, .decodes = decodes, .adopted_rows = adopted, .tree = {}};
+    const int32_t prompt_rows = std::min(context.prefill_rows(), rows_max);
+    const bool decodes = prompt_rows == context.prefill_rows() && prompt_rows < rows_max;
+    BatchSlice slice{.number = sequence.identity.number, .decodes = decodes, .adopted_rows = adopted, .tree = {}};
     const int32_t before_tree = context.cached() + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
-      slice.tree = std::exchange(sequence.draft.tree, {});
+      slice.tree = std::exchange(sequence.drafting.draft.tree, {});
       trim(sequence, slice.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
     }
     // A guess evicts no sequence. Whether there is room for one must not depend on what was
     // sampled, so room is made for any.
-    const int32_t nodes = sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.nodes_max() : slice.tree.size();
+    const int32_t nodes =
+        sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.drafting.nodes_max() : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
       trim(sequence, slice.tree, 0);
       if (!cache_.reserve(context, before_tree, MayEvict::sequences)) {
@@ -44,13 +45,16 @@ class Gathering {
         return;
       }
     }
-    sequence.in_step = true;
-    sequence.root_in_step = decodes;
+    sequence.step = {.in_step = true, .root_in_step = decodes};
+    // The prompt's tokens that were found in the cache when the sequence began. One that was
+    // preempted finds its own output there, too.
+    if (sequence.output.steps == 0)
+      sequence.output.cached_tokens = std::max(sequence.output.cached_tokens, static_cast<uint32_t>(adopted));
     prompt_rows_ += prompt_rows;
     if (decodes) {
       add_tree(sequence, slice, prompt_rows);
     } else {
-      slice.slice = pass_.add_context(context, prompt_rows);
+      slice.rows = pass_.add_context(context, prompt_rows);
     }
     slices_.push_back(std::move(slice));
   }
@@ -66,45 +70,41 @@ class Gathering {
   }
 
   // No more than the tuning in force asks for, and nothing at all if the tree would reach past the
-  // model's context (it was not asked to: drafting.cpp).
+  // model's context (rounds.cpp does not ask for one that does).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
-    return sequence.root() + tree.depth() < limits_.context_max ? sequence.nodes_max() : 0;
+    return sequence.context.root() + tree.depth() < limits_.context_max ? sequence.drafting.nodes_max() : 0;
   }
 
   void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {
-    const auto before = static_cast<uint32_t>(tree.size());
+    const int before = tree.size();
     tree.trim(budget);
-    const uint32_t cut = before - static_cast<uint32_t>(tree.size());
-    sequence.report.trimmed += cut;
-    sequence.report.held -= cut;
-    trimmed_ += cut;
+    sequence.fates.settle(static_cast<size_t>(before - tree.size()), Fate::trimmed);
   }
 
   void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {
-    const bool judged = is_sampled(sequence.spec.acceptance.rule);
-    slice.slice = pass_.add_tree(sequence.context, prompt_rows,
-                                 {.rows = tree_rows(slice.tree.tokens()),
-                                  .seed = sequence.spec.seed,
-                                  .choice = sequence.spec.choice,
-                                  .params = judged ? kLogitsOnly : sequence.spec.sampling,
-                                  .top_logprobs = sequence.spec.top_logprobs});
-    if (!judged) return;
+    const bool sampled = is_sampled(sequence.spec.acceptance.rule);
+    slice.rows = pass_.add_tree(sequence.context, prompt_rows,
+                                {.rows = tree_rows(slice.tree.tokens()),
+                                 .seed = sequence.spec.seed,
+                                 .choice = sequence.spec.choice,
+                                 .params = sampled ? kLogitsOnly : sequence.spec.sampling,
+                                 .top_logprobs = sequence.spec.top_logprobs});
+    if (!sampled) return;
     slice.rejection_task = static_cast<int>(plan_.rejection_tasks.size());
-    plan_.rejection_tasks.push_back({.first_wanted = static_cast<size_t>(slice.slice.first_wanted),
+    plan_.rejection_tasks.push_back({.first_wanted = static_cast<size_t>(slice.rows.first_wanted),
                                      .tree = slice.tree,
                                      .acceptance = sequence.spec.acceptance,
                                      .sampling = sequence.spec.sampling,
                                      .seed = sequence.spec.seed,
                                      .choice = sequence.spec.choice,
-                                     .epoch = sequence.epoch,
-                                     .round = sequence.round});
+                                     .epoch = sequence.identity.epoch,
+                                     .round = sequence.drafting.round});
   }
 
   const GatherLimits& limits_;
   SequenceCache& cache_;
   VerifyPlan& plan_;
   Pass pass_;
-  uint64_t& trimmed_;
   std::vector<BatchSlice> slices_;
   int prompt_rows_ = 0;
   std::optional<double> step_most_;  // seconds; none: no stream waits
@@ -113,11 +113,11 @@ class Gathering {
 }  // namespace
 
 std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
-                               VerifyPlan& plan, uint64_t& trimmed) {
+                               VerifyPlan& plan) {
   plan.clear();
   plan.step.blocks_max = limits.blocks_max;  // fixed, so that a device can keep the table at one address
-  Gathering gathering(limits, cache, plan, trimmed);
-  const auto decodes = [](const VerifierSequence* sequence) { return sequence->prompt_rows_left() == 0; };
+  Gathering gathering(limits, cache, plan);
+  const auto decodes = [](const VerifierSequence* sequence) { return sequence->decodes(); };
   const auto decoding = static_cast<int>(std::ranges::count_if(ready, decodes));
   const bool prompts_wait = decoding < static_cast<int>(ready.size());
   if (decoding > 0) {

@@ -1,8 +1,10 @@
-// Which rows the next step has. Roots first (every sequence that decodes moves on), then their
-// trees under an equal share of the row budget, then prompt chunks, the oldest sequence's first;
-// while a prompt waits, kPromptRowsKept rows are kept from the trees for it. Where streams wait for
-// the step, prompts make it no longer than kStallMost, or than kStallSteps of what it takes without
-// them if that is more; kPromptRowsLeast rows go on in any case.
+// Which rows the next step has, in this order:
+//   1. the root of every sequence that decodes, so that each moves on;
+//   2. their trees, each under an equal share of the rows. While a prompt waits, kPromptRowsKept
+//      rows are kept from the trees for it;
+//   3. chunks of prompts, the oldest sequence's first. Where other sequences decode, prompts make
+//      the step no longer than kStallMost, or than kStallSteps times what it takes without them if
+//      that is more; kPromptRowsLeast rows of prompts go on in any case.
 #pragma once
 
 #include <span>
@@ -21,14 +23,14 @@ inline constexpr int kPromptRowsLeast = 16;
 inline constexpr double kStallMost = 0.05;  // seconds
 inline constexpr double kStallSteps = 2;
 
-// One sequence's part of a step, to settle it by.
+// One sequence's part of a step.
 struct BatchSlice {
-  uint64_t life = 0;         // of the sequence
-  bool decodes = false;      // has its root in the step; else a chunk of its prompt only
-  int32_t adopted_rows = 0;  // taken from the cache, not computed
-  PassSlice slice = {};      // its rows, and where their results stand in Choices::chosen and ::logprobs
+  uint64_t number = 0;       // of the sequence
+  bool decodes = false;      // its root is in the step; else a chunk of its prompt only
+  int32_t adopted_rows = 0;  // taken from the prefix cache, not computed
+  PassSlice rows = {};       // where its rows stand in the pass, and their results in the StepOutput
   DraftTree tree;
-  int rejection_task = -1;  // index in the plan, if the rule is of the ratio family
+  int rejection_task = -1;  // index in the plan, if its rule samples from q
 };
 
 struct GatherLimits {
@@ -38,10 +40,10 @@ struct GatherLimits {
   int32_t context_max = 0;  // positions the model has
 };
 
-// Fills `plan` (cleared) and gives the slices in the order of its sequences. Takes each tree and
-// the pending moves from its sequence; nodes cut from a tree are added to the sequence's report and
-// to `trimmed`.
+// Fills `plan` (cleared first) and returns the slices in the order in which the plan has them. A
+// sequence whose rows find no room in the cache is left out. Takes each tree and the pending moves
+// from its sequence; nodes that are cut from a tree are settled as trimmed.
 std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
-                               VerifyPlan& plan, uint64_t& trimmed);
+                               VerifyPlan& plan);
 
 }  // namespace slipstream

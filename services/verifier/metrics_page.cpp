@@ -1,24 +1,25 @@
 #include "services/verifier/metrics_page.h"
 
+#include <iterator>
 #include <string>
+#include <utility>
 
 namespace slipstream {
 namespace {
 
 using namespace metric;
 
+constexpr std::pair<Fate, const char*> kFinalFates[] = {
+    {Fate::accepted, "accepted"}, {Fate::rejected, "rejected"}, {Fate::unreached, "unreached"}, {Fate::trimmed, "trimmed"},
+    {Fate::late, "late"},         {Fate::stale, "stale"},       {Fate::invalid, "invalid"}};
+static_assert(std::size(kFinalFates) == kFates - 1, "every fate but held has a row");
+
 double d(uint64_t count) { return static_cast<double>(count); }
 
 void add_nodes(const VerifierCounters& c, Exposition& page) {
-  page.counter(kVerifierNodesReceived, d(c.received));
-  page.counter(kVerifierNodes, d(c.accepted), {{"fate", "accepted"}});
-  page.counter(kVerifierNodes, d(c.rejected), {{"fate", "rejected"}});
-  page.counter(kVerifierNodes, d(c.unreached), {{"fate", "unreached"}});
-  page.counter(kVerifierNodes, d(c.trimmed), {{"fate", "trimmed"}});
-  page.counter(kVerifierNodes, d(c.late), {{"fate", "late"}});
-  page.counter(kVerifierNodes, d(c.stale), {{"fate", "stale"}});
-  page.counter(kVerifierNodes, d(c.invalid), {{"fate", "invalid"}});
-  page.gauge(kVerifierNodesHeld, d(c.held));
+  page.counter(kVerifierNodesReceived, d(c.fates.received()));
+  for (const auto& [fate, name] : kFinalFates) page.counter(kVerifierNodes, d(c.fates.of(fate)), {{"fate", name}});
+  page.gauge(kVerifierNodesHeld, d(c.fates.of(Fate::held)));
   page.histogram(kVerifierAcceptedNodes, c.accepted_length);
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});

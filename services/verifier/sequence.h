@@ -1,10 +1,17 @@
-// What a verifier knows of one sequence. Plain data; who changes what: verifier.cpp (life),
-// gather.cpp (rows), settle.cpp (tokens), drafting.cpp (drafts).
+// One sequence of a verifier, made of parts. Each part is written by one file, and read by all:
+//
+//   identity, spec   constant
+//   context          tokens and their place in the cache: gather.cpp gives rows, settle.cpp commits
+//   fates            what became of its draft nodes: whoever drops or verifies a node
+//   drafting         who drafts for it, and its running round: rounds.cpp
+//   output           what its tokens came with, and how it ended: settle.cpp
+//   delivery         what its router has: delivery.cpp
+//   step             its share of the step in flight: gather.cpp, and step.cpp when that ends
 //
 // Invariants between steps:
 //   1. a sequence that decodes has context.prefill_rows() == 0: all but the root, the last token,
 //      is in the cache;
-//   2. drafted.size() == output().
+//   2. output.drafted.size() == output.depths.size() == context.output().
 #pragma once
 
 #include <algorithm>
@@ -23,6 +30,7 @@
 #include "common/speculation/acceptance_rate.h"
 #include "common/speculation/draft_backoff.h"
 #include "common/speculation/rejection/draft_tree.h"
+#include "services/verifier/fates.h"
 #include "services/verifier/send_window.h"
 #include "services/verifier/tree_timing.h"
 
@@ -32,75 +40,97 @@ namespace slipstream {
 struct DraftRound {
   bool asked = false;     // an Advance asked for a tree
   bool answered = false;  // it came, with or without nodes
-  bool busy = false;      // the drafter would not: for the guard as bad as too late
-  bool learns = false;    // it has much to learn first: hardly waited for, and no failure when late
+  bool busy = false;      // the drafter would not draft: for the back-off as bad as too late
+  bool prefills = false;  // the drafter has much to prefill first: hardly waited for, and no failure when late
   bool resynced = false;  // a Resync was answered: once a round is enough
-  Time deadline{};        // asked: when to go on without
-  bool late = false;      // it came, and was waited for, longer than the tuning allows
+  Time deadline{};        // if asked: when the step goes on without the tree
+  bool late = false;      // it came, and later than the tuning allows
   DraftTree tree;         // empty until it comes
 };
 
-// A drafter that is of no use makes way for another, which begins with the whole prompt: after so
-// many useless rounds, twice as many the next time, until a guess is accepted.
+// A drafter that is of no use makes way for another, which begins with the whole prompt: after this
+// many useless rounds in a row, twice as many the next time, until a guess is accepted.
 inline constexpr int kPatienceFirst = 2;
 inline constexpr int kPatienceMost = 64;
 
-struct VerifierSequence {
-  explicit VerifierSequence(CachedSequence given) : context(std::move(given)) {}
-
-  // Constant after Start.
-  uint64_t life = 0;  // of all sequences that this verifier ever had: a step's result is for one life only
-  SequenceId id;
-  Epoch epoch = 0;
-  Peer router;
-  GenerationSpec spec;
-  Time lease{};
-
+struct SequenceDrafting {
   // As the router last said.
-  std::vector<DrafterRef> drafters;  // the first that is there drafts
+  std::vector<DrafterRef> drafters;  // the first that is there drafts; rotated when it proves useless
   Tuning tuning;
   uint32_t assignment = 0;  // version of the newest Assign
 
-  // The truth.
-  CachedSequence context;              // prompt and output, and their place in the cache
-  std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
-  std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
-  std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
-  int32_t logprobs_from = 0;
-  Finish finish = Finish::none;
-  std::string finish_reason;  // with Finish::error
-  std::string finish_field;   // likewise, if the request is at fault: the field that is
-  SpeculationReport report;
-
-  // The draft.
+  // The running round.
   Round round = 0;
+  Time round_began{};
   DraftRound draft;
-  std::optional<Tree> parked;     // for a longer base than ours: held until a commit reaches it
+  std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
+
+  // The drafter.
   Peer drafter;                   // id 0: none
   bool drafter_stays = false;     // as long as it is there; else the next round picks anew
   int useless = 0;                // rounds in a row for which it was late; one that says it is busy counts for two
-  int patience = kPatienceFirst;  // so many, and another one gets its chance
+  int patience = kPatienceFirst;  // at this many useless rounds another one gets its chance
   int32_t drafter_holds = 0;      // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
   Round asked_round = 0;  // the newest that asked for a tree whose time says something
   Time asked_at{};        // and when
   DraftBackoff backoff;
   AcceptanceRate rate;
-  Time round_began{};
 
-  // Delivery.
+  int nodes_max() const { return std::min<int>(tuning.nodes_max, backoff.nodes_max()); }  // of a tree now
+};
+
+struct SequenceOutput {
+  std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
+  std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
+  std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
+  int32_t logprobs_from = 0;
+  uint32_t steps = 0;          // verify steps that emitted at least one token
+  float spent = 0;             // total variation that a biased rule spent
+  uint32_t cached_tokens = 0;  // of the prompt, found in the prefix cache when the sequence began
+
+  Finish finish = Finish::none;
+  std::string reason;  // with Finish::error
+  std::string field;   // with Finish::error, if the request is at fault: the field that is
+};
+
+struct SequenceDelivery {
   SendWindow window;
   Time lease_ends{};
-  bool in_step = false;       // has rows in the step that runs
-  bool root_in_step = false;  // the root's among them: too late for this round's tree
-
-  int32_t output() const { return context.output(); }                                     // tokens
-  int32_t root() const { return context.root(); }                                         // its position
-  int32_t prompt_rows_left() const { return context.prefill_rows(); }                     // rows to compute before the root's
-  int nodes_max() const { return std::min<int>(tuning.nodes_max, backoff.nodes_max()); }  // of a tree now
-  bool running() const { return finish == Finish::none; }
-  TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }
-  int32_t to_send() const { return output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
 };
+
+struct SequenceStep {
+  bool in_step = false;       // it has rows in the step that runs
+  bool root_in_step = false;  // its root is among them: too late for this round's tree
+};
+
+struct SequenceIdentity {
+  uint64_t number = 0;  // among all sequences that this verifier ever had: a step's result is for one of them only
+  SequenceId id;
+  Epoch epoch = 0;
+  Peer router;
+  Time lease{};
+};
+
+struct VerifierSequence {
+  VerifierSequence(const SequenceIdentity& who, GenerationSpec wanted, CachedSequence tokens, NodeFates& verifier)
+      : identity(who), spec(std::move(wanted)), context(std::move(tokens)), fates(verifier) {}
+
+  const SequenceIdentity identity;
+  const GenerationSpec spec;
+  CachedSequence context;
+  SequenceFates fates;
+  SequenceDrafting drafting;
+  SequenceOutput output;
+  SequenceDelivery delivery;
+  SequenceStep step;
+
+  bool running() const { return output.finish == Finish::none; }
+  bool decodes() const { return context.prefill_rows() == 0; }
+  TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }
+  int32_t to_send() const { return context.output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
+};
+
+using VerifierSequences = std::vector<std::unique_ptr<VerifierSequence>>;  // oldest first
 
 }  // namespace slipstream

@@ -13,30 +13,19 @@ int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
   const std::vector<TokenId>& stop_ids = sequence.spec.stop_ids;
   for (size_t i = 0; i < emitted.size(); ++i) {
     if (emitted[i] < 0) {
-      sequence.finish = Finish::error;
+      sequence.output.finish = Finish::error;
       return static_cast<int>(i);
     }
     if (std::ranges::find(stop_ids, emitted[i]) != stop_ids.end()) {
-      sequence.finish = Finish::stop;
+      sequence.output.finish = Finish::stop;
       return static_cast<int>(i) + 1;
     }
-    if (sequence.output() + static_cast<int32_t>(i) + 1 >= sequence.spec.output_max) {
-      sequence.finish = Finish::length;
+    if (sequence.context.output() + static_cast<int32_t>(i) + 1 >= sequence.spec.output_max) {
+      sequence.output.finish = Finish::length;
       return static_cast<int>(i) + 1;
     }
   }
   return static_cast<int>(emitted.size());
-}
-
-void count_fates(VerifierSequence& sequence, const Fates& fates, int nodes, VerifierCounters& counters) {
-  sequence.report.accepted += static_cast<uint32_t>(fates.accepted);
-  sequence.report.rejected += static_cast<uint32_t>(fates.rejected);
-  sequence.report.unreached += static_cast<uint32_t>(fates.unreached);
-  sequence.report.held -= static_cast<uint32_t>(nodes);
-  counters.accepted += static_cast<uint64_t>(fates.accepted);
-  counters.rejected += static_cast<uint64_t>(fates.rejected);
-  counters.unreached += static_cast<uint64_t>(fates.unreached);
-  if (nodes > 0) counters.accepted_length.observe(fates.accepted);
 }
 
 }  // namespace
@@ -44,14 +33,19 @@ void count_fates(VerifierSequence& sequence, const Fates& fates, int nodes, Veri
 Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& walked, VerifierCounters& counters) {
   const int emitted = cut(sequence, walked.emitted);
   const int accepted = std::min(emitted, static_cast<int>(walked.accepted.size()));
-  count_fates(sequence, fates(slice.tree.tokens(), walked, accepted), slice.tree.size(), counters);
+  const Fates fate = fates(slice.tree.tokens(), walked, accepted);
+  sequence.fates.settle(static_cast<size_t>(fate.accepted), Fate::accepted);
+  sequence.fates.settle(static_cast<size_t>(fate.rejected), Fate::rejected);
+  sequence.fates.settle(static_cast<size_t>(fate.unreached), Fate::unreached);
+  if (!slice.tree.empty()) counters.accepted_length.observe(fate.accepted);
 
   std::vector<int32_t> path;
   for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);
   sequence.context.commit(path, std::span(walked.emitted).first(static_cast<size_t>(emitted)));
-  for (int i = 0; i < emitted; ++i) sequence.drafted.push_back(i < accepted ? 1 : 0);
-  sequence.depths.resize(sequence.drafted.size(), static_cast<uint8_t>(slice.tree.depth()));
-  if (emitted > 0) ++sequence.report.steps;
+  SequenceOutput& output = sequence.output;
+  for (int i = 0; i < emitted; ++i) output.drafted.push_back(i < accepted ? 1 : 0);
+  output.depths.resize(output.drafted.size(), static_cast<uint8_t>(slice.tree.depth()));
+  if (emitted > 0) ++output.steps;
   counters.output_tokens += static_cast<uint64_t>(emitted);
   return {.emitted = emitted, .accepted_nodes = accepted, .path = std::move(path)};
 }
@@ -59,21 +53,27 @@ Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& 
 void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
   const auto& processor = sequence.context.logits_processor();
   if (!processor || processor->leaves_a_token(vocabulary)) {
-    sequence.finish_reason = "the model gave logits that are not finite";
+    sequence.output.reason = "the model gave logits that are not finite";
     ++counters.non_finite_rows;
     return;
   }
   const std::vector<std::string_view> masks = sequence.spec.logits_params.masks();
-  sequence.finish_field = masks.front();
-  sequence.finish_reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
-                                       sequence.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");
+  sequence.output.field = masks.front();
+  sequence.output.reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
+                                       sequence.context.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");
   ++counters.masked_rows;
 }
 
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs) {
   for (int i = 0; i < settled.emitted; ++i) {
-    const int32_t row = i == 0 ? 0 : settled.path[static_cast<size_t>(i) - 1];  // after which it was chosen
-    sequence.logprobs.push_back(logprobs[static_cast<size_t>(row)]);
+    const int32_t row = i == 0 ? 0 : settled.path[static_cast<size_t>(i) - 1];  // the row that the token came after
+    sequence.output.logprobs.push_back(logprobs[static_cast<size_t>(row)]);
+  }
+}
+
+void add_spent(VerifierSequence& sequence, const Settled& settled, std::span<const double> spent) {
+  for (const double variation : spent.first(std::min(spent.size(), static_cast<size_t>(settled.emitted)))) {
+    sequence.output.spent += static_cast<float>(variation);
   }
 }
 

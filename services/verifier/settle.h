@@ -1,4 +1,5 @@
-// What a step's choices make of a sequence: tokens emitted, cache committed, fates told. Pure.
+// What the output of a step makes of a sequence: tokens are emitted, the accepted path is committed
+// to the cache, and every node of its tree gets its fate. Pure.
 #pragma once
 
 #include <span>
@@ -13,18 +14,23 @@ namespace slipstream {
 struct Settled {
   int emitted = 0;            // tokens appended
   int accepted_nodes = 0;     // of those, drafted
-  std::vector<int32_t> path;  // [accepted_nodes] their rows of the slice, whose first is the root's
+  std::vector<int32_t> path;  // [accepted_nodes] the rows of the slice that hold them; row 0 is the root
 };
 
-// walked: what is accepted of slice.tree, and the token behind it. A token of -1 (a row that was
-// not finite, or masked whole) ends the sequence with Finish::error.
+// walked: the accepted path of slice.tree, and the token behind it. A token of -1 (its row of
+// logits was not finite, or its masks left no token) ends the sequence with Finish::error.
 Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& walked, VerifierCounters& counters);
 
-// Of a sequence that ended so: are its own masks why, or the model? vocabulary: rows of the logits.
+// Sets the reason of a sequence that got no token: either its masks forbid every token, or the
+// model's logits were not finite. vocabulary: columns of the logits.
 void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters);
 
-// Keeps the logprobs of what settle() emitted. logprobs: [slice.tree.size() + 1] of the tokens
-// chosen.
+// Keeps the logprobs of the tokens that settle() emitted. logprobs: [slice.tree.size() + 1], of the
+// token after each row.
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);
+
+// Adds what a biased rule spent on the emitted tokens. spent: [tokens of the walk] total variation,
+// or empty.
+void add_spent(VerifierSequence& sequence, const Settled& settled, std::span<const double> spent);
 
 }  // namespace slipstream

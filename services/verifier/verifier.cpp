@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/actor/sender.h"
+#include "services/verifier/delivery.h"
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
@@ -25,86 +26,102 @@ Verifier::State::State(VerifierConfig given)
     : config(std::move(given)),
       cache(config.cache_blocks, [this](const CachedSequence& needy) { return victim_for(needy); }),
       worker(self(config), config.process.routers),
-      drafting(config, counters, kFirstDrafterPeer),
-      wait_budget(config.wait_share),
-      cost(config.cost) {}
+      links(config, counters, kFirstDrafterPeer),
+      rounds(config, counters, links),
+      schedule(config, rounds, counters) {}
+
+// The youngest sequence that holds blocks, if it is younger than this one and has no rows in this
+// step. It will compute its tokens again when there is room, to the same bits (row invariance).
+CachedSequence* Verifier::State::victim_for(const CachedSequence& needy) {
+  const auto self =
+      std::ranges::find_if(sequences.rbegin(), sequences.rend(), [&](const auto& other) { return &other->context == &needy; });
+  const auto victim = std::find_if(sequences.rbegin(), self,
+                                   [](const auto& other) { return !other->step.in_step && other->context.holds_blocks(); });
+  return victim == self ? nullptr : &(*victim)->context;
+}
 
 // Routers speak control and generate, drafters draft, each over its own links.
 bool Verifier::State::admits(const Event& event) const {
   const auto sender = sender_of(event);
   if (!sender || sender->peer == Peer{}) return true;
-  return sender->boundary == Boundary::draft ? drafting.owns(sender->peer) : worker.is_router(sender->peer);
+  return sender->boundary == Boundary::draft ? links.find(sender->peer) != nullptr : worker.is_router(sender->peer);
 }
 
-void Verifier::State::take(const PeerUp& event, Time now, Effects& effects) {
+void Verifier::State::on(const PeerUp& event, Time now, Effects& effects) {
   worker.take(event, now, effects);
-  if (drafting.owns(event.peer)) drafting.up(event.peer, now, effects);
+  links.up(event.peer, now, effects);
 }
 
-void Verifier::State::take(const PeerDown& event, Time now, Effects& effects) {
+void Verifier::State::on(const PeerDown& event, Time now, Effects& effects) {
   worker.take(event, now, effects);  // the router's sequences live until their lease ends: it may come back
-  drafting.down(event.peer, effects);
+  links.down(event.peer, effects);
 }
 
-void Verifier::State::take(const Malformed& event, Time, Effects& effects) {
+void Verifier::State::on(const Malformed& event, Time, Effects& effects) {
   ++counters.malformed;
-  drafting.strike(event.peer, effects);
+  links.strike(event.peer, effects);
 }
 
-void Verifier::State::take(const From<RouterHeartbeat>& event, Time now, Effects& effects) {
+void Verifier::State::on(const From<RouterHeartbeat>& event, Time now, Effects& effects) {
   worker.take(event, now, effects);
   for (const auto& sequence : sequences) {
-    const bool its_own = sequence->router == event.peer && sequence->id.router == event.message.router;
-    if (its_own) sequence->lease_ends = now + sequence->lease;
+    const SequenceIdentity& identity = sequence->identity;
+    const bool its_own = identity.router == event.peer && identity.id.router == event.message.router;
+    if (its_own) sequence->delivery.lease_ends = now + identity.lease;
   }
 }
 
-void Verifier::State::take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
+void Verifier::State::on(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
 
-void Verifier::State::take(const From<Attached>& event, Time now, Effects& effects) {
-  drafting.attached(event, sequences, now, effects);
+void Verifier::State::on(const From<Attached>& event, Time now, Effects& effects) {
+  if (!links.attached(event, now, effects)) return;
+  for (const auto& sequence : sequences) {
+    if (sequence->drafting.drafter == event.peer) rounds.forget_drafter_state(*sequence);
+  }
 }
 
-void Verifier::State::take(From<Tree> event, Time now, Effects& effects) {
+void Verifier::State::on(From<Tree> event, Time now, Effects& effects) {
   VerifierSequence* sequence = find(event.message.fence.sequence, event.message.fence.epoch);
-  drafting.tree(std::move(event), sequence, now, effects);
+  rounds.tree(std::move(event), sequence, now, effects);
 }
 
-void Verifier::State::take(const From<Resync>& event, Time, Effects& effects) {
-  drafting.resync(event.peer, event.message, find(event.message.sequence, event.message.epoch), effects);
+void Verifier::State::on(const From<Resync>& event, Time, Effects& effects) {
+  rounds.resync(event.peer, event.message, find(event.message.sequence, event.message.epoch), effects);
 }
 
-// Sends again what was not acked, ends what nobody renews, says what the routers wait for.
+// Ends sequences whose lease is over, sends again what was not acked, and tells the routers the
+// load.
 void Verifier::State::keep_time(Time now, Effects& effects) {
   std::erase_if(sequences, [&](const auto& sequence) {
-    if (now < sequence->lease_ends || sequence->in_step) return false;
+    if (now < sequence->delivery.lease_ends || sequence->step.in_step) return false;
     ++counters.leases_expired;
-    drafting.release(*sequence, effects);
+    rounds.release(*sequence, effects);
     return true;
   });
   for (const auto& sequence : sequences) {
-    const auto resend_at = sequence->window.resend_at(sequence->to_send());
+    const auto resend_at = sequence->delivery.window.resend_at(sequence->to_send());
     if (!resend_at || now < *resend_at) continue;
-    sequence->window.again();
+    sequence->delivery.window.again();
     deliver(*sequence, now, effects);
   }
   const WorkerLoad load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, slices.size())),
                         .waiting = static_cast<uint32_t>(counters.waiting),
                         .steps = counters.steps};
   worker.send_heartbeats(now, load, effects);
-  drafting.keep(now, effects);
+  links.keep(now, effects);
 }
 
 void Verifier::State::set_alarm(Time now, Effects& effects) {
   std::optional<Time> next;
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
-  if (const auto ask = drafting.next()) at(*ask);
+  if (const auto ask = links.next()) at(*ask);
   for (const auto& sequence : sequences) {
-    if (!sequence->in_step) at(sequence->lease_ends);
-    if (const auto resend_at = sequence->window.resend_at(sequence->to_send())) at(*resend_at);
-    if (!computing && sequence->running() && waits_for_draft(*sequence, now)) at(sequence->draft.deadline);
+    if (!sequence->step.in_step) at(sequence->delivery.lease_ends);
+    if (const auto resend_at = sequence->delivery.window.resend_at(sequence->to_send())) at(*resend_at);
+    if (computing || !sequence->running()) continue;
+    if (schedule.waits_for_tree(*sequence, now)) at(sequence->drafting.draft.deadline);
   }
-  if (!computing && waits_since) at(*waits_since + wait_budget.credit());
+  if (const auto wait_ends = schedule.next(); wait_ends && !computing) at(*wait_ends);
   worker.set_alarm(next, effects);
 }
 
@@ -116,16 +133,11 @@ void Verifier::State::count() {
   counters.blocks_kept = static_cast<uint64_t>(cache.blocks_kept());
   counters.prefixes_evicted = cache.prefixes_evicted();
   counters.preempted = cache.sequences_evicted();
-  counters.held = 0;
-  for (const auto& sequence : sequences) counters.held += sequence->report.held;
-  for (const BatchSlice& slice : slices) {
-    if (find(slice) == nullptr) counters.held += static_cast<uint64_t>(slice.tree.size());
-  }
   counters.worker = worker.counters();
-  counters.attaches_waiting = drafting.unanswered();
-  counters.step_cost = cost.times();
-  counters.step_overhead = cost.overhead_seconds();
-  counters.attention_cost = cost.attention();
+  counters.attaches_waiting = links.unanswered();
+  counters.step_cost = schedule.cost().times();
+  counters.step_overhead = schedule.cost().overhead_seconds();
+  counters.attention_cost = schedule.cost().attention();
 }
 
 Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}
@@ -133,9 +145,9 @@ Verifier::~Verifier() = default;
 
 void Verifier::on(Event event, Time now, std::vector<Effect>& effects) {
   if (state_->admits(event)) {
-    std::visit([&](auto&& heard) { state_->take(std::forward<decltype(heard)>(heard), now, effects); }, std::move(event));
+    std::visit([&](auto&& heard) { state_->on(std::forward<decltype(heard)>(heard), now, effects); }, std::move(event));
   } else {
-    state_->take(Malformed{sender_of(event)->peer, "a message that is another role's to send"}, now, effects);
+    state_->on(Malformed{sender_of(event)->peer, "a message that is another role's to send"}, now, effects);
   }
   state_->keep_time(now, effects);
   state_->start_step(now, effects);

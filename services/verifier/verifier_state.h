@@ -1,19 +1,27 @@
-// The inside of the verifier's actor. Events are taken in verifier.cpp (peers), sequences.cpp (a
-// sequence's life) and steps.cpp (compute); after each event keep_time, start_step, set_alarm and
-// count run once.
+// The inside of the verifier's actor. Its events are handled in verifier.cpp (peers), sequences.cpp
+// (a sequence's life) and step.cpp (compute); after each event keep_time, start_step, set_alarm and
+// count run once, in this order.
+//
+// Invariants between events:
+//   1. `slices` is not empty if and only if a step runs (`computing`); the compute job has the plan
+//      then.
+//   2. Every node that was received has one fate in counters.fates; a node is held if it is in a
+//      sequence's draft, in its parked tree, or in a slice.
+//   3. Each part of a sequence is written by the file that sequence.h names.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "common/engine/cost_model.h"
 #include "common/engine/sequence_cache.h"
-#include "common/speculation/wait_budget.h"
 #include "common/worker/worker.h"
-#include "services/verifier/drafting.h"
+#include "services/verifier/drafter_links.h"
 #include "services/verifier/gather.h"
 #include "services/verifier/late_trees.h"
+#include "services/verifier/rounds.h"
+#include "services/verifier/schedule.h"
 #include "services/verifier/verifier.h"
 
 namespace slipstream {
@@ -24,20 +32,20 @@ struct Verifier::State {
   explicit State(VerifierConfig given);
 
   // Events.
-  void take(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }  // but these:
-  void take(const PeerUp& event, Time now, Effects& effects);
-  void take(const PeerDown& event, Time now, Effects& effects);
-  void take(const From<RouterHeartbeat>& event, Time now, Effects& effects);
-  void take(const Malformed& event, Time now, Effects& effects);
-  void take(From<Start> event, Time now, Effects& effects);
-  void take(From<Assign> event, Time now, Effects& effects);
-  void take(const From<Ack>& event, Time now, Effects& effects);
-  void take(const From<Cancel>& event, Time now, Effects& effects);
-  void take(const From<Attached>& event, Time now, Effects& effects);
-  void take(From<Tree> event, Time now, Effects& effects);
-  void take(const From<Resync>& event, Time now, Effects& effects);
-  void take(const From<Unknown>& event, Time now, Effects& effects);
-  void take(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects);
+  void on(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }  // but these:
+  void on(const PeerUp& event, Time now, Effects& effects);
+  void on(const PeerDown& event, Time now, Effects& effects);
+  void on(const From<RouterHeartbeat>& event, Time now, Effects& effects);
+  void on(const Malformed& event, Time now, Effects& effects);
+  void on(From<Start> event, Time now, Effects& effects);
+  void on(From<Assign> event, Time now, Effects& effects);
+  void on(const From<Ack>& event, Time now, Effects& effects);
+  void on(const From<Cancel>& event, Time now, Effects& effects);
+  void on(const From<Attached>& event, Time now, Effects& effects);
+  void on(From<Tree> event, Time now, Effects& effects);
+  void on(const From<Resync>& event, Time now, Effects& effects);
+  void on(const From<Unknown>& event, Time now, Effects& effects);
+  void on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects);
 
   // After each event.
   void keep_time(Time now, Effects& effects);
@@ -46,38 +54,43 @@ struct Verifier::State {
   void count();
 
   bool admits(const Event& event) const;
+
+  // Null: there is none, or it belongs to another epoch or router, or has ended while the step ran.
   VerifierSequence* find(SequenceId id, Epoch epoch);
   VerifierSequence* find(Peer router, SequenceId id, Epoch epoch);
   VerifierSequence* find(const BatchSlice& slice);
-  void admit(Peer router, Start start, Time now, Effects& effects);
-  void end(VerifierSequence& sequence, Effects& effects);  // forgets it
-  bool waits_for_draft(const VerifierSequence& sequence, Time now) const;
-  void split_row_budget();                                               // of the next round's trees
-  CachedSequence* victim_for(const CachedSequence& needy);               // who makes room for it (engine/sequence_cache.h)
-  void deliver(VerifierSequence& sequence, Time now, Effects& effects);  // what the window lets through
-  int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);
-  void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
-  void stop(VerifierSequence& sequence, Effects& effects);  // finished: holds its tokens until they are acked, nothing else
 
+  void admit(Peer router, Start start, Time now, Effects& effects);
+  // It has finished: only its tokens stay, until they are acked.
+  void finish(VerifierSequence& sequence, Effects& effects);
+  // Forgets it.
+  void end(VerifierSequence& sequence, Effects& effects);
+  // Settles the slice of a sequence that decodes, and begins its next round. Returns the accepted
+  // nodes.
+  int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);
+  // The step failed.
+  void fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now, Effects& effects);
+  void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
+  CachedSequence* victim_for(const CachedSequence& needy);  // the rule of sequence_cache.h
+
+  // Constant after construction.
   VerifierConfig config;
+
+  // Between events.
   VerifierCounters counters;
   SequenceCache cache;
-  std::vector<std::unique_ptr<VerifierSequence>> sequences;  // oldest first
+  VerifierSequences sequences;
+  uint64_t sequences_ever = 0;
   Worker worker;
-  Drafting drafting;
-  uint64_t lives = 0;
+  DrafterLinks links;
+  Rounds rounds;
+  Schedule schedule;
+  LateTrees late_trees;
 
-  // The step in flight, if any.
+  // The step in flight.
   bool computing = false;
   std::vector<BatchSlice> slices;
-  StepLoad load;
-  Time step_began{};
-  std::optional<Time> waits_since;  // a step stands ready, but a tree is due
-  Time waited{};                    // by the step in flight
-  WaitBudget wait_budget;
-  CostModel cost;
-  LateTrees late_trees;
-  VerifyPlan plan;  // its buffers, while none is in flight
+  VerifyPlan plan;  // its buffers, while no step runs
 };
 
 }  // namespace slipstream

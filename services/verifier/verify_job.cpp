@@ -119,11 +119,11 @@ Result<StepOutput> verify_job(LanguageModel& target, const VerifyPlan& plan, Ver
         rejection_task, step, target.logits().subspan(rejection_task.first_wanted * columns, rows * columns), scratch));
   }
   if (!plan.step.logprobs.empty()) {
-    output.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, choices), scratch.chain);
+    output.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, output), scratch.chain);
   }
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
   output.forward_us = static_cast<uint32_t>(took.count());
-  return choices;
+  return output;
 }
 
 }  // namespace slipstream

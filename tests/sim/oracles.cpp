@@ -52,8 +52,9 @@ std::optional<std::string> World::leftovers() const {
   for (size_t i = 0; i < verifiers_.size(); ++i) {
     const VerifierCounters& c = verifiers_[i].now()->actor().counters();
     const auto blocks = static_cast<uint64_t>(scenario_.verifiers[i].cache_blocks);
-    if (c.live + c.held > 0 || c.blocks_free + c.blocks_kept != blocks) {
-      return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live, c.held,
+    if (c.live + c.fates.of(Fate::held) > 0 || c.blocks_free + c.blocks_kept != blocks) {
+      return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live,
+                         c.fates.of(Fate::held),
                          blocks - c.blocks_free - c.blocks_kept, blocks);
     }
     if (c.attaches_waiting > 0) {
@@ -103,15 +104,15 @@ Tallies World::tallies() const {
       sum.resyncs += c.resyncs;
       sum.attaches_repeated += c.attaches_repeated;
       sum.parked += c.parked;
-      sum.late += c.late;
-      sum.stale += c.stale;
+      sum.late += c.fates.of(Fate::late);
+      sum.stale += c.fates.of(Fate::stale);
       sum.fenced += c.fenced;
       sum.leases_expired += c.leases_expired;
       sum.preempted += c.preempted;
       sum.prefix_tokens += c.prefix_tokens;
       sum.quarantined += c.quarantined;
-      sum.accepted_nodes += c.accepted;
-      sum.rejected_nodes += c.rejected;
+      sum.accepted_nodes += c.fates.of(Fate::accepted);
+      sum.rejected_nodes += c.fates.of(Fate::rejected);
       sum.judged += life->work().judged();
     }
   }

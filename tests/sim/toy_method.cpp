@@ -70,13 +70,13 @@ DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   float survival = kConfidence;
   for (int depth = 1; rule.admits(survival, depth, static_cast<int>(nodes.size())); ++depth, survival *= kConfidence) {
     this->logits(at, logits);
-    const TokenId token = choose(logits, row(at), scratch_);
+    const TokenId token = sample_token(logits, row(at), scratch_);
     const auto sampled_tokens = static_cast<int32_t>(nodes.size());
     nodes.push_back({token, parent, survival});
     const bool sibling = random_.chance(siblings_) && rule.admits(survival, depth, static_cast<int>(nodes.size()));
     if (sibling) {
       logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
-      nodes.push_back({choose(logits, row(at), scratch_), parent, survival / 2});
+      nodes.push_back({sample_token(logits, row(at), scratch_), parent, survival / 2});
     }
     at.add(token);
     parent = sampled_tokens;
@@ -99,7 +99,7 @@ std::vector<TokenId> ToyMethod::foresee(const DraftKey& key, int tokens) {
   std::array<float, kToyVocabulary> logits;
   for (Held at = held->second; static_cast<int>(seen.size()) < tokens;) {
     this->logits(at, logits);
-    seen.push_back(choose(logits, row(at), scratch_));
+    seen.push_back(sample_token(logits, row(at), scratch_));
     at.add(seen.back());
   }
   return seen;

@@ -46,7 +46,7 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
   std::vector<float> copy;
   for (size_t i = 0; i < step.wanted.size(); ++i) {
     distribution_.logits(after_[static_cast<size_t>(step.wanted[i])], logits);
-    chosen.push_back(choose(processed(step, static_cast<int32_t>(i), logits, copy), step.sampling[i], scratch_));
+    sampled_tokens.push_back(sample_token(processed(step, static_cast<int32_t>(i), logits, copy), step.sampling[i], scratch_));
   }
   return sampled_tokens;
 }
@@ -68,7 +68,7 @@ TokenId ToyOracle::next() {
     logits_processor.add_output(std::span(tokens_).subspan(prompt_));
     logits_processor.adjust(logits, {});
   }
-  const TokenId token = choose(logits, row_, scratch_);
+  const TokenId token = sample_token(logits, row_, scratch_);
   add(token);
   ++row_.position;
   return token;

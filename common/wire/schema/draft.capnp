@@ -54,7 +54,7 @@ struct SequenceInfo {
   choice @2 :UInt32;
   acceptance @3 :Acceptance;
   sampling @4 :Sampling;
-  logits_params @5 :LogitsParams;  # null: none
+  logitsParams @5 :LogitsParams;  # null: none
 }
 
 struct Advance {

@@ -40,7 +40,7 @@ struct Start {
   stopIds @10 :List(Int32);
   drafters @11 :List(DrafterRef);
   tuning @12 :Tuning;
-  logits_params @13 :LogitsParams;  # null: none
+  logitsParams @13 :LogitsParams;  # null: none
   logprobs @14 :UInt8;  # 0: none; else one more than the alternatives beside each
 }
 

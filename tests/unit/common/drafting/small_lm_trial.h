@@ -62,8 +62,8 @@ class Plain {
     plan_.want(spec.row(static_cast<int32_t>(tokens.size()) - spec.prompt_length));
     plan_.adjust(plan_.add_logits_processor(std::move(logits_processor)), 1, [](int) { return TokenId{}; });
     const auto sampled_tokens = model_->run(plan_.view());
-    EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
-    return chosen->front();
+    EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
+    return sampled_tokens->front();
   }
   std::span<const float> logits() const { return model_->logits(); }  // of the row chosen last
 

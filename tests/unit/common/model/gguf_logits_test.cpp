@@ -24,7 +24,7 @@ std::vector<float> logits_of(const std::filesystem::path& model, std::span<const
   Rows rows(4);
   rows.prompt(rows.sequence_of(blocks), blocks, tokens, 0);
   const auto sampled_tokens = target->run(rows.view());
-  EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
+  EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
   return {target->logits().begin(), target->logits().end()};
 }
 

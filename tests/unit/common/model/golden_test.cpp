@@ -29,7 +29,7 @@ std::vector<float> logits_of(LanguageModel& target, std::span<const TokenId> tok
   Rows rows(4);
   rows.prompt(rows.sequence_of(blocks), blocks, tokens, 0);
   const auto sampled_tokens = target.run(rows.view());
-  EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
+  EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
   return {target.logits().begin(), target.logits().end()};
 }
 

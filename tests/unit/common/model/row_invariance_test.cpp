@@ -59,9 +59,9 @@ class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> 
   };
   std::vector<Row> run(LanguageModel& target, const Rows& rows) {
     const auto sampled_tokens = target.run(rows.view());
-    EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
+    EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
     std::vector<Row> out;
-    for (size_t i = 0; i < chosen->size(); ++i) {
+    for (size_t i = 0; i < sampled_tokens->size(); ++i) {
       const auto logits = target.logits().subspan(i * vocabulary_, vocabulary_);
       out.push_back({{logits.begin(), logits.end()}, (*sampled_tokens)[i]});
     }

@@ -40,7 +40,7 @@ class Text {
     moves_.clear();
     length_ += count;
     const auto sampled_tokens = model_.run(rows.view());
-    EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
+    EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
     return {model_.logits().begin(), model_.logits().end()};
   }
   // The next step moves each row of the text one place down, over the first.

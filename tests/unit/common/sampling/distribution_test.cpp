@@ -27,7 +27,8 @@ const std::vector<float> kLogits = {1.5F, 0.0F, -1.0F, 2.0F, 0.5F, 0.5F, -3.0F, 
 std::vector<uint64_t> draw(std::span<const float> logits, const SamplingParams& params) {
   std::vector<uint64_t> counts(logits.size());
   SamplingScratch scratch;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) ++counts[static_cast<size_t>(choose(logits, {seed, 0, 0, params}, scratch))];
+  for (uint64_t seed = 0; seed < kSeeds; ++seed)
+    ++counts[static_cast<size_t>(sample_token(logits, {seed, 0, 0, params}, scratch))];
   return counts;
 }
 
@@ -103,7 +104,7 @@ double joint_p_value(const Flaw& flaw) {
     size_t before = 0, last = 0, cell = 0;
     for (uint32_t position = 0; position < 3; ++position) {
       const SamplingParams params{.temperature = position == 2 ? flaw.last_temperature : 1.0F};
-      const TokenId token = choose(rows[before * kTokens + last], {seed, 0, position * flaw.stride, params}, scratch);
+      const TokenId token = sample_token(rows[before * kTokens + last], {seed, 0, position * flaw.stride, params}, scratch);
       before = std::exchange(last, static_cast<size_t>(token));
       cell = cell * kTokens + last;
     }

@@ -45,7 +45,7 @@ inline std::vector<int32_t> kept(std::span<const float> logits, const SamplingPa
   return order;
 }
 
-inline int32_t choose(std::span<const float> logits, const RowSampling& row) {
+inline int32_t sample_token(std::span<const float> logits, const RowSampling& row) {
   const NoiseKey key{row.seed, row.choice, row.position, NoisePurpose::coupled};
   int32_t winner = -1;
   double best = -INFINITY;

@@ -73,7 +73,7 @@ double joint_p_value(const LogitsParams& how, size_t sees = 2) {
       std::vector<float> logits = logits_after(before, last);
       logits_processor.adjust(logits, std::span(path).first(std::min(sees, path.size())));
       const SamplingParams params{.temperature = static_cast<float>(kTemperature)};
-      path.push_back(choose(logits, {seed, 0, position, params}, scratch));
+      path.push_back(sample_token(logits, {seed, 0, position, params}, scratch));
       before = std::exchange(last, static_cast<size_t>(path.back()));
       cell = cell * kTokens + last;
     }

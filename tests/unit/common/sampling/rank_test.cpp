@@ -77,7 +77,7 @@ TEST(Rank, PutsFirstWhatSampleTokenGives) {
     const RowSampling row = random_sampling(random);
     std::array<Ranked, 1> ranked;
     ASSERT_EQ(rank(logits, row, scratch, ranked), 1u);
-    ASSERT_EQ(ranked[0].token, choose(logits, row, scratch));
+    ASSERT_EQ(ranked[0].token, sample_token(logits, row, scratch));
   }
 }
 
@@ -126,7 +126,7 @@ TEST(Rank, IsRightAsOftenAsItSaysAboutATargetOneNatAway) {
       rank(logits, row, scratch, first);
       said += first[0].confidence;
       variance += first[0].confidence * (1 - first[0].confidence);
-      right += first[0].token == choose(target, row, scratch);
+      right += first[0].token == sample_token(target, row, scratch);
     }
     EXPECT_LT(std::abs(said - right), 4.5 * std::sqrt(variance)) << "temperature " << temperature;
     EXPECT_GT(right / kTrials, 0.3);

@@ -48,7 +48,7 @@ TEST_P(OnEachPath, ChooseEqualsThePlainLoopOnThousandsOfRandomRows) {
     const RowSampling row{random() % 3, static_cast<uint32_t>(random() % 2), static_cast<uint32_t>(random() % 8),
                           random_params(random)};
     if (random() % 4 == 0) prepare(row, static_cast<int>(logits.size()), scratch);
-    ASSERT_EQ(choose(logits, row, scratch), plain::choose(logits, row)) << described(row.params, logits.size());
+    ASSERT_EQ(sample_token(logits, row, scratch), plain::sample_token(logits, row)) << described(row.params, logits.size());
   }
 }
 
@@ -98,7 +98,7 @@ TEST(Choose, TakesTheLowestIdOfTheHighestAtTemperatureZero) {
   for (size_t first : {0u, 5u, 64u, 129u}) {
     std::vector<float> logits(200, -2.0F);
     logits[first] = logits[150] = logits[199] = 7.0F;
-    EXPECT_EQ(choose(logits, greedy, scratch), static_cast<TokenId>(first));
+    EXPECT_EQ(sample_token(logits, greedy, scratch), static_cast<TokenId>(first));
   }
 }
 
@@ -106,15 +106,15 @@ TEST(Choose, GivesNoTokenForARowThatIsNotFinite) {
   SamplingScratch scratch;
   for (const SamplingParams& params : {SamplingParams{}, SamplingParams{.temperature = 0}, SamplingParams{.top_p = 0.9F}}) {
     const RowSampling row{.seed = 1, .choice = 0, .position = 0, .params = params};
-    for (float bad : {NAN, INFINITY}) EXPECT_EQ(choose(std::vector<float>{0, bad, 1}, row, scratch), -1);
-    EXPECT_EQ(choose(std::vector<float>(3, -INFINITY), row, scratch), -1);
+    for (float bad : {NAN, INFINITY}) EXPECT_EQ(sample_token(std::vector<float>{0, bad, 1}, row, scratch), -1);
+    EXPECT_EQ(sample_token(std::vector<float>(3, -INFINITY), row, scratch), -1);
   }
 }
 
 TEST(Choose, NeverTakesAMaskedToken) {
   SamplingScratch scratch;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
-    EXPECT_EQ(choose(std::vector<float>{-INFINITY, -5.0F, -INFINITY}, {seed, 0, 0, {}}, scratch), 1);
+    EXPECT_EQ(sample_token(std::vector<float>{-INFINITY, -5.0F, -INFINITY}, {seed, 0, 0, {}}, scratch), 1);
   }
 }
 
@@ -125,7 +125,7 @@ TEST(Choose, AllocatesNothingOnceItHasGrown) {
   SamplingScratch scratch;
   const SamplingParams all[] = {{.temperature = 0}, {}, {.top_p = 0.95F}, {.top_k = 100}, {.top_k = 40, .min_p = 0.1F}};
   const auto round = [&](uint32_t position) {
-    for (const SamplingParams& params : all) choose(logits, {1, 0, position, params}, scratch);
+    for (const SamplingParams& params : all) sample_token(logits, {1, 0, position, params}, scratch);
   };
   for (uint32_t position = 0; position < kNoiseRowsKept; ++position) round(position);
   const uint64_t before = allocations();

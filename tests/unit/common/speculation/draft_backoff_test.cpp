@@ -17,7 +17,7 @@ struct Useless {
 
 // Runs steps of a drafter of this kind; returns 'd' for each step with a draft and '.' for each
 // plain one.
-std::string run(DraftBackoff& guard, int steps, Useless drafter) {
+std::string run(DraftBackoff& backoff, int steps, Useless drafter) {
   std::string log;
   for (int i = 0; i < steps; ++i) {
     if (backoff.wants_draft()) {
@@ -51,47 +51,47 @@ TEST(DraftBackoff, AsksForMoreNodesAsMoreAreAcceptedAndFewerWhenNoneIs) {
 
 TEST(DraftBackoff, BacksOffExponentiallyAfterTwoFailures) {
   DraftBackoff backoff;
-  EXPECT_EQ(run(guard, 32, {}), "dd....d........d................");
+  EXPECT_EQ(run(backoff, 32, {}), "dd....d........d................");
 }
 
 TEST(DraftBackoff, ProbesAtMostOneStepInFiftyInTheEnd) {
   DraftBackoff backoff;
-  run(guard, 200, {});
-  const std::string log = run(guard, 6500, {});
+  run(backoff, 200, {});
+  const std::string log = run(backoff, 6500, {});
   EXPECT_EQ(std::ranges::count(log, 'd'), 100);
 }
 
 TEST(DraftBackoff, CountsLateTreesAsFailures) {
   DraftBackoff backoff;
-  EXPECT_EQ(run(guard, 7, {.verified = 0, .late = true}), "dd....d");
+  EXPECT_EQ(run(backoff, 7, {.verified = 0, .late = true}), "dd....d");
 }
 
 TEST(DraftBackoff, DoesNotBackOffFromTimelyEmptyTrees) {
   DraftBackoff backoff;
-  EXPECT_EQ(run(guard, 7, {.verified = 0}), "ddddddd");
+  EXPECT_EQ(run(backoff, 7, {.verified = 0}), "ddddddd");
 }
 
 TEST(DraftBackoff, AsksLessAndLessOftenForWhatIsAlwaysEmptyButGently) {
   DraftBackoff backoff;
-  EXPECT_EQ(run(guard, 16, {.verified = 0}), "dddddddddddddddd");
-  EXPECT_EQ(run(guard, 6, {.verified = 0}), ".d.d.d");
-  const std::string later = run(guard, 1000, {.verified = 0});
-  EXPECT_EQ(later.substr(later.size() - 34), run(guard, 34, {.verified = 0}));
-  EXPECT_EQ(std::ranges::count(run(guard, 17 * 20, {.verified = 0}), 'd'), 20) << "one in seventeen in the end";
+  EXPECT_EQ(run(backoff, 16, {.verified = 0}), "dddddddddddddddd");
+  EXPECT_EQ(run(backoff, 6, {.verified = 0}), ".d.d.d");
+  const std::string later = run(backoff, 1000, {.verified = 0});
+  EXPECT_EQ(later.substr(later.size() - 34), run(backoff, 34, {.verified = 0}));
+  EXPECT_EQ(std::ranges::count(run(backoff, 17 * 20, {.verified = 0}), 'd'), 20) << "one in seventeen in the end";
 }
 
 TEST(DraftBackoff, OneGuessEndsTheGapOfEmptyTrees) {
   DraftBackoff backoff;
-  run(guard, 1000, {.verified = 0});
+  run(backoff, 1000, {.verified = 0});
   while (!backoff.wants_draft()) backoff.plain_step();
   backoff.drafted_step(3, 1, false);
-  EXPECT_EQ(run(guard, 16, {.verified = 0}), "dddddddddddddddd");
+  EXPECT_EQ(run(backoff, 16, {.verified = 0}), "dddddddddddddddd");
 }
 
 TEST(DraftBackoff, KeepsItsGapOnTimelyEmptyTrees) {
   DraftBackoff backoff;
-  run(guard, 6, {});
-  EXPECT_EQ(run(guard, 10, {.verified = 0}), "d....d....");
+  run(backoff, 6, {});
+  EXPECT_EQ(run(backoff, 10, {.verified = 0}), "d....d....");
 }
 
 TEST(DraftBackoff, OneFailureBetweenSuccessesIsForgiven) {
@@ -106,21 +106,21 @@ TEST(DraftBackoff, OneFailureBetweenSuccessesIsForgiven) {
 
 TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
   DraftBackoff backoff;
-  run(guard, 1000, {});
+  run(backoff, 1000, {});
   while (!backoff.wants_draft()) backoff.plain_step();
   for (int i = 0; i < 5; ++i) {
     backoff.drafted_step(4, 3, false);
     EXPECT_TRUE(backoff.wants_draft());
   }
-  EXPECT_EQ(run(guard, 6, {}), "dd....");
+  EXPECT_EQ(run(backoff, 6, {}), "dd....");
 }
 
 TEST(DraftBackoff, ADrafterThatIsRightNowAndThenStaysRare) {
   DraftBackoff backoff;
-  run(guard, 1000, {});
+  run(backoff, 1000, {});
   while (!backoff.wants_draft()) backoff.plain_step();
   backoff.drafted_step(8, 1, false);
-  const std::string log = run(guard, 200, {});
+  const std::string log = run(backoff, 200, {});
   EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
 }
 
@@ -137,7 +137,7 @@ TEST(DraftBackoff, AsksForNoMoreNodesThanPayForThemselves) {
 TEST(DraftBackoff, ProbesWithOneNodeNowAndThenWhereNothingPays) {
   DraftBackoff backoff;
   backoff.set_row_budget(0);
-  const std::string log = run(guard, 200, {.verified = 1});
+  const std::string log = run(backoff, 200, {.verified = 1});
   EXPECT_EQ(log.find('d'), static_cast<size_t>(kProbeGapSteps));
   EXPECT_LE(std::ranges::count(log, 'd'), 200 / kProbeGapSteps);
   EXPECT_EQ(backoff.nodes_max(), 1);

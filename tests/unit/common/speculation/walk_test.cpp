@@ -38,7 +38,7 @@ struct Target {
       for (int node = 0; node < tree.size(); ++node) {
         if (row.ancestors >> (node + 1) & 1) prefix.push_back(tree.nodes()[node].token);
       }
-      chosen.push_back(after(prefix));
+      sampled_tokens.push_back(after(prefix));
     }
     return sampled_tokens;
   }

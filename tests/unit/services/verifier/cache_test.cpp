@@ -32,7 +32,7 @@ TEST_F(CacheTest, ComputesAPreemptedSequenceAnew) {
     const StepPlan& plan = stage.runs().step;
     StepOutput output;
     for (int32_t row : plan.wanted) output.sampled_tokens.push_back(plan.token[static_cast<size_t>(row)] + 1);
-    stage.finishes(std::move(choices));
+    stage.finishes(std::move(output));
     while (!stage.silent<Tokens>()) {
       const Tokens tokens = stage.says<Tokens>().message;
       auto& ids = emitted[tokens.sequence.counter];
@@ -52,7 +52,7 @@ TEST_F(CacheTest, ComputesOnlyWhatNoSequenceComputedBefore) {
   first.spec.output_max = 1;
   stage.hears(kRouter, first);
   EXPECT_EQ(runs().rows(), 100);
-  choose();
+  sample_token();
   Start next = first;
   next.sequence.counter = 2;
   next.tokens.push_back(30);  // a chat's next turn
@@ -63,7 +63,7 @@ TEST_F(CacheTest, ComputesOnlyWhatNoSequenceComputedBefore) {
   EXPECT_EQ(rest.position.front(), 3 * kBlockTokens);
   EXPECT_EQ(verifier.counters().prefix_tokens, 3U * kBlockTokens);
   stage.forget();
-  choose();
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.report.cached_tokens, 3U * kBlockTokens);
 }
 
@@ -75,12 +75,12 @@ TEST_F(CacheTest, KeepsNoRowThatIsYetToBeMovedIntoPlace) {
   stage.hears(kRouter, long_one);
   stage.hears(kDrafter, tree({{50, kRoot, .9F}, {11, kRoot, .8F}, {12, 1, .7F}}, stage.says<Advance>()));
   runs();
-  choose();  // 11 and 12 are accepted, and lie a row too far back
+  sample_token();  // 11 and 12 are accepted, and lie a row too far back
   EXPECT_EQ(stage.says<Tokens>().message.ids.size(), 3U);
   EXPECT_EQ(verifier.counters().blocks_kept, 0U);
   stage.hears(kDrafter, tree({}, stage.says<Advance>()));
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().blocks_kept, 1U);
 }
 

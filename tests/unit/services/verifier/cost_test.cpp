@@ -21,14 +21,14 @@ class Beside : public VerifierStage {
   explicit Beside(const CostModel& cost) : VerifierStage(where(cost)) {
     stage.hears(kRouter, start());
     runs();
-    choose();
+    sample_token();
     Start prompt = second();
     prompt.drafters = {};
     prompt.tokens.assign(900, 5);
     prompt.spec.prompt_length = 900;
     stage.hears(kRouter, prompt);
     runs();  // begun before it came
-    choose();
+    sample_token();
   }
   int rows() { return runs().rows(); }
 };
@@ -140,7 +140,7 @@ TEST_F(SampledWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
   for (int step = 0; step < 3; ++step) {
     runs();
     stage.forget();
-    choose();
+    sample_token();
   }
   runs();  // of the others, alone
   Tree chain = tree({{14, kRoot, .9F}, {15, 0, .8F}, {16, 1, .8F}}, advance);
@@ -148,11 +148,11 @@ TEST_F(SampledWhereNodesCostALittle, ATreeKeepsTheBudgetThatItWasAskedWith) {
     chain.distributions.push_back({{token}, {static_cast<uint16_t>(kDraftDistributionTotal)}});
   chain.distributions.emplace_back();
   stage.hears(kDrafter, chain);
-  choose();
+  sample_token();
   const VerifyPlan& plan = stage.runs();
   ASSERT_EQ(plan.rejection_tasks.size(), 1U);
   EXPECT_EQ(plan.rejection_tasks[0].tree.size(), 3);
-  EXPECT_EQ(verifier.counters().trimmed, 0U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::trimmed), 0U);
 }
 
 }  // namespace

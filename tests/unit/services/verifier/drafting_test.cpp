@@ -1,6 +1,6 @@
 // What drafters can and cannot do to a verifier: cost it time within a budget, never a word, a
 // sequence or another's turn.
-#include "services/verifier/drafting.h"
+#include "services/verifier/rounds.h"
 
 #include <optional>
 
@@ -17,7 +17,6 @@ TEST_F(DraftingTest, AsksAFailingDrafterAtMostOnceInFiftySteps) {
   const auto late = std::ranges::count_if(asked, [](int step) { return step >= 400; });
   EXPECT_LE(late, 400 / 50);
   EXPECT_GE(late, 1);
-  EXPECT_EQ(verifier.counters().received, fates());
 }
 
 TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
@@ -29,8 +28,8 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(advance.message.tuning.nodes_max, kFirstNodes);
   stage.hears(kDrafter, tree(right, advance));
   EXPECT_EQ(runs().wanted.size(), 1U + kFirstNodes);
-  choose();
-  EXPECT_EQ(verifier.counters().trimmed, 3U);
+  sample_token();
+  EXPECT_EQ(verifier.counters().fates.of(Fate::trimmed), 3U);
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
@@ -67,7 +66,7 @@ TEST_F(DraftingTest, TakesNoOrdersFromADrafter) {
   EXPECT_EQ(verifier.counters().sequences_replaced, 0U);
   stage.waits(3ms);
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().peer, kRouter);
 }
 
@@ -81,13 +80,13 @@ TEST_F(DraftingTest, UsesTheTreeOfALongPromptInTheChunkThatHasTheRoot) {
   runs();  // the first chunk
   stage.waits(50ms);
   stage.hears(kDrafter, tree({{11, kRoot, .9F}, {12, 0, .8F}}, advance));
-  choose();
+  sample_token();
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(runs().wanted.size(), 3U);
-  choose();
-  EXPECT_EQ(verifier.counters().accepted, 2U);
-  EXPECT_EQ(verifier.counters().late, 0U);
+  sample_token();
+  EXPECT_EQ(verifier.counters().fates.of(Fate::accepted), 2U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::late), 0U);
   EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
 }
 
@@ -101,9 +100,8 @@ TEST_F(DraftingTest, TakesOneTreeARound) {
   const Tree once = tree({{13, kRoot, .9F}}, stage.says<Advance>());
   stage.hears(kDrafter, once);
   stage.hears(kDrafter, once);
-  EXPECT_EQ(verifier.counters().stale, 1U);
-  EXPECT_EQ(verifier.counters().held, 1U);
-  EXPECT_EQ(verifier.counters().received, fates());
+  EXPECT_EQ(verifier.counters().fates.of(Fate::stale), 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::held), 1U);
 }
 
 // Two drafters: peers 1000 and 1001, in the order in which the verifier heard of them.
@@ -122,7 +120,7 @@ class TwoDraftersTest : public DraftingTest {
   }
   void step() {
     runs();
-    choose();
+    sample_token();
   }
   static Assign assign(uint32_t version, std::vector<DrafterRef> drafters) {
     return {

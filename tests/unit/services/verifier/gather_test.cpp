@@ -11,15 +11,17 @@ namespace {
 
 class GatherTest : public testing::Test {
  protected:
-  VerifierSequence& sequence(int tokens, int cached, std::vector<TreeNode> nodes = {}) {
-    VerifierSequence& made = sequences.emplace_back(CachedSequence(cache.pool(), tokens));
-    made.id.counter = sequences.size();
+  VerifierSequence& sequence(int tokens, int cached, std::vector<TreeNode> nodes = {}, Rule rule = Rule::greedy) {
+    VerifierSequence& made =
+        sequences.emplace_back(SequenceIdentity{.number = sequences.size()},
+                               GenerationSpec{.prompt_length = tokens, .acceptance = {.rule = rule}},
+                               CachedSequence(cache.pool(), tokens), fates);
     made.context.append(std::vector<TokenId>(static_cast<size_t>(tokens), 1));
-    made.spec.prompt_length = tokens;
-    made.tuning.nodes_max = 60;
-    while (made.backoff.nodes_max() < 60) made.backoff.drafted_step(1, 1, false);
-    made.draft.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
-    made.report.held = static_cast<uint32_t>(made.draft.tree.size());
+    made.drafting.tuning.nodes_max = 60;
+    while (made.drafting.backoff.nodes_max() < 60) made.drafting.backoff.drafted_step(1, 1, false);
+    const TokenTree tree = *TokenTree::make(std::move(nodes), 100);
+    made.drafting.draft.tree = is_sampled(rule) ? DraftTree::certain(tree) : DraftTree(tree);
+    made.fates.arrive(static_cast<size_t>(tree.size()));
     EXPECT_TRUE(cache.reserve(made.context, cached, MayEvict::prefixes));
     made.context.computed(cached);
     ready.push_back(&made);
@@ -31,7 +33,7 @@ class GatherTest : public testing::Test {
     return chain;
   }
   std::vector<BatchSlice> gathered() {
-    return gather(ready, {.cost = cost, .rows_max = rows_max, .blocks_max = 10, .context_max = 300}, cache, verify, trimmed);
+    return gather(ready, {.cost = cost, .rows_max = rows_max, .blocks_max = 10, .context_max = 300}, cache, verify);
   }
   // Somebody else takes all blocks but so many.
   void leave_blocks(int32_t blocks) {
@@ -39,6 +41,7 @@ class GatherTest : public testing::Test {
     ASSERT_TRUE(others.reserve((cache.blocks_free() - blocks) * kBlockTokens));
   }
 
+  NodeFates fates;
   SequenceCache cache{32, [](const CachedSequence&) { return nullptr; }};
   BlockTable others{cache.pool()};
   std::deque<VerifierSequence> sequences;
@@ -47,7 +50,6 @@ class GatherTest : public testing::Test {
   StepPlan& plan = verify.step;
   int rows_max = 64;
   CostModel cost = even_cost(0.008);
-  uint64_t trimmed = 0;
 };
 
 TEST_F(GatherTest, GivesEveryDecodingSequenceItsRoot) {
@@ -55,7 +57,7 @@ TEST_F(GatherTest, GivesEveryDecodingSequenceItsRoot) {
   sequence(20, 19, chain(30));
   const auto slices = gathered();
   EXPECT_EQ(plan.rows(), 2 + 30 + 30);
-  EXPECT_EQ(slices[1].slice.first_wanted, 31);
+  EXPECT_EQ(slices[1].rows.first_wanted, 31);
   EXPECT_EQ(plan.position[31], 19);
   EXPECT_EQ(plan.visible[32], 19);
   EXPECT_EQ(plan.ancestors[33], 0b111U);
@@ -66,7 +68,7 @@ TEST_F(GatherTest, KeepsRowsForAWaitingPrompt) {
   sequence(200, 0);
   const auto slices = gathered();
   EXPECT_EQ(slices[0].tree.size(), 30);
-  EXPECT_EQ(slices[1].slice.context_rows, 64 - 31);
+  EXPECT_EQ(slices[1].rows.context_rows, 64 - 31);
   EXPECT_FALSE(slices[1].decodes);
 }
 
@@ -74,13 +76,13 @@ TEST_F(GatherTest, TrimsTreesToAnEqualShareAndCountsIt) {
   for (int i = 0; i < 4; ++i) sequence(10, 9, chain(30));
   gathered();
   EXPECT_EQ(plan.rows(), 64);
-  EXPECT_EQ(trimmed, 4 * (30 - 15));
+  EXPECT_EQ(fates.of(Fate::trimmed), 4U * (30 - 15));
 }
 
 TEST_F(GatherTest, TakesTheWholePromptAndItsTreeWhenTheyFit) {
   sequence(12, 0, chain(3));
   const auto slices = gathered();
-  EXPECT_EQ(slices[0].slice.context_rows, 11);
+  EXPECT_EQ(slices[0].rows.context_rows, 11);
   EXPECT_TRUE(slices[0].decodes);
   EXPECT_EQ(plan.wanted, (std::vector<int32_t>{11, 12, 13, 14}));
   EXPECT_EQ(plan.sampling[2].position, 2U);
@@ -90,7 +92,7 @@ TEST_F(GatherTest, DropsATreeThatWouldPassTheContext) {
   sequence(299, 298, chain(3));
   gathered();
   EXPECT_EQ(plan.rows(), 1);
-  EXPECT_EQ(trimmed, 3U);
+  EXPECT_EQ(fates.of(Fate::trimmed), 3U);
 }
 
 TEST_F(GatherTest, GivesUpATreeBeforeASequence) {
@@ -99,7 +101,7 @@ TEST_F(GatherTest, GivesUpATreeBeforeASequence) {
   const auto slices = gathered();
   ASSERT_EQ(slices.size(), 1U);
   EXPECT_EQ(slices[0].tree.size(), 0);
-  EXPECT_EQ(trimmed, 30U);
+  EXPECT_EQ(fates.of(Fate::trimmed), 30U);
 }
 
 TEST_F(GatherTest, LeavesOutASequenceThatFindsNoRoom) {
@@ -115,7 +117,7 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
   VerifierSequence& fits = sequence(40, 0);
   const auto slices = gathered();
   EXPECT_EQ(slices.front().adopted_rows, 32);
-  EXPECT_EQ(slices.front().slice.context_rows, 39 - 32);
+  EXPECT_EQ(slices.front().rows.context_rows, 39 - 32);
   EXPECT_TRUE(fits.context.holds_blocks());
   ready.clear();
   leave_blocks(0);
@@ -129,11 +131,7 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
 TEST_F(GatherTest, MakesRoomForASampledTreeOfAnySizeOrForNone) {
   for (const int nodes : {1, 30}) {
     for (const bool room : {true, false}) {
-      VerifierSequence& one = sequence(10, 9);
-      one.spec.acceptance.rule = Rule::ratio;
-      one.tuning.nodes_max = 30;
-      one.draft.tree = DraftTree::certain(*TokenTree::make(chain(nodes), 100));
-      one.report.held = static_cast<uint32_t>(nodes);
+      sequence(10, 9, chain(nodes), Rule::ratio).drafting.tuning.nodes_max = 30;
       leave_blocks(room ? 1 : 0);  // 32 of the 10 + 30 positions that it may need are in the block that it holds
       const auto slices = gathered();
       EXPECT_EQ(slices.front().tree.size(), room ? nodes : 0) << nodes;

@@ -23,7 +23,7 @@ TEST_F(LogitsProcessingTest, SendsTheLogprobOfEachTokenUntilItIsAcked) {
   ASSERT_EQ(plan->logprobs.size(), plan->wanted.size());
   EXPECT_EQ(plan->logprobs[1].parent, 0);
   EXPECT_EQ(plan->logprobs[3].parent, 2) << "14 follows 13, the root's second child";
-  choose();
+  sample_token();
   const Tokens tokens = stage.says<Tokens>().message;
   EXPECT_EQ(tokens.first_index, 1);
   EXPECT_EQ(tokens.ids, (std::vector<TokenId>{13, 14, 15}));
@@ -38,7 +38,7 @@ TEST_F(LogitsProcessingTest, SendsTheLogprobOfEachTokenUntilItIsAcked) {
 TEST_F(LogitsProcessingTest, SendsNoLogprobsThatNobodyAskedFor) {
   stage.hears(kRouter, start());
   EXPECT_TRUE(runs().logprobs.empty());
-  choose();
+  sample_token();
   EXPECT_TRUE(stage.says<Tokens>().message.logprobs.empty());
 }
 
@@ -56,7 +56,7 @@ TEST_F(LogitsProcessingTest, LendsEachStepWhatItsSequenceHolds) {
   };
   runs();
   EXPECT_THAT(penalties(), ElementsAre(0, 0, -1, 0, 0));
-  choose();
+  sample_token();
   runs();
   EXPECT_THAT(penalties(), ElementsAre(0, 0, -1, -1, 0));
 }
@@ -78,7 +78,7 @@ TEST_F(LogitsProcessingTest, TellsMasksThatLeaveNoTokenFromAModelThatIsBroken) {
   asks.spec.logits_params = {.bad_words = {{13, 13}}, .allowed = {13}};
   stage.hears(kRouter, asks);
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
   runs();
   stage.finishes(StepOutput{.sampled_tokens = {-1}});

@@ -52,8 +52,8 @@ TEST_F(SampledTest, ATreeIsWaitedForHoweverLate) {
   finish({{.walk = {.accepted = {0}, .emitted = {14, 77}}}});
   stage.says<Tokens>();
   EXPECT_EQ(stage.says<Tokens>().message.ids, (std::vector<TokenId>{14, 77})) << "what the job says, whatever `chosen` has";
-  EXPECT_EQ(verifier.counters().accepted, 1U);
-  EXPECT_EQ(verifier.counters().rejected, 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::accepted), 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::rejected), 1U);
 }
 
 TEST_F(SampledTest, OthersGoOnMeanwhile) {
@@ -111,7 +111,7 @@ TEST_F(SampledTest, NodesWithoutTheirDistributionsAreRefusedAndTheRoundIsPlain) 
   meet_drafter();
   begin();
   stage.hears(kDrafter, tree({{14, kRoot, .9F}}, stage.says<Advance>()));
-  EXPECT_EQ(verifier.counters().invalid, 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::invalid), 1U);
   EXPECT_EQ(stage.runs().rejection_tasks[0].tree.size(), 0);
 }
 
@@ -121,7 +121,7 @@ TEST_F(SampledTest, ADeclaredBiasTakesChainsOnly) {
   Tree forked = tree({{14, kRoot, .9F}, {15, kRoot, .8F}}, stage.says<Advance>());
   forked.distributions = {{{14, 15}, {kDraftDistributionTotal / 2, kDraftDistributionTotal / 2}}, {}, {}};
   stage.hears(kDrafter, forked);
-  EXPECT_EQ(verifier.counters().invalid, 2U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::invalid), 2U);
 }
 
 TEST_F(SampledTest, TellsWhatWasSpentOnTheTokensThatWereKept) {

@@ -7,22 +7,21 @@ namespace {
 
 struct Scene {
   SequenceCache cache{8, [](const CachedSequence&) { return nullptr; }};
-  VerifierSequence sequence{CachedSequence(cache.pool(), 3)};
   VerifierCounters counters;
+  VerifierSequence sequence;
   BatchSlice slice{.decodes = true, .tree = {}};
 
-  explicit Scene(std::vector<TreeNode> nodes) {
+  explicit Scene(std::vector<TreeNode> nodes, int32_t output_max = 100)
+      : sequence({}, {.prompt_length = 3, .output_max = output_max, .stop_ids = {9}}, CachedSequence(cache.pool(), 3),
+                 counters.fates) {
     sequence.context.append(std::vector<TokenId>{1, 2, 3});
-    sequence.spec.prompt_length = 3;
-    sequence.spec.output_max = 100;
-    sequence.spec.stop_ids = {9};
     EXPECT_TRUE(cache.reserve(sequence.context, 40, MayEvict::prefixes));
     sequence.context.computed(2);
     slice.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
-    sequence.report.held = static_cast<uint32_t>(slice.tree.size());
+    sequence.fates.arrive(static_cast<size_t>(slice.tree.size()));
   }
 
-  // chosen: the target's token after each row.
+  // sampled_tokens: the target's token after each row.
   Settled settled(const std::vector<TokenId>& sampled_tokens) {
     return settle(sequence, slice, walk(slice.tree.tokens(), sampled_tokens), counters);
   }
@@ -38,14 +37,13 @@ TEST(Settle, MovesTheAcceptedPathBehindTheContext) {
 }
 
 TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
-  Scene scene({{4, kRoot, .9F}, {5, 0, .8F}});
-  scene.sequence.spec.output_max = 1;
+  Scene scene({{4, kRoot, .9F}, {5, 0, .8F}}, 1);
   scene.settled(std::vector<TokenId>{4, 5, 6});
   EXPECT_EQ(scene.sequence.context.tokens().back(), 4);
-  EXPECT_EQ(scene.sequence.finish, Finish::length);
-  EXPECT_EQ(scene.counters.accepted, 1U);
-  EXPECT_EQ(scene.counters.unreached, 1U);
-  EXPECT_EQ(scene.sequence.report.held, 0U);
+  EXPECT_EQ(scene.sequence.output.finish, Finish::length);
+  EXPECT_EQ(scene.counters.fates.of(Fate::accepted), 1U);
+  EXPECT_EQ(scene.counters.fates.of(Fate::unreached), 1U);
+  EXPECT_EQ(scene.sequence.fates.of(Fate::held), 0U);
 }
 
 TEST(Settle, IgnoresNonFiniteLogitsOffThePath) {

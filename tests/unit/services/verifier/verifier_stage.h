@@ -67,11 +67,11 @@ class VerifierStage : public testing::Test {
     stage.hears(kRouter, start({{77, "tcp://drafter"}}));
     attach();
     runs();
-    choose();
+    sample_token();
     stage.hears(kRouter, Cancel{{3, 1}, 1});
     if (!stage.rests()) {
       runs();
-      choose();
+      sample_token();
     }
     stage.forget();
   }
@@ -93,7 +93,7 @@ class VerifierStage : public testing::Test {
   }
 
   // The running job's answer by the rule; a token's logprob is minus the token.
-  void choose() {
+  void sample_token() {
     ASSERT_TRUE(stage.running());
     StepOutput output;
     for (int32_t row : plan->wanted) output.sampled_tokens.push_back(plan->token[static_cast<size_t>(row)] + 1);
@@ -101,7 +101,7 @@ class VerifierStage : public testing::Test {
       const auto token = output.sampled_tokens[static_cast<size_t>(row.wanted)];
       output.logprobs.push_back({-static_cast<float>(token), {static_cast<size_t>(row.top), Logprob{token, -1}}});
     }
-    stage.finishes(std::move(choices));
+    stage.finishes(std::move(output));
   }
   StepPlan& runs() { return *(plan = &stage.runs().step); }
   // The model says 1 for ever, the drafter guesses 99. The steps of this sequence for which a draft
@@ -125,11 +125,6 @@ class VerifierStage : public testing::Test {
     }
     return asked;
   }
-  uint64_t fates() const {
-    const VerifierCounters& c = verifier.counters();
-    return c.accepted + c.rejected + c.unreached + c.trimmed + c.late + c.stale + c.invalid + c.held;
-  }
-
   Verifier verifier;
   Stage<Verifier> stage;
   StepPlan* plan = nullptr;

@@ -27,10 +27,10 @@ TEST_F(VerifierTest, DecodesPlainlyWithoutDrafters) {
   stage.hears(kRouter, start());
   EXPECT_EQ(runs().token, (std::vector<int32_t>{10, 11, 12}));  // two rows of prompt, then the root
   EXPECT_EQ(plan->wanted, std::vector<int32_t>{2});
-  choose();
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
   EXPECT_EQ(runs().token, std::vector<int32_t>{13});
-  choose();
+  sample_token();
   const Tokens tokens = stage.says<Tokens>().message;
   EXPECT_EQ(tokens.first_index, 1);
   EXPECT_EQ(tokens.ids, std::vector<TokenId>{14});
@@ -44,14 +44,14 @@ TEST_F(VerifierTest, EmitsTheAcceptedPathAndOneMore) {
   EXPECT_TRUE(stage.rests());  // a tree is due
   stage.hears(kDrafter, tree({{13, kRoot, .9F}, {50, 0, .7F}, {60, 1, .6F}}, advance));
   EXPECT_EQ(runs().rows(), 3 + 3);
-  choose();
+  sample_token();
   const Tokens tokens = stage.says<Tokens>().message;
   EXPECT_EQ(tokens.ids, (std::vector<TokenId>{13, 14}));
   EXPECT_EQ(tokens.drafted, (std::vector<uint8_t>{1, 0}));
   EXPECT_EQ(tokens.depths, (std::vector<uint8_t>{3, 3}));
-  EXPECT_EQ(verifier.counters().accepted, 1U);
-  EXPECT_EQ(verifier.counters().rejected, 1U);
-  EXPECT_EQ(verifier.counters().unreached, 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::accepted), 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::rejected), 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::unreached), 1U);
   const Advance next = stage.says<Advance>().message;
   EXPECT_EQ(next.fence.base_length, 3);
   EXPECT_EQ(next.fence.prefix_hash, hash_of({10, 11, 12}));
@@ -68,8 +68,8 @@ TEST_F(VerifierTest, GoesOnPlainlyWhenTheTreeIsLate) {
   stage.waits(200us);
   EXPECT_EQ(runs().rows(), 3);
   stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}}, advance));
-  EXPECT_EQ(verifier.counters().late, 2U);
-  choose();
+  EXPECT_EQ(verifier.counters().fates.of(Fate::late), 2U);
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
   EXPECT_EQ(verifier.counters().missed_deadlines, 1U);
 }
@@ -80,7 +80,7 @@ TEST_F(VerifierTest, NeverVerifiesATreeOfAnotherPrefix) {
   Tree wrong = tree({{13, kRoot, .9F}}, stage.says<Advance>());
   wrong.fence.prefix_hash ^= 1;
   stage.hears(kDrafter, wrong);
-  EXPECT_EQ(verifier.counters().stale, 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::stale), 1U);
   EXPECT_TRUE(stage.rests());
 }
 
@@ -89,7 +89,7 @@ TEST_F(VerifierTest, CutsADrafterAfterThreeImpossibleTrees) {
   stage.hears(kRouter, second());
   const Tree hostile = tree({{13, 5, .9F}}, stage.says<Advance>());  // a parent that comes later
   for (int i = 0; i < kStrikesMax; ++i) stage.hears(kDrafter, hostile);
-  EXPECT_EQ(verifier.counters().invalid, 3U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::invalid), 3U);
   EXPECT_EQ(stage.does<Disconnect>().peer, kDrafter);
   stage.waits(3ms);
   EXPECT_EQ(runs().rows(), 3);
@@ -105,7 +105,7 @@ TEST_F(VerifierTest, ParksATreeForALongerBaseUntilTheCommitReachesIt) {
   stage.hears(kDrafter, ahead);
   stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}}, advance));
   runs();
-  choose();  // 13 14 15: exactly the parked base
+  sample_token();  // 13 14 15: exactly the parked base
   EXPECT_EQ(runs().token, (std::vector<int32_t>{15, 16}));
   EXPECT_TRUE(stage.silent<Advance>());
 }
@@ -117,11 +117,11 @@ TEST_F(VerifierTest, StopsAtAStopTokenInsideTheAcceptedPath) {
   stage.hears(kRouter, start);
   stage.hears(kDrafter, tree({{8, kRoot, .9F}, {9, 0, .8F}, {10, 1, .7F}}, stage.says<Advance>()));
   runs();
-  choose();
+  sample_token();
   const Tokens tokens = stage.says<Tokens>().message;
   EXPECT_EQ(tokens.ids, (std::vector<TokenId>{8, 9}));
   EXPECT_EQ(tokens.finish, Finish::stop);
-  EXPECT_EQ(verifier.counters().unreached, 1U);
+  EXPECT_EQ(verifier.counters().fates.of(Fate::unreached), 1U);
   EXPECT_EQ(stage.says<Release>().message.sequence.counter, 2U);
 }
 
@@ -130,7 +130,7 @@ TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
   start.spec.output_max = 1;
   stage.hears(kRouter, start);
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::length);
   stage.waits(250ms);
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});  // again
@@ -145,7 +145,7 @@ TEST_F(VerifierTest, ARouterThatIsBehindGetsTheRestInOneMessage) {
   stage.hears(kRouter, start());
   for (int step = 0; step < kTokensInFlight + 5; ++step) {
     runs();
-    choose();
+    sample_token();
   }
   for (int32_t i = 0; i < kTokensInFlight; ++i) EXPECT_EQ(stage.says<Tokens>().message.first_index, i);
   EXPECT_TRUE(stage.silent<Tokens>()) << "a message a step fills the socket of a router that reads more slowly";
@@ -161,7 +161,7 @@ TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
   start.lease_ms = 10'000;
   stage.hears(kRouter, start);
   runs();
-  choose();
+  sample_token();
   std::vector<int> when;  // after 100 ms units
   stage.says<Tokens>();
   for (int i = 1; i < 120; ++i) {
@@ -178,7 +178,7 @@ TEST_F(VerifierTest, TellsWhoAcksASequenceThatIsNotHere) {
   start.lease_ms = 500;
   stage.hears(kRouter, start);
   runs();
-  choose();
+  sample_token();
   stage.says<Tokens>();
   stage.waits(600ms);
   EXPECT_EQ(verifier.counters().live, 0U);
@@ -196,7 +196,7 @@ TEST_F(VerifierTest, CountsAStepWhenItHasEnded) {
   stage.hears(kRouter, start());
   runs();
   EXPECT_EQ(verifier.counters().steps, 0U) << "routers hold a verifier for stuck that ends none";
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().steps, 1U);
 }
 
@@ -209,16 +209,16 @@ TEST_F(VerifierTest, IsDrainingOnceToldToStop) {
 TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
   stage.hears(kRouter, start());
   runs();
-  choose();
+  sample_token();
   runs();
   stage.waits(600ms);
   stage.hears(kRouter, RouterHeartbeat{.router = 3});
   stage.waits(600ms);
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().live, 1U);
   runs();
   stage.waits(1100ms);
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().live, 0U);
   EXPECT_EQ(verifier.counters().blocks_free, 64U);
 }
@@ -247,7 +247,7 @@ TEST_F(VerifierWithTwoRouters, LeaseIsNotRenewedByAnotherLink) {
     stage.waits(100ms);
     stage.hears(kOtherRouter, RouterHeartbeat{.router = 3});
   }
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
@@ -260,7 +260,7 @@ TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
   stage.finishes(StepOutput{.sampled_tokens = {-1}});
   EXPECT_EQ(stage.says<Tokens>().message.finish, Finish::error);
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
 }
 
@@ -339,7 +339,7 @@ TEST_F(VerifierTest, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {
   const Start start = this->start();
   stage.hears(kRouter, start);
   runs();
-  choose();
+  sample_token();
   runs();
   stage.finishes(StepOutput{.sampled_tokens = {-1}});
   stage.forget();

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "common/speculation/wait_budget.h"
-#include "services/verifier/drafting.h"
+#include "services/verifier/rounds.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -31,7 +31,7 @@ TEST_F(PrefillTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustPrefillIt) {
   stage.waits(kPrefillWait);
   EXPECT_FALSE(stage.rests());
   runs();
-  choose();
+  sample_token();
   EXPECT_TRUE(stage.rests()) << "the next round waits as long as it can pay for";
   stage.waits(kWaitCreditMax - 2ms);
   EXPECT_TRUE(stage.rests());
@@ -50,7 +50,7 @@ TEST_F(WaitingTest, BeginsNoWaitForATreeThatWillComeTooLateToBePaidFor) {
   stage.waits(15ms);
   stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
   runs();
-  choose();
+  sample_token();
   EXPECT_FALSE(stage.rests()) << "5 ms are left, and it takes 15";
   EXPECT_EQ(verifier.counters().unwaited_steps, 1U);
 }
@@ -59,12 +59,12 @@ TEST_F(PrefillTest, ATreeThatIsLateBecauseItsDrafterPrefilledIsNoFailure) {
   stage.says<Advance>();
   stage.waits(kPrefillWait);
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
   stage.says<Advance>();
   stage.waits(500ms);
   runs();
-  choose();
+  sample_token();
   EXPECT_EQ(verifier.counters().missed_deadlines, 1U) << "two tokens are no lesson";
 }
 
@@ -72,14 +72,14 @@ TEST_F(PrefillTest, ADrafterThatForgetsAllEachRoundIsNotPrefilling) {
   stage.says<Advance>();
   stage.waits(kPrefillWait);
   runs();
-  choose();
+  sample_token();
   for (int round = 0; round < 2; ++round) {
     const auto advance = stage.says<Advance>();
     stage.hears(kDrafter, Resync{.sequence = advance.message.fence.sequence, .epoch = 1, .round = advance.message.fence.round});
     stage.says<Advance>();  // all of it again
     stage.waits(500ms);
     runs();
-    choose();
+    sample_token();
   }
   EXPECT_EQ(verifier.counters().missed_deadlines, 2U);
   EXPECT_TRUE(stage.silent<Advance>()) << "the guard has had enough";

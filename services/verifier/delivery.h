@@ -1,0 +1,23 @@
+// Sends the output of a sequence to its router: what the send window lets through (send_window.h).
+// Pure; part of the verifier's actor.
+#pragma once
+
+#include <vector>
+
+#include "services/verifier/events.h"
+#include "services/verifier/sequence.h"
+
+namespace slipstream {
+
+// Sends the tokens that the router does not have yet, in messages of at most kTokensPerMessageMax.
+// The last of them carries the finish.
+void deliver(VerifierSequence& sequence, Time now, std::vector<VerifierEffect>& effects);
+
+// The router has all output before index `next`. Logprobs that it has are dropped.
+// REQUIRES: next is in [window.acked(), context.output()].
+void acknowledge(VerifierSequence& sequence, int32_t next, Time now);
+
+// A view of the sequence's ledger of draft nodes (fates.h), as the router reports it to clients.
+SpeculationReport report_of(const VerifierSequence& sequence);
+
+}  // namespace slipstream

@@ -1,0 +1,135 @@
+#include "services/verifier/drafter_links.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+constexpr int kAnswerWeight = 4;  // the newest answer is one part in this many of the mean
+
+}  // namespace
+
+bool names(const VerifierSequence& sequence, const std::string& endpoint) {
+  return std::ranges::find(sequence.drafting.drafters, endpoint, &DrafterRef::endpoint) != sequence.drafting.drafters.end();
+}
+
+DrafterLink* DrafterLinks::find(Peer peer) {
+  const auto link = std::ranges::find(links_, peer, &DrafterLink::peer);
+  return link == links_.end() ? nullptr : &*link;
+}
+
+const DrafterLink* DrafterLinks::find(Peer peer) const { return const_cast<DrafterLinks*>(this)->find(peer); }
+
+DrafterLink* DrafterLinks::find(const DrafterRef& ref) {
+  const auto link = std::ranges::find(links_, ref.endpoint, &DrafterLink::endpoint);
+  return link == links_.end() ? nullptr : &*link;
+}
+
+void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequences& sequences, Effects& effects) {
+  std::erase_if(links_, [&](const DrafterLink& link) {
+    const bool named = names(sequence, link.endpoint) ||
+                       std::ranges::any_of(sequences, [&](const auto& other) { return names(*other, link.endpoint); });
+    if (link.attached || link.quarantined || named) return false;
+    effects.push_back(Disconnect{link.peer});
+    return true;
+  });
+  for (const DrafterRef& ref : sequence.drafting.drafters) {
+    if (find(ref) != nullptr || links_.size() >= static_cast<size_t>(kDrafterLinksMax)) continue;
+    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = ref.endpoint});
+    effects.push_back(Connect{links_.back().peer, ref.endpoint});
+  }
+}
+
+void DrafterLinks::up(Peer peer, Time now, Effects& effects) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr) return;
+  link->up = true;
+  link->asks.reset();
+  ask(*link, now, effects);
+}
+
+void DrafterLinks::ask(DrafterLink& link, Time now, Effects& effects) {
+  link.asked = true;
+  link.ask_at = now + link.asks.next();
+  effects.push_back(To<Attach>{link.peer, {.verifier = config_.process.incarnation, .fingerprint = config_.fingerprint}});
+}
+
+void DrafterLinks::keep(Time now, Effects& effects) {
+  for (DrafterLink& link : links_) {
+    if (!link.up || !link.asked || now < link.ask_at) continue;
+    ++counters_.attaches_repeated;
+    ask(link, now, effects);
+  }
+}
+
+std::optional<Time> DrafterLinks::next() const {
+  std::optional<Time> next;
+  for (const DrafterLink& link : links_) {
+    if (link.up && link.asked) next = std::min(next.value_or(link.ask_at), link.ask_at);
+  }
+  return next;
+}
+
+size_t DrafterLinks::unanswered() const {
+  return static_cast<size_t>(std::ranges::count_if(links_, [](const DrafterLink& link) { return link.up && link.asked; }));
+}
+
+void DrafterLinks::down(Peer peer, Effects& effects) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr) return;
+  link->up = link->asked = false;
+  if (!std::exchange(link->attached, false)) return;
+  effects.push_back(Note{fmt::format("lost the drafter at {}", link->endpoint)});
+}
+
+bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effects) {
+  const Attached& message = event.message;
+  DrafterLink* link = find(event.peer);
+  if (link == nullptr || link->quarantined || !link->up) return false;
+  if (message.attach_first) {  // the drafter does not know us (any more): what we believed of it is out of date
+    if (std::exchange(link->attached, false)) ask(*link, now, effects);
+    return false;
+  }
+  // An answer that nobody asked for repeats the last one, unless another life of the drafter gives
+  // it.
+  if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return false;
+  link->asks.reset();
+  const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint);
+  link->attached = alike && message.refusal.empty();
+  if (!link->attached) {
+    const auto why = message.refusal.empty()
+                         ? "other tokens or version: start both from the same model folder and release"
+                         : message.refusal;
+    // A drafter that is alike and refuses is about to leave: that is worth no warning.
+    effects.push_back(
+        Note{fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter, link->endpoint, why),
+             !alike});
+    return false;
+  }
+  effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
+  return std::exchange(link->incarnation, message.drafter) != message.drafter;
+}
+
+void DrafterLinks::strike(Peer peer, Effects& effects) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr || link->quarantined || ++link->strikes < kStrikesMax) return;
+  link->quarantined = true;
+  link->attached = false;
+  link->asked = false;
+  ++counters_.quarantined;
+  effects.push_back(Note{
+      fmt::format("cut off the drafter at {} after {} malformed messages or impossible trees", link->endpoint, kStrikesMax),
+      true});
+  effects.push_back(Disconnect{peer});
+}
+
+void DrafterLinks::answered(Peer peer, Time took) {
+  if (DrafterLink* link = find(peer)) {
+    link->answers_in = link->answers_in == Time{} ? took : link->answers_in + (took - link->answers_in) / kAnswerWeight;
+  }
+}
+
+}  // namespace slipstream

@@ -1,0 +1,76 @@
+// The links of a verifier to drafters: which are open, which have attached, which are cut off, and
+// how fast each answers. A link is opened when a sequence names its drafter. Pure; part of the
+// verifier's actor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/actor/backoff.h"
+#include "services/verifier/counters.h"
+#include "services/verifier/events.h"
+#include "services/verifier/sequence.h"
+
+namespace slipstream {
+
+inline constexpr int kDrafterLinksMax = 64;
+inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
+inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
+
+struct DrafterLink {
+  Peer peer;
+  std::string endpoint;
+  bool up = false;
+  bool asked = false;  // an Attach is unanswered
+  Time ask_at{};       // if asked: when it is sent again
+  Backoff asks{kAttachInterval, kAttachIntervalMost};
+  bool attached = false;        // both ends have checked each other, and the link is up
+  bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
+  Incarnation incarnation = 0;  // as of the last Attached
+  Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
+  int strikes = 0;
+};
+
+class DrafterLinks {
+ public:
+  using Effects = std::vector<VerifierEffect>;
+
+  // Links are peers first_peer, first_peer + 1, ...
+  DrafterLinks(const VerifierConfig& config, VerifierCounters& counters, uint64_t first_peer)
+      : config_(config), counters_(counters), next_peer_(first_peer) {}
+
+  // Opens links to the drafters that `sequence` names, at most kDrafterLinksMax in all. Closes
+  // links that are not attached and that no sequence names.
+  void open(const VerifierSequence& sequence, const VerifierSequences& sequences, Effects& effects);
+
+  // Null: there is no such link.
+  DrafterLink* find(Peer peer);
+  const DrafterLink* find(Peer peer) const;
+  DrafterLink* find(const DrafterRef& ref);
+
+  void up(Peer peer, Time now, Effects& effects);
+  void down(Peer peer, Effects& effects);
+  // True: another life of the drafter has attached, which holds none of our sequences.
+  bool attached(const From<Attached>& event, Time now, Effects& effects);
+  // A malformed message or an impossible tree; kStrikesMax of them cut the drafter off.
+  void strike(Peer peer, Effects& effects);
+  // A tree came this long after its Advance.
+  void answered(Peer peer, Time took);
+
+  void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
+  std::optional<Time> next() const;       // when that is due
+  size_t unanswered() const;              // links whose Attach is unanswered
+
+ private:
+  void ask(DrafterLink& link, Time now, Effects& effects);
+
+  const VerifierConfig& config_;
+  VerifierCounters& counters_;
+  uint64_t next_peer_;
+  std::vector<DrafterLink> links_;
+};
+
+bool names(const VerifierSequence& sequence, const std::string& endpoint);  // among its drafters
+
+}  // namespace slipstream

@@ -1,0 +1,70 @@
+// The rounds of drafting. A round begins when a sequence's tokens grow (an Advance asks its drafter
+// for a tree), and ends when a step verifies the tree that came, or goes on without one. No drafter
+// can change a token, or hold a step past the round's deadline. Pure; part of the verifier's actor.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "services/verifier/drafter_links.h"
+#include "services/verifier/sequence.h"
+
+namespace slipstream {
+
+// A drafter that lacks this many tokens or more prefills first: its tree is hardly waited for, and
+// is no failure when late.
+inline constexpr int32_t kPrefillTokens = 32;
+inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up is as quick, a model is not
+
+// What a tree that arrives is to its sequence.
+enum class Arrival : uint8_t {
+  fresh,  // this round's tree, in time
+  ahead,  // it has a longer base than the sequence: a commit may reach it
+  late,   // its round has gone on without it
+  stale   // nobody asked for it, or it stands on other tokens
+};
+Arrival classify(const Fence& fence, const VerifierSequence& sequence);
+
+class Rounds {
+ public:
+  using Effects = std::vector<VerifierEffect>;
+
+  Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links)
+      : config_(config), counters_(counters), links_(links) {}
+
+  // Starts the sequence's next round: asks for a tree if the back-off allows one and a drafter is
+  // there.
+  void begin(VerifierSequence& sequence, Time now, Effects& effects);
+  // A step has verified the round's tree, or gone on without one: what that was worth changes the
+  // back-off and the drafter.
+  void end(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
+
+  // True: this round's tree is still to come, and may be in time.
+  bool waits(const VerifierSequence& sequence, Time now) const;
+  // How much longer this round's tree will likely take; 0: any moment, or nobody knows.
+  Time expected_in(const VerifierSequence& sequence, Time now) const;
+
+  // sequence: the one that the message names; null: there is none of that id and epoch.
+  void tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects);
+  void resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects);
+  // The router named other drafters, or another tuning.
+  void reassign(VerifierSequence& sequence, Effects& effects);
+  // The drafter lost what it held of the sequence.
+  void forget_drafter_state(VerifierSequence& sequence);
+  // The sequence ends: nodes that are held become stale, and its drafter may forget it.
+  void release(VerifierSequence& sequence, Effects& effects);
+
+ private:
+  DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
+  void leave(VerifierSequence& sequence, Effects& effects);
+  void pass_on(VerifierSequence& sequence);
+  void advance(VerifierSequence& sequence, Effects& effects);
+  void park(VerifierSequence& sequence, Tree message);
+  void unpark(VerifierSequence& sequence, bool wanted);
+
+  const VerifierConfig& config_;
+  VerifierCounters& counters_;
+  DrafterLinks& links_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,68 @@
+// When the next step starts, and how large it may be. Gathering asks it two questions: which
+// sequences are ready, and does the step wait for a tree that is due? Afterwards it observes what
+// the step took.
+//
+// A step waits for trees only while the wait budget (speculation/wait_budget.h) pays for it, and
+// never past their deadlines. Prices come from the cost model (engine/cost_model.h). Pure: it has
+// no clock and changes no sequence but its row budget.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/engine/cost_model.h"
+#include "common/speculation/wait_budget.h"
+#include "services/verifier/counters.h"
+#include "services/verifier/gather.h"
+#include "services/verifier/rounds.h"
+
+namespace slipstream {
+
+// The sequences that can compute now.
+struct Ready {
+  std::vector<VerifierSequence*> sequences;
+  bool tree_due = false;   // one of them waits for its tree, which the step may wait for
+  bool kept_back = false;  // a sequence is left out because its rule waits for its tree alone
+  Time expected_in{};      // when the last of the due trees will likely be there
+};
+
+class Schedule {
+ public:
+  Schedule(const VerifierConfig& config, const Rounds& rounds, VerifierCounters& counters);
+
+  Ready ready(const VerifierSequences& sequences, Time now) const;
+  // True: the step stands ready, and waits for a tree. The wait goes on at the next call, until it
+  // ends.
+  bool waits(const Ready& ready, Time now);
+  // True: this sequence's tree is due, and a step that has its root would use it.
+  bool waits_for_tree(const VerifierSequence& sequence, Time now) const;
+
+  GatherLimits limits() const;
+  // Sets how many nodes each sequence may ask for next: those that pay for themselves in the step
+  // that starts now. A sequence whose rule keeps its budget (tree_timing.h) is left alone while its
+  // tree is due.
+  void split_row_budget(const VerifierSequences& sequences);
+
+  void started(StepLoad load, Time now);
+  // The step that was started has ended. forward: time of its forward pass. accepted_each: mean
+  // number of accepted nodes of the sequences that decoded in it.
+  void ended(Time forward, double accepted_each, Time now);
+  void failed();
+
+  // When waits() may answer otherwise although nothing happens; nothing: no step waits.
+  std::optional<Time> next() const;
+  const CostModel& cost() const { return cost_; }
+
+ private:
+  const VerifierConfig& config_;
+  const Rounds& rounds_;
+  VerifierCounters& counters_;
+  CostModel cost_;
+  WaitBudget wait_budget_;
+  std::optional<Time> waits_since_;  // a step stands ready since then, and waits
+  Time waited_{};                    // by the step in flight
+  Time began_{};                     // of the step in flight
+  StepLoad load_;                    // of the step in flight
+};
+
+}  // namespace slipstream

@@ -1,0 +1,124 @@
+// A verify step: gathered, run by the compute thread, settled.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "services/verifier/delivery.h"
+#include "services/verifier/settle.h"
+#include "services/verifier/verifier_state.h"
+
+namespace slipstream {
+
+void Verifier::State::start_step(Time now, Effects& effects) {
+  if (computing) return;  // one step at a time
+  const Ready ready = schedule.ready(sequences, now);
+  if (schedule.waits(ready, now)) return;
+  slices = gather(ready.sequences, schedule.limits(), cache, plan);
+  if (slices.empty()) {  // the oldest sequence always finds room, but it may be one that waits for its tree alone
+    CHECK(ready.kept_back, "{} sequences are ready and none fits the cache", ready.sequences.size());
+    return;
+  }
+  for (const BatchSlice& slice : slices) counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
+  computing = true;
+  schedule.started(load_of(plan.step), now);
+  schedule.split_row_budget(sequences);  // of the trees that the next round asks for
+  effects.push_back(Run<VerifyPlan>{std::move(plan)});
+}
+
+void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects) {
+  computing = false;
+  plan = std::move(event.job);  // its buffers serve the next step
+  int accepted = 0, decoding = 0;
+  for (const BatchSlice& slice : std::exchange(slices, {})) {
+    VerifierSequence* sequence = find(slice);
+    if (sequence == nullptr) {  // it ended while the step ran
+      counters.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
+      continue;
+    }
+    sequence->step = {};
+    if (!event.result) {
+      fail(*sequence, slice, event.result.error().message, now, effects);
+    } else if (!slice.decodes) {
+      sequence->context.computed(slice.rows.context_rows);
+      cache.keep(sequence->context);
+    } else {
+      ++decoding;
+      accepted += decoded(*sequence, slice, *event.result, now, effects);
+    }
+  }
+  if (!event.result) return schedule.failed();
+  worker.computed(Time(event.result->forward_us));
+  schedule.ended(Time(event.result->forward_us), decoding > 0 ? static_cast<double>(accepted) / decoding : 0, now);
+}
+
+namespace {
+
+// The accepted path: the compute job has found it if the rule samples from q, else it follows the
+// target's own tokens.
+Walk walk_of(const BatchSlice& slice, const StepOutput& output) {
+  if (slice.rejection_task >= 0) return output.rejections[static_cast<size_t>(slice.rejection_task)].walk;
+  const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
+  return walk(slice.tree.tokens(),
+              std::span(output.sampled_tokens).subspan(static_cast<size_t>(slice.rows.first_wanted), rows));
+}
+
+}  // namespace
+
+int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now,
+                             Effects& effects) {
+  const Settled settled = settle(sequence, slice, walk_of(slice, output), counters);
+  if (slice.rejection_task >= 0) {
+    add_spent(sequence, settled, output.rejections[static_cast<size_t>(slice.rejection_task)].spent);
+  }
+  if (sequence.spec.top_logprobs) {
+    const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
+    keep_logprobs(sequence, settled, std::span(output.logprobs).subspan(static_cast<size_t>(slice.rows.first_logprob), rows));
+  }
+  if (sequence.output.finish == Finish::error) {
+    explain_no_token(sequence, config.fingerprint.vocabulary, counters);
+  } else {
+    cache.keep(sequence.context);
+  }
+  ++(slice.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
+  const auto round = static_cast<double>((now - sequence.drafting.round_began).count());
+  counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
+  if (!slice.tree.empty()) sequence.drafting.rate.tree(slice.tree.depth(), settled.accepted_nodes);
+  rounds.end(sequence, slice.tree.size(), settled.accepted_nodes);
+  log_lateness(sequence, now, effects);
+  deliver(sequence, now, effects);
+  if (sequence.running()) {
+    rounds.begin(sequence, now, effects);
+  } else {
+    finish(sequence, effects);
+  }
+  return settled.accepted_nodes;
+}
+
+void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now,
+                           Effects& effects) {
+  sequence.output.finish = Finish::error;
+  sequence.output.reason = reason;
+  sequence.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
+  deliver(sequence, now, effects);
+  finish(sequence, effects);
+}
+
+void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {
+  const auto tally = late_trees.look(counters, now);
+  if (!tally) return;
+  const auto in_ms = [](Time time) { return std::chrono::duration<double, std::milli>(time).count(); };
+  const Time answers_in = rounds.expected_in(sequence, sequence.drafting.round_began);
+  effects.push_back(Note{
+      fmt::format(
+          "{} of the last {} trees asked for came too late: one is waited for {:g} ms at most (--deadline-us of the router), "
+          "and only while waiting pays (--wait-percent here); the newest drafter {}. Give drafters cores of their own or "
+          "a smaller draft model, or raise these",
+          tally->late, tally->asked, in_ms(Time(sequence.drafting.tuning.deadline_us)),
+          answers_in == Time{} ? "has not answered yet" : fmt::format("answers in {:.0f} ms", in_ms(answers_in))),
+      true});
+}
+
+}  // namespace slipstream
