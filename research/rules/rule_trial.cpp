@@ -24,12 +24,12 @@ CachedSequence* no_victim(const CachedSequence&) { return nullptr; }  // each se
 DraftKey key_of(size_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
 
 size_t tree_bytes(const VerifierSequence& sequence, const DraftTree& tree) {
-  const Tree message{.fence = {.sequence = sequence.id,
-                               .epoch = sequence.epoch,
-                               .round = sequence.round,
+  const Tree message{.fence = {.sequence = sequence.identity.id,
+                               .epoch = sequence.identity.epoch,
+                               .round = sequence.drafting.round,
                                .base_length = sequence.context.size(),
                                .prefix_hash = sequence.context.hash().value()},
-                     .tuning_version = sequence.tuning.version,
+                     .tuning_version = sequence.drafting.tuning.version,
                      .nodes = {tree.nodes().begin(), tree.nodes().end()},
                      .distributions = distributions_of(tree)};
   return wire::encode(DraftMessage(message)).size();
@@ -56,16 +56,19 @@ double Sample::standard_error() const {
 RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> prompts)
     : target_(target), cost_(even_cost()), prompts_(std::move(prompts)), cache_(cache_blocks(prompts_), no_victim) {
   plan_.step.blocks_max = blocks_of_a_sequence(target.config().context_max);
-  for (size_t i = 0; i < prompts_.size(); ++i) {
-    VerifierSequence& sequence = sequences_.emplace_back(prompt_of(i));
-    sequence.life = i;
-    sequence.id = key_of(i).sequence;
-    sequence.epoch = 1;
-    sequence.spec.prompt_length = static_cast<int32_t>(prompts_[i].size());
-    sequence.spec.output_max = kAnswerMost;
-    sequence.spec.stop_ids = target.config().eos_ids;
-    for (int won = 0; won < 8; ++won) sequence.backoff.drafted_step(8, 8, false);
-  }
+  for (size_t i = 0; i < prompts_.size(); ++i) sequences_.push_back(made(i, {}));
+}
+
+// A sequence that has its prompt only. Its back-off lets it draft from the first round on.
+std::unique_ptr<VerifierSequence> RuleTrial::made(size_t index, GenerationSpec spec) {
+  spec.prompt_length = static_cast<int32_t>(prompts_[index].size());
+  spec.output_max = kAnswerMost;
+  spec.stop_ids = target_.config().eos_ids;
+  auto sequence =
+      std::make_unique<VerifierSequence>(SequenceIdentity{.number = index, .id = key_of(index).sequence, .epoch = 1},
+                                         std::move(spec), prompt_of(index), counters_.fates);
+  for (int won = 0; won < 8; ++won) sequence->drafting.backoff.drafted_step(8, 8, false);
+  return sequence;
 }
 
 int32_t RuleTrial::cache_blocks(std::span<const std::vector<TokenId>> prompts) {
@@ -82,20 +85,19 @@ CachedSequence RuleTrial::prompt_of(size_t sequence) {
 
 std::vector<BatchSlice> RuleTrial::gather_all() {
   std::vector<VerifierSequence*> ready;
-  for (VerifierSequence& sequence : sequences_) ready.push_back(&sequence);
+  for (const auto& sequence : sequences_) ready.push_back(sequence.get());
   const GatherLimits limits{.cost = cost_, .blocks_max = plan_.step.blocks_max, .context_max = target_.config().context_max};
-  uint64_t trimmed = 0;
-  return gather(ready, limits, cache_, plan_, trimmed);
+  return gather(ready, limits, cache_, plan_);
 }
 
 Result<void> RuleTrial::prefill_prompts() {
-  const auto learns = [](const VerifierSequence& sequence) { return sequence.prompt_rows_left() > 0; };
-  while (std::ranges::any_of(sequences_, learns)) {
+  const auto prefills = [](const auto& sequence) { return !sequence->decodes(); };
+  while (std::ranges::any_of(sequences_, prefills)) {
     const std::vector<BatchSlice> slices = gather_all();
     TRY_VOID(target_.run(plan_.step.view()));
     for (const BatchSlice& slice : slices) {
-      CachedSequence& context = sequences_[slice.life].context;
-      context.computed(slice.slice.context_rows);
+      CachedSequence& context = sequences_[slice.number]->context;
+      context.computed(slice.rows.context_rows);
       cache_.keep(context);
     }
   }
@@ -103,10 +105,7 @@ Result<void> RuleTrial::prefill_prompts() {
 }
 
 Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
-  for (VerifierSequence& sequence : sequences_) {
-    sequence.spec.seed = 1000 * (sequence.life + 1);
-    begin(sequence, drafter, plan);
-  }
+  for (size_t i = 0; i < sequences_.size(); ++i) begin(i, 1000 * (i + 1) + 1, drafter, plan);
   Measured measured;
   while (measured.accepted.count() < plan.steps) {
     TRY_VOID(step(drafter, plan, measured));
@@ -114,32 +113,27 @@ Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
   return measured;
 }
 
-void RuleTrial::begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan) {
-  ++sequence.spec.seed;
-  sequence.round = 0;
-  sequence.context = prompt_of(sequence.life);
-  sequence.drafted.clear();
-  sequence.finish = Finish::none;
-  sequence.spec.sampling = plan.sampling;
-  sequence.spec.acceptance = plan.acceptance;
-  sequence.tuning.nodes_max = static_cast<uint16_t>(plan.nodes);
-  const DraftKey key = key_of(sequence.life);
-  drafter.begin(key, drafter_part(sequence.spec));
-  drafter.advance(key, sequence.context.tokens());
+void RuleTrial::begin(size_t index, uint64_t seed, SmallLm& drafter, const TrialPlan& plan) {
+  sequences_[index] = made(index, {.sampling = plan.sampling, .seed = seed, .acceptance = plan.acceptance});
+  VerifierSequence& sequence = *sequences_[index];
+  sequence.drafting.tuning.nodes_max = static_cast<uint16_t>(plan.nodes);
+  drafter.begin(key_of(index), drafter_part(sequence.spec));
+  drafter.advance(key_of(index), sequence.context.tokens());
 }
 
 // A sequence whose prompt the drafter is still learning is asked for again.
 Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
   std::vector<size_t> open;
-  for (VerifierSequence& sequence : sequences_) {
-    ++sequence.round;
-    open.push_back(sequence.life);
+  for (const auto& sequence : sequences_) {
+    ++sequence->drafting.round;
+    open.push_back(sequence->identity.number);
   }
   while (!open.empty()) {
     std::vector<DraftAsk> asks;
     for (const size_t at : open) {
       const StopRule rule{.nodes_max = plan.nodes, .depth_max = std::min(plan.nodes, kTreeDepthMax)};
-      asks.push_back({.key = key_of(at), .rule = rule, .epoch = sequences_[at].epoch, .round = sequences_[at].round});
+      asks.push_back(
+          {.key = key_of(at), .rule = rule, .epoch = sequences_[at]->identity.epoch, .round = sequences_[at]->drafting.round});
     }
     TRY(auto trees, drafter.draft(asks));
     std::vector<size_t> unanswered;
@@ -147,7 +141,9 @@ Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
       if (!trees[i]) {
         unanswered.push_back(open[i]);
       } else {
-        sequences_[open[i]].draft.tree = *std::move(trees[i]);
+        VerifierSequence& sequence = *sequences_[open[i]];
+        sequence.fates.arrive(static_cast<size_t>(trees[i]->size()));
+        sequence.drafting.draft.tree = *std::move(trees[i]);
       }
     }
     open = std::move(unanswered);
@@ -158,23 +154,24 @@ Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
 Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& measured) {
   TRY_VOID(prefill_prompts());  // of those that began anew: what the cache does not have of them
   TRY_VOID(draft(drafter, plan));
-  for (const VerifierSequence& sequence : sequences_) {
-    measured.nodes.add(sequence.draft.tree.size());
-    measured.tree_bytes.add(static_cast<double>(tree_bytes(sequence, sequence.draft.tree)));
+  for (const auto& sequence : sequences_) {
+    const DraftTree& tree = sequence->drafting.draft.tree;
+    measured.nodes.add(tree.size());
+    measured.tree_bytes.add(static_cast<double>(tree_bytes(*sequence, tree)));
   }
   const std::vector<BatchSlice> slices = gather_all();
   TRY(const auto sampled_tokens, target_.run(plan_.step.view()));
   for (const BatchSlice& slice : slices) {
-    VerifierSequence& sequence = sequences_[slice.life];
+    VerifierSequence& sequence = *sequences_[slice.number];
     time_drafting(sequence, slice, plan, measured);
     const Walk walk = walk_of(slice, sampled_tokens, measured);
     measured.accepted.add(static_cast<double>(walk.accepted.size()));
     settle(sequence, slice, walk, counters_);
-    if (sequence.finish == Finish::error) return fail("{}", sequence.finish_reason);
+    if (sequence.output.finish == Finish::error) return fail("{}", sequence.output.reason);
     if (sequence.running()) {
-      drafter.advance(key_of(slice.life), walk.emitted);
+      drafter.advance(key_of(slice.number), walk.emitted);
     } else {
-      begin(sequence, drafter, plan);
+      begin(slice.number, sequence.spec.seed + 1, drafter, plan);
     }
   }
   return {};
@@ -182,7 +179,7 @@ Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& 
 
 std::span<const float> RuleTrial::rows(const BatchSlice& slice, int first, int count) const {
   const auto columns = static_cast<size_t>(target_.config().vocabulary);
-  return target_.logits().subspan(static_cast<size_t>(slice.slice.first_wanted + first) * columns,
+  return target_.logits().subspan(static_cast<size_t>(slice.rows.first_wanted + first) * columns,
                                   static_cast<size_t>(count) * columns);
 }
 
@@ -200,13 +197,13 @@ Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sample
     choices_.clear();
     for (int row = 0; row < count; ++row) {
       choices_.push_back(
-          sample_token(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.slice.first_wanted + row)], choose_));
+          sample_token(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.rows.first_wanted + row)], choose_));
     }
     walked = walk(slice.tree.tokens(), choices_);
   }
   measured.judging_us.add(cpu_microseconds() - began);
   if (slice.rejection_task < 0) {
-    const auto before = sampled_tokens.subspan(static_cast<size_t>(slice.slice.first_wanted), choices_.size());
+    const auto before = sampled_tokens.subspan(static_cast<size_t>(slice.rows.first_wanted), choices_.size());
     CHECK(std::ranges::equal(choices_, before), "a row was chosen from twice, with two results");
   }
   return walked;
@@ -215,7 +212,8 @@ Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sample
 void RuleTrial::time_drafting(const VerifierSequence& sequence, const BatchSlice& slice, const TrialPlan& plan,
                               Measured& measured) {
   const Acceptance& rule = plan.acceptance;
-  CounterRandom random({sequence.spec.seed, sequence.spec.choice, sequence.epoch, sequence.round}, NoisePurpose::draft);
+  CounterRandom random({sequence.spec.seed, sequence.spec.choice, sequence.identity.epoch, sequence.drafting.round},
+                       NoisePurpose::draft);
   std::array<Ranked, kRankedMax> ranked;
   OwnedDistribution distribution;
   double spent = 0;
@@ -229,7 +227,7 @@ void RuleTrial::time_drafting(const VerifierSequence& sequence, const BatchSlice
                                  .replacement = rule.repeats ? Replacement::with : Replacement::without});
       growth.add(std::vector<TokenDistribution>{distribution.view()}, random);
     } else {
-      rank(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.slice.first_wanted + row)], rank_,
+      rank(rows(slice, row, 1), plan_.step.sampling[static_cast<size_t>(slice.rows.first_wanted + row)], rank_,
            std::span(ranked).first(static_cast<size_t>(plan.siblings)));
     }
     spent += cpu_microseconds() - began;

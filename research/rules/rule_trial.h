@@ -3,6 +3,7 @@
 // are left out.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -57,7 +58,8 @@ class RuleTrial {
   Result<Measured> run(SmallLm& drafter, const TrialPlan& plan);
 
  private:
-  void begin(VerifierSequence& sequence, SmallLm& drafter, const TrialPlan& plan);
+  std::unique_ptr<VerifierSequence> made(size_t index, GenerationSpec spec);
+  void begin(size_t index, uint64_t seed, SmallLm& drafter, const TrialPlan& plan);
   Result<void> draft(SmallLm& drafter, const TrialPlan& plan);
   CachedSequence prompt_of(size_t sequence);
   std::vector<BatchSlice> gather_all();
@@ -71,13 +73,13 @@ class RuleTrial {
   CostModel cost_;
   std::vector<std::vector<TokenId>> prompts_;
   SequenceCache cache_;
-  std::vector<VerifierSequence> sequences_;  // [prompts]
+  VerifierCounters counters_;
+  VerifierSequences sequences_;  // [prompts]
   VerifyPlan plan_;
   VerifyScratch scratch_;
   SamplingScratch choose_, rank_;
   ChainScratch chain_;
   std::vector<TokenId> choices_;
-  VerifierCounters counters_;
 };
 
 }  // namespace slipstream

@@ -64,9 +64,9 @@ std::filesystem::path tiny_model() { return kSource / "tests/data/tiny-llama"; }
 std::filesystem::path tiny_model_with_room() { return kSource / "tests/data/tiny-llama-long"; }
 
 std::filesystem::path chat_model() {
-  const char* sampled_tokens = std::getenv("SLIPSTREAM_TEST_MODEL");
+  const char* chosen = std::getenv("SLIPSTREAM_TEST_MODEL");
   std::filesystem::path model =
-      chosen != nullptr ? std::filesystem::path(sampled_tokens) : kSource / "models/smollm2-135m-instruct";
+      chosen != nullptr ? std::filesystem::path(chosen) : kSource / "models/smollm2-135m-instruct";
   if (!std::filesystem::exists(model / "config.json")) {
     throw std::runtime_error("there is no model in " + model.string() + "; run `make setup`, or set SLIPSTREAM_TEST_MODEL");
   }

@@ -39,8 +39,8 @@ std::vector<std::string> committed_prompts(size_t count) {
 }
 
 std::vector<std::string> shared_prompts(size_t count) {
-  const char* sampled_tokens = std::getenv("SLIPSTREAM_DATA");
-  const auto folder = chosen != nullptr ? std::filesystem::path(sampled_tokens) : kSource / ".." / "shared" / "data";
+  const char* chosen = std::getenv("SLIPSTREAM_DATA");
+  const auto folder = chosen != nullptr ? std::filesystem::path(chosen) : kSource / ".." / "shared" / "data";
   const auto file = folder / "spec_bench" / "question.jsonl";
   if (!std::filesystem::exists(file)) return committed_prompts(count);
   // Spread over the file, which is sorted by category.

@@ -8,7 +8,7 @@ import re
 import anchor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PRODUCT = ("common", "kernels", "services", "tools")
+PRODUCT = ("common", "kernels", "research", "services", "tools")
 PREFIX_LEAST = 3  # so many tokens must agree before a place is shown as the one that was probably meant
 
 

@@ -50,7 +50,7 @@ TEST_F(WorkerTest, SaysWhoItIsAndHowMuchItHasToDo) {
   worker.computed(500ms);
   worker.send_heartbeats(1s, {.sequences = 3, .waiting = 2, .steps = 4}, effects);
   ASSERT_EQ(all<To<WorkerHeartbeat>>().size(), 1u);
-  const WorkerHeartbeat expected{.incarnation = 5, .sequences = 3, .waiting = 2, .steps = 4, .busy = 0.5F};
+  const WorkerHeartbeat expected{.sequences = 3, .waiting = 2, .steps = 4, .busy = 0.5F};
   EXPECT_EQ(all<To<WorkerHeartbeat>>()[0].message, expected);
 }
 

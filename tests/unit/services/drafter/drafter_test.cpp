@@ -28,7 +28,7 @@ TEST_F(DrafterActor, AnswersAnAdvanceWithATreeOfTheSameFence) {
 TEST_F(DrafterActor, DraftSecondsHasABucketForAJobOfSeconds) {
   stage.hears(kVerifier, first_advance({10}));
   stage.runs<DraftPlan>();
-  stage.finishes(Drafts{.trees = {TokenTree()}, .draft_us = 1'900'000});
+  stage.finishes(Drafts{.trees = {DraftTree()}, .draft_us = 1'900'000});
   const auto& seconds = counters().draft_seconds;
   EXPECT_EQ(seconds.count(), 1u);
   EXPECT_EQ(seconds.counts().back(), 0u);  // above the last bound
