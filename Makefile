@@ -1,4 +1,4 @@
-# The commands that a user and a developer type. `make` alone lists them.
+# The commands for users and developers. `make` alone lists them.
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test check mutants theory research bench bench-peers format clean
 
@@ -6,20 +6,20 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
 model := models/smollm2-135m-instruct
 peers := .cache/peers
-# ASK comes from the user: neither make nor the shell may read anything into it.
+# ASK comes from the user: quote it so that neither make nor the shell expands anything in it.
 shell_quoted = '$(subst ','\'',$(value $(1)))'
 
 help:
 	@echo "make demo             set up, build, ask two questions, kill a drafter: the answer does not change"
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
-	@echo "make check            what takes longer: tests under asan, ubsan and tsan, of research/, and the ones marked 'check'"
+	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
-	@echo "make theory           the papers' formulas beside simulations by our own acceptance code, as one page (half a minute)"
-	@echo "make research         which acceptance rule when: the rules side by side on the model, and what accepting costs (research/rules)"
-	@echo "make bench            what a token, a verify step and a message cost here, and what drafts bring (bench/)"
-	@echo "make bench-peers      ours beside llama.cpp, OpenVINO and transformers, installed into .cache/peers (first time: 8 GB, half an hour)"
-	@echo "make setup            what the others need: packages, crates, the model (says so first; nothing twice)"
+	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
+	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
+	@echo "make bench            measures what a token, a verify step and a message cost here, and what drafts bring (bench/)"
+	@echo "make bench-peers      compares with llama.cpp, OpenVINO and transformers, installed into .cache/peers (first time: 8 GB, half an hour)"
+	@echo "make setup            installs what the others need: packages, crates, the model (says first what is missing)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
 
@@ -32,7 +32,7 @@ build: setup
 	@$(quietly) build-release cmake --build --preset release
 	@touch build/release/.built
 
-# What the demo runs: without tests and benchmarks, half the work.
+# Only the programs that the demo runs: half the work of building tests and benchmarks, too.
 programs := slipstream slipstream-router slipstream-verifier slipstream-drafter
 .PHONY: programs
 programs: setup
@@ -46,7 +46,7 @@ demo: programs
 test: build
 	@ctest --preset release -j2 -LE check
 
-# One sanitizer after the other, then the long tests of the release build.
+# Runs one sanitizer build after the other, then the long tests of the release build.
 check: build check-dev check-tsan theory-test
 	@ctest --preset release -L check
 
@@ -59,7 +59,7 @@ check-dev check-tsan: check-%: setup
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
 
-# research/ has a build folder of its own, so that build/release neither builds nor tests it.
+# research/ has its own build folder, so that build/release neither builds nor tests it.
 theory: theory-test
 	@$(quietly) build-theory cmake --build --preset research --target slipstream-theory
 	@build/research/research/theory/slipstream-theory --out build/theory.html

@@ -1,5 +1,6 @@
-// What attention costs in one layer: a tree of nodes, or a prompt chunk, behind a context. Prints a
-// hash of the result's bits, too: a change that means to be quicker and nothing else leaves it.
+// Measures what attention costs in one layer: a tree of nodes, or a chunk of a prompt, behind a
+// context. Also prints a hash of the result's bits: a change that only affects speed leaves it
+// unchanged.
 //
 //   build/release/bench/attention --threads 2
 #include <algorithm>
@@ -34,7 +35,7 @@ constexpr Case kCases[] = {{"one token", 1, 256, true},      {"one token", 1, 10
                            {"tree of 16", 16, 256, true},    {"tree of 16", 16, 1024, true},     {"tree of 16", 16, 4096, true},
                            {"prompt of 256", 256, 0, false}, {"prompt of 256", 256, 3000, false}};
 
-// Attention over what a first layer's other parts left, run as a network of one op.
+// Times attention alone, as a network of one op over the output of a first layer's other parts.
 class Layer final : public Network {
  public:
   Layer(Tensor qkv, Tensor out, const RopeTable& rope, KvCache* cache) : qkv_(qkv), out_(out), rope_(rope), cache_(cache) {}
@@ -67,7 +68,7 @@ class Layer final : public Network {
   KvCache* cache_;
 };
 
-// The cache's blocks in another order than the positions.
+// Orders the cache's blocks differently from the positions, so that reads jump as in a real cache.
 StepPlan rows_of(const Case& each) {
   std::vector<int32_t> blocks;
   for (int32_t b = 0; b < kContextMax / kBlockTokens; ++b) blocks.push_back(b * 37 % (kContextMax / kBlockTokens));
@@ -111,6 +112,8 @@ Result<void> run(const CpuOptions& options, int repeats) {
       times.push_back(layer.seconds * 1e6);
     }
     std::ranges::sort(times);
+    // A tree's row sees the context and about five ancestors; a prompt's row sees half of the chunk
+    // on average.
     const double products =
         2.0 * each.rows * kShape.heads * kShape.head_size * (each.context + (each.tree ? 5 : each.rows / 2));
     fmt::print("{:<14} {:>7} {:>9.1f} {:>9.1f} {:>7.1f}  {:08x}\n", each.what, each.context, times[0], times[times.size() / 2],

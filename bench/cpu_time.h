@@ -1,10 +1,11 @@
+// Measures CPU time of the calling thread.
 #pragma once
 
 #include <ctime>
 
 namespace slipstream {
 
-// That this thread has used: what neighbours on the machine take is not in it.
+// Returns the CPU time that this thread has used. Other load on the machine does not count.
 inline double cpu_microseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

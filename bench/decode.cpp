@@ -1,6 +1,7 @@
-// Greedy decoding of one sequence, without a service around it: a prompt a line on stdin, as the
-// number of tokens wanted and then the prompt's token ids; for each a line of JSON on stdout. On
-// stderr, once it is ready: the numerics id. bench/peers/compare.py reads it.
+// Decodes one sequence greedily, without a service around it. Each line of stdin is a job: the
+// number of tokens wanted, then the token ids of the prompt. Each job prints one line of JSON on
+// stdout. Prints the numerics id on stderr once it is ready. bench/peers/compare.py reads the
+// output.
 //
 //   echo 16 1 4093 198 | build/release/bench/decode --model models/smollm2-135m-instruct.gguf
 #include <chrono>
@@ -36,7 +37,7 @@ Result<Job> read_job(const std::string& line) {
   return job;
 }
 
-// The first token belongs to the prompt's time.
+// The time of the first token counts as prompt time.
 Result<void> decode(LanguageModel& model, BlockPool& pool, const std::string& line) {
   TRY(const Job job, read_job(line));
   OneSequence sequence(model, pool);

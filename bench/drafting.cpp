@@ -1,7 +1,9 @@
-// What small-LM drafting costs: the time of one job that drafts for 1, 2, 4, 8, 16 sequences, as
-// chains and as trees. Sequences go on after each job as if the target had accepted the first
-// --accept nodes of the first path; where that is all of it, its last node, which was guessed and
-// not forwarded, is a row more for each sequence in the next job.
+// Measures what small-LM drafting costs: the time of one job that drafts for 1, 2, 4, 8 or 16
+// sequences, as chains and as trees.
+//
+// After each job, the sequences go on as if the target had accepted the first --accept nodes of the
+// first path. If that is the whole path, its last node was drafted but not forwarded, and adds a
+// row for each sequence to the next job.
 //
 //   build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>
@@ -31,7 +33,7 @@ struct Options {
 
 DraftKey key_of(uint64_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
 
-// The beginning of the first path, then a token of the target's own.
+// The first `most` tokens of the first path, then a token of the target's own (any id).
 std::vector<TokenId> accepted(const TokenTree& tree, int most) {
   std::vector<TokenId> path;
   for (int at = kRoot, child = 0; child < tree.size(); ++child) {
@@ -66,7 +68,7 @@ Result<void> time_job(SmallLm& method, const StopRule& rule, uint64_t sequences,
 }
 
 Result<void> print_table(SmallLm& method, const Options& options, const std::string& shape, const StopRule& rule) {
-  for (uint64_t i = 0; i < kSequences; ++i) {  // each its own text, known but for its last token
+  for (uint64_t i = 0; i < kSequences; ++i) {  // distinct texts, prefilled but for the last token
     std::vector<TokenId> tokens;
     for (int at = 0; at < options.context; ++at) {
       tokens.push_back(static_cast<TokenId>((1000 * (i + 1) + 37 * static_cast<uint64_t>(at)) % 40'000));
@@ -82,7 +84,8 @@ Result<void> print_table(SmallLm& method, const Options& options, const std::str
   }
   const std::vector<uint64_t> sizes{1, 2, 4, 8, 16};
   std::vector<Timing> timings(sizes.size());
-  for (int repeat = 0; repeat < options.repeats; ++repeat) {  // sizes take turns, so that a neighbour's load meets them all
+  // Sizes take turns, so that other load on the machine affects all of them.
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       TRY_VOID(time_job(method, rule, sizes[i], options.accept, timings[i]));
     }

@@ -1,5 +1,5 @@
-// What a step costs: the time of verifying 1, 2, 4, 8, 12, 16 rows of one sequence, t(n) and
-// t(n)/t(1).
+// Measures what a verify step costs: the time t(n) of 1, 2, 4, 8, 12 and 16 rows of one sequence,
+// and t(n) / t(1).
 //
 //   build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>
@@ -34,7 +34,7 @@ Result<void> print_table(const Options& options) {
   fmt::print("{}, {}, {} threads, behind {} tokens; median and least of {}\n{:>6} {:>9} {:>9} {:>9} {:>9}\n", processor(),
              model.numerics_id(), options.model.threads, options.context, options.repeats, "rows", "median ms", "t(n)/t(1)",
              "least ms", "t(n)/t(1)");
-  // Sizes take turns, so that a neighbour's load meets them all.
+  // Sizes take turns, so that other load on the machine affects all of them.
   const std::vector<int> sizes{1, 2, 4, 8, 12, 16};
   std::vector<std::vector<double>> times(sizes.size());
   for (int repeat = 0; repeat < options.repeats; ++repeat) {

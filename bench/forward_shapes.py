@@ -1,9 +1,9 @@
-"""What a step of n rows costs in three shapes and every format, whole: matrices, attention, loops between, and the choice of tokens.
+"""Measures what a whole step of n rows costs (matrices, attention, loops between, sampling), in three model sizes and every format.
 
     python3 bench/forward_shapes.py build/release/bench/forward models/smollm2-135m-instruct
 
-The model given (135M), and random weights in the shapes of 360M and 1B models (shapes.py, written for the run: 3.2 GB). Runs bench/forward
-of each in turn and prints one table: least ms of its repeats, and t(n)/t(1).
+The models are the given one (135M) and random weights in the shapes of 360M and 1B models (shapes.py; 3.2 GB, written for the run). Runs
+bench/forward on each in turn and prints one table: the least ms of its repeats, and t(n)/t(1).
 """
 
 import argparse
@@ -20,7 +20,7 @@ NUMERICS = re.compile(r"cpu/[^ ,]+")
 
 
 def measured(command):
-    """The numerics id, and the least ms by rows."""
+    """Returns the numerics id, and the least ms for each number of rows."""
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {int(rows): float(least) for rows, least in ROW.findall(said)}
     if set(found) != set(ROWS):

@@ -1,10 +1,10 @@
-// What the matrices of a forward pass cost for 1 to 16 rows, by format and instruction path, beside
-// a plain read of their bytes. Synthetic weights in the shapes of a model: all that is measured is
-// the time.
+// Measures what the matrices of a forward pass cost for 1 to 16 rows, by format and instruction
+// path, compared with a plain read of their bytes. The weights are synthetic, in the shapes of a
+// model; only time is measured.
 //
 //   build/release/bench/linear --shape 135m --threads 1,2                  every path and format
 //   build/release/bench/linear --shape 1b --path avx512_vnni --format q4_1
-//   build/release/bench/linear --shape 135m --rows 1,256 --layers          a chunk of a prompt: no head for its rows
+//   build/release/bench/linear --shape 135m --rows 1,256 --layers          a chunk of a prompt, whose rows need no head
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -34,13 +34,13 @@ struct Shape {
 constexpr Shape kShapes[] = {{"135m", 30, 576, 1536, 576, 192, 49152},
                              {"360m", 32, 960, 2560, 960, 320, 49152},
                              {"1b", 16, 2048, 8192, 2048, 512, 128256}};
-constexpr int32_t kRowsMax = 1024;  // at a time
+constexpr int32_t kRowsMax = 1024;  // in one call
 
 struct Options {
   std::string shape = "135m", path, format;
   std::vector<int> threads{1, 2};
   std::vector<int32_t> rows{1, 2, 4, 8, 12, 16};
-  bool layers = false;  // alone
+  bool layers = false;  // without the head
   int repeats = 9;
 };
 
@@ -50,8 +50,8 @@ struct Matrix {
   bool head;
 };
 
-// All matrices of a model in one format: every panel holds the same numbers, each in memory of its
-// own.
+// All matrices of a model in one format. All panels hold the same numbers, but each has its own
+// memory, so that reading them costs the same as in a model.
 class Weights {
  public:
   static Result<std::unique_ptr<Weights>> make(const Shape& shape, WeightFormat format, bool head) {
@@ -110,11 +110,13 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// As CpuOps::linear splits them.
+// The same grain as CpuOps::linear uses.
 int32_t grain(const ThreadPool& pool, int32_t out) { return std::max(1, panels_of(out) / (pool.threads() * 8)); }
 
 typedef uint64_t Word __attribute__((vector_size(64), may_alias));
 
+// Reads every byte once, on all threads: the lower bound of a pass that does not find its weights
+// in a cache.
 Times read_all(const Weights& weights, ThreadPool& pool, std::vector<uint64_t>& sums) {
   Times times;
   for (const Matrix& matrix : weights.matrices()) {
@@ -211,7 +213,8 @@ void print_row(CpuPath path, const Weights& weights, int threads, const Options&
   std::vector<uint64_t> sums(static_cast<size_t>(threads));
   std::vector<Times> times(options.rows.size());
   Times read;
-  for (int repeat = 0; repeat < options.repeats; ++repeat) {  // sizes take turns, so that a neighbour's load meets them all
+  // Sizes take turns, so that other load on the machine affects all of them.
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {
     least(read, read_all(weights, pool, sums), repeat == 0);
     for (size_t i = 0; i < times.size(); ++i) least(times[i], pass.run(options.rows[i]), repeat == 0);
   }

@@ -1,11 +1,11 @@
-"""How long a verifier takes to be ready, as its user sees it: from the start of the process to 200 on /ready, a router being up.
+"""Measures how long a verifier takes to be ready: from the start of the process to status 200 on /ready, while a router runs.
 
     python3 bench/load.py build/release models/smollm2-135m-instruct models/smollm2-135m-instruct.gguf [--shape-1b] [--threads 1 2]
 
 The files are in the page cache: the first start of each model only brings them there. Prints for each model and number of threads the
-median and the least time of --starts starts, and of the median one what its own page says of it; the rest is the process's start,
-the tokenizer's hash and the router's welcome. --shape-1b adds a folder of random bf16 weights in the shape of Llama 3.2 1B (2.5 GB,
-written for the run) with the first model's tokenizer. Exits 1 where a median is above its bar: 1 s, and 10 s for the 1B shape.
+median and the least time of --starts starts. For the median start it also prints the parts that the verifier's page reports; the rest is
+the start of the process, the tokenizer's hash and the router's welcome. --shape-1b adds a folder of random bf16 weights in the shape of
+Llama 3.2 1B (2.5 GB, written for the run) with the first model's tokenizer. Exits 1 if a median is above its bar: 1 s, or 10 s for 1B.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def wait_for(look, process):
 
 
 def bound(path):
-    """What a port file says, once it is there."""
+    """Returns the content of a port file, once the file exists."""
     try:
         return json.loads(path.read_text())
     except (FileNotFoundError, json.JSONDecodeError):
@@ -52,7 +52,7 @@ def page(address, name):
 
 
 def start(build, model, threads, router, folder):
-    """Seconds until ready, and those of each part by the verifier's own page."""
+    """Returns the seconds until ready, and the seconds of each part as the verifier's page reports them."""
     ports = folder / "verifier.json"
     ports.unlink(missing_ok=True)
     command = [str(build / "services/verifier/slipstream-verifier"), "--model", str(model), "--threads", str(threads)]

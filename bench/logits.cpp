@@ -1,6 +1,7 @@
-// What a model makes of texts: a text a line on stdin, as token ids; for each of its tokens the
-// logits of the next one on stdout, [tokens, vocabulary] floats in this machine's order. On stderr,
-// once it is ready: the numerics id. bench/peers/quality.py reads it.
+// Writes a model's logits for given texts. Each line of stdin is a text as token ids; for each of
+// its tokens, stdout gets the logits of the next one: [tokens, vocabulary] floats in this machine's
+// byte order. Prints the numerics id on stderr once it is ready. bench/peers/quality.py reads the
+// output.
 //
 //   echo 1 4093 198 | build/release/bench/logits --model models/smollm2-135m-instruct.gguf --weights q8_0 > three_rows
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""Makes bench/data/quality.jsonl, the texts that bench/peers/quality.py measures on, as token ids of the demo's model.
+"""Makes bench/data/quality.jsonl, the texts on which bench/peers/quality.py measures, as token ids of the demo's model.
 
     PYTHON bench/make_quality_texts.py models/smollm2-135m-instruct.gguf models/smollm2-135m-instruct SHARED_DATA > bench/data/quality.jsonl
 

@@ -1,3 +1,4 @@
+// Command-line flags that choose the model of a benchmark.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// The actors of router, verifier and n-gram drafter in one process, linked by memory instead of
-// sockets, behind the same HTTP front: what bench/serving holds the three processes against, so
-// that their wire has a price.
+// Runs the actors of router, verifier and n-gram drafter in one process, connected by memory
+// instead of sockets, behind the same HTTP API. bench/serving compares the three processes with it,
+// which gives the price of their connections.
 //
 //   one_process MODEL_FOLDER THREADS PORT_FILE      serves until SIGTERM
 #include <chrono>
@@ -29,7 +29,7 @@
 namespace slipstream {
 namespace {
 
-constexpr int32_t kCacheTokens = 16384;  // slipstream-verifier's default
+constexpr int32_t kCacheTokens = 16384;  // the default of slipstream-verifier
 
 VerifierConfig verifier_config(const LanguageModel& target, const CostModel& cost, uint64_t tokenizer) {
   const LlamaConfig& model = target.config();
@@ -62,7 +62,7 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
       [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
 
   NgramMethod method;
-  const Incarnation drafts_as = random_incarnation();  // as its connection says, too
+  const Incarnation drafts_as = random_incarnation();  // the connection's incarnation must be the same
   InlineDrafter drafter({.process = {.incarnation = drafts_as, .routers = {"memory://router"}},
                          .fingerprint = tokens,
                          .method = std::string(method.name()),

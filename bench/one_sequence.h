@@ -1,3 +1,4 @@
+// Decodes one sequence with a model and nothing around it, as a baseline for benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,14 @@
 
 namespace slipstream {
 
-// One greedy sequence in a model of its own, without a service around it.
+// One greedy sequence in its own model. There is no service around it.
 class OneSequence {
  public:
-  OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) {}  // both outlive it
+  OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) {}  // REQUIRES: both outlive it
 
-  // Rows behind those there are, each behind the one before it: a prompt's chunk, or a drafted
-  // chain, which costs the same. The token after the last one; `all_wanted`: the model's head for
-  // every row.
+  // Appends `tokens` as rows, each visible to the next: a chunk of a prompt or a drafted chain,
+  // which cost the same. Returns the token sampled after the last row. all_wanted: compute the
+  // model's head for every row, not the last only.
   Result<TokenId> run(std::span<const TokenId> tokens, bool all_wanted) {
     const int32_t end = length_ + static_cast<int32_t>(tokens.size());
     if (!blocks_.reserve(end)) return fail("{} tokens are more than the cache has room for", end);
@@ -31,7 +32,7 @@ class OneSequence {
     TRY(const auto sampled_tokens, model_->run(plan_.view()));
     return sampled_tokens.back();
   }
-  // Of any length, chunk by chunk, as a verifier computes a prompt.
+  // Runs a prompt of any length in chunks of kStepRowsMax, as a verifier does.
   Result<TokenId> run_prompt(std::span<const TokenId> tokens) {
     TokenId next = 0;
     while (!tokens.empty()) {
@@ -41,6 +42,7 @@ class OneSequence {
     }
     return next;
   }
+  // Forgets the rows from `length` on; the next rows overwrite them in the cache.
   void back_to(int32_t length) { length_ = length; }
 
  private:

@@ -1,3 +1,4 @@
+// Names the processor, for the header of a benchmark's output.
 #pragma once
 
 #include <fstream>
@@ -5,7 +6,8 @@
 
 namespace slipstream {
 
-// As the kernel names it: stands beside every figure.
+// Returns the processor's name as the kernel reports it. Every benchmark prints it with its
+// figures.
 inline std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

@@ -1,8 +1,8 @@
-// What the road costs: an Advance out, a Tree of eight nodes back, through codec, loop and
-// transport, without any model.
+// Measures what the connection costs: an Advance there, a Tree of eight nodes back, through codec,
+// loop and transport, without any model. Once between two processes over ZmqTransport, once between
+// two threads over MemoryTransport.
 //   build/release/bench/round_trip --rounds 5000 --gap-us 0      back to back
-//   build/release/bench/round_trip --rounds 500 --gap-us 5000    as between verify steps: everybody sleeps in between
-// Two processes over ZmqTransport, and two threads over MemoryTransport.
+//   build/release/bench/round_trip --rounds 500 --gap-us 5000    as between verify steps: all threads sleep in between
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ struct Echo {
 
 struct Done {};
 
-// Asks, waits for the answer, keeps the time it took.
+// Sends Advances one after the other and records how long each Tree takes.
 struct Asker {
   using Event = std::variant<Woke, PeerUp, From<Tree>, From<Unknown>>;
   using Effect = std::variant<Connect, WakeAt, To<Advance>, Done>;
@@ -53,6 +53,7 @@ struct Asker {
       if (static_cast<int>(took_us.size()) == rounds) return effects.push_back(Done{});
       if (gap == Time(0)) return ask(now, effects);
       effects.push_back(WakeAt{now + gap});
+      // Woke: the first one connects, later ones end a pause.
     } else if (std::exchange(connected, true)) {
       ask(now, effects);
     } else {

@@ -1,6 +1,6 @@
-// Time of choose() on one row, by vocabulary, shape of the row and chain; of one row's noise; of
-// the tokens of one position once that noise is there; and of what only rows pay that ask for it:
-// an adjusted copy, and logprobs.
+// Measures the sampling of a token: one row by vocabulary, spread of the logits and sampling chain;
+// the noise of one row; one row whose noise is already there; and the extra cost of rows that ask
+// for it: a processed copy, and logprobs.
 //   cmake --build --preset release --target sample_token_bench && build/release/bench/sample_token_bench
 #include <random>
 #include <vector>
@@ -15,7 +15,8 @@
 namespace slipstream {
 namespace {
 
-// The noise of each iteration is new, unless `shared`: then it is that of a sibling row before.
+// Each iteration uses new noise, unless `shared`: then it reuses the noise, as a row of the same
+// position does.
 void run(benchmark::State& state, SamplingParams params, float spread, bool shared) {
   const auto vocabulary = static_cast<int>(state.range(0));
   const std::vector<float> logits = logit_row(vocabulary, spread);
@@ -36,8 +37,8 @@ void noise(benchmark::State& state) {
   }
 }
 
-// A row's copy, with penalties of a thousand tokens of prompt and output, a path of eight and some
-// biases.
+// Times the processing of one row's copy: penalties over a thousand tokens of prompt and output, a
+// path of eight tokens, and a few biases.
 void adjust(benchmark::State& state) {
   const auto vocabulary = static_cast<int>(state.range(0));
   const std::vector<float> logits = logit_row(vocabulary, 3.0F);

@@ -1,10 +1,10 @@
-"""How much sooner a chat's second turn begins than its first, thanks to the verifier's prefix cache: against a running server.
+"""Measures how much sooner a chat's second turn begins than its first, thanks to the verifier's prefix cache. Needs a running server.
 
     build/release/tools/slipstream/slipstream serve --port 8080 &
     python3 bench/second_turn.py http://127.0.0.1:8080 [--words 400 1200] [--chats 5]
 
-Each chat has a prompt of its own. Prints the median chat of each size by its ratio of times to the first token. Exits 1 where that is
-above --most.
+Each chat has its own prompt. For each size, prints the chat whose ratio of times to the first token is the median. Exits 1 if that ratio
+is above --most.
 """
 
 import argparse
@@ -18,7 +18,7 @@ WORDS = "the quick river of time carries every small boat toward an open sea whe
 
 
 def ask(server, messages):
-    """Seconds to the first text, the text, and `usage`."""
+    """Returns the seconds to the first text, the text, and `usage`."""
     body = {"messages": messages, "max_tokens": 40, "temperature": 0, "stream": True, "stream_options": {"include_usage": True}}
     request = urllib.request.Request(server + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
     sent, first, text, usage = time.monotonic(), None, "", None

@@ -1,9 +1,9 @@
-// What serving costs and what drafts bring, as ratios within one run, through real processes on
-// this machine:
-//   copy      n-gram drafts against plain decoding, on prompts whose answers repeat them
-//   useless   a drafter that sends full trees of nonsense just before each deadline, against no drafter
-//   wire      router, verifier and drafter as three processes, against the same actors in one (bench/one_process.cpp)
-// Both sides of a ratio take turns, prompt by prompt, so that a machine that slows down slows both.
+// Measures what serving costs and what drafts bring, as ratios within one run, with real processes
+// on this machine:
+//   copy      n-gram drafts / plain decoding, on prompts whose answers repeat them
+//   useless   a drafter that sends full trees of nonsense just before each deadline / no drafter
+//   wire      router, verifier and drafter as three processes / the same actors in one process (bench/one_process.cpp)
+// Both sides of a ratio take turns, prompt by prompt, so that load on the machine affects both.
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -24,7 +24,7 @@ namespace {
 
 struct Options {
   std::string model = "models/smollm2-135m-instruct";
-  int tokens = 96;  // at most, of each answer
+  int tokens = 96;  // longest answer
   int prompts = 8;  // of each set
   int repeats = 1;
 };
@@ -138,7 +138,7 @@ void wire(Cluster& cluster, const Options& options) {
 void run(const Options& options) {
   Cluster cluster(options.model);
   cluster.start_all("ngram");
-  cluster.ask(questions(committed_prompts(1), 16).front());  // the weights' pages are in memory then
+  cluster.ask(questions(committed_prompts(1), 16).front());  // brings the weights into the page cache
   fmt::print("{}, {} CPUs, {}\n\n", processor(), cpus(),
              cluster.metrics("verifier").label(metric::kBuildInfo.name, "numerics"));
   copy(cluster, options);

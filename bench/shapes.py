@@ -1,6 +1,6 @@
-"""Models of random bf16 weights in the shapes of known ones: all that can be measured of them is time.
+"""Makes models of random bf16 weights in the shapes of known models. Only times can be measured with them.
 
-    python3 bench/shapes.py 360m models/smollm2-135m-instruct OUT      (or 1b; the folder given lends tokenizer and configuration)
+    python3 bench/shapes.py 360m models/smollm2-135m-instruct OUT      (or 1b; tokenizer and configuration come from the folder)
 """
 
 import argparse
@@ -11,7 +11,7 @@ import random
 import shutil
 import struct
 
-# hidden, intermediate, layers, columns of all key heads, vocabulary; heads have 64 columns
+# hidden, intermediate, layers, columns of all key heads, vocabulary; a head has 64 columns
 SHAPES = {"360m": (960, 2560, 32, 320, 49152), "1b": (2048, 8192, 16, 512, 128256)}
 HEAD = 64
 
@@ -32,7 +32,7 @@ def tensors(shape):
 
 
 def write(shape, folder, like):
-    """Small numbers of both signs; what is in a weight changes no time, so one megabyte of them is written again and again."""
+    """Small numbers of both signs. Values do not change times, so one megabyte of them is written again and again."""
     hidden, intermediate, layers, key_value, vocabulary = SHAPES[shape]
     header, size = {}, 0
     for name, dimensions in tensors(shape):

@@ -1,3 +1,4 @@
+// The main() of benchmark programs that answer lines of stdin.
 #pragma once
 
 #include <cstdio>
@@ -9,9 +10,8 @@
 
 namespace slipstream {
 
-// The main() of a program that stays and answers lines: reads the flags, loads the model, says its
-// numerics id on stderr once it is ready, then on_line(model, pool, line) -> Result<void> for each
-// line of stdin.
+// Reads the flags, loads the model, prints its numerics id on stderr once it is ready, then calls
+// on_line(model, pool, line) -> Result<void> for each line of stdin. Returns the exit status.
 template <class OnLine>
 int answer_lines(int argc, char** argv, const char* description, ModelFlags flags, int32_t context, const OnLine& on_line) {
   CLI::App app(description);

@@ -1,11 +1,11 @@
-"""Plain greedy decoding and prompt processing: ours beside peers on the same machine, file and prompts, taking turns in one run.
+"""Compares plain greedy decoding and prompt processing with peers, on the same machine, file and prompts, taking turns in one run.
 
     python bench/peers/compare.py build/release/bench/decode models/smollm2-135m-instruct.gguf models/smollm2-135m-instruct
 
-This Python has numpy and gguf; those of --llama, --openvino and --transformers have that peer, this one unless told. `make bench-peers`
-does all of it. Every engine is a process that stays, so that loading is left out, and is asked prompt by prompt, so that a machine that
-slows down slows all. Formats other than the file's are the file rewritten (rewrite_gguf.py), for both sides. A ratio is of times summed
-over the prompts; the range is of the prompts' own ratios.
+This Python needs numpy and gguf. --llama, --openvino and --transformers name the Pythons that have these peers; the default is this one.
+`make bench-peers` does all of it. Every engine is a process that stays, so that loading is not timed. Engines take turns prompt by prompt,
+so that load on the machine affects all of them. For formats other than the file's, rewrite_gguf.py rewrites the file for both sides. A
+ratio compares times summed over the prompts; the range is that of the single prompts' ratios.
 """
 
 import argparse
@@ -23,7 +23,7 @@ TEXTS = HERE.parent / "data/quality.jsonl"
 PROMPT_LENGTHS = (128, 512, 2048)
 WARM_UP = 8  # tokens, so that pages and caches are there
 
-# What is compared: ours, the peer, and the ratio that issue 6 asks of plain decoding.
+# What is compared: our format, the peer, and the ratio that issue 6 asks for in plain decoding.
 PAIRS = [
     ("bf16", ("llama.cpp", "bf16"), 1.3),
     ("bf16", ("transformers", "bf16"), None),
@@ -36,7 +36,7 @@ PAIRS = [
 
 
 class Engine:
-    """A process that decodes what it is asked for."""
+    """An engine's process, which decodes prompts on request."""
 
     def __init__(self, command):
         self.command = command
@@ -65,7 +65,7 @@ class Engine:
 
 
 class Engines:
-    """All of one number of threads: ("ours", form) and (peer, form)."""
+    """Starts all engines with one number of threads. Keys: ("ours", format) and (peer, format)."""
 
     def __init__(self, arguments, files, threads):
         self.all = {}
@@ -97,7 +97,7 @@ class Engines:
 
 
 def in_turns(engines, jobs, field):
-    """{engine: [seconds of each job]}, and the tokens of each."""
+    """Returns {engine: [seconds of each job]}, and the tokens of each engine."""
     seconds, tokens = {key: [] for key in engines.all}, {key: [] for key in engines.all}
     for number, (wanted, prompt) in enumerate(jobs):
         for key, engine in engines.all.items():
@@ -109,7 +109,7 @@ def in_turns(engines, jobs, field):
 
 
 def equal_at_first(ours, theirs):
-    """The median number of tokens until two answers differ."""
+    """Returns the median number of tokens up to the first difference between two answers."""
     return statistics.median(next((i for i, (a, b) in enumerate(zip(x, y)) if a != b), len(x)) for x, y in zip(ours, theirs))
 
 

@@ -1,11 +1,11 @@
-"""Greedy decoding by a peer, spoken as bench/decode speaks: a line with the tokens wanted and a prompt's ids in, a line of JSON out.
+"""Greedy decoding by a peer, with bench/decode's protocol: a line with the number of tokens and the prompt's ids in, a line of JSON out.
 
     PYTHON bench/peers/decode.py llama.cpp MODEL.gguf [--threads 2]
     PYTHON bench/peers/decode.py transformers MODEL             in bf16: a Hugging Face folder
     PYTHON bench/peers/decode.py openvino MODEL.gguf
 
-Each in the quickest way that its own API offers: no sampling but the likeliest token, no text. On stderr, once it is ready: a line
-that says what it is.
+Each peer decodes in the fastest way that its API offers: the likeliest token only, without making text. Once it is ready, it prints its
+name and version on stderr.
 """
 
 import argparse
@@ -20,7 +20,7 @@ CONTEXT = 4096  # tokens, as bench/decode has
 
 
 def timed(first, following, wanted):
-    """What decoding takes where a peer leaves the loop to us: first() and following(token) give a token."""
+    """Times decoding for peers whose API leaves the loop to the caller: first() and following(token) each return a token."""
     asked = time.perf_counter()
     tokens = [first()]
     begun = time.perf_counter()

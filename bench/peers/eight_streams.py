@@ -1,8 +1,8 @@
-"""Eight streams at once: all their tokens a second, and what a long prompt that comes in does to them; ours beside llama.cpp's server.
+"""Measures eight streams at once: their total tokens a second, and how a long prompt that arrives delays them. Compares with llama.cpp.
 
     python bench/peers/eight_streams.py build/release/tools/slipstream/slipstream LLAMA_SERVER models/smollm2-135m-instruct.gguf
 
-Both servers run the same file on the same cores and take turns, round by round; who has no turn is idle. `make bench-peers` does it.
+Both servers run the same file on the same cores and take turns, round by round; the other one is idle. `make bench-peers` does it.
 """
 
 import argparse
@@ -21,13 +21,13 @@ LONG_WORDS = "the quick river of time carries every small boat toward an open se
 
 
 def long_prompt(tokens, salt):
-    """About that many tokens, of which no two salts share a beginning."""
+    """Returns a prompt of about this many tokens. Prompts of different salts have no common beginning."""
     words = [LONG_WORDS[(at * (salt + 1) + at // 7) % len(LONG_WORDS)] for at in range(tokens)]
     return f"{salt}. " + " ".join(words) + ". Summarise."
 
 
 def tokens_per_s(server, prompts, tokens, **more):
-    """From the first request to the last token, prompts included."""
+    """Tokens a second from the first request to the last token, prompts included."""
     with concurrent.futures.ThreadPoolExecutor(len(prompts)) as pool:
         answers = list(pool.map(lambda prompt: servers.ask(server, prompt, tokens, **more), prompts))
     whole = max(answer.pieces[-1] for answer in answers) - min(answer.sent for answer in answers)
@@ -35,7 +35,7 @@ def tokens_per_s(server, prompts, tokens, **more):
 
 
 def gaps_beside_a_long_prompt(server, prompts, tokens, long, **more):
-    """(the streams' longest gap while it is computed, their longest gap before, seconds to its first token, its tokens)."""
+    """Returns (longest gap of the streams while the prompt is computed, longest gap before, seconds to its first token, its tokens)."""
     running, started = threading.Semaphore(0), 8  # pieces: a stream is running then
     def on_piece(answer):
         if len(answer.pieces) == started:

@@ -1,9 +1,9 @@
-"""What a peer makes of texts, spoken as bench/logits speaks: a line of token ids in, [tokens, vocabulary] floats out.
+"""A peer's logits for given texts, with bench/logits's protocol: a line of token ids in, [tokens, vocabulary] floats out.
 
-    PYTHON bench/peers/logits.py transformers MODEL.gguf      in fp32: the file's own numbers, nothing rounded
+    PYTHON bench/peers/logits.py transformers MODEL.gguf      in fp32, with the file's own numbers
     PYTHON bench/peers/logits.py llama.cpp MODEL.gguf
 
-PYTHON has torch, transformers and gguf, or llama-cpp-python. On stderr, once it is ready: a line that says what it is.
+PYTHON has torch, transformers and gguf, or llama-cpp-python. Once it is ready, it prints its name and version on stderr.
 """
 
 import os

@@ -1,11 +1,11 @@
-"""What the small formats cost in quality: perplexity, KL to fp32 and greedy agreement with it, ours beside llama.cpp's, one table.
+"""Measures what the small formats cost in quality, compared with llama.cpp's: perplexity, KL to fp32, and greedy agreement with fp32.
 
     python bench/peers/quality.py build/release/bench/logits models/smollm2-135m-instruct.gguf --reference PYTHON --llama PYTHON
 
-This Python has numpy and gguf; --reference's has torch, transformers, accelerate and gguf; --llama's has llama-cpp-python, and without
-it llama.cpp's rows are left out. Each engine computes each text of bench/data/quality.jsonl in the same run. The reference is
-transformers in fp32 on the file's own numbers. Perplexity is over the kind "text"; KL (nats, reference to engine) and agreement (the
-same likeliest token) over the answers of the kind "chat". After +-: one standard error.
+This Python needs numpy and gguf; --reference's needs torch, transformers, accelerate and gguf; --llama's needs llama-cpp-python, and
+without it llama.cpp's rows are omitted. Each engine computes each text of bench/data/quality.jsonl in the same run. The reference is
+transformers in fp32 on the file's own numbers. Perplexity uses the texts of kind "text"; KL (nats, reference to engine) and agreement
+(the same likeliest token) use the answers of kind "chat". After +-: one standard error.
 """
 
 import argparse
@@ -35,7 +35,7 @@ REWRITTEN = ["f32", "bf16", "q8_0", "q4_1", "q4_0"]
 
 
 class Engine:
-    """A process that is asked for a text's logits, and what came of them so far."""
+    """An engine's process, which computes the logits of texts, and the figures of its texts so far."""
 
     def __init__(self, label, weights, activations, command):
         self.label, self.weights, self.activations = label, weights, activations
@@ -47,7 +47,7 @@ class Engine:
         self.process.stdin.flush()
 
     def log_probabilities(self, text, vocabulary):
-        """Of the tokens from text["from"] on, each by all before it: [tokens, vocabulary]."""
+        """Returns the logits of the tokens from text["from"] on, each given all before it: [tokens, vocabulary]."""
         count = len(text["ids"])
         data = self.process.stdout.read(count * vocabulary * 4)
         if len(data) != count * vocabulary * 4:
@@ -57,7 +57,7 @@ class Engine:
         return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True, dtype=np.float64))
 
     def end(self):
-        """What it called itself."""
+        """Returns the name that the engine printed."""
         said = self.process.communicate()[1].decode()
         return next(line.removeprefix("ready: ") for line in said.splitlines() if line.startswith("ready: "))
 
@@ -77,7 +77,7 @@ class Engine:
 
 
 def mean(values):
-    """And its standard error."""
+    """Returns the mean and its standard error."""
     values = np.asarray(values, dtype=np.float64)
     return values.mean(), values.std(ddof=1) / math.sqrt(len(values))
 

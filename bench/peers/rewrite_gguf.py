@@ -1,8 +1,8 @@
-"""Rewrites a GGUF file with all its matrices in another format, for peers that read nothing else.
+"""Rewrites all matrices of a GGUF file in another format, for peers that read only that format.
 
     python bench/peers/rewrite_gguf.py models/smollm2-135m-instruct.gguf q8_0 OUT.gguf        (f32, f16, bf16, q8_0, q4_0 or q4_1)
 
-The numbers are those of the file, rounded by the gguf package as llama.cpp's converter rounds them; fields, order and vectors stay as they are.
+The gguf package rounds the file's numbers as llama.cpp's converter does. Fields, order and vectors do not change.
 """
 
 import argparse

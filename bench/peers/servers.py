@@ -1,4 +1,4 @@
-"""Servers to compare, as processes, and one client for both: OpenAI-style chat, streamed."""
+"""Starts the servers that are compared, and sends them streamed OpenAI-style chat requests."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ def free_port():
 
 
 class Server:
-    """A process that answers at self.url; ends with the `with` that it is in."""
+    """A server process at self.url. It ends with its `with` block."""
 
     def __init__(self, name, command, health, log):
         self.name = name
@@ -60,7 +60,7 @@ def llama_cpp(program, model, log, threads, slots, *more):
 
 
 class Answer:
-    """Of one request: when each piece came (seconds, monotonic), its text, and how many tokens the server counted."""
+    """One answer: the time (seconds, monotonic) and text of each piece, and the number of tokens that the server counted."""
 
     def __init__(self):
         self.sent, self.pieces, self.text, self.tokens, self.prompt_tokens = time.monotonic(), [], "", 0, 0
@@ -73,7 +73,7 @@ class Answer:
 
 
 def ask(server, prompt, tokens, on_piece=lambda answer: None, **more):
-    """Greedy, exactly that many tokens. Neither side may know the prompt from before."""
+    """Asks for exactly this many tokens, greedily. The prompt must be new to both servers, or a prefix cache would help one of them."""
     body = {"messages": [{"role": "user", "content": prompt}], "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "stream": True,
             "stream_options": {"include_usage": True}, **more}
     if server.name == "llama.cpp":

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the peers that `make bench-peers` compares with, into the folder given: a Python environment with requirements.txt, and
-# llama.cpp's server, built for this CPU from the sources that llama-cpp-python carries. What is there stays.
+# Installs the peers that `make bench-peers` compares with into the given folder: a Python environment with requirements.txt, and
+# llama.cpp's server, built for this CPU from the sources in llama-cpp-python. What is already installed stays.
 #
 #   bench/peers/setup.sh .cache/peers
 set -euo pipefail
@@ -11,8 +11,8 @@ requirements="$here/requirements.txt"
 python="$folder/bin/python"
 server="$folder/llama-server"
 
-# llama.cpp's AMX path, built by GCC 12, dies of an illegal instruction: GCC 12's tile intrinsics do not say that they read memory,
-# so the tiles' configuration is never written.
+# GCC 12 miscompiles llama.cpp's AMX path: its tile intrinsics do not declare that they read memory, so the compiler drops the
+# writes of the tile configuration, and the program ends with an illegal instruction.
 if grep -qw amx_int8 /proc/cpuinfo; then
   if ! command -v clang++-19 >/dev/null; then
     echo "Peers: this CPU has AMX, for which llama.cpp must be built by clang: apt-get install clang-19, and run this again" >&2

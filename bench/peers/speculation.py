@@ -1,11 +1,11 @@
-"""What look-up drafts bring, category by category: ours on against off, beside llama.cpp's server and transformers with theirs.
+"""Measures what look-up drafts bring, by category of prompts: ours on against off, and those of llama.cpp's server and transformers.
 
     PYTHON bench/peers/speculation.py build/release/tools/slipstream/slipstream LLAMA_SERVER models/smollm2-135m-instruct.gguf \\
         models/smollm2-135m-instruct
 
-PYTHON has torch and transformers; without them theirs is left out. Prompts: bench/data/categories.jsonl (summarisation and RAG of
-Spec-Bench, Apache-2.0; code of HumanEval, MIT). Greedy, tokens a second after the first; all take turns, prompt by prompt. Ours and
-llama.cpp run the GGUF file, transformers the folder in bf16. `make bench-peers` does it.
+PYTHON has torch and transformers; without them transformers is omitted. Prompts: bench/data/categories.jsonl (summarisation and RAG of
+Spec-Bench, Apache-2.0; code of HumanEval, MIT). Decoding is greedy; figures are tokens a second after the first token. All take turns,
+prompt by prompt. Ours and llama.cpp run the GGUF file, transformers the folder in bf16. `make bench-peers` does it.
 """
 
 import argparse

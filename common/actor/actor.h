@@ -1,6 +1,9 @@
-// One actor, two worlds: each service's logic is a deterministic state machine. Events come in,
-// effects go out; no I/O, clock, thread or random device inside. The runtime and the simulator
-// drive the very same code.
+// The interface of an actor. Each service's logic is one: a deterministic state machine that takes
+// events and gives effects. It does no I/O, and has no clock, no thread and no source of
+// randomness. A driver feeds it events and performs its effects. The drivers are runtime/node.h (in
+// a process), the simulator (tests/sim) and the stage tests (tests/stage).
+//
+// An actor need not be thread-safe: its driver calls it from one thread.
 #pragma once
 
 #include <chrono>
@@ -14,75 +17,77 @@
 
 namespace slipstream {
 
-using Time = std::chrono::microseconds;  // since this process began; never on the wire
+using Time = std::chrono::microseconds;  // since this process began; it is never sent to another process
 
-// One connection as its owner names it, not an address. Peers that connected to us carry their
-// incarnation (highest bit set); peers we connect to carry a small number that the actor chose in
-// Connect.
+// Names the other end of a link. It is no address.
+//
+//   it connected to us    its incarnation, with the highest bit set: incoming_peer()
+//   we connected to it    a small number that the actor chose in its Connect
+//   0                     this process itself: an event that its own driver made
 struct Peer {
   uint64_t id = 0;
   auto operator<=>(const Peer&) const = default;
 };
 
-// The peer that connected to us in this life of its process, and back. Incarnations have the
-// highest bit clear (runtime/incarnation.h).
+// Conversion between the incarnation of a process that connected to us and its Peer. Incarnations
+// have the highest bit clear (runtime/incarnation.h).
 inline constexpr uint64_t kIncomingPeer = 1ull << 63;
 inline constexpr Peer incoming_peer(Incarnation incarnation) { return Peer{incarnation | kIncomingPeer}; }
 inline constexpr Incarnation incarnation_of(Peer incoming) { return incoming.id & ~kIncomingPeer; }
 
-// Events.
+// Events: what a driver gives to an actor.
 template <class M>
-struct From {  // decoded and bounded
+struct From {  // a message from a peer, decoded and checked (messages/check.h)
   Peer peer;
   M message;
 };
-struct PeerUp {
+struct PeerUp {  // the link is usable
   Peer peer;
-  std::string key = {};  // the name of the key that it proved to have; empty: we connected, or run without keys
+  std::string key = {};  // the name of the peer's key, which it proved to have; empty: we connected, or there are no keys
 };
-struct PeerDown {
+struct PeerDown {  // the link is lost
   Peer peer;
 };
-struct Malformed {  // a frame that did not decode; the actor counts strikes
+struct Malformed {  // a frame that did not decode, or a message that this role does not take; the actor counts strikes
   Peer peer;
   std::string why;
 };
-struct Woke {};  // the alarm; also the very first event of a life
+struct Woke {};  // the alarm rang; it is also the first event of every actor
 template <class J, class R>
-struct Ran {  // once a Run; hands the job's buffers back
+struct Ran {  // the job of a Run has ended, well or not; its buffers come back with it
   J job;
   Result<R> result;
 };
 
-// Effects.
+// Effects: what an actor asks of its driver.
 template <class M>
-struct To {  // a full queue drops and counts, in the driver
+struct To {  // send a message; if the peer's queue is full, the driver drops and counts it
   Peer peer;
   M message;
 };
-struct Connect {  // open a link; the driver reconnects it until Disconnect
+struct Connect {  // open a link, and open it again whenever it is lost, until Disconnect
   Peer peer;
   std::string endpoint;
 };
-struct Disconnect {
+struct Disconnect {  // close the link
   Peer peer;
 };
-struct WakeAt {  // one alarm an actor; a new one replaces the old
+struct WakeAt {  // set the alarm; an actor has one, and a new time replaces the old
   Time at;
 };
 template <class J>
-struct Run {  // at most one in flight
+struct Run {  // run a compute job; the actor has at most one in flight
   J job;
 };
-struct Note {  // for the log: what an operator should know, as a sentence
+struct Note {  // log a sentence that an operator should know
   std::string text;
-  bool warning = false;  // something is not as it should be
+  bool warning = false;  // the operator may have to act
 };
 
 template <class A>
 concept Actor = requires(A actor, typename A::Event event, Time now, std::vector<typename A::Effect>& effects) {
-  { actor.on(std::move(event), now, effects) } -> std::same_as<void>;  // no other input exists
-  { actor.counters() };                                                // facts, published by the driver
+  { actor.on(std::move(event), now, effects) } -> std::same_as<void>;  // the only input
+  { actor.counters() };                                                // a plain struct; the driver publishes copies
 };
 
 }  // namespace slipstream

@@ -1,5 +1,5 @@
-// How long to wait before something unanswered is said again: twice as long each time, up to a
-// longest. Pure.
+// Exponential back-off: how long to wait before an unanswered message is sent again. Each wait is
+// twice the last one, up to a longest. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@ namespace slipstream {
 
 class Backoff {
  public:
-  constexpr Backoff() = default;  // waits for nothing
+  constexpr Backoff() = default;  // every wait is 0
   constexpr Backoff(Time first, Time longest) : first_(first), longest_(longest), wait_(first) {}
 
+  // Returns the wait that begins now, and doubles the one after it.
   Time next() { return std::exchange(wait_, std::min(2 * wait_, longest_)); }
-  void reset() { wait_ = first_; }  // it was answered
+  void reset() { wait_ = first_; }  // an answer came: begin with the first wait again
 
  private:
   Time first_{}, longest_{}, wait_{};

@@ -1,5 +1,5 @@
-// The compute job of an actor, by its event variant: what a driver needs to store the job that it
-// runs.
+// The types of an actor's compute job and of its result, derived from the actor's event variant. A
+// driver needs them to store the job that it runs.
 #pragma once
 
 #include <variant>
@@ -8,8 +8,8 @@
 
 namespace slipstream {
 
-// `Job` and `Outcome` are J and R of the event Ran<J, R>. An actor without jobs has std::monostate
-// for both.
+// Job and Outcome are the J and R of the event Ran<J, R>, or std::monostate if the actor has no
+// such event.
 template <class Event>
 struct JobOf {
   using Job = std::monostate;

@@ -1,5 +1,5 @@
-// Which peer an event comes from and on which boundary, so that an actor takes each message from
-// its own kind of peer only.
+// The sender of a message event and the boundary of the message. Actors use it to refuse messages
+// from the wrong kind of peer.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ struct Sender {
   Boundary boundary = Boundary::control;
 };
 
-// Nullopt: no message, or one of a kind that this release does not know. Peer 0 is the process
-// itself.
+// Returns nullopt if the event is no message, or is a message that this release does not know. The
+// peer is 0 if this process's own driver made the event.
 template <class... Events>
 std::optional<Sender> sender_of(const std::variant<Events...>& event) {
   return std::visit(

@@ -1,5 +1,6 @@
-// A bounded queue between threads. push() never blocks: a full queue says no, and the caller counts
-// the drop.
+// A queue of bounded length between threads. No call waits for room or for an entry.
+//
+// Thread-safe: any number of threads may push and pop.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +16,14 @@ class BoundedQueue {
  public:
   explicit BoundedQueue(size_t entries_max) : entries_max_(entries_max) {}
 
+  // Returns false, and drops `value`, if the queue is full or closed. The caller counts the drop.
   [[nodiscard]] bool push(T value) {
     std::lock_guard lock(mutex_);
     if (closed_ || entries_.size() >= entries_max_) return false;
     entries_.push_back(std::move(value));
     return true;
   }
+  // Removes the oldest entry. Returns nullopt if the queue is empty.
   std::optional<T> pop() {
     std::lock_guard lock(mutex_);
     if (entries_.empty()) return std::nullopt;
@@ -29,7 +32,8 @@ class BoundedQueue {
     return value;
   }
 
-  void close() {  // takes nothing more; what is in it can still be popped
+  // Makes every later push() fail. Entries that are in the queue can still be popped.
+  void close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
   }

@@ -1,5 +1,8 @@
-// CHECK(rows <= rows_max, "a step holds {} rows, got {}", rows_max, rows): a broken invariant of
-// our own aborts with a message. Never for input: that is a Result (result.h).
+// CHECK aborts the process, with a message, when an invariant of our own code is broken.
+//
+//   CHECK(rows <= rows_max, "a step holds {} rows, got {}", rows_max, rows);
+//
+// It checks what the program itself guarantees. Input that may be wrong gives a Result (result.h).
 #pragma once
 
 #include <cstdio>

@@ -24,8 +24,8 @@ bool is_host_character(char c) {
 
 }  // namespace
 
-// inet_pton refuses leading zeros. Resolvers read 0127.0.0.1 as octal, which is 87.0.0.1: another
-// machine.
+// inet_pton is used because it refuses leading zeros. A resolver reads 0127.0.0.1 as octal, which
+// is 87.0.0.1 and thus another machine.
 bool Endpoint::loopback() const {
   in_addr address{};
   return inet_pton(AF_INET, host.c_str(), &address) == 1 && ntohl(address.s_addr) >> 24 == 127;

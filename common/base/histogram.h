@@ -1,5 +1,8 @@
-// A plain histogram that an actor can own: no lock, no name, no device. The driver publishes it
-// (metrics/exposition.h). Not thread-safe.
+// A histogram of N buckets and one for all larger values, as plain data that an actor's counters
+// can hold. The actor's driver publishes a copy; metrics/exposition.h writes it to the metrics
+// page.
+//
+// Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +15,8 @@ namespace slipstream {
 template <size_t N>
 class Histogram {
  public:
-  // bounds: upper limits, inclusive, ascending; what is above the last lands in the +Inf bucket.
+  // bounds: the inclusive upper limits of the buckets. REQUIRES: ascending (not checked). Values
+  // above the last bound are counted in bucket N, which Prometheus calls +Inf.
   constexpr explicit Histogram(std::array<double, N> bounds) : bounds_(bounds) {}
 
   void observe(double value) {
@@ -22,7 +26,7 @@ class Histogram {
   }
 
   const std::array<double, N>& bounds() const { return bounds_; }
-  const std::array<uint64_t, N + 1>& counts() const { return counts_; }  // per bucket, not cumulative
+  const std::array<uint64_t, N + 1>& counts() const { return counts_; }  // of each bucket alone, not cumulative
   double sum() const { return sum_; }
   uint64_t count() const {
     uint64_t total = 0;

@@ -1,5 +1,5 @@
-// The names that processes use for each other's things. All are compared for equality only, except
-// where "grows" is said.
+// Identifiers that processes exchange: tokens, processes, sequences, epochs and rounds. Epoch and
+// Round are ordered in time. All others are compared for equality only.
 #pragma once
 
 #include <compare>
@@ -9,11 +9,12 @@
 namespace slipstream {
 
 using TokenId = int32_t;
-using Incarnation = uint64_t;  // random, one per life of a process; 0 is nobody
-using Epoch = uint32_t;        // grows each time the router assigns a sequence to a verifier
-using Round = uint32_t;        // one verify step of a sequence; grows
+using Incarnation = uint64_t;  // random, one per start of a process; 0: no process
+using Epoch = uint32_t;        // of a sequence; the router raises it with each assignment to a verifier
+using Round = uint32_t;        // of a sequence; the verifier raises it with each verify step
 
-// (router incarnation, counter): never reused, never collides between routers.
+// Names a sequence in all processes. It is unique in the cluster and is never reused: each router
+// counts its own sequences, under its own incarnation.
 struct SequenceId {
   Incarnation router = 0;
   uint64_t counter = 0;

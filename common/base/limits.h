@@ -1,5 +1,7 @@
-// Every bound of the system, with its unit in the name. A bound that is hit has a counter
-// (metrics/names.h) and, where a client meets it, an error that names it.
+// The bounds of the system. Each name contains the unit: nodes, tokens, bytes, messages, Us, Ms.
+//
+// Reaching a bound is counted by a metric (metrics/names.h). If a client caused it, the client gets
+// an error that states the bound.
 #pragma once
 
 #include <cstddef>
@@ -7,32 +9,32 @@
 
 namespace slipstream {
 
-// Trees. One 64-bit mask holds a node's ancestors; bit 0 is the root.
+// Draft trees. A node's ancestors are one 64-bit mask whose bit 0 is the root, hence 63 nodes.
 inline constexpr int kTreeNodesMax = 63;
 inline constexpr int kTreeDepthMax = 32;
-inline constexpr int kSiblingsMax = 8;                  // candidates a node that a drafter may be told to rank
-inline constexpr int kDraftDistributionTokensMax = 64;  // that a sampled node may have come from
+inline constexpr int kSiblingsMax = 8;                  // children of one node
+inline constexpr int kDraftDistributionTokensMax = 64;  // tokens that a draft distribution gives weight to
 
 // Sequences.
 inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
 inline constexpr int kStopIdsMax = 32;           // token ids that end a sequence
-inline constexpr int kStopStringsMax = 4;        // OpenAI's own limit
+inline constexpr int kStopStringsMax = 4;        // as OpenAI's API has it
 inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
-inline constexpr int kChoicesMax = 8;  // `n` of a request
+inline constexpr int kChoicesMax = 8;  // the field `n` of a request
 
-// What a request may ask to be done to logits (sampling/logits_params.h). All of it fits an Advance
-// beside its tokens.
-inline constexpr int kLogitBiasMax = 1024;  // tokens
+// LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
+// Advance beside kAdvanceTokensMax tokens.
+inline constexpr int kLogitBiasMax = 1024;  // entries, one a token
 inline constexpr int kAllowedTokensMax = 4096;
-inline constexpr int kBadWordsMax = 64;                    // strings
-inline constexpr int kBadSequencesMax = 2 * kBadWordsMax;  // of tokens: each word may follow a space or not
+inline constexpr int kBadWordsMax = 64;                    // strings in the request
+inline constexpr int kBadSequencesMax = 2 * kBadWordsMax;  // token sequences: one for the word, one for the word after a space
 inline constexpr int kBadWordTokensMax = 16;
 
-// Messages, in bytes or entries; decoders refuse more.
+// Messages. A decoder refuses a message that is over one of these.
 inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;
-inline constexpr size_t kControlFrameBytesMax = 1024 * 1024;  // control and generate: a Start carries a whole prompt
-inline constexpr int kAdvanceTokensMax = 4096;                // a longer prompt travels in several Advances
+inline constexpr size_t kControlFrameBytesMax = 1024 * 1024;  // boundaries control and generate: a Start holds a whole prompt
+inline constexpr int kAdvanceTokensMax = 4096;                // a longer prompt is sent in several Advances
 inline constexpr int kTokensPerMessageMax = 4096;
 inline constexpr int kTextBytesMax = 1024;  // reasons, names, endpoints
 inline constexpr int kMethodsMax = 8;
@@ -40,14 +42,14 @@ inline constexpr int kMessageNestingMax = 8;
 
 // Queues.
 inline constexpr int kSocketHighWaterMessages = 256;
-inline constexpr size_t kInboxEventsMax = 4096;  // HTTP thread -> loop and back
-inline constexpr int kRequestsWaitingMax = 256;  // admitted but not yet on a verifier
+inline constexpr size_t kInboxEventsMax = 4096;  // between the HTTP thread and the router's loop, each way
+inline constexpr int kRequestsWaitingMax = 256;  // admitted by the router, not yet assigned to a verifier
 inline constexpr int kSequencesPerVerifierMax = 64;
 inline constexpr int kSequencesPerDrafterMax = 1024;
 
-// Times that a message may ask for.
-inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // waiting longer than a second for a tree helps nobody
-inline constexpr uint32_t kLeaseMsMin = 500;           // several heartbeats must fit
+// Durations in messages.
+inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // no tree saves as much time as a longer wait costs
+inline constexpr uint32_t kLeaseMsMin = 500;           // several heartbeats, so that one that is lost does not end a lease
 inline constexpr uint32_t kLeaseMsMax = 600'000;
 
 // One verify step.
@@ -58,19 +60,19 @@ inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHttpBodyBytesMax = 4 * 1024 * 1024;
 inline constexpr int kHttpConnectionsMax = 1024;
 inline constexpr int kJsonDepthMax = 32;
-inline constexpr size_t kMessagesMax = 1024;      // of a chat
-inline constexpr size_t kContentPartsMax = 1024;  // of a message
+inline constexpr size_t kMessagesMax = 1024;      // of one chat request
+inline constexpr size_t kContentPartsMax = 1024;  // of one chat message
 
-// Hostile peers.
+// Hostile or broken peers.
 inline constexpr int kStrikesMax = 3;  // malformed messages before a peer is quarantined
-// What one connection may make libzmq hold (zmq/connection_watch.h), in bytes as they came. Beyond,
-// it is cut. Frames of no bytes take 32 times as much memory as they took of the wire.
-inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024;  // of a message that has not ended
-inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // when whole messages come faster than read
-inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // of all that connected to one socket
-inline constexpr int kConnectionsMax = 1024;                                       // to one socket
-inline constexpr int kSpeechlessMs = 5000;          // from a connection's begin to its first message
-inline constexpr size_t kFramesPerMessageMax = 64;  // two are right; more is malformed, more than this is an attack
-inline constexpr int kOpenFilesMax = 65536;         // asked of the system; the hard limit may be lower
+// Bytes on the wire that libzmq may hold for a connection before the connection is cut
+// (zmq/connection_watch.h). An empty frame takes 32 times as much memory as it took on the wire.
+inline constexpr int64_t kUnfinishedBytesMax = kControlFrameBytesMax + 64 * 1024;  // in a message whose end has not arrived
+inline constexpr int64_t kHeldBytesMax = 16 * 1024 * 1024;                         // in whole messages that were not read yet
+inline constexpr int64_t kHeldBytesTotalMax = 32 * 1024 * 1024;                    // for all connections to one socket together
+inline constexpr int kConnectionsMax = 1024;                                       // connections to one socket
+inline constexpr int kSpeechlessMs = 5000;          // a connection must send a well-formed message within this time
+inline constexpr size_t kFramesPerMessageMax = 64;  // two are right, more are malformed; beyond this the connection is cut
+inline constexpr int kOpenFilesMax = 65536;         // asked of the system, whose hard limit may be lower
 
 }  // namespace slipstream

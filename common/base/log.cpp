@@ -22,16 +22,16 @@ spdlog::level::level_enum native(LogLevel level) { return kLevels[static_cast<si
 std::shared_ptr<spdlog::logger> make_logger(std::string_view service) {
   auto logger = std::make_shared<spdlog::logger>(std::string(service), std::make_shared<spdlog::sinks::stderr_sink_st>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %-7l %n: %v");
-  logger->set_level(spdlog::level::trace);  // ours decides, before the text is made
+  logger->set_level(spdlog::level::trace);  // log_wants() filters, before the text is formatted
   logger->flush_on(spdlog::level::trace);
   return logger;
 }
 
-// The one thing of the process that is global: lines come from every thread, at any time, also
-// while the process ends, so it is never destroyed.
+// The only global object of the process. It is never destroyed, because threads may still log while
+// static objects are being destroyed.
 struct Log {
   std::atomic<LogLevel> level{LogLevel::info};
-  std::mutex mutex;  // guards logger: log_start may come while other threads log
+  std::mutex mutex;  // guards logger, which log_start may replace while other threads log
   std::shared_ptr<spdlog::logger> logger = make_logger("slipstream");
 };
 Log& process_log() {
@@ -39,10 +39,11 @@ Log& process_log() {
   return *log;
 }
 
-constexpr size_t kMessageBytesMax = 4096 - 128;  // without time, level and service
+constexpr size_t kMessageBytesMax = 4096 - 128;  // of the message alone: the prefix takes the rest of 4 KB
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
+// Shows control characters as \xNN: a newline in a peer's text would begin a line of its own.
 std::string without_control(std::string_view message) {
   std::string clean;
   for (char c : message) {
@@ -78,6 +79,7 @@ void log_line(LogLevel level, std::string_view message) {
   Log& log = process_log();
   std::string clean = std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
   if (clean.size() > kMessageBytesMax) clean.replace(kMessageBytesMax - 3, std::string::npos, "...");
+  // The sink has no lock of its own (stderr_sink_st): this one keeps lines whole.
   const std::lock_guard lock(log.mutex);
   log.logger->log(native(level), clean);
 }

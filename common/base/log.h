@@ -1,9 +1,12 @@
-// One line an event, to stderr: time, level, service, message. The only door to the logging
-// library, which stays out of this header: it costs seconds to include. Thread-safe. Before
-// log_start() lines carry the service "slipstream" at level info.
+// The process's log: one line per event on stderr, with time, level, service and message.
 //
 //   log_start("router", LogLevel::info);
 //   log_info("listening on {}", endpoint);
+//
+// Before log_start(), lines have the service name "slipstream" and the level is info. No other code
+// uses the logging library, and this header does not include it: that would cost seconds per file.
+//
+// Thread-safe.
 #pragma once
 
 #include <optional>
@@ -17,13 +20,16 @@ namespace slipstream {
 enum class LogLevel { debug, info, warning, error, off };
 
 inline constexpr std::string_view kLogLevelNames = "debug, info, warning, error or off";
+// The level of this name; nullopt: there is none.
 std::optional<LogLevel> log_level_from(std::string_view name);
 
+// Sets the service name and the lowest level of later lines.
 void log_start(std::string_view service, LogLevel level);
+// Whether lines of this level are written. The functions below check it before they format a text.
 bool log_wants(LogLevel level);
-// Control characters are written as \xNN, so that no peer's text can forge a line. What is beyond 4
-// KB is left out. A line that cannot be written (a full disk, a reader that has gone) is lost, and
-// the process goes on.
+// Writes one line. Control characters become \xNN, so that text from a peer cannot forge a line. A
+// message of more than 4 KB is cut. A line that cannot be written (full disk, closed reader) is
+// lost, and the process goes on.
 void log_line(LogLevel level, std::string_view message);
 
 template <class... Args>

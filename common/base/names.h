@@ -1,5 +1,5 @@
-// Names that operators and clients write, and that several layers must know: roles and their keys,
-// draft methods, acceptance rules.
+// Names that operators and clients write and that several layers share: roles and their keys, draft
+// methods, acceptance rules.
 #pragma once
 
 #include <algorithm>
@@ -8,26 +8,29 @@
 
 namespace slipstream {
 
-// The name of a key begins with the role of the process that has it: router, verifier, drafter;
-// "drafter", "drafter-2".
+// The roles of processes. The name of a key is a role, or a role, a dash and more: "drafter",
+// "drafter-2".
 inline constexpr std::string_view kRoles[] = {"router", "verifier", "drafter"};
 
-// key_is_of("drafter-2", "drafter")
+// Whether a key of this name belongs to a process of this role.
+//
+//   key_is_of("drafter-2", "drafter") == true
+//   key_is_of("drafters", "drafter") == false
 inline bool key_is_of(std::string_view name, std::string_view role) {
   return name.starts_with(role) && (name.size() == role.size() || name[role.size()] == '-');
 }
 
-// The draft methods of this release. Others may bring their own.
-inline constexpr std::string_view kNgram = "ngram";       // look-up in the sequence itself
-inline constexpr std::string_view kSmallLm = "small-lm";  // a small model of the target's tokenizer
+// The draft methods of this release. A drafter of another make may announce other names.
+inline constexpr std::string_view kNgram = "ngram";       // looks up the last few tokens earlier in the same sequence
+inline constexpr std::string_view kSmallLm = "small-lm";  // asks a small language model that has the target's tokenizer
 inline constexpr std::array<std::string_view, 2> kMethodNames{kNgram, kSmallLm};
 
-// An acceptance rule (messages/rules.h), and the fields of a request's `speculation` that go with
-// it; "": none.
+// An acceptance rule (messages/rules.h) and the fields of a request's `speculation` that belong to
+// it.
 struct RuleFields {
   std::string_view rule;
-  std::string_view strength, delta;  // declare its bias: must be given
-  bool siblings = false;             // may be given
+  std::string_view strength, delta;  // names of the required fields that declare its bias; "": the rule has no such field
+  bool siblings = false;             // whether the optional field `siblings` is allowed
 };
 
 inline constexpr std::array<RuleFields, 9> kRuleFields{{{"coupled", "", ""},

@@ -1,4 +1,5 @@
-// Expected failures are values; broken invariants abort (check.h).
+// Result<T> is a value or an Error. Functions return it for failures that can happen to a correct
+// program: bad input, a full disk, a lost peer. A broken invariant aborts instead (check.h).
 #pragma once
 
 #include <expected>
@@ -9,7 +10,7 @@
 
 namespace slipstream {
 
-// Says what went wrong and what to do about it, in a sentence that a user can read.
+// A sentence for the user: what went wrong, and what to do about it.
 struct Error {
   std::string message;
 };
@@ -17,7 +18,9 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
-// return fail("{} has {} bytes, the limit is {}", name, size, kLimit);
+// Makes the error of a Result:
+//
+//   return fail("{} has {} bytes, the limit is {}", name, size, kLimit);
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
   return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...)});
@@ -25,7 +28,10 @@ template <class... Args>
 
 }  // namespace slipstream
 
-// TRY(auto file, open(path)): binds the value, or returns the error from the enclosing function.
+// TRY evaluates a Result. It binds the value to the declaration, or returns the error from the
+// enclosing function.
+//
+//   TRY(auto file, open(path));
 #define SLIPSTREAM_JOIN_(a, b) a##b
 #define SLIPSTREAM_JOIN(a, b) SLIPSTREAM_JOIN_(a, b)
 #define SLIPSTREAM_TRY_(tmp, declaration, ...)              \
@@ -33,7 +39,7 @@ template <class... Args>
   if (!tmp) return std::unexpected(std::move(tmp.error())); \
   declaration = *std::move(tmp)
 #define TRY(declaration, ...) SLIPSTREAM_TRY_(SLIPSTREAM_JOIN(try_result_, __LINE__), declaration, __VA_ARGS__)
-// TRY_VOID(check(header)): the same for Result<void>.
+// The same for a Result<void>: TRY_VOID(check(header));
 #define TRY_VOID(...)                                      \
   if (auto try_result = (__VA_ARGS__); !try_result) {      \
     return std::unexpected(std::move(try_result.error())); \

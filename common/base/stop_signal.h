@@ -1,7 +1,10 @@
-// SIGTERM and SIGINT become a stop request; a second one ends the process at once. SIGPIPE (a
-// reader of our output has gone) and SIGXFSZ (a file has reached the limit on its size) are
-// ignored: they show as failed writes. Construct it first in main(), before any thread starts: the
-// other threads inherit the blocked signals, so that only this object's thread takes them.
+// Turns signals into a stop request.
+//
+//   SIGTERM, SIGINT   the first one requests a stop; a second one ends the process at once
+//   SIGPIPE, SIGXFSZ  ignored, so that a closed reader or a file at its size limit is a failed write
+//
+// Construct it in main() before any thread starts. Threads inherit the mask that blocks the
+// signals, so that only the thread of this object receives them.
 #pragma once
 
 #include <signal.h>
@@ -15,13 +18,13 @@ namespace slipstream {
 
 class StopSignal {
  public:
-  // also: signals that ask for the same, beside SIGTERM and SIGINT.
+  // also: further signals that request a stop.
   explicit StopSignal(std::initializer_list<int> also = {});
   ~StopSignal();
   std::stop_token token() const { return stop_.get_token(); }
-  void request_stop() { stop_.request_stop(); }  // as if a signal had come
+  void request_stop() { stop_.request_stop(); }  // the same as a first signal. Thread-safe
 
-  // Waits for a stop request, for at most `at_most`. Returns whether one has come.
+  // Waits for a stop request, but no longer than `at_most`. Returns whether there is one.
   bool arrived(std::chrono::milliseconds at_most) const;
 
  private:

@@ -1,4 +1,5 @@
-// One drafted token. The wire carries it, speculation/token_tree.h makes trees of it.
+// One node of a draft tree: a drafted token. speculation/token_tree.h checks a list of nodes and
+// makes a tree of it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ inline constexpr int32_t kRoot = -1;
 
 struct TreeNode {
   TokenId token = 0;
-  int32_t parent = kRoot;  // index of another node, or kRoot
-  float survival = 1.0F;   // the drafter's estimate that the target reaches and accepts this node
+  int32_t parent = kRoot;  // index of an earlier node, or kRoot
+  float survival = 1.0F;   // [0, 1] the drafter's estimate of the probability that the target accepts the path to this node
   bool operator==(const TreeNode&) const = default;
 };
 

@@ -1,5 +1,4 @@
-// Writes a text to a file, all of it or an error that says why: a full disk, a limit on a file's
-// size.
+// Writes a whole text to a file, or says why it could not (a full disk, a limit on file size).
 #pragma once
 
 #include <string>
@@ -7,8 +6,9 @@
 
 namespace slipstream {
 
-// flags: of open(2), beside O_WRONLY and O_CLOEXEC; a file that is made is 0644. Returns 0, or the
-// errno of what went wrong, with a part written perhaps.
+// flags: for open(2), added to O_WRONLY and O_CLOEXEC. A file that is created has mode 0644.
+//
+// Returns 0, or the errno of the failed call. After an error the file may hold a part of the text.
 int write_whole(const std::string& path, int flags, std::string_view text);
 
 }  // namespace slipstream

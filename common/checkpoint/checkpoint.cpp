@@ -22,6 +22,8 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path& model) {
   for (const auto& path : paths) {
     TRY(SafetensorsFile file, SafetensorsFile::open(path));
     for (const auto& [name, tensor] : file.tensors()) {
+      // Two shards with the same tensor: which one is used would depend on the order of their
+      // names.
       if (checkpoint.has(name)) return fail("{} holds tensor {:.100} of another file again", path.string(), name);
     }
     checkpoint.files_.push_back(std::move(file));

@@ -17,7 +17,8 @@ T load(const std::byte* at) {
 
 float bf16(const std::byte* at) { return std::bit_cast<float>(uint32_t{load<uint16_t>(at)} << 16); }
 
-// Exact: every f16 is an f32.
+// Exact, as every f16 value is also an f32 value. Cases: infinity or NaN, normal (112 is the
+// difference of the exponents' biases), subnormal or zero.
 float f16(const std::byte* at) {
   const uint32_t bits = load<uint16_t>(at), sign = (bits & 0x8000U) << 16, exponent = bits >> 10 & 0x1FU,
                  fraction = bits & 0x3FFU;
@@ -27,7 +28,7 @@ float f16(const std::byte* at) {
   return sign != 0 ? -small : small;
 }
 
-// One block: out[0..31].
+// Each of these functions converts one block to out[0..31].
 void q8_0(const std::byte* at, float* out) {
   const float scale = f16(at);
   for (int i = 0; i < 32; ++i) out[i] = scale * static_cast<float>(load<int8_t>(at + 2 + i));
@@ -51,6 +52,7 @@ void q4_1(const std::byte* at, float* out) {
   }
 }
 
+// Calls read(block, index of its first number) for each block of a row.
 template <class Read>
 void each_block(std::span<const std::byte> row, StoredBlock block, Read read) {
   const auto count = row.size() / block.bytes;

@@ -16,10 +16,11 @@
 namespace slipstream {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{16} << 20;  // between two words of how far it is
+constexpr size_t kPieceBytes = size_t{16} << 20;  // between two calls of `read`
 
-// All that changes a logit, as one list of words. Both structs are taken apart as a whole, so that
-// a new field fails to compile here until somebody decides.
+// The fields of the config that change a logit, as one list of words. Structured bindings name all
+// fields of both structs, so that a new field fails to compile here until its author has decided
+// whether it belongs into the hash.
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
   [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max, rms_eps,
@@ -65,7 +66,8 @@ Result<void> add_folder(const std::filesystem::path& folder, const State& state,
   return {};
 }
 
-// Tensor by tensor: other metadata (a chat template, a name) changes no logit.
+// Hashes the tensors and not the whole file, because its other metadata (a chat template, a name)
+// changes no logit.
 Result<void> add_gguf(const std::filesystem::path& path, const State& state, const OnRead& read) {
   TRY(const GgufFile file, GgufFile::open(path));
   for (const auto& [name, tensor] : file.tensors()) {

@@ -1,5 +1,5 @@
-// Hashes that say whether two processes hold the same model: XXH3-64 over weights and settings. A
-// model is a Hugging Face folder or a GGUF file.
+// Hashes with which two processes find out whether they have the same model: XXH3-64 over weights
+// and settings. A model is a Hugging Face folder or a GGUF file.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 
 namespace slipstream {
 
-// As tokenizer_hash.h says: equal where every text has the same ids, whether a folder's tokenizer
-// or a file's. Never 0.
+// The hash of the model's tokenizer (tokenizer_hash.h). A folder and a GGUF file whose tokenizers
+// give every text the same ids have the same hash. Never 0.
 Result<uint64_t> hash_tokenizer(const std::filesystem::path& model);
-// Of the weights as they are stored (a folder's files by name, a GGUF file's tensors by name), then
-// of what the config makes of them: all that changes a logit, so neither the length of the context
-// nor the end ids. Never 0. read: told after each piece how many bytes it had.
+
+// The hash of everything that changes a logit: the weights as stored (a folder's files, or a GGUF
+// file's tensors, in the order of their names), then the fields of `config`, but not context_max
+// and eos_ids. Never 0.
+// read: called after each piece with its number of bytes, to show progress.
 Result<uint64_t> hash_weights(const std::filesystem::path& model, const LlamaConfig& config,
                               const std::function<void(uint64_t)>& read = {});
 

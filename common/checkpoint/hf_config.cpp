@@ -9,7 +9,8 @@
 namespace slipstream {
 namespace {
 
-// A parsed configuration file. The mapping may go once parsed: simdjson copies strings.
+// Reads and parses a configuration file. The file may be unmapped after parsing, as simdjson copies
+// the strings.
 Result<JsonText> read_json(const std::filesystem::path& path) {
   TRY(const MappedFile file, MappedFile::open(path));
   if (file.bytes().size() > kConfigBytesMax) return fail("{} is over {} bytes", path.string(), kConfigBytesMax);
@@ -21,7 +22,8 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
   return static_cast<int32_t>(value);
 }
 
-// What sets the members of the family apart.
+// Reads what differs between the members of the family: Llama may have a bias on all four attention
+// projections, Qwen2 always has one on query, key and value only, and Qwen3 normalises heads.
 Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   TRY(const auto element, fields.element("architectures"));
   simdjson::dom::array names;
@@ -77,8 +79,8 @@ Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
   return check_llama_shape(config, fields.what());
 }
 
-// Older files keep "rope_theta" beside "rope_scaling"; transformers 5 writes both into
-// "rope_parameters".
+// Two layouts: older files have "rope_theta" and "rope_scaling" side by side; transformers 5 writes
+// all of it into "rope_parameters".
 Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
   const std::string_view group = fields.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
   std::optional<JsonFields> rope;
@@ -113,14 +115,14 @@ Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
   return {};
 }
 
-// One id or a list of them.
+// "eos_token_id" is one id or a list of ids.
 Result<std::vector<TokenId>> read_eos(const JsonFields& fields, int32_t vocabulary) {
   TRY(const auto element, fields.element("eos_token_id"));
   std::vector<simdjson::dom::element> elements{element};
   if (simdjson::dom::array list; element.get_array().get(list) == simdjson::SUCCESS) elements.assign(list.begin(), list.end());
   std::vector<int64_t> ids;
   for (const auto& each : elements) {
-    int64_t id = -1;  // what no vocabulary has, for what is no number
+    int64_t id = -1;  // for anything but an integer: checked_eos() refuses it
     if (each.get_int64().get(id) != simdjson::SUCCESS) id = -1;
     ids.push_back(id);
   }

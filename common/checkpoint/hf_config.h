@@ -1,4 +1,5 @@
-// config.json and generation_config.json of a Hugging Face folder.
+// Reads the configuration of a model from config.json and generation_config.json of a Hugging Face
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +11,8 @@ namespace slipstream {
 
 inline constexpr size_t kConfigBytesMax = 4 * 1024 * 1024;
 
-// generation_config.json's end ids win over config.json's.
+// The end ids come from generation_config.json if it has any, otherwise from config.json. Errors
+// name the file, the field and what is supported.
 Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder);
 
 }  // namespace slipstream

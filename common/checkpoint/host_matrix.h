@@ -1,5 +1,5 @@
-// A view of a weight matrix as a file stores it: plain numbers, or GGUF's blocks of 32 quantised
-// ones.
+// A view of a weight matrix as its file stores it: plain numbers, or GGUF's blocks of 32 quantised
+// numbers.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace slipstream {
 
 enum class Dtype : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1 };
 
-// What is stored together: one number, or along a row 32 of them with their scale (dequantise.h has
-// the layouts).
+// The unit in which a type is stored: one number, or 32 numbers of one row with their scale
+// (dequantise.h has the layouts).
 struct StoredBlock {
   int32_t numbers = 1;
   size_t bytes = 0;
@@ -34,21 +34,24 @@ constexpr StoredBlock block_of(Dtype dtype) {
   return {};
 }
 
-// [rows, cols]; cols is a multiple of the block's numbers. Valid while the checkpoint lives.
+// A matrix [rows, cols]. cols is a multiple of the block's numbers. Valid while its checkpoint
+// lives.
 struct HostMatrix {
   std::string_view name;
   Dtype dtype = Dtype::bf16;
   int32_t rows = 0, cols = 0;
-  std::span<const std::byte> bytes;  // rows * row_bytes(), at any address: read by memcpy
-  // Not 0: GGUF's order of a llama's query and key rows. In each of so many heads rotary partners
-  // stand side by side (0, half, 1, half + 1, ...), where Hugging Face, and row() here, keep the
-  // two halves apart.
+  std::span<const std::byte> bytes;  // rows * row_bytes(); not aligned: read numbers with memcpy
+  // Not 0: the rows are in GGUF's order for the query and key matrices of a llama, and this is the
+  // number of heads. Rotary position encoding rotates row i of a head together with row half + i,
+  // where half = head_size / 2. Within each head,
+  //   GGUF stores the rows    0, half, 1, half + 1, ...       the two partners side by side
+  //   Hugging Face            0, 1, ..., half, half + 1, ...  the two halves one after the other
+  // row() takes Hugging Face's index in either case.
   int32_t paired_heads = 0;
 
   size_t row_bytes() const { return static_cast<size_t>(cols / block_of(dtype).numbers) * block_of(dtype).bytes; }
 
-  // The stored bytes of row `index`, whole blocks: a kernel that computes on them keeps the file's
-  // numbers as they are.
+  // The stored bytes of row `index`, in whole blocks.
   std::span<const std::byte> row(int32_t index) const {
     int32_t at = index;
     if (paired_heads > 0) {

@@ -4,6 +4,7 @@
 
 namespace slipstream {
 
+// allocate() sets the limit of depth; without it the parser accepts simdjson's default of 1024.
 Result<JsonText> parse_json_object(std::span<const std::byte> text, const std::string& what) {
   JsonText json{std::make_unique<simdjson::dom::parser>(), {}};
   if (json.parser->allocate(text.size() + 1, kJsonDepthMax) != simdjson::SUCCESS) {

@@ -1,5 +1,5 @@
-// A JSON file that was checked for size, depth and syntax, and reads of its fields that check type
-// and range.
+// Parses a JSON object whose size, depth and syntax are checked, and reads its fields with a check
+// of type and range. Errors name the text and the field.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,13 @@
 
 namespace slipstream {
 
-// Parses an object; `what` names the text in errors. The parser owns what the element points to.
+// A parsed text. `parser` owns the memory that `root` and everything under it refer to. The text
+// itself may go.
 struct JsonText {
   std::unique_ptr<simdjson::dom::parser> parser;
   simdjson::dom::object root;
 };
+// `what` names the text in errors.
 Result<JsonText> parse_json_object(std::span<const std::byte> text, const std::string& what);
 
 // The fields of one JSON object, by name. A field that is null counts as absent.
@@ -28,12 +30,14 @@ class JsonFields {
   JsonFields(simdjson::dom::object object, std::string what) : object_(object), what_(std::move(what)) {}
 
   bool has(std::string_view field) const;
+  // An absent field is an error, except for boolean_or. `least` and `most` are the allowed range,
+  // both included.
   Result<int64_t> integer(std::string_view field, int64_t least, int64_t most) const;
   Result<double> number(std::string_view field, double least, double most) const;
-  Result<bool> boolean_or(std::string_view field, bool absent) const;
+  Result<bool> boolean_or(std::string_view field, bool absent) const;  // absent: the value of an absent field
   Result<std::string> string(std::string_view field) const;
   Result<JsonFields> object(std::string_view field) const;
-  Result<simdjson::dom::element> element(std::string_view field) const;  // an error where absent
+  Result<simdjson::dom::element> element(std::string_view field) const;
   const std::string& what() const { return what_; }
 
  private:

@@ -15,7 +15,7 @@ Result<LlamaConfig> read_llama_config(const std::filesystem::path& model) {
 }
 
 Result<void> check_llama_shape(const LlamaConfig& config, const std::string& what) {
-  if (config.heads % config.kv_heads != 0) {
+  if (config.heads % config.kv_heads != 0) {  // grouped-query attention: equal groups
     return fail("{}: {} attention heads cannot share {} key-value heads evenly", what, config.heads, config.kv_heads);
   }
   if (config.head_size > kHeadSizeMax || int64_t{config.heads} * config.head_size > kHiddenMax) {

@@ -1,5 +1,5 @@
-// What a Llama-family model (Llama, Qwen2, Qwen3) is, as a plain struct whose every number was
-// checked.
+// The configuration of a Llama-family model (Llama, Qwen2, Qwen3): a plain struct whose numbers
+// were checked when it was read.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace slipstream {
 
-// Upper bounds of what a config may ask for: far above any Llama, far below what overflows an int32
-// product.
+// Limits on what a config may ask for: far above any Llama, and far below sizes whose products
+// overflow.
 inline constexpr int32_t kHiddenMax = 32768;  // also heads * head_size
 inline constexpr int32_t kIntermediateMax = 131072;
 inline constexpr int32_t kLayersMax = 512;
 inline constexpr int32_t kHeadsMax = 512;
 inline constexpr int32_t kHeadSizeMax = 512;
 inline constexpr int32_t kVocabularyMax = 1 << 20;
-inline constexpr int32_t kPositionsMax = 1 << 30;  // that a file may claim; of these kContextTokensMax are used
+inline constexpr int32_t kPositionsMax = 1 << 30;  // a file may claim this many; at most kContextTokensMax are used
 inline constexpr double kRmsEpsMin = 1e-12, kRmsEpsMax = 1.0;
 inline constexpr double kRopeThetaMin = 1.0, kRopeThetaMax = 1e9;
 
-// Llama 3.1's frequency rule ("rope_type": "llama3").
+// Llama 3.1's scaling of the rotary frequencies ("rope_type": "llama3").
 struct Llama3Scaling {
   float factor = 8.0F, low_freq_factor = 1.0F, high_freq_factor = 4.0F;
   int32_t original_context = 8192;  // tokens
@@ -35,25 +35,27 @@ struct LlamaConfig {
   int32_t hidden = 0, intermediate = 0, layers = 0;
   int32_t heads = 0, kv_heads = 0, head_size = 0;
   int32_t vocabulary = 0;
-  int32_t context_max = 0;  // tokens: what the model was trained for, at most kContextTokensMax
+  int32_t context_max = 0;  // tokens; what the model was trained for, at most kContextTokensMax
   float rms_eps = 1e-5F;
   float rope_theta = 10000.0F;
   std::optional<Llama3Scaling> llama3;
-  std::vector<float> rope_divisors;  // GGUF's rope_freqs: each frequency is divided by its own, [head_size / 2]; empty: none is
-  bool tied_embeddings = false;      // the head is the embedding table
-  bool qkv_bias = false;             // on the query, key and value projections (Qwen2)
-  bool out_bias = false;             // on the attention's output projection
-  bool head_norms = false;           // each head of q and k is normed before it is rotated (Qwen3)
-  std::vector<TokenId> eos_ids;      // that end an answer; ascending
+  std::vector<float> rope_divisors;  // [head_size / 2] divisors of the rotary frequencies (GGUF's rope_freqs), or empty
+  bool tied_embeddings = false;      // the output head is the embedding table
+  bool qkv_bias = false;             // the query, key and value projections have a bias (Qwen2)
+  bool out_bias = false;             // the attention's output projection has a bias
+  bool head_norms = false;           // each head of q and k is normalised before it is rotated (Qwen3)
+  std::vector<TokenId> eos_ids;      // the tokens that end an answer; ascending
 };
 
-// Of a Hugging Face folder (hf_config.h) or a GGUF file (gguf/config.h). Errors name the file, the
-// field and what is supported.
+// Reads the configuration of a Hugging Face folder (hf_config.h) or a GGUF file (gguf/config.h).
+// Errors name the file, the field and what is supported.
 Result<LlamaConfig> read_llama_config(const std::filesystem::path& model);
 
-// What both ask of sizes that were found one by one within their limits; `what`: the file.
+// For the two readers. Checks the sizes against each other, after each was checked against its own
+// limits. `what`: the file.
 Result<void> check_llama_shape(const LlamaConfig& config, const std::string& what);
-// `ids` ascending, each once, all below the vocabulary; `field` is where they stand.
+// The ids in ascending order, without duplicates. An error if there are none or too many, or one is
+// not in [0, vocabulary); `field` names their place in the file.
 Result<std::vector<TokenId>> checked_eos(std::vector<int64_t> ids, int32_t vocabulary, const std::string& field);
 
 }  // namespace slipstream

@@ -11,6 +11,7 @@
 
 namespace slipstream {
 
+// The mapping outlives the descriptor, so the file is closed here in every case.
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return fail("cannot open {}: {}", path.string(), std::strerror(errno));

@@ -1,4 +1,5 @@
-// A whole file, read-only, in memory by mmap. Movable; unmapped when it dies.
+// Maps a whole file into memory, read-only. Movable: bytes() stay where they are. The destructor
+// unmaps it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@ namespace slipstream {
 
 class MappedFile {
  public:
-  static Result<MappedFile> open(const std::filesystem::path& path);  // an empty file is an error
+  // Errors: not a regular file, empty, or not readable.
+  static Result<MappedFile> open(const std::filesystem::path& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();

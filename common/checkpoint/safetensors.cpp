@@ -24,10 +24,10 @@ std::optional<size_t> element_bytes(std::string_view dtype) {
 }
 
 struct Range {
-  uint64_t begin = 0, end = 0;  // bytes, from the start of the data
+  uint64_t begin = 0, end = 0;  // bytes from the start of the data
 };
 
-// Shape of a tensor; its size in bytes is shape * element, refused where the product overflows.
+// Reads the shape of a tensor, and returns its size in bytes. element: bytes of one number.
 Result<uint64_t> read_shape(simdjson::dom::element json, size_t element, std::vector<int64_t>& shape) {
   simdjson::dom::array dimensions;
   if (json.get_array().get(dimensions) != simdjson::SUCCESS) return fail("its shape is no array");
@@ -83,8 +83,8 @@ Result<Entry> read_entry(std::string_view name, simdjson::dom::element json, std
   return entry;
 }
 
-// Tensors must cover the data from end to end: a hole or an overlap means that somebody tampered
-// with the header.
+// The tensors must cover the data from end to end. The format demands it: bytes that belong to no
+// tensor could hide other content, and an overlap means that the header is wrong.
 Result<void> check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
   std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(entry.range.begin, entry.range.end); });
   uint64_t covered = 0;
@@ -115,6 +115,7 @@ Result<std::vector<Entry>> read_header(std::span<const std::byte> file) {
   std::set<std::string, std::less<>> names;
   for (const auto& [name, description] : json.root) {
     if (name == "__metadata__") continue;
+    // JSON allows a key twice, and readers differ in which one they take.
     if (!names.emplace(name).second) return fail("tensor {:.100} is named twice", name);
     auto entry = read_entry(name, description, data);
     if (!entry) return fail("tensor {:.100}: {}", name, entry.error().message);
@@ -150,6 +151,7 @@ Result<std::vector<std::filesystem::path>> weight_files(const std::filesystem::p
   TRY(const auto element, JsonFields(json.root, index.string()).element("weight_map"));
   simdjson::dom::object map;
   if (element.get_object().get(map) != simdjson::SUCCESS) return fail("{}: \"weight_map\" must be an object", index.string());
+  // A name must stay inside the folder, so it has no slash; and a NUL would end it early.
   std::set<std::string> names;
   for (const auto& [tensor, shard] : map) {
     std::string_view name;

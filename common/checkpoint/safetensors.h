@@ -1,6 +1,6 @@
-// Reads safetensors files by mmap. Nothing in a file is trusted: lengths, offsets, shapes and
-// ranges are checked before the first tensor is handed out, and every product is taken without
-// overflow. Format: https://github.com/huggingface/safetensors
+// Reads safetensors files by mmap. Nothing in a file is trusted: all lengths, offsets, shapes and
+// ranges are checked when it is opened, and products that overflow are errors.
+// Format: https://github.com/huggingface/safetensors
 #pragma once
 
 #include <filesystem>
@@ -18,15 +18,16 @@ inline constexpr size_t kSafetensorsHeaderBytesMax = 100'000'000;  // the refere
 inline constexpr size_t kTensorRankMax = 8;
 inline constexpr size_t kShardsMax = 256;
 
-// One tensor as its header describes it; its bytes were found inside the file and overlap no
-// other's.
+// One tensor as the header describes it. Its bytes lie inside the file and overlap no other
+// tensor's.
 struct TensorEntry {
   std::string dtype;  // "BF16", ...
   std::vector<int64_t> shape;
   std::span<const std::byte> bytes;
 };
 
-// One file. Tensors cover its data without hole or overlap, as the format demands.
+// One file. Its tensors cover its data without holes or overlaps, as the format demands; a file
+// that breaks this is refused. Tensors are valid while the file lives, also after it was moved.
 class SafetensorsFile {
  public:
   static Result<SafetensorsFile> open(const std::filesystem::path& path);
@@ -38,8 +39,8 @@ class SafetensorsFile {
   std::map<std::string, TensorEntry, std::less<>> tensors_;
 };
 
-// The weight files of a folder: model.safetensors, or the shards that model.safetensors.index.json
-// names; by file name.
+// The weight files of a folder, in the order of their names: model.safetensors, or the shards that
+// model.safetensors.index.json lists.
 Result<std::vector<std::filesystem::path>> weight_files(const std::filesystem::path& folder);
 
 }  // namespace slipstream

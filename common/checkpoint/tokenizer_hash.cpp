@@ -14,8 +14,8 @@ namespace {
 
 using simdjson::dom::element;
 
-// Folds values so that no two sequences of them look alike: texts with their lengths, lists with
-// their counts.
+// Hashes a sequence of values. Texts are hashed with their lengths and lists with their counts, so
+// that two different sequences never give the same bytes ("ab", "c" against "a", "bc").
 class Folder {
  public:
   Folder() : state_(XXH3_createState(), &XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
@@ -25,7 +25,8 @@ class Folder {
     number(static_cast<int64_t>(value.size()));
     XXH3_64bits_update(state_.get(), value.data(), value.size());
   }
-  // Any JSON; objects by the order of their keys, without the members that say what is so anyway.
+  // Any JSON value. The members of objects are sorted by key, and those with a default value are
+  // left out.
   void json(element value);
   uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
 
@@ -34,10 +35,10 @@ class Folder {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-// Absent, null, false and "" are the same to the tokenizers library, except for "use_regex", which
-// is true where absent.
+// Whether the member is at its default. For the tokenizers library, null, false and "" mean the
+// same as an absent member, except for "use_regex", whose default is true.
 bool Folder::says_nothing(std::string_view key, element value) {
-  if (key == "trim_offsets") return true;  // only about offsets
+  if (key == "trim_offsets") return true;  // changes offsets only, which are not used here
   if (bool flag = false; value.get_bool().get(flag) == simdjson::SUCCESS) return flag == (key == "use_regex");
   std::string_view text;
   return value.is_null() || (value.get_string().get(text) == simdjson::SUCCESS && text.empty());
@@ -68,7 +69,7 @@ void Folder::json(element value) {
 
 using Tokens = std::vector<std::pair<int64_t, std::string_view>>;  // id, token
 
-// Those that a text is searched for, whole.
+// Adds the added tokens (those that a text is searched for as a whole), by id. Returns their ids.
 Result<std::set<int64_t>> fold_added(const JsonFields& file, Folder& folder) {
   std::vector<std::pair<int64_t, element>> added;
   std::set<int64_t> ids;
@@ -89,7 +90,7 @@ Result<std::set<int64_t>> fold_added(const JsonFields& file, Folder& folder) {
   return ids;
 }
 
-// Without the added ones, which some files repeat here.
+// Adds the vocabulary, by id, without the added tokens, which only some files repeat here.
 Result<void> fold_vocabulary(const JsonFields& model, const std::set<int64_t>& added, Folder& folder) {
   TRY(const element value, model.element("vocab"));
   simdjson::dom::object vocabulary;
@@ -109,7 +110,7 @@ Result<void> fold_vocabulary(const JsonFields& model, const std::set<int64_t>& a
   return {};
 }
 
-// In their order; "a b" is ["a", "b"].
+// Adds the merges in their order, which is their rank. The text "a b" means the pair ["a", "b"].
 Result<void> fold_merges(const JsonFields& model, Folder& folder) {
   TRY(const element value, model.element("merges"));
   simdjson::dom::array merges;

@@ -1,4 +1,4 @@
-// What two tokenizers have in common that give every text the same ids.
+// Hashes a tokenizer by what it does and not by how its file is written.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,15 @@
 
 namespace slipstream {
 
-// XXH3-64 of all in a tokenizer.json that changes an id or what an id stands for: tokens, merges,
-// added tokens, normalizer and pre-tokenizer, and not how they are written down (order of keys,
-// white space, merges as pairs or joined, defaults spelt out). What is not used here does not
-// count: post-processor, padding, truncation, offsets. Never 0. `what` names the text in errors.
+// XXH3-64 of a tokenizer.json. Two tokenizers with the same hash give every text the same ids, and
+// every id the same bytes.
+//
+//   counts            tokens, merges, added tokens, normalizer, pre-tokenizer, the model's switches
+//   does not count    how it is written: order of keys, white space, merges as pairs or as texts,
+//                     members that have their default value
+//   does not count    what this product does not use: post-processor, padding, truncation, offsets
+//
+// Never 0. `what` names the text in errors.
 Result<uint64_t> hash_tokenizer_json(std::span<const std::byte> json, const std::string& what);
 
 }  // namespace slipstream

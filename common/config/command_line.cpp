@@ -50,7 +50,8 @@ void CommandLine::option(const std::string& flag, std::vector<std::string>& valu
           ->default_str(fmt::format("{}", fmt::join(values, ","))));
 }
 
-// Its text is read once it is known who said it.
+// CLI11 gets no number to fill: read_number() parses the text when all sources were read, because
+// its error names the source.
 void CommandLine::option(const std::string& flag, uint32_t& value, Range range, const std::string& help) {
   CLI::Option* option = app_.add_option(flag, CLI::callback_t{}, help);
   add(option->type_name("UINT")->default_str(std::to_string(value)), Number{&value, range});
@@ -78,6 +79,7 @@ std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
     return ExitCode{0};
   }
   const std::vector<std::string> problems = resolve(validate);
+  // --check-config prints the table even if there are problems, since it helps to find them.
   if (check_) std::cout << table();
   if (!problems.empty()) return explain(service_, problems);
   if (check_) return ExitCode{0};
@@ -86,6 +88,7 @@ std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
 
 std::vector<std::string> CommandLine::resolve(const std::function<std::vector<std::string>()>& validate) {
   std::vector<std::string> problems;
+  // The order matters: each source skips the settings that a source before it has set.
   for (Setting& setting : settings_) {
     if (setting.option->count() > 0) setting.from = "flag";
   }
@@ -106,13 +109,15 @@ Result<void> CommandLine::read_environment() {
     const std::string variable = environment_name(setting.name);
     const char* value = std::getenv(variable.c_str());
     if (value == nullptr || *value == '\0' || setting.option->count() > 0) continue;
+    // Only a list is split: a comma may be part of any other value, as in --rules.
     const bool many = setting.option->get_expected_max() > 1;
     TRY_VOID(set(setting, many ? CLI::detail::split(value, ',') : std::vector<std::string>{value}, variable));
   }
   return {};
 }
 
-// A variable that is none of ours may be another service's: only one that is near is spoken of.
+// Warns of variables that look like a misspelt setting. Other SLIPSTREAM_ variables may belong to
+// another service, so they get no warning.
 void CommandLine::warn_of_misspelt_variables() const {
   constexpr std::string_view kPrefix = "SLIPSTREAM_";
   std::vector<std::string> known{environment_name("config")};
@@ -145,7 +150,7 @@ Result<void> CommandLine::read_file() {
       return fail("--config {}: there is no setting \"{}\"; {}", file_, item.fullname(),
                   meant ? fmt::format("did you mean {}?", *meant) : "the names are those of the flags without the dashes");
     }
-    if (setting->from != "default") continue;  // a flag or the environment said it
+    if (setting->from != "default") continue;  // a flag or the environment goes before the file
     TRY_VOID(set(*setting, item.inputs, file_));
   }
   return {};

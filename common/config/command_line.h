@@ -1,6 +1,16 @@
-// The part of a command line that all services share, over CLI11: flags > environment > file >
-// defaults, --help with every default, --version, --check-config. (CLI11's own order puts the file
-// above the environment, so those two are read here.)
+// A service's command line, on top of CLI11. A setting has the first of these values that is given:
+//   1. the flag               --deadline-us 3000
+//   2. the environment        SLIPSTREAM_DEADLINE_US=3000
+//   3. the file of --config   deadline-us = 3000
+//   4. the default
+//
+// It also gives a service --help, --version and --check-config.
+//
+//   CommandLine line("slipstream-verifier", "Owns the target model.");
+//   line.option("--drain-ms", options.drain_ms, kDrainMsRange, "How long a drain may take");
+//   if (const auto exit = line.parse(argc, argv, validate)) return *exit;
+//
+// The environment and the file are read here, because CLI11 lets the file win over the environment.
 #pragma once
 
 #include <functional>
@@ -20,21 +30,24 @@ class CommandLine {
  public:
   CommandLine(std::string service, std::string purpose);
 
-  // flag "--deadline-us"; the environment names it SLIPSTREAM_DEADLINE_US, the file deadline-us.
-  // `value` holds the default.
+  // Declares a setting by its flag, "--deadline-us". `value` holds the default; parse() writes to
+  // it, so it must live until then.
   template <class T>
   void option(const std::string& flag, T& value, const std::string& help) {
     add(app_.add_option(flag, value, help)->capture_default_str());
   }
-  // A value that is no number, or is not in `range`, is refused with the range. Nothing else checks
-  // it.
+  // The same for a number. parse() refuses a text that is no number in `range`; no other code
+  // checks the range.
   void option(const std::string& flag, uint32_t& value, Range range, const std::string& help);
-  // Given once or more; the environment separates with commas, the file has ["a", "b"].
+  // The same for a list. The flag may be given several times, the environment separates the values
+  // with commas, and the file has ["a", "b"].
   void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);
 
-  // Fills the bound values. An exit code: the run ends here, all is said on stdout or stderr.
+  // Reads all sources and writes the declared values, then calls `validate`, whose sentences are
+  // problems too. Returns an exit code if the program shall end: after --help, --version or
+  // --check-config, or because of problems, which were explained on stderr.
   std::optional<ExitCode> parse(int argc, const char* const* argv, const std::function<std::vector<std::string>()>& validate);
-  void warn(std::string_view sentence) const;  // on stderr, as problems are told; the run goes on
+  void warn(std::string_view sentence) const;  // on stderr; the program goes on
 
  private:
   struct Number {
@@ -45,7 +58,7 @@ class CommandLine {
     CLI::Option* option = nullptr;
     std::string name;  // "deadline-us"
     std::optional<Number> number = std::nullopt;
-    std::string from = "default";
+    std::string from = "default";  // "flag", the variable's name, or the file's
   };
 
   void add(CLI::Option* option, std::optional<Number> number = std::nullopt);
@@ -54,19 +67,19 @@ class CommandLine {
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
   static Result<void> read_number(const Setting& setting);
   void warn_of_misspelt_variables() const;
-  std::vector<std::string> names() const;                                                       // of all flags
-  std::vector<std::string> resolve(const std::function<std::vector<std::string>()>& validate);  // problems
+  std::vector<std::string> names() const;                                                       // of all flags, without dashes
+  std::vector<std::string> resolve(const std::function<std::vector<std::string>()>& validate);  // returns the problems
   std::string table() const;
 
   CLI::App app_;
   std::string service_;
   std::vector<Setting> settings_;
-  std::string file_;
+  std::string file_;  // of --config; empty: none
   bool check_ = false;
   bool version_ = false;
 };
 
-// "SLIPSTREAM_DEADLINE_US" of "deadline-us".
+// The environment variable of a setting: "SLIPSTREAM_DEADLINE_US" for "deadline-us".
 std::string environment_name(std::string_view setting);
 
 }  // namespace slipstream

@@ -20,6 +20,7 @@ std::vector<std::string> DrafterOptions::validate() const {
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());
   if (!advertise.empty()) problems.connect("--advertise", {advertise}, keyed());
+  // Verifiers get the endpoint from the router, on any machine, where 0.0.0.0 means themselves.
   if (const auto endpoint = parse_endpoint(bind); endpoint && endpoint->host == "0.0.0.0" && advertise.empty()) {
     problems.add("--bind " + bind +
                  " names no machine that a verifier could connect to; write this machine's own address, or tell theirs with "
@@ -42,6 +43,7 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
               "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "
               "endpoint");
   options.declare(line, "small-lm: ");
+  // drop_repeats() comes first: it also spells the endpoints that validate() checks.
   const auto validate = [&] {
     for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);
     return options.validate();

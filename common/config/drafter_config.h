@@ -1,5 +1,5 @@
-// The drafter's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these
-// defaults.
+// The drafter's settings and their defaults. common/config/command_line.h says how a user sets
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,16 @@
 
 namespace slipstream {
 
-struct DrafterOptions : WorkerOptions {  // model: the target's, of which the tokenizer's fingerprint and vocabulary are read
-  std::string method = "ngram";
-  std::string draft_model;                 // small-lm: its folder or GGUF file; empty: the target drafts for itself
-  uint32_t siblings = 4;                   // small-lm: candidates a node of a tree; 1: chains
-  std::string bind = "tcp://127.0.0.1:0";  // verifiers; port 0 or *: any free one
-  std::string advertise;                   // where verifiers are told to connect; empty: where it is bound
+// `model` is the target: the fingerprint of its tokenizer and its vocabulary are read.
+struct DrafterOptions : WorkerOptions {
+  std::string method = "ngram";  // draft method (kMethodNames)
+  std::string draft_model;       // small-lm: folder or GGUF file of the draft model; empty: the target drafts for itself
+  uint32_t siblings = 4;         // small-lm: children a node; 1: chains
+  std::string bind = "tcp://127.0.0.1:0";  // where verifiers connect; port 0 or *: any free one
+  std::string advertise;                   // the endpoint that verifiers are told; empty: the bound one
 
-  // Every problem but those of numbers (CommandLine), a sentence each; empty: fine.
+  // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
+  // CommandLine, not here.
   std::vector<std::string> validate() const;
 };
 

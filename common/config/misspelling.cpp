@@ -8,10 +8,11 @@
 namespace slipstream {
 namespace {
 
-// Letters added, left out, replaced, or swapped with their neighbour: the "optimal string
-// alignment" distance.
+// The "optimal string alignment" distance: the number of letters added, left out, replaced, or
+// swapped with their neighbour.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> of(a.size() + 1, std::vector<size_t>(b.size() + 1));  // of prefixes
+  // of[i][j]: the distance of the first i letters of a and the first j of b.
+  std::vector<std::vector<size_t>> of(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
     for (size_t j = 0; j <= b.size(); ++j) {
       if (i == 0 || j == 0) {
@@ -50,7 +51,7 @@ std::string explain_command(std::string_view given, std::span<const std::string>
 
 std::vector<std::string> explain_strays(const std::vector<std::string>& words, std::span<const std::string> flags) {
   std::vector<std::string> sentences;
-  bool may_be_value = false;  // of the unknown flag before it
+  bool may_be_value = false;  // the next word may be the value of the unknown flag before it
   for (const std::string& word : words) {
     if (!word.starts_with("-")) {
       if (!may_be_value) sentences.push_back(fmt::format("\"{}\" belongs to no flag", word));

@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a name that is none.
+// Suggestions for names that a user has misspelt: flags, settings, commands.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,20 @@
 
 namespace slipstream {
 
-// The known name nearest to `given`: by as few letters added, left out, replaced or swapped with
-// their neighbour as a third of those given, at least one; or the first of which `given` is the
-// beginning ("lease" of "lease-ms"). nullopt: none is near.
+// The known name that the user may have meant:
+//   1. the one with the least edit distance (letters added, left out, replaced, or swapped with
+//      their neighbour), if that is at most max(1, length of `given` / 3);
+//   2. else the first name that begins with `given` ("lease" for "lease-ms");
+//   3. else nullopt.
 std::optional<std::string> nearest_name(std::string_view given, std::span<const std::string> known);
 
-// A sentence for a word where a command was expected.
+// A sentence for a word that is no command; it suggests one, or lists all.
 std::string explain_command(std::string_view given, std::span<const std::string> commands);
 
-// A sentence for each flag of a command line that no program takes, and for each word that belongs
-// to none. `flags`: those there are, without their dashes.
+// Explains the words of a command line that the parser did not take: a sentence for each unknown
+// flag, and one for each word that belongs to no flag.
+//
+// flags: the known ones, without dashes.
 std::vector<std::string> explain_strays(const std::vector<std::string>& words, std::span<const std::string> flags);
 
 }  // namespace slipstream

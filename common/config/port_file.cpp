@@ -21,6 +21,7 @@ Result<void> write_port_file(const std::string& path, BoundAddresses bound) {
   for (const auto& [name, address] : bound) page[std::string(name)] = address;
   const std::string text = page.dump(2) + '\n';
 
+  // rename() would replace a device such as /dev/null by a regular file.
   struct stat there{};
   if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     return fail("{} is no file that a port file could replace: name another one", path);

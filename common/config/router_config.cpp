@@ -42,6 +42,8 @@ std::vector<std::string> RouterOptions::validate() const {
   if (std::ranges::find(allowed, "coupled") == allowed.end())
     problems.add("--rules must have coupled, which needs nobody's trust");
   for (const std::string& name : believed) {
+    // A drafter's key proves its name. Without keys drafters have no names, but all are on
+    // loopback.
     if (name == "local" ? !keyed() : keyed() && name.starts_with("drafter")) continue;
     problems.add(
         keyed() ? fmt::format("--trust has \"{}\": with --key, give names of drafters' keys, such as drafter-2", name)

@@ -1,4 +1,5 @@
-// What the settings of all programs share: how a number is bounded, and what a command line gives.
+// What the settings of all programs share: ranges of numbers, and the result of parsing a command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace slipstream {
 
-// What a number may be: low to high and, where 0 stands for something of its own, 0 too.
+// The allowed values of a number: [low, high], and 0 too where it has a meaning of its own.
 struct Range {
   uint32_t low = 0;
   uint32_t high = 0;
@@ -20,19 +21,19 @@ struct Range {
   std::string words() const { return fmt::format("{}{} to {}", or_zero ? "0, or " : "", low, high); }
 };
 
-// The ranges of settings that several programs have.
+// Ranges of settings that several programs have.
 inline constexpr Range kThreadsRange{0, 256};
-inline constexpr Range kWaitPercentRange{0, 100'000};  // at its end practically: always wait
+inline constexpr Range kWaitPercentRange{0, 100'000};  // the upper end means in practice: always wait
 inline constexpr Range kDrainMsRange{0, 3'600'000};
 
-inline constexpr int kExitUsage = 2;                              // the command line, the environment or the file is wrong
-inline constexpr std::string_view kHelpHint = "Run with --help";  // how the line behind the sentences on that begins
+inline constexpr int kExitUsage = 2;  // exit code: the command line, the environment or the file is wrong
+inline constexpr std::string_view kHelpHint = "Run with --help";  // begins the line after the problems
 
-// What runs where no --model is given: fetched by the set-up, relative to the repository.
+// The default of --model, relative to the repository. `make setup` fetches it.
 inline constexpr const char* kDefaultModel = "models/smollm2-135m-instruct.gguf";
 
-// What a service's main gets from its command line: its options, checked, or the exit code of a run
-// that ends here (--help, --version, --check-config, or a mistake that was explained on stderr).
+// The result of parsing a service's command line: its checked options, or an exit code if the
+// program shall end (--help, --version, --check-config, or a problem that was explained on stderr).
 //
 //   auto parsed = parse_router_options(argc, argv);
 //   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;

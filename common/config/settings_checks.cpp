@@ -14,11 +14,13 @@
 namespace slipstream {
 namespace {
 
-// One spelling of each: "localhost" is 127.0.0.1. Without the name of its key.
+// The address in the one spelling that Endpoint::tcp() has, without the name of the key; a text
+// that does not parse stays as it is, and Problems::connect reports it later.
 std::string address_of(const std::string& router) {
   const auto endpoint = parse_endpoint(split_key(router).endpoint);
   return endpoint ? endpoint->tcp() : router;
 }
+// The '#' and the name after it, or nothing.
 std::string key_of(const std::string& router) { return router.substr(std::min(router.find('#'), router.size())); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The checks that several services make of their settings, and what --path and --weights may say.
+// Checks of settings that several services have, and the allowed values of --path and --weights.
 #pragma once
 
 #include <optional>
@@ -10,35 +10,37 @@
 
 namespace slipstream {
 
-// The paths and weight formats of kernels/cpu, and one word each that leaves it open.
-std::vector<std::string> path_choices();     // "auto", the fastest that this CPU has; then all paths, slowest first
-std::vector<std::string> weights_choices();  // "file", as the model's file has them; then all formats
+// The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
+std::vector<std::string> path_choices();     // "auto" (the fastest path of this CPU), then all paths, slowest first
+std::vector<std::string> weights_choices();  // "file" (the format of the model's file), then all formats
 
-// A sentence where `path` names one that `cpu` cannot run: which instruction set it lacks, and what
-// it can run.
+// A sentence if `cpu` cannot run the path: it names the missing instruction set and the paths that
+// the CPU can run. nullopt if it can, or if there is no such path (Problems::one_of reports that).
 std::optional<std::string> path_problem(std::string_view flag, std::string_view path, const CpuFeatures& cpu);
 
-// Of the routers that a worker is told to offer itself to, leaves each address once: the first
-// mention of it, as all workers spell it (worker/membership.h compares them). A worker that
-// connects to one router twice is two workers of one identity, and takes one of the connections for
-// a stranger's. Returns a sentence for each that went.
+// Removes repeated addresses from the list of a worker's routers, and spells each address in one
+// way ("localhost" becomes 127.0.0.1). The first mention of an address stays, with its key. Returns
+// a sentence for each that was removed.
+//
+// A worker that connects to one router twice would appear there as two workers of one identity.
 std::vector<std::string> drop_repeats(std::vector<std::string>& routers);
 
-// Each check that fails is a sentence that names the flag and the way out. Numbers are checked by
-// CommandLine.
+// Collects what is wrong with the settings. Each check that fails adds a sentence that names the
+// flag and says what to do. Numbers are not checked here: CommandLine does that.
 class Problems {
  public:
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
-  // An address to listen on, for HTTP: readable and on loopback.
+  // An HTTP address to listen on: it parses, and it is on loopback.
   void bind(std::string_view flag, const std::string& address);
-  // Between processes, with tcp://: on loopback, or anywhere with keys.
+  // Endpoints between processes, to listen on and to connect to: they begin with tcp:// and parse.
+  // Without keys they must be on loopback.
   void tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed);
-  void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one, with a port
-  void keys(const std::string& key, const std::string& peers);                                 // both or none
+  void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one
+  void keys(const std::string& key, const std::string& peers);                                 // both are given or neither
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
-  void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and that CPU can run it
+  void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
   void weights(const std::string& weights);                                 // --weights
-  void model(std::string_view flag, const std::string& path);  // a folder or a file; what is in it shows when it is read
+  void model(std::string_view flag, const std::string& path);               // it is a folder or a file; its content is not read
   void log_level(const std::string& name);
 
   std::vector<std::string> take() { return std::move(sentences_); }

@@ -1,5 +1,5 @@
-// The verifier's settings: flags > environment (SLIPSTREAM_<FLAG>) > file (--config) > these
-// defaults.
+// The verifier's settings and their defaults. common/config/command_line.h says how a user sets
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,18 @@
 
 namespace slipstream {
 
-struct VerifierOptions : WorkerOptions {  // model: weights, config and tokenizer are read
-  uint32_t context_max = 0;               // tokens of one sequence, prompt and output together; 0: the model's own
-  uint32_t wait_percent = 5;              // of the time computed, that steps may wait for drafts beside what drafts saved
-  uint32_t sampled_wait_us = 1'000'000;   // that a sequence of the ratio family waits for its tree
-  uint32_t step_cost_us = 0;              // that every step is taken to cost; 0: measured
-  uint32_t drain_ms = 25'000;             // when told to stop, for sequences that no other verifier takes over
+// `model` is the target: its weights, config and tokenizer are read.
+struct VerifierOptions : WorkerOptions {
+  uint32_t context_max = 0;  // tokens of one sequence, prompt and output together; 0: the model's own limit
+  // Steps may wait for drafts for as long as drafts have saved, plus this percentage of the compute
+  // time.
+  uint32_t wait_percent = 5;
+  uint32_t sampled_wait_us = 1'000'000;  // how long a sequence of the ratio family waits for its tree
+  uint32_t step_cost_us = 0;             // assumed cost of every step; 0: measured
+  uint32_t drain_ms = 25'000;            // longest drain: time for sequences that no other verifier takes over
 
-  // Every problem but those of numbers (CommandLine), a sentence each; empty: fine.
+  // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
+  // CommandLine, not here.
   std::vector<std::string> validate() const;
 };
 

@@ -12,6 +12,7 @@ namespace slipstream {
 namespace {
 
 Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, const Fingerprint& target) {
+  // Without a draft model of its own a drafter drafts with the target itself.
   const std::string& folder = options.draft_model.empty() ? options.model : options.draft_model;
   TRY(const uint64_t tokenizer, hash_tokenizer(folder));
   if (tokenizer != target.tokenizer) {

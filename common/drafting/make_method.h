@@ -1,4 +1,4 @@
-// The draft method that the command line asks for.
+// Makes the draft method that the command line asks for.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace slipstream {
 
-// target: of the tokens that trees may be made of. An error names the folder and what is wrong with
-// it.
+// target: the fingerprint of the target model, whose tokens the trees are made of. An error names
+// the folder and what is wrong with it.
 Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target);
 
 }  // namespace slipstream

@@ -1,6 +1,13 @@
-// A draft method: begin / advance / draft / end. It runs on the compute thread, owns its state of
-// each sequence, and keeps no policy: how far to guess comes with each ask. The caller (draft_job)
-// has checked fences; a method may trust its input.
+// A draft method: proposes the next tokens of sequences. For each sequence a drafter calls
+//
+//   begin    once; then
+//   advance  with the prompt and with every batch of tokens that the verifier emitted
+//   draft    whenever the verifier asks for a tree
+//   end      once
+//
+// A method keeps its own state of each sequence and has no policy: how large a tree may be comes
+// with each ask. The caller (draft_job.h) has checked that calls are in order and up to date, so a
+// method trusts its input. Threads: the compute thread calls it.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +25,9 @@
 
 namespace slipstream {
 
-// A verifier's sequence as its drafter names it.
+// Identifies a sequence of a verifier in its drafter.
 struct DraftKey {
-  Peer verifier;  // one incarnation
+  Peer verifier;  // one incarnation of it
   SequenceId sequence;
   auto operator<=>(const DraftKey&) const = default;
 };
@@ -28,27 +35,28 @@ struct DraftKey {
 struct DraftAsk {
   DraftKey key;
   StopRule rule;
-  Epoch epoch = 0;  // with the round: whose luck it is (rejection/random_source.h)
+  Epoch epoch = 0;  // with the round: the key of a sampled tree's random numbers (rejection/random_source.h)
   Round round = 0;
-  Time due{};  // when its verifier stops waiting
+  Time due{};  // when the verifier stops waiting
 };
 
-// One ask's tree, sampled if the sequence's rule is of the ratio family; an empty one says "nothing
-// above the threshold". None at all: the method is not through with the sequence's tokens yet (a
-// long prompt), and wants to be asked again.
+// The answer to one ask:
+//   a tree          sampled, if the sequence's rule is of the ratio family (rejection/accept.h)
+//   an empty tree   no token is likely enough for the rule's threshold
+//   nullopt         the method is still computing the sequence's context (a long prompt): ask again
 using Draft = std::optional<DraftTree>;
 
-// What a method with a model has done since it began.
+// What a model-backed method has computed since it was made. All zero for other methods.
 struct MethodWork {
   uint64_t passes = 0;         // forward passes
-  uint64_t rows = 0;           // of all passes
-  uint64_t prefix_tokens = 0;  // found in the cache and not computed
-  uint64_t evictions = 0;      // sequences whose cache went to others
+  uint64_t rows = 0;           // rows of all passes
+  uint64_t prefix_tokens = 0;  // tokens that the prefix cache had
+  uint64_t evictions = 0;      // sequences that lost their cache blocks to others
   bool operator==(const MethodWork&) const = default;
 };
 
-// The model that a method drafts with, for people. A method without a model has no name and weights
-// 0.
+// The model that a method drafts with, for status pages and logs. A method without a model has an
+// empty name and weights 0.
 struct DraftModel {
   std::string name;
   uint64_t weights = 0;  // checkpoint/fingerprint.h
@@ -59,11 +67,12 @@ class Method {
  public:
   virtual ~Method() = default;
   virtual std::string_view name() const = 0;
-  virtual bool quick() const { return false; }  // a job takes less time than handing it to another thread and back
-  virtual void begin(const DraftKey& key, const GenerationSpec& spec) = 0;  // a known key starts anew
+  virtual bool quick() const { return false; }  // draft() is faster than handing the job to another thread and back
+  virtual void begin(const DraftKey& key, const GenerationSpec& spec) = 0;  // a known key starts again without tokens
   virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
-  // [asks] Batched over all sequences; the first asks are the most urgent. One that is not answered
-  // must have been brought nearer to its answer. An error fails them all.
+  // Drafts for all asks in one batch, the most urgent ask first. Returns one answer per ask. A call
+  // that answers an ask with nullopt must have computed a part of its context. An error fails all
+  // asks.
   virtual Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) = 0;
   virtual void end(const DraftKey& key) = 0;
   virtual MethodWork work() const { return {}; }

@@ -5,6 +5,8 @@
 namespace slipstream {
 namespace {
 
+// The look-up gives as many tokens as the rule allows; survivals fall along the chain, so the
+// threshold cuts its end.
 TokenTree look_up(const NgramIndex& index, const StopRule& rule) {
   const int tokens_max = std::min(rule.nodes_max, rule.depth_max);
   const NgramIndex::Match match = tokens_max > 0 ? index.match(tokens_max) : NgramIndex::Match{};

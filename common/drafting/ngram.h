@@ -1,6 +1,6 @@
-// Drafts what followed the last few tokens when they occurred in this sequence before (prompt
-// look-up decoding). No weights, no logits: microseconds a tree. Good where an answer repeats its
-// prompt (edit, extract, code), silent elsewhere.
+// Prompt look-up decoding: finds where the last few tokens of a sequence occurred in it before, and
+// drafts the chain that followed there. It has no model and takes microseconds a tree. It helps
+// where an answer repeats its prompt (edits, extraction, code); elsewhere its trees are empty.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace slipstream {
 
-// How often the target agrees with the next token of a match, by the match's length in tokens: a
-// longer match is surer. Starting guesses; a node's survival is the product along its path.
+// [match length - kNgramMin] The assumed probability that the target agrees with the next token of
+// a match. A longer match is more reliable. A node's survival is the product along its path.
 inline constexpr std::array<float, kNgramMax - kNgramMin + 1> kNgramConfidence{0.45F, 0.60F, 0.72F, 0.82F};
 static_assert(kNgramMin == 2 && kNgramMax == 5, "one confidence a match length");
 
@@ -28,7 +28,7 @@ class NgramMethod final : public Method {
  private:
   struct Sequence {
     NgramIndex index;
-    bool sampled = false;  // its rule asks for distributions: a look-up is certain of its token
+    bool sampled = false;  // its rule needs distributions; a look-up gives its token probability 1
   };
   std::unordered_map<DraftKey, Sequence> sequences_;
 };

@@ -9,6 +9,7 @@
 namespace slipstream {
 namespace {
 
+// How a tree grows: ranked for greedy and coupled acceptance, sampled for the ratio family.
 std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& acceptance, const StopRule& rule) {
   if (!is_sampled(acceptance.rule)) return TreeGrowth(rule);
   return SampledTreeBuilder({.stop = rule,
@@ -17,7 +18,8 @@ std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& accepta
                              .replacement = acceptance.repeats ? Replacement::with : Replacement::without});
 }
 
-// The rows of the tree that the tokens follow from the root on.
+// The rows of the tree on which the emitted tokens lie, from the root down. Only forwarded rows
+// have K/V, and only those are in `tree`.
 std::vector<int32_t> accepted(std::span<const TreeRow> tree, std::span<const TokenId> tokens) {
   std::vector<int32_t> path;
   for (const TokenId token : tokens) {
@@ -58,8 +60,8 @@ void SmallLm::begin(const DraftKey& key, const GenerationSpec& spec) {
       key, Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params)});
 }
 
-// What the new tokens took from the last tree is in the cache already, unless the sequence was
-// evicted since.
+// If the new tokens follow rows of the last tree, the K/V of those rows is in the cache already,
+// unless the sequence was evicted since: commit() keeps it.
 void SmallLm::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Sequence& sequence = sequences_.at(key);
   const auto known = [&](TokenId token) { return token < model_.config().vocabulary; };
@@ -79,6 +81,8 @@ MethodWork SmallLm::work() const {
   return work;
 }
 
+// Linear in the sequences, but called only when the cache is full. Sequences of the present job are
+// spared: their blocks are in use.
 CachedSequence* SmallLm::longest_idle() {
   Sequence* longest = nullptr;
   for (auto& [key, other] : sequences_) {
@@ -88,12 +92,14 @@ CachedSequence* SmallLm::longest_idle() {
   return longest == nullptr ? nullptr : &longest->context;
 }
 
-// Nullopt: this sequence gets no draft.
+// Prepares the tree of an ask: context in the cache as far as it is known, and room for the tree.
+// Nullopt: there is nothing to draft (no tokens, unknown tokens, a rule that allows no node) or no
+// room; the ask gets an empty tree.
 std::optional<SmallLm::GrowingTree> SmallLm::begin_tree(const DraftAsk& ask) {
   Sequence& sequence = sequences_.at(ask.key);
   CachedSequence& context = sequence.context;
   StopRule rule = ask.rule;
-  rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - context.root());
+  rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - context.root());  // positions left
   const GenerationSpec& spec = sequence.spec;
   GrowingTree tree{.sequence = &sequence,
                    .growth = growth_of(spec.acceptance, rule),
@@ -104,15 +110,17 @@ std::optional<SmallLm::GrowingTree> SmallLm::begin_tree(const DraftAsk& ask) {
     sequence.forwarded.clear();
     work_.prefix_tokens += static_cast<uint64_t>(cache_.adopt(context));
   }
-  // Room for any tree, so that a level that comes out large finds it.
+  // Room for the largest tree, so that no later level has to evict anything.
   if (!cache_.reserve(context, context.root() + 1 + kTreeNodesMax, MayEvict::sequences)) return std::nullopt;
   context.recompute_root();
   sequence.forwarded.clear();
   return tree;
 }
 
+// A tree whose root was not forwarded keeps its Draft at nullopt: the drafter asks again. After an
+// error the caches of all sequences of the job are in an unknown state and are forgotten.
 Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
-  ++job_;
+  ++job_;  // before longest_idle() may be called: sequences of this job are not evicted
   for (const DraftAsk& ask : asks) sequences_.at(ask.key).job = job_;
   std::vector<Draft> drafts(asks.size());
   std::vector<GrowingTree> trees;
@@ -140,9 +148,9 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
   return drafts;
 }
 
-// The first pass. Sequences that are all but up to date go first, with their roots; in what is left
-// to them, those with much to learn, whose roots come in a later job: by then their verifier may
-// want another tree.
+// The first pass. First the sequences that miss few rows, with their roots: they draft in this job.
+// The remaining rows prefill the other sequences. Those do not get their roots even if they become
+// complete: their verifier has likely stopped waiting, and the next ask may want another tree.
 Result<void> SmallLm::learn(std::vector<GrowingTree>& trees) {
   plan_.clear();
   const auto missing = [](const GrowingTree& tree) { return tree.sequence->context.prefill_rows(); };
@@ -160,8 +168,8 @@ Result<void> SmallLm::learn(std::vector<GrowingTree>& trees) {
   return run(trees);
 }
 
-// The further levels, until no tree grows any more. When a level has more rows than a pass, the
-// less urgent trees stay as they are.
+// The further levels, one pass each, until no tree grows. If a level has more rows than a pass
+// holds, the less urgent trees stop growing.
 Result<void> SmallLm::grow(std::vector<GrowingTree>& trees) {
   while (true) {
     plan_.clear();
@@ -179,6 +187,8 @@ Result<void> SmallLm::grow(std::vector<GrowingTree>& trees) {
   }
 }
 
+// Adds the frontier of a tree to the pass. Earlier rows of the tree are in the cache. A sampled
+// tree needs logits only, not ranked tokens.
 void SmallLm::add_frontier(GrowingTree& tree, int32_t context_rows) {
   const GenerationSpec& spec = tree.sequence->spec;
   tree.in_pass = true;
@@ -190,6 +200,7 @@ void SmallLm::add_frontier(GrowingTree& tree, int32_t context_rows) {
                                .params = std::holds_alternative<TreeGrowth>(tree.growth) ? spec.sampling : kLogitsOnly});
 }
 
+// Runs the pass and adds the children of every frontier that was in it.
 Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
   if (plan_.rows() == 0) return {};
   ++work_.passes;
@@ -197,7 +208,7 @@ Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
   TRY_VOID(model_.run(plan_.view()));
   for (GrowingTree& tree : trees) {
     if (!tree.slice) continue;
-    const bool with_root = tree.in_pass && !tree.drafts;
+    const bool with_root = tree.in_pass && !tree.drafts;  // the first frontier is the root, which is context
     tree.sequence->context.computed(tree.slice->context_rows + (with_root ? 1 : 0));
     if (std::exchange(tree.in_pass, false)) {
       tree.drafts = true;
@@ -212,10 +223,11 @@ Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
   return {};
 }
 
+// Drops candidates that the target does not have: a draft model may pad its vocabulary differently.
 void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
   const size_t rows = growth.frontier().size();
-  std::vector<Ranked> known;  // by the target, too
-  known.reserve(rows * static_cast<size_t>(siblings_max_));
+  std::vector<Ranked> known;                                 // tokens that the target has
+  known.reserve(rows * static_cast<size_t>(siblings_max_));  // spans point into it: it must not grow
   std::vector<std::span<const Ranked>> candidates;
   for (size_t row = 0; row < rows; ++row) {
     const size_t before = known.size();
@@ -227,10 +239,12 @@ void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
   growth.add(candidates);
 }
 
+// Samples children from q, computed from the logits on the host after the request's logits
+// processor, over tokens that the target has.
 void SmallLm::sample_children(GrowingTree& tree) {
   auto& growth = std::get<SampledTreeBuilder>(tree.growth);
   const auto columns = static_cast<size_t>(model_.config().vocabulary);
-  const auto known = std::min(columns, static_cast<size_t>(vocabulary_));  // by the target, too
+  const auto known = std::min(columns, static_cast<size_t>(vocabulary_));  // tokens that both models have
   std::vector<OwnedDistribution> distributions(growth.frontier().size());
   std::vector<TokenDistribution> views;
   for (size_t row = 0; row < distributions.size(); ++row) {

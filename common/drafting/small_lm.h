@@ -1,14 +1,22 @@
-// Drafts with a small language model: any Llama-family folder whose tokens are the target's. Trees
-// grow best-first (speculation/tree_growth.h), candidates ranked under the noise that the target
-// will use (sampling/rank.h), so that a drafter whose logits are the target's is always right; for
-// the ratio family they are sampled from its own distributions (sampled_tree_builder.h), which are
-// shipped with them. All sequences of all verifiers are forwarded together, one pass a level.
+// Drafts with a small language model: any model of the Llama family that has the target's
+// tokenizer.
 //
-// The method keeps each sequence's tokens, and its K/V in a cache of its own
-// (engine/sequence_cache.h): what the target accepted of the last tree is moved into place, not
-// computed again. When the cache is full, the sequence drafted longest ago makes room: it is
-// computed again when it is asked for. A long prompt is learnt over several jobs, beside the
-// others' trees.
+//   rule of the sequence   how its tree grows
+//   coupled                best-first (speculation/tree_growth.h), candidates ranked with the target's noise (sampling/rank.h)
+//   ratio family           sampled from the model's distributions, which are sent along (rejection/sampled_tree_builder.h)
+//
+// One call of draft() is a job over the sequences of all verifiers:
+//
+//   1. The first pass prefills what is missing of each context, up to kPrefillRows, and forwards the
+//      root of every sequence whose context is then complete.
+//   2. Each further pass forwards the next level of all trees together, until no tree grows.
+//
+// A sequence with a long prompt needs several jobs; its asks stay unanswered until its root has
+// been forwarded, while others draft.
+//
+// Each sequence's K/V stays in a cache of the method (engine/sequence_cache.h). Accepted rows of
+// its last tree are moved into place, not computed again. When the cache is full, the sequence that
+// took part in a job longest ago is evicted; it is computed again when it is asked for.
 #pragma once
 
 #include <filesystem>
@@ -28,17 +36,20 @@
 
 namespace slipstream {
 
-inline constexpr int kPrefillRows = 64;  // of sequences with more to learn, in a pass of their own: others' asks come meanwhile
-inline constexpr int kPrefillRowsBeside =
-    32;  // the same in a pass that drafts for others; with less to learn they draft at once
+// Prefill rows of one job, for sequences that miss more than kPrefillRowsBeside rows: kPrefillRows
+// in a pass of their own (short, because other asks may arrive meanwhile), kPrefillRowsBeside in a
+// pass that also forwards trees. A sequence that misses fewer rows is prefilled and drafts in the
+// same job.
+inline constexpr int kPrefillRows = 64;
+inline constexpr int kPrefillRowsBeside = 32;
 
 struct SmallLmOptions {
   std::filesystem::path folder;
-  std::string name = {};           // of the model, for people
-  std::shared_ptr<Device> device;  // that the model runs on, maybe beside others
-  int32_t cache_tokens = 16384;
-  int32_t vocabulary = 0;  // of the target: no id from there on is drafted
-  int siblings_max = 4;    // candidates a node, at most kSiblingsMax; 1: chains
+  std::string name = {};           // of the model, for status pages and logs
+  std::shared_ptr<Device> device;  // may run other models too
+  int32_t cache_tokens = 16384;    // size of the cache, in positions of all sequences together
+  int32_t vocabulary = 0;          // of the target: larger ids are never drafted
+  int siblings_max = 4;            // candidates per node, at most kSiblingsMax; 1: chains
 };
 
 class SmallLm final : public Method {
@@ -59,18 +70,18 @@ class SmallLm final : public Method {
   struct Sequence {
     GenerationSpec spec;
     CachedSequence context;
-    bool foreign = false;                 // holds a token that the model has no embedding of
-    std::vector<TreeRow> forwarded = {};  // of the last tree, whose root was the last token then; void once it is evicted
-    uint64_t job = 0;                     // that it last took part in
+    bool foreign = false;                 // a token has no embedding in the model: never draft for it
+    std::vector<TreeRow> forwarded = {};  // rows of the last tree; void once the sequence is evicted
+    uint64_t job = 0;                     // the last job that it took part in
   };
-  // One ask, while its tree grows.
+  // One ask while its tree grows.
   struct GrowingTree {
     size_t ask = 0;
     Sequence* sequence = nullptr;
     std::variant<TreeGrowth, SampledTreeBuilder> growth;
-    CounterRandom random;            // of a sampled one
-    std::optional<PassSlice> slice;  // its part of the pass that is laid out
-    bool in_pass = false;            // with its frontier, not with its context alone
+    CounterRandom random;            // for a sampled tree
+    std::optional<PassSlice> slice;  // its batch slice of the pass that is laid out
+    bool in_pass = false;            // the pass forwards its frontier, not its context only
     bool drafts = false;             // its root has been forwarded
 
     std::span<const TreeRow> rows() const {
@@ -82,7 +93,7 @@ class SmallLm final : public Method {
   };
 
   SmallLm(LanguageModel model, const SmallLmOptions& options);
-  CachedSequence* longest_idle();  // of the sequences that are not in this job; null: none of them holds blocks
+  CachedSequence* longest_idle();  // the next sequence to evict, none of this job; null: no other holds blocks
   std::optional<GrowingTree> begin_tree(const DraftAsk& ask);
   Result<void> learn(std::vector<GrowingTree>& trees);
   Result<void> grow(std::vector<GrowingTree>& trees);

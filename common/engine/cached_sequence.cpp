@@ -12,6 +12,8 @@ CachedSequence::CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsPar
   if (logits_params.any()) logits_processor_ = std::make_shared<LogitsProcessor>(std::move(logits_params));
 }
 
+// The tokens may hold the end of the prompt and the beginning of the output: a sequence that moves
+// to another verifier arrives with both. The logits processor counts them apart.
 void CachedSequence::append(std::span<const TokenId> tokens) {
   if (logits_processor_) {
     const auto missing = static_cast<size_t>(std::max(0, -output()));  // of the prompt
@@ -39,7 +41,7 @@ void CachedSequence::commit(std::span<const int32_t> path, std::span<const Token
   table_.commit(root(), path, moves_);
   const int32_t behind_root = root() + 1;
   cached_ = behind_root + static_cast<int32_t>(path.size());
-  // A row that is yet to be moved is not where its position says.
+  // With pending moves, rows behind the root are not yet where their positions say.
   in_place_ = moves_.empty() ? cached_ : behind_root;
   append(tokens);
 }

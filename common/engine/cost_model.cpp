@@ -8,8 +8,8 @@
 namespace slipstream {
 namespace {
 
-// Where so many rows stand in the table: between `below` and the one after it, by `part` (over 1:
-// beyond the end).
+// The place of a number of rows in the table: at the fraction `part` between entries `below` and
+// below + 1. Beyond the table part is over 1, which extrapolates.
 struct Between {
   size_t below = 0;
   double part = 0;
@@ -21,12 +21,16 @@ Between find(int32_t rows) {
   return {below, double(rows - kCostRows[below]) / (kCostRows[below + 1] - kCostRows[below])};
 }
 
+// Raises entries so that more rows never take less time. Timing noise would otherwise make
+// rows_within() and the row budget prefer a larger step.
 void level(StepTimes& times) {
   for (size_t i = 1; i < times.size(); ++i) times[i] = std::max(times[i], times[i - 1]);
 }
 
 }  // namespace
 
+// Row i of the chunk (from 1) sees position + i positions, itself included; the last one sees all
+// that the chunk reads.
 StepLoad StepLoad::with(int32_t more, int32_t position) const {
   const int64_t count = more;
   return {rows + more, pairs + count * position + count * (count + 1) / 2, reads + position + count};
@@ -56,6 +60,7 @@ double CostModel::forward_seconds(StepLoad step) const {
   return speed_ * (rows + attention_.seconds(step));
 }
 
+// surprise is clamped, so that one step that a hiccup made long changes little.
 void CostModel::ran(StepLoad step, double forward_seconds, double overhead_seconds) {
   if (fixed_ || step.rows < 1 || !(forward_seconds > 0)) return;
   overhead_ += kCostSpeedWeight * (std::clamp(overhead_seconds, 0.0, kCostOverheadMost) - overhead_);
@@ -65,19 +70,21 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   const double pairs = attention().pair * static_cast<double>(step.pairs) / expected;
   const double reads = attention().read * static_cast<double>(step.reads) / expected;
   const double nearer = std::clamp(part, 0.0, 1.0);
-  // Each part of the table takes the blame by its share of what was expected; what the new speed
-  // explains is not theirs.
+  // The shape: every term is corrected in proportion to its share of the prediction (pairs, reads,
+  // and the rest for the two table entries, by their distance). The weight is small, because most
+  // surprise is a change of speed, which is corrected below and does not belong to the shape.
   const double blame = kCostShapeWeight * surprise;
   times_[below] *= 1 + blame * (1 - pairs - reads) * (1 - nearer);
   times_[below + 1] *= 1 + blame * (1 - pairs - reads) * nearer;
   attention_.pair *= 1 + blame * pairs;
   attention_.read *= 1 + blame * reads;
-  // Others are pulled along where they would say that more rows take less.
+  // Keep the table monotone: entries below follow one that fell, entries above one that rose.
   for (size_t i = below; i-- > 0;) times_[i] = std::min(times_[i], times_[i + 1]);
   level(times_);
   speed_ *= 1 + kCostSpeedWeight * surprise;
 }
 
+// Bisection: seconds() grows with the rows, since the table is monotone.
 int32_t CostModel::rows_within(StepLoad base, int32_t position, int32_t most, double seconds) const {
   int32_t fits = 0;
   for (int32_t over = most + 1; over - fits > 1;) {

@@ -1,9 +1,20 @@
-// What a step of the target takes: T(rows, pairs, reads). A table over the rows, since their cost
-// has steps; what attention adds, a price for each pair of a row and a position that it
-// sees, and one for each position that a sequence reads, once for all of its rows (a stream behind
-// a long context pays the latter, a prompt's chunk the former); and what a step takes beside its
-// forward pass. Measured once at start, corrected by every step that runs: all of it at once, as a
-// busy neighbour makes everything slower, and, more slowly, what this step had most of. Pure.
+// Predicts how long a verify step takes, in seconds:
+//
+//   forward = speed (T(rows) + pairs * price(pair) + reads * price(read))
+//   step    = forward + overhead
+//
+//   rows      rows of the step; T is a table, linear between its entries, because the cost of a batch has steps
+//   pairs     (row, visible position) pairs: attention arithmetic, which dominates prompt chunks
+//   reads     cache positions that a sequence's rows see, counted once per sequence: dominates decoding behind long contexts
+//   overhead  time beside the forward pass (hand-over, messages)
+//
+// The verifier measures T and the prices at start (calibrate.h). After every step, ran() compares
+// the measured time with the prediction, surprise = measured / predicted - 1, and corrects
+//
+//   speed      by kCostSpeedWeight * surprise: fast, because a busy neighbour slows everything down
+//   each term  by kCostShapeWeight * surprise * the term's share of the prediction: slow
+//
+// Pure.
 #pragma once
 
 #include <array>
@@ -12,19 +23,22 @@
 namespace slipstream {
 
 inline constexpr std::array<int32_t, 12> kCostRows{1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 192, 256};
-using StepTimes = std::array<double, kCostRows.size()>;  // seconds, of steps of kCostRows rows
+using StepTimes = std::array<double, kCostRows.size()>;  // seconds of a step of kCostRows[i] rows
 
-inline constexpr double kCostSpeedWeight = 1.0 / 8;   // of the newest step, in how fast all steps are
-inline constexpr double kCostShapeWeight = 1.0 / 64;  // and in what its size costs beside others
-inline constexpr double kCostOverheadMost = 0.01;     // seconds beside its forward pass that are believed of a step
-inline constexpr double kCostSurpriseMost = 2;        // a step that took longer counts as so many times the expected
+inline constexpr double kCostSpeedWeight = 1.0 / 8;   // of the newest step, in the speed and the overhead
+inline constexpr double kCostShapeWeight = 1.0 / 64;  // of the newest step, in T and the prices
+inline constexpr double kCostOverheadMost = 0.01;     // seconds; a longer overhead counts as this
+inline constexpr double kCostSurpriseMost = 2;        // measured / predicted is clamped to [1/2, 2]
 
+// What a step has to compute, as counted above.
 struct StepLoad {
   int32_t rows = 0;
-  int64_t pairs = 0;  // of a row and a position that it sees
-  int64_t reads = 0;  // positions that any row of a sequence sees, of all sequences
+  int64_t pairs = 0;
+  int64_t reads = 0;
 
-  StepLoad with(int32_t more, int32_t position) const;  // so many rows more of one sequence, from that position on
+  // This load and that of a prompt chunk: `more` rows of one further sequence, which stand at
+  // `position` and behind it and see everything before them.
+  StepLoad with(int32_t more, int32_t position) const;
 };
 
 struct AttentionPrices {
@@ -37,28 +51,33 @@ struct AttentionPrices {
 
 class CostModel {
  public:
-  // times: positive, of rows that see nobody but themselves. More rows take no less time: where
-  // they seem to, they are levelled.
+  // times: measured with rows that see only themselves. The table is made monotone: an entry below
+  // the one before it is raised to it. REQUIRES: times are positive, prices not negative, all
+  // finite.
   CostModel(const StepTimes& times, const AttentionPrices& attention);
-  // Every step costs so long, whatever its rows, and no step that runs corrects it: draft nodes are
-  // free. REQUIRES: seconds > 0.
+  // Every step takes `seconds`, whatever its load, and no step corrects that. Draft nodes are free
+  // then. REQUIRES: seconds > 0.
   static CostModel fixed(double seconds);
 
-  double seconds(StepLoad step) const;  // 0 of no rows; beyond the table as its last two say
+  // Predictions. A step without rows takes 0. Beyond the table its last two entries are
+  // extrapolated.
+  double seconds(StepLoad step) const;
+  // Corrects the model by a step that ran. A step of no rows or no time is ignored.
   void ran(StepLoad step, double forward_seconds, double overhead_seconds);
-  // The most rows, of at most `most`, from that position on, that keep a step within so many
-  // seconds; 0 if none does.
+  // The largest n <= most such that `base` with a chunk of n rows from `position` on takes at most
+  // `seconds`; 0: not even one row fits.
   int32_t rows_within(StepLoad base, int32_t position, int32_t most, double seconds) const;
 
+  // The parts of a prediction, corrections included.
   double forward_seconds(StepLoad step) const;
   double overhead_seconds() const { return overhead_; }
-  StepTimes times() const;  // of forward passes, as corrected
+  StepTimes times() const;  // of forward passes without attention
   AttentionPrices attention() const { return {speed_ * attention_.pair, speed_ * attention_.read}; }
 
  private:
   StepTimes times_;
   AttentionPrices attention_;
-  double speed_ = 1;  // times all of these
+  double speed_ = 1;  // a factor of times_ and attention_
   double overhead_ = 0;
   bool fixed_ = false;
 };

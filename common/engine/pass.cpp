@@ -6,6 +6,8 @@
 
 namespace slipstream {
 
+// Adds the sequence's moves, block table and context rows. Returns the index of its block table. A
+// context row sees every position up to its own, and no tree.
 int32_t Pass::begin(CachedSequence& sequence, int32_t context_rows) {
   plan_.moves.insert(plan_.moves.end(), sequence.moves_.begin(), sequence.moves_.end());
   sequence.moves_.clear();
@@ -31,6 +33,9 @@ PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const P
   const PassSlice slice{.context_rows = context_rows,
                         .first_wanted = static_cast<int32_t>(plan_.wanted.size()),
                         .first_logprob = static_cast<int32_t>(plan_.logprobs.size())};
+  // A tree's row sees the context before the root, and behind it its ancestors, the root included.
+  // Its position is that on its own path; its slot follows the order of the rows, so siblings share
+  // a position but no slot.
   const int32_t root = sequence.root();
   const int32_t processor = sequence.logits_processor() ? plan_.add_logits_processor(sequence.logits_processor()) : -1;
   const auto drafted = [&](int row) { return tree.rows[static_cast<size_t>(row)].token; };
@@ -56,7 +61,7 @@ PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const P
   return slice;
 }
 
-// Rows of one sequence stand side by side.
+// Rows of one sequence are neighbours, so the end of a run is the end of a sequence's slice.
 StepLoad load_of(const StepPlan& plan) {
   StepLoad load{.rows = plan.rows()};
   int32_t seen = 0;  // positions that the rows of this sequence see, so far

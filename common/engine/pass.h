@@ -7,8 +7,9 @@
 //   TRY(const auto sampled, model.run(plan.view()));
 //   first.computed(chunk.context_rows);
 //
-// A sequence that is added gives the pass its pending moves, which the model does first. Its blocks
-// must have room for the rows (sequence_cache.h).
+// add_*() takes the sequence's pending moves into the pass, and the model does them before the
+// forward pass. REQUIRES (unchecked): the sequence has blocks for the rows
+// (SequenceCache::reserve).
 #pragma once
 
 #include <cstdint>
@@ -23,22 +24,23 @@
 
 namespace slipstream {
 
-// Where one sequence's rows stand in a pass.
+// The batch slice of one sequence: where its rows stand in the pass. The tree's rows are neighbours
+// among the wanted rows.
 struct PassSlice {
   int32_t context_rows = 0;
-  int32_t first_wanted = 0;   // of a tree: index among the wanted rows of its first row in this pass; the others follow
-  int32_t first_logprob = 0;  // of a tree with logprobs: the same in StepPlan::logprobs
+  int32_t first_wanted = 0;   // index of the tree's first row among the wanted rows
+  int32_t first_logprob = 0;  // index of the tree's first row in StepPlan::logprobs, if it has any
 };
 
-// A tree behind a sequence, or those of its rows that this pass computes. The logits of each are
-// wanted.
+// A tree behind a sequence. The pass computes its rows from `first` on, and wants the logits of
+// each.
 struct PassTree {
-  std::span<const TreeRow> rows;             // all rows so far, the root first
-  size_t first = 0;                          // rows before it were computed by earlier passes
-  uint64_t seed = 0;                         // with `choice`, of the request
-  uint32_t choice = 0;                       // index among its choices
+  std::span<const TreeRow> rows;             // all rows, the root first
+  size_t first = 0;                          // earlier passes computed the rows before it
+  uint64_t seed = 0;                         // of the request
+  uint32_t choice = 0;                       // index among the request's choices
   SamplingParams params = {};                // how the token after a row is sampled
-  std::optional<int32_t> top_logprobs = {};  // alternatives wanted for each token; none: no logprobs. Needs first == 0
+  std::optional<int32_t> top_logprobs = {};  // alternatives for each token; unset: no logprobs. Needs first == 0
 };
 
 class Pass {
@@ -47,10 +49,10 @@ class Pass {
 
   int rows() const { return plan_.rows(); }
 
-  // The next `rows` positions of the sequence's context, none of them the root.
+  // Adds the next `rows` positions of the sequence's context, all before the root.
   PassSlice add_context(CachedSequence& sequence, int32_t rows);
-  // The same, and behind them the tree. The rows before the root are computed by this pass or were
-  // before.
+  // Adds the next `context_rows` positions and the tree behind them. REQUIRES (unchecked): no
+  // position before the root is missing then.
   PassSlice add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree);
 
  private:
@@ -59,7 +61,7 @@ class Pass {
   StepPlan& plan_;
 };
 
-// What the pass costs (cost_model.h).
+// What the pass has to compute, for cost_model.h.
 StepLoad load_of(const StepPlan& plan);
 
 }  // namespace slipstream

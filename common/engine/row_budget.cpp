@@ -18,8 +18,12 @@ std::vector<int> split_row_budget(std::span<const DraftCandidate> sequences, Ste
     double gain = 1;
     for (int node = 0; node < sequences[i].nodes_max; ++node) nodes.push_back({i, gain *= sequences[i].alpha});
   }
+  // Stable: a sequence's nodes stay in order even with alpha 1, so its first n nodes are a prefix
+  // of its tree.
   std::ranges::stable_sort(nodes, std::ranges::greater(), &Node::gain);
 
+  // The cost has steps, so speed may fall and rise again: try every n. A node adds a row and its
+  // pairs, but no reads, since its sequence reads the context anyway.
   double tokens = static_cast<double>(sequences.size()), best = tokens / cost.seconds(roots);
   size_t taken = 0;
   StepLoad step = roots;

@@ -8,12 +8,15 @@ namespace slipstream {
 
 SequenceCache::SequenceCache(int32_t blocks, NextVictim next_victim) : pool_(blocks), next_victim_(std::move(next_victim)) {}
 
+// Looks the tokens before the root up, so that a prefix that ends with the root is not found whole.
 int32_t SequenceCache::adopt(CachedSequence& sequence) {
   const auto before_root = std::span(sequence.tokens_).first(static_cast<size_t>(sequence.root()));
   sequence.cached_ = sequence.in_place_ = prefixes_.begin(sequence.table_, before_root, sequence.prefix_);
   return sequence.cached_;
 }
 
+// Each round frees one kept block or one sequence, until the table gets all its blocks. An evicted
+// sequence may have held kept blocks only; the next rounds evict those.
 bool SequenceCache::reserve(CachedSequence& sequence, int32_t positions, MayEvict evict) {
   while (!sequence.table_.reserve(positions)) {
     if (prefixes_.evict()) {

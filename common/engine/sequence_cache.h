@@ -1,14 +1,18 @@
-// The paged cache that the sequences of one model share: a pool of blocks, kept prefixes, and the
-// rule of who makes room when it is full.
+// The paged cache that the sequences of one model share: a pool of blocks, the prefix cache, and
+// the eviction rule.
 //
 //   SequenceCache cache(blocks, [&](const CachedSequence& needy) { return youngest_behind(needy); });
 //   CachedSequence sequence(cache.pool(), prompt_length);
-//   cache.adopt(sequence);                                    // what the cache knows of its beginning
+//   cache.adopt(sequence);                                    // the cached blocks of its longest known prefix
 //   if (!cache.reserve(sequence, positions, MayEvict::sequences)) return;
 //   ... passes compute it ...
-//   cache.keep(sequence);                                     // for others that begin alike
+//   cache.keep(sequence);                                     // for later sequences with the same prefix
 //
-// Ids only, never memory: the model owns the rows. The cache outlives its sequences. Not
+// Eviction, when no block is free:
+//   1. Kept blocks that no sequence holds, the least recently used first.
+//   2. With MayEvict::sequences, the sequence that the owner names: it loses all its blocks.
+//
+// The cache manages block ids only; the model owns the memory. It outlives its sequences. Not
 // thread-safe.
 #pragma once
 
@@ -21,34 +25,36 @@
 
 namespace slipstream {
 
-// Who may lose blocks so that a sequence gets its own.
+// What reserve() may evict.
 enum class MayEvict : uint8_t {
-  prefixes,  // kept blocks that no sequence holds, those used longest ago first
-  sequences  // the same; then sequences that the owner names
+  prefixes,  // kept blocks that no sequence holds
+  sequences  // these first, then sequences
 };
 
 class SequenceCache {
  public:
-  // Names the sequence that makes room for `needy` next; it holds blocks. Null: none has to. Its
-  // tokens stay, and it is computed again later, to the same bits (row invariance).
+  // Names the next sequence to evict so that `needy` gets blocks: another one, which holds blocks.
+  // Null: nothing more may be evicted. The evicted sequence keeps its tokens and is computed again
+  // later, to the same bits (row invariance, kernels/cpu/kernels.h).
   using NextVictim = std::function<CachedSequence*(const CachedSequence& needy)>;
 
   SequenceCache(int32_t blocks, NextVictim next_victim);
 
-  // REQUIRES: the sequence has tokens and no blocks. Gives it the kept blocks of its longest known
-  // prefix. The root is never among them: it has yet to be computed. Returns how many positions
-  // need not be computed.
+  // Gives a sequence without blocks the cached blocks of its longest known prefix. Returns how many
+  // positions they hold. The root is never among them, because its logits must be computed.
+  // REQUIRES: the sequence has tokens and no blocks.
   int32_t adopt(CachedSequence& sequence);
-  // Makes room for that many positions of the sequence. False: there is none; what was evicted for
-  // it stays evicted.
+  // Gives the sequence blocks for its first `positions` positions, and evicts for them if it must.
+  // False: there is no room; what was evicted stays evicted.
   bool reserve(CachedSequence& sequence, int32_t positions, MayEvict evict);
-  // Keeps whole blocks of the sequence for others that begin alike, as far as they are in place.
+  // Keeps the whole blocks of the sequence's in_place() positions for later sequences with the same
+  // prefix.
   void keep(CachedSequence& sequence);
 
   BlockPool& pool() { return pool_; }
   int32_t blocks_free() const { return pool_.free(); }
   int32_t blocks_kept() const { return prefixes_.blocks(); }
-  uint64_t prefixes_evicted() const { return prefixes_evicted_; }  // blocks, since the cache was made
+  uint64_t prefixes_evicted() const { return prefixes_evicted_; }  // kept blocks, since the cache was made
   uint64_t sequences_evicted() const { return sequences_evicted_; }
 
  private:

@@ -9,7 +9,7 @@
 namespace slipstream::http {
 namespace {
 
-// Without what would end the line: nobody adds a header by way of a value.
+// Removes line breaks, so that a value cannot add a header of its own.
 std::string one_line(std::string_view text) {
   std::string line(text);
   std::erase_if(line, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
@@ -25,6 +25,7 @@ std::string head(int status, std::string_view content_type, const Headers& heade
   return text;
 }
 
+// 1xx, 204 and 304 have no body and, except 304, must not have a Content-Length (RFC 9110, 8.6).
 bool has_body(int status) { return status >= 200 && status != 204 && status != 304; }
 
 }  // namespace

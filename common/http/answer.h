@@ -1,4 +1,4 @@
-// The bytes of an answer's head and of its chunks.
+// Encodes answers as HTTP/1.1: whole answers, heads of streams, and chunks. Pure.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace slipstream::http {
 
-// How the answer to one request must be put.
+// The form in which a request wants its answer.
 struct AnswerForm {
-  bool keep_alive = true;
-  bool head_only = false;  // the request was HEAD: length, but no body
-  bool chunked = true;     // false for HTTP/1.0: a stream ends with the connection
+  bool keep_alive = true;  // the connection stays open after the answer
+  bool head_only = false;  // the request was HEAD: send the length, but no body
+  bool chunked = true;     // false for HTTP/1.0, where a stream ends with its connection
 };
 
 std::string encode_answer(const Response& response, const AnswerForm& form);
 std::string encode_stream_head(std::string_view content_type, const Headers& headers, const AnswerForm& form);
-std::string encode_chunk(std::string_view chunk);  // not for an empty one: that would end the stream
+std::string encode_chunk(std::string_view chunk);  // chunk: not empty, as an empty chunk ends the stream
 
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -1,4 +1,4 @@
-// Asio and Beast, compiled once: the other files of this layer are built with the
+// Compiles Asio and Beast once. The other files of this layer are built with their
 // separate-compilation switches.
 #include <boost/asio/impl/src.hpp>
 #include <boost/beast/src.hpp>

@@ -35,8 +35,9 @@ struct Client::Impl {
   Impl(std::string to_host, uint16_t to_port, std::chrono::milliseconds wait)
       : host(std::move(to_host)), port(to_port), timeout(wait) {}
 
-  // Runs one operation of the stream to its end: `start` gets the completion handler. Async with a
-  // loop of our own, since Beast has timeouts for nothing else.
+  // Runs one operation of the stream to its end; `start` gets the completion handler. The
+  // operations are asynchronous, on a loop of the client's own, because Beast has timeouts only for
+  // those.
   template <class Start>
   error_code wait(const Start& start) {
     error_code result;
@@ -62,14 +63,15 @@ struct Client::Impl {
 
   error_code begin(const Message& message, std::optional<Parser>& parser) {
     parser.emplace();
-    parser->body_limit(boost::none);  // a stream has no end that could be known; kReplyBytesMax bounds what is kept
+    parser->body_limit(boost::none);  // a stream may be of any length; kReplyBytesMax limits what is kept
     const error_code error = wait([&](auto done) { beast::http::async_write(stream, message, std::move(done)); });
     if (error) return error;
     return wait([&](auto done) { beast::http::async_read_header(stream, buffer, *parser, std::move(done)); });
   }
 
-  // Sends, and reads the head of the answer. A kept-alive connection may have been closed by the
-  // server meanwhile: once more, then.
+  // Sends the request and reads the head of the answer. The server may have closed a kept-alive
+  // connection meanwhile; if it failed without a byte of an answer, the request is sent once more
+  // over a new connection. After a timeout it is not, as the server may be working on it.
   error_code ask(const Message& message, std::optional<Parser>& parser) {
     if (connected) {
       const error_code error = begin(message, parser);
@@ -115,6 +117,7 @@ Result<Reply> Client::Impl::call(beast::http::verb method, std::string_view path
   }
   std::optional<Parser> parser;
   if (const error_code error = ask(message, parser)) return broken(error);
+  // The body of an error is JSON and no stream, even if a stream was asked for.
   const bool streamed = event != nullptr && parser->get().result_int() == 200;
   return read_body(*parser, streamed ? event : nullptr);
 }
@@ -126,7 +129,8 @@ Result<Reply> Client::Impl::read_body(Parser& parser, const EventStream::Event* 
     std::string& body = parser.get().body();
     if (event != nullptr) {
       const bool more = events.feed(std::exchange(body, {}), *event);
-      if (!more && !parser.is_done()) {  // the rest of the stream is still to come: this connection is of no more use
+      // The rest of the stream is still to come, so this connection cannot carry another request.
+      if (!more && !parser.is_done()) {
         connected = false;
         stream.close();
         return reply;

@@ -1,5 +1,8 @@
-// A blocking HTTP/1.1 client for tools and tests: one connection, kept alive; opened anew when the
-// server had closed it. Not thread-safe.
+// A blocking HTTP/1.1 client for tools and tests. It keeps one connection alive and opens a new one
+// when the server has closed it. Not thread-safe.
+//
+//   http::Client client("127.0.0.1", 8080, std::chrono::seconds(30));
+//   Result<http::Reply> reply = client.post("/v1/chat/completions", json);
 #pragma once
 
 #include <chrono>
@@ -20,18 +23,19 @@ struct Reply {
 
 class Client {
  public:
-  // Connects at first use. timeout: of connecting, and of each wait for bytes of the answer, not of
-  // a whole stream. Errors of the calls: nobody listens, the connection broke, the timeout passed,
-  // or the answer is not HTTP.
+  // Connects at the first call. timeout: for connecting, for sending, and for each wait for bytes
+  // of the answer; a whole stream may take longer. The calls below return an error if no process
+  // listens on the port, the connection breaks, the timeout passes, or the answer is not HTTP. An
+  // answer with a status of 400 or above is not an error.
   Client(std::string host, uint16_t port, std::chrono::milliseconds timeout);
   ~Client();
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   Result<Reply> get(std::string_view path);
   Result<Reply> post(std::string_view path, std::string_view json);
-  // Server-sent events: calls `event` with the data of each until it returns false or the stream
-  // ends. The reply's body is empty unless the status is not 200. A stream that is cut before its
-  // end is an error.
+  // Reads an answer of server-sent events: calls `event` with the data of each, until it returns
+  // false or the stream ends. If the status is 200, the reply's body is empty; otherwise the body
+  // is as for post(). A stream that breaks off before its end is an error.
   Result<Reply> post_stream(std::string_view path, std::string_view json,
                             const std::function<bool(std::string_view data)>& event);
 

@@ -37,7 +37,7 @@ void Connection::close() {
   has_request();
   if (counted_) state_->left();
   state_->open.erase(this);
-  gone_ = nullptr;
+  gone_ = nullptr;  // it may hold an Exchange, which holds this connection
 }
 
 void Connection::await_request() {
@@ -54,7 +54,7 @@ void Connection::finish() {
 
 void Connection::read() {
   if (reading_ || phase_ == Phase::closed) return;
-  if (phase_ == Phase::answering && buffer_.size() >= kHttpPipelinedBytesMax) return;  // enough that wait for their turn
+  if (phase_ == Phase::answering && buffer_.size() >= kHttpPipelinedBytesMax) return;  // next_request() reads on
   reading_ = true;
   socket_.async_read_some(boost::asio::buffer(incoming_), [self = shared_from_this()](ErrorCode error, size_t bytes) {
     self->reading_ = false;
@@ -72,10 +72,12 @@ void Connection::on_read(ErrorCode error, size_t bytes) {
   read();
 }
 
+// Setting the timer again cancels its pending wait, but a wait that has already expired still calls
+// its handler without an error. The timer's new expiry shows that this handler is of an old wait.
 void Connection::arm(std::chrono::milliseconds wait) {
   timer_.expires_after(wait);
   timer_.async_wait([self = shared_from_this()](ErrorCode error) {
-    const bool armed_anew = self->timer_.expiry() > boost::asio::steady_timer::clock_type::now();  // since this one fired
+    const bool armed_anew = self->timer_.expiry() > boost::asio::steady_timer::clock_type::now();
     if (!error && !armed_anew) self->on_deadline();
   });
 }
@@ -91,7 +93,7 @@ void Connection::on_deadline() {
       return refuse(408, fmt::format("the request did not arrive within {} ms", state_->limits.read.count()));
     case Phase::answering:
     case Phase::closed:
-      return;  // fired just before its request was complete
+      return;  // it expired just before the request was complete
   }
 }
 
@@ -102,6 +104,8 @@ void Connection::on_outbox(Outbox::End end) {
   if (phase_ == Phase::answering && answer_ == Answer::complete) next_request();
 }
 
+// Bytes of a pipelined request may be in the buffer already, so it is parsed before anything is
+// read.
 void Connection::next_request() {
   if (!form_.keep_alive || state_->finishing) return linger();
   phase_ = Phase::idle;
@@ -111,8 +115,9 @@ void Connection::next_request() {
   read();
 }
 
-// Closing at once with bytes of the client unread would reset the connection, and destroy our
-// answer on its way.
+// Closing a socket with unread bytes of the client resets the connection, and the client may then
+// lose an answer that it has not read yet. So only the sending side is closed first, and what the
+// client still sends is read and dropped.
 void Connection::linger() {
   phase_ = Phase::lingering;
   ErrorCode ignored;
@@ -121,6 +126,8 @@ void Connection::linger() {
   read();
 }
 
+// close() comes before gone(): the callback may destroy the last Exchange, whose call then finds a
+// closed connection.
 void Connection::client_went() {
   const bool owed = phase_ == Phase::answering && answer_ != Answer::complete;
   const auto gone = std::exchange(gone_, nullptr);

@@ -1,14 +1,19 @@
-// One client's connection: a loop of request and answer. All on the server's thread, except
-// unsent(). The operations it waits for keep it alive; once closed it is an empty shell that an
-// Exchange may still hold.
+// One client's connection: a loop of request and answer. Everything runs on the server's thread,
+// except unsent(). Pending operations keep the object alive. Once closed it is an empty shell that
+// an Exchange may still hold.
 //
-// A read is under way in every phase: that is how a client's leaving is seen while an answer is
-// pending. The exception: once kHttpPipelinedBytesMax bytes of later requests wait, no more are
-// read until the answer is out. A client that leaves then is seen when a write fails, or after the
-// answer.
+// Phases:
+//   idle         waits for a request
+//   head         reads the head of a request
+//   body         reads its body
+//   answering    the handler has the request; then idle again, or lingering
+//   lingering    the last answer is sent; what the client still sends is dropped
+//   closed       from any phase
 //
-//   idle -> head -> body -> answering -> idle ... -> lingering (our last words are out, the client's rest is thrown away) ->
-//   closed
+// A read is pending in every phase, because only a read notices that the client has closed the
+// connection while its answer is being made. There is one exception: once kHttpPipelinedBytesMax
+// bytes of later requests wait, nothing more is read until the answer is sent. If the client leaves
+// then, a failing write shows it, or the read after the answer.
 #pragma once
 
 #include <array>
@@ -36,13 +41,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection() { close(); }  // the server's state must never be left with a pointer to it
 
   void start();
-  void refuse(int status,
-              std::string_view message);  // instead of start(), or of a request that cannot be taken: answers, closes
-  void close();                           // at once; nobody is told
-  void finish();                          // unless a request comes very soon: it may be on its way
+  // Sends an error and closes the connection. Called instead of start(), or for a request that
+  // cannot be handled.
+  void refuse(int status, std::string_view message);
+  void close();   // at once, without calling on_gone
+  void finish();  // closes an idle connection in kLastRequest, unless a request comes until then
 
-  // From an Exchange. `request` is the number of the request that is meant: a late call finds
-  // another one here, and does nothing.
+  // Calls of an Exchange. `request` is the number of its request. A call that comes too late finds
+  // another number here and does nothing.
   void send(uint64_t request, const Response& response);
   void begin_stream(uint64_t request, const std::string& content_type, const Headers& headers);
   void write(uint64_t request, const std::string& chunk);
@@ -50,7 +56,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void abort(uint64_t request);
   void on_gone(uint64_t request, std::function<void()> gone);
   void cut_slow_reader(uint64_t request);
-  void forgotten(uint64_t request);  // the last Exchange died
+  void forgotten(uint64_t request);  // the last copy of the Exchange was destroyed
 
   std::atomic<size_t>& unsent() { return outbox_.unsent(); }
   ServerState& state() { return *state_; }
@@ -67,8 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head();
   void dispatch();
   void refuse_parse(ErrorCode error);
-  void await_request();  // from now on it is among those without a request
-  void has_request();
+  void await_request();  // puts the connection into the server's list of those without a request
+  void has_request();    // takes it out of that list
   void arm(std::chrono::milliseconds wait);
   void on_deadline();
 
@@ -81,11 +87,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return phase_ == Phase::answering && request == request_ && answer == answer_;
   }
 
-  const std::shared_ptr<ServerState> state_;  // first in, last out: it owns the loop that the socket belongs to
+  const std::shared_ptr<ServerState> state_;  // first member, destroyed last: it owns the loop that the socket uses
   boost::asio::ip::tcp::socket socket_;
-  boost::asio::steady_timer timer_;  // of the read side: idle, read, linger
+  boost::asio::steady_timer timer_;  // deadline of idle, head, body and lingering
   Phase phase_ = Phase::idle;
-  bool counted_ = false;                                   // among the server's connections
+  bool counted_ = false;                                   // in the server's counter of connections
   std::optional<std::list<Connection*>::iterator> place_;  // in the server's without_request
 
   // The request.
@@ -94,12 +100,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   uint64_t request_ = 0;       // its number on this connection
-  uint64_t gone_request_ = 0;  // the one whose client went, 0: none
+  uint64_t gone_request_ = 0;  // the request whose client left before the answer ended; 0: none
 
   // The answer.
   AnswerForm form_;
   Answer answer_ = Answer::none;
-  std::function<void()> gone_;
+  std::function<void()> gone_;  // called if the client leaves before the answer ended
   Outbox outbox_;
 };
 

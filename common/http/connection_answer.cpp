@@ -1,4 +1,4 @@
-// The answering half of a connection: what an Exchange asks for, as bytes.
+// The answering half of Connection: turns the calls of an Exchange into bytes.
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -15,14 +15,14 @@ void Connection::send(uint64_t request, const Response& response) {
 
 void Connection::begin_stream(uint64_t request, const std::string& content_type, const Headers& headers) {
   if (!current(request, Answer::none)) return;
-  if (!form_.chunked) form_.keep_alive = false;  // HTTP/1.0: the end of the connection is the end of the stream
+  if (!form_.chunked) form_.keep_alive = false;  // HTTP/1.0: the end of the connection ends the stream
   answer_ = Answer::streaming;
   outbox_.put(encode_stream_head(content_type, headers, form_));
   outbox_.flush(shared_from_this());
 }
 
 void Connection::write(uint64_t request, const std::string& chunk) {
-  unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);  // Exchange::write counted it; from here on put() does
+  unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);  // added by Exchange::write; put() adds it again
   if (!current(request, Answer::streaming) || chunk.empty() || form_.head_only) return;
   outbox_.put(form_.chunked ? encode_chunk(chunk) : chunk);
   outbox_.flush(shared_from_this());
@@ -38,9 +38,10 @@ void Connection::complete() {
   answer_ = Answer::complete;
   gone_ = nullptr;
   outbox_.flush(shared_from_this());
-  if (!outbox_.idle()) return;  // on_outbox() goes on
-  // A stream that ends without a byte (HTTP/1.0, HEAD), and what it had is out. Posted: the next
-  // request's handler must not run within the call that ended this one.
+  if (!outbox_.idle()) return;  // on_outbox() will call next_request()
+  // A stream whose end is no byte (HTTP/1.0, HEAD), and whose other bytes are all sent: on_outbox()
+  // will not be called. next_request() is posted, because it may call the handler of the next
+  // request, which must not run inside the call that ended this one.
   boost::asio::post(socket_.get_executor(), [self = shared_from_this(), request = request_] {
     if (self->current(request, Answer::complete)) self->next_request();
   });
@@ -54,7 +55,7 @@ void Connection::on_gone(uint64_t request, std::function<void()> gone) {
   if (current(request, Answer::none) || current(request, Answer::streaming)) {
     gone_ = std::move(gone);
   } else if (request == gone_request_) {
-    gone();  // the client was faster
+    gone();  // the client left before on_gone() was called
   }
 }
 

@@ -1,4 +1,4 @@
-// The reading half of a connection: bytes become a request, or a refusal.
+// The reading half of Connection: turns bytes into a request or a refusal.
 #include <algorithm>
 #include <utility>
 
@@ -19,12 +19,13 @@ using Reason = boost::beast::http::error;
 
 std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
 
-// A request begins with a method. Anything else (TLS, ZeroMQ, noise) is refused without waiting for
-// the end of its header.
+// A request begins with a method, which is a word of letters. Anything else (TLS, ZeroMQ, random
+// bytes) is refused at its first byte, as the end of its header may never come.
 bool begins_method(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 }  // namespace
 
+// Feeds the parser until the request is complete. Bytes of the next request stay in buffer_.
 void Connection::parse() {
   if (phase_ == Phase::idle) begin_request();
   if (phase_ != Phase::head && phase_ != Phase::body) return;
@@ -37,7 +38,8 @@ void Connection::parse() {
   }
   if (phase_ == Phase::head && parser_->is_header_done()) on_head();
   if (parser_->is_done()) return dispatch();
-  // A chunk's header without an end: the parser would wait for it until memory ends.
+  // The parser consumes body bytes at once, so a large rest is the head of a chunk that has no end.
+  // The parser has no limit for it.
   if (buffer_.size() > state_->limits.header_bytes) refuse_parse(Reason::buffer_overflow);
 }
 
@@ -59,7 +61,7 @@ void Connection::begin_request() {
 
 void Connection::on_head() {
   phase_ = Phase::body;
-  has_request();
+  has_request();  // from here on, new connections cannot push this one out (Listener::take)
   const auto& request = parser_->get();
   form_ = {.keep_alive = parser_->keep_alive(),
            .head_only = request.method() == boost::beast::http::verb::head,
@@ -99,6 +101,7 @@ void Connection::refuse_parse(ErrorCode error) {
   refuse(400, fmt::format("this is not an HTTP/1.1 request: {}", error.message()));
 }
 
+// The rest of the request is not read, so the connection cannot carry another one.
 void Connection::refuse(int status, std::string_view message) {
   phase_ = Phase::answering;
   has_request();

@@ -4,6 +4,8 @@
 
 namespace slipstream::http {
 
+// CRLF may be cut between two pieces. So a CR ends the line at once, and after_return_ drops the LF
+// that may follow; waiting for it would delay the event.
 bool EventStream::feed(std::string_view piece, const Event& event) {
   while (!piece.empty()) {
     if (std::exchange(after_return_, false) && piece.front() == '\n') {

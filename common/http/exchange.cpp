@@ -14,8 +14,8 @@ void Exchange::begin_stream(std::string content_type, Headers headers) {
   });
 }
 
-// Bytes are counted here, before they are posted: a slow reader must not fill the loop's own queue
-// either.
+// Bytes are counted here and not only when they reach the outbox: otherwise the writes to a slow
+// reader could pile up without a limit in the queue of the server's loop.
 void Exchange::write(std::string chunk) {
   Connection& connection = *state_->connection;
   const size_t unsent = connection.unsent().fetch_add(chunk.size(), std::memory_order_relaxed) + chunk.size();

@@ -1,4 +1,4 @@
-// Behind an Exchange: which connection, which of its requests.
+// What the copies of one Exchange share: the connection, and the number of the request on it.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,15 @@ namespace slipstream::http {
 struct Exchange::State {
   State(std::shared_ptr<Connection> connection_of, uint64_t request_number)
       : connection(std::move(connection_of)), request(request_number) {}
-  ~State() {  // behind an answer that another thread sent just before, even if this is the loop's own
+  // The last copy was destroyed. Another thread may have sent an answer just before, which is still
+  // queued in the loop. So this task is queued behind it, even on the loop's own thread.
+  ~State() {
     connection->state().run_last([on = connection, number = request] { on->forgotten(number); });
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Calls it on the server's thread.
+  // Runs call(connection, request) on the server's thread.
   template <class Call>
   void run(Call call) {
     connection->state().run([on = connection, number = request, call = std::move(call)]() mutable { call(*on, number); });

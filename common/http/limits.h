@@ -1,4 +1,5 @@
-// Deadlines and bounds of HTTP connections, beside the sizes of base/limits.h.
+// Deadlines and limits of HTTP connections. base/limits.h has the sizes of header and body and the
+// number of connections.
 #pragma once
 
 #include <chrono>
@@ -8,17 +9,17 @@
 
 namespace slipstream::http {
 
-inline constexpr std::chrono::milliseconds kReadDeadline{30'000};   // a request's head, then its body
-inline constexpr std::chrono::milliseconds kIdleDeadline{120'000};  // a kept-alive connection without a request
-inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // an answer of which not one byte more goes out
-inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to take our last words and close
-inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for a request on its way, once the server takes no more
+inline constexpr std::chrono::milliseconds kReadDeadline{30'000};   // for a request's head, then again for its body
+inline constexpr std::chrono::milliseconds kIdleDeadline{120'000};  // for a kept-alive connection without a request
+inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // for the client to take any byte of an answer
+inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to read the last answer and close
+inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for requests on their way when the server stops
 inline constexpr size_t kHttpUnsentBytesMax = 1024 * 1024;          // of a stream, written but not yet taken by the client
 inline constexpr size_t kHttpPipelinedBytesMax = 64 * 1024;         // of later requests, while one is being answered
-inline constexpr size_t kReadBytes = 16 * 1024;                     // asked of the socket at once
-inline constexpr int kHttpRefusalsMax = 64;                         // connections over the limit that get a 503 at one time
+inline constexpr size_t kReadBytes = 16 * 1024;                     // of one read from the socket
+inline constexpr int kHttpRefusalsMax = 64;                         // connections over the limit that get a 503 at a time
 
-// What a server keeps to; tests narrow it.
+// The limits of one server. Tests use smaller ones.
 struct ServerLimits {
   size_t header_bytes = kHttpHeaderBytesMax;
   size_t body_bytes = kHttpBodyBytesMax;

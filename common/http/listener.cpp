@@ -15,8 +15,8 @@
 namespace slipstream::http {
 namespace {
 
-constexpr std::chrono::milliseconds kAcceptPause{
-    100};  // after accept failed (no file descriptors left): it would fail at once again
+// After a failed accept, most likely for lack of file descriptors: the next one would fail as well.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void Listener::accept() {
 }
 
 void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket) {
-  if (!error && !closed_) take(std::move(socket));  // also one that came through the door just before finish() closed it
+  if (!error && !closed_) take(std::move(socket));  // also a connection accepted just before finish()
   if (!acceptor_.is_open()) return;
   if (!error) return accept();
   pause_.expires_after(kAcceptPause);
@@ -61,11 +61,13 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
   const auto limit = static_cast<uint64_t>(state_->limits.connections);
   bool full = state_->connections.load(std::memory_order_relaxed) >= limit;
   if (full) state_->connections_refused.fetch_add(1, std::memory_order_relaxed);
-  if (full && !state_->without_request.empty()) {  // a newcomer means to ask now; ten thousand that never ask keep nobody out
+  // Make room by closing the connection that has waited longest without a request. A new client is
+  // about to send one, and a flood of idle connections must not keep it out.
+  if (full && !state_->without_request.empty()) {
     state_->without_request.front()->shared_from_this()->close();
     full = false;
   }
-  if (full && state_->open.size() >= limit + kHttpRefusalsMax) return;  // too many to be polite to
+  if (full && state_->open.size() >= limit + kHttpRefusalsMax) return;  // too many for a 503: close without an answer
   const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
     connection->refuse(503, fmt::format("all {} connections are in use; try again in a moment", limit));
@@ -80,9 +82,12 @@ void Listener::stop_accepting() {
   pause_.cancel();
 }
 
-// Closing the door resets those who stand before it. So first nobody new may come: packets to the
-// listening socket are dropped unanswered, which their senders repeat until the port is closed for
-// good.
+// Closing a listening socket resets the connections that the kernel has completed and we have not
+// accepted. To lose none of them:
+//   1. A filter drops all packets to the listening socket, so that no new connection is completed.
+//      (Clients repeat them, and find the port closed later.)
+//   2. The connections already completed are accepted.
+//   3. The socket is closed.
 void Listener::finish() {
   sock_filter drop_all = {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
   const sock_fprog program = {.len = 1, .filter = &drop_all};
@@ -104,6 +109,7 @@ void Listener::finish() {
 void Listener::close() {
   closed_ = true;
   stop_accepting();
+  // A copy, because a connection that closes removes itself from the set.
   for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
     connection->shared_from_this()->close();
   }

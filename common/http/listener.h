@@ -1,5 +1,5 @@
-// Accepts connections until closed. On the server's thread, except open() before the loop runs and
-// port().
+// Accepts a server's connections. Everything runs on the server's thread, except open(), which is
+// called before the loop runs, and port().
 #pragma once
 
 #include <memory>
@@ -15,10 +15,11 @@ namespace slipstream::http {
 class Listener : public std::enable_shared_from_this<Listener> {
  public:
   explicit Listener(std::shared_ptr<ServerState> state);
+  // port 0: any free one. Errors: the address is not an IP address, or the port is in use.
   Result<void> open(const std::string& address, uint16_t port);
   void accept();
-  void finish();  // no more connections; those that are idle end, the others after their answer
-  void close();   // all connections, too
+  void finish();  // accepts no more; idle connections close soon, the others after their answer
+  void close();   // accepts no more and closes all connections at once
   uint16_t port() const { return port_; }
 
  private:
@@ -28,8 +29,8 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   const std::shared_ptr<ServerState> state_;
   boost::asio::ip::tcp::acceptor acceptor_;
-  boost::asio::steady_timer pause_;
-  bool closed_ = false;
+  boost::asio::steady_timer pause_;  // after a failed accept
+  bool closed_ = false;              // close() was called
   uint16_t port_ = 0;
 };
 

@@ -16,6 +16,8 @@ void Outbox::put(std::string_view bytes) {
   waiting_ += bytes;
 }
 
+// One write at a time, from sending_, which must stay as it is until the write has ended; put()
+// appends to waiting_ meanwhile.
 void Outbox::flush(std::shared_ptr<void> owner) {
   if (writing_ || cancelled_) return;
   if (sent_ == sending_.size()) {
@@ -43,10 +45,12 @@ void Outbox::on_written(std::shared_ptr<void> owner, error_code error, size_t by
   on_end_(End::empty);
 }
 
+// Called before each write, so the deadline is for any progress and not for the whole answer. A
+// wait that expired before the timer was set again still gets here without an error (armed_anew).
 void Outbox::watch_stall(std::shared_ptr<void> owner) {
   timer_.expires_after(stall_);
   timer_.async_wait([this, owner = std::move(owner)](error_code error) {
-    const bool armed_anew = timer_.expiry() > boost::asio::steady_timer::clock_type::now();  // since this one fired
+    const bool armed_anew = timer_.expiry() > boost::asio::steady_timer::clock_type::now();
     if (!error && !cancelled_ && writing_ && !armed_anew) on_end_(End::stalled);
   });
 }

@@ -1,5 +1,6 @@
-// The writing side of a connection: bytes go out at once and in order; while some are on their way,
-// later ones gather and follow in one piece. On the server's thread, except unsent().
+// The writing side of a connection. It sends bytes in order and at once. While a write is pending,
+// further bytes gather, and the next write sends them together. Everything runs on the server's
+// thread, except unsent().
 #pragma once
 
 #include <atomic>
@@ -16,18 +17,21 @@ namespace slipstream::http {
 
 class Outbox {
  public:
-  enum class End { empty, failed, stalled };  // all is out; the socket is dead; not a byte went out for `stall`
+  // Why a series of writes ended: everything is sent; the socket failed; the client took no byte
+  // for the time `stall`.
+  enum class End { empty, failed, stalled };
 
-  // on_end may be called many times; it is never called from within flush().
+  // on_end may be called many times. It is never called from within flush().
   Outbox(boost::asio::ip::tcp::socket& socket, std::chrono::milliseconds stall, std::function<void(End)> on_end);
 
-  void put(std::string_view bytes);
-  void flush(std::shared_ptr<void> owner);  // the owner of this and of the socket stays alive until the bytes are out
-  bool idle() const { return !writing_ && waiting_.empty(); }  // all is out already: no on_end is to come
-  void cancel();                                               // after the socket was closed: nothing is called any more
+  void put(std::string_view bytes);  // appends; flush() sends
+  // owner: owns this outbox and the socket; it is kept alive until the bytes are sent.
+  void flush(std::shared_ptr<void> owner);
+  bool idle() const { return !writing_ && waiting_.empty(); }  // everything is sent: on_end will not be called
+  void cancel();                                               // call it after closing the socket: no on_end follows
 
-  // Bytes that the socket has not taken yet. Thread-safe; Exchange::write adds to it before the
-  // bytes reach put().
+  // Bytes that the socket has not taken yet. Thread-safe: Exchange::write adds its bytes before
+  // they reach put().
   std::atomic<size_t>& unsent() { return unsent_; }
 
  private:
@@ -38,10 +42,10 @@ class Outbox {
   const std::chrono::milliseconds stall_;
   const std::function<void(End)> on_end_;
   boost::asio::steady_timer timer_;
-  std::string waiting_;  // goes out after sending_
-  std::string sending_;
-  size_t sent_ = 0;  // of sending_
-  bool writing_ = false;
+  std::string waiting_;   // to be sent after sending_
+  std::string sending_;   // must not change while a write is pending
+  size_t sent_ = 0;       // bytes of sending_ that the socket has taken
+  bool writing_ = false;  // a write is pending
   bool cancelled_ = false;
   std::atomic<size_t> unsent_{0};
 };

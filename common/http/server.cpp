@@ -23,10 +23,12 @@ struct Server::Impl {
   }
   ~Impl() {
     CHECK(thread.get_id() != std::this_thread::get_id(), "a handler must not destroy its own server");
+    // The order matters: closing the connections is the loop's last task, and only without the work
+    // guard does run() return after it.
     state->stop([this] { listener->close(); });
     work.reset();
     thread.join();
-    // An Exchange may keep the state for longer; what the handler refers to need not live as long.
+    // An Exchange may keep the state alive for longer than the objects that the handler refers to.
     state->handler = nullptr;
     state->error_body = nullptr;
   }
@@ -35,8 +37,8 @@ struct Server::Impl {
 
   const std::shared_ptr<ServerState> state;
   const std::shared_ptr<Listener> listener;
-  // The loop goes on though nobody is connected any more: exchanges that outlive their connection
-  // still have a task for it.
+  // Keeps the loop running while no connection is open: exchanges that outlive their connection
+  // still post tasks to it.
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
   std::thread thread;
 };
@@ -55,7 +57,9 @@ Server::Server(Server&&) noexcept = default;
 Server& Server::operator=(Server&&) noexcept = default;
 
 void Server::finish(std::chrono::milliseconds wait) {
-  std::promise<void> let_in;  // all who were at the door: before that, "nobody is here" says nothing
+  // Wait until the listener has accepted all connections that were completed: before that, a count
+  // of 0 connections would not mean that all clients are served.
+  std::promise<void> let_in;
   impl_->state->run([&] {
     impl_->listener->finish();
     let_in.set_value();

@@ -1,7 +1,7 @@
 // A small HTTP/1.1 server on a thread of its own, over Boost.Beast, for APIs, server-sent events
-// and metrics pages. Keep-alive; pipelined requests are answered one after the other; limits of
-// limits.h: header, body, connections, unsent bytes; slow readers, slow writers and idle
-// connections are closed at a deadline.
+// and metrics pages. It keeps connections alive and answers pipelined requests one after the other.
+// It limits header, body, connections and unsent bytes, and closes slow readers, slow writers and
+// idle connections at a deadline (limits.h).
 //
 //   auto server = http::Server::listen("127.0.0.1", 8080, handle, error_body);
 //   void handle(http::Request request, http::Exchange exchange) { exchange.send({.body = "{}"}); }
@@ -35,21 +35,27 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  Headers headers = {};  // besides content type and length
+  Headers headers = {};  // in addition to content type and length
 };
 
-// One answer in the making. Thread-safe, copyable, and valid after client and server are gone:
-// calls then do nothing, as do calls out of order (a second answer, a piece without begin_stream).
-// The last copy to die without an answer sends a 500; in the middle of a stream it cuts the
-// connection.
+// The answer to one request, which the handler may give now or later. Thread-safe and copyable.
+//
+//   - It stays valid after the client or the server is gone; calls then do nothing.
+//   - Calls out of order do nothing (a second answer, a write() without begin_stream()).
+//   - If the last copy is destroyed without an answer, the client gets a 500. In the middle of a
+//     stream, the connection is cut.
 class Exchange {
  public:
-  void send(Response response);                                       // a whole answer
-  void begin_stream(std::string content_type, Headers headers = {});  // or: 200, chunked ...
-  void write(std::string chunk);                                      // ... pieces, sent at once; see kHttpUnsentBytesMax ...
-  void end();                                                         // ... and the end
-  void abort();                                                       // cuts the connection: a stream that failed midway
-  // Called once, on the server's thread, when the client goes, or is cut for reading too slowly,
+  // Either a whole answer:
+  void send(Response response);
+  // Or a stream with status 200: begin_stream(), write() as often as needed, then end() or abort().
+  // A client that leaves more than kHttpUnsentBytesMax bytes unread is cut.
+  void begin_stream(std::string content_type, Headers headers = {});
+  void write(std::string chunk);  // sent at once
+  void end();
+  void abort();  // cuts the connection, so that the client sees that the stream failed
+
+  // Calls `gone` once, on the server's thread, if the client leaves or is cut as a slow reader
   // before the answer ended. Not called when the server itself is destroyed.
   void on_gone(std::function<void()> gone);
 
@@ -60,9 +66,10 @@ class Exchange {
   std::shared_ptr<State> state_;
 };
 
-using Handler = std::function<void(Request, Exchange)>;  // on the server's thread; must not block
-// The body of an error that the server itself finds (400, 408, 413, 431, 500, 503), so that an API
-// keeps its own shape on every path. On the server's thread.
+// Takes one request. Called on the server's thread; must not block.
+using Handler = std::function<void(Request, Exchange)>;
+// Makes the answer to an error that the server itself finds (400, 408, 413, 431, 500, 503), so that
+// an API's errors have the same shape everywhere. Called on the server's thread.
 using ErrorBody = std::function<Response(int status, std::string_view message)>;
 
 struct ServerCounters {
@@ -71,20 +78,22 @@ struct ServerCounters {
   uint64_t requests = 0;             // handed to the handler
   uint64_t bad_requests = 0;         // malformed, too slow, or over a limit
   uint64_t clients_gone = 0;         // before the answer ended
-  uint64_t slow_readers = 0;         // of those, cut by us: unsent bytes over the limit, or stalled
+  uint64_t slow_readers = 0;         // cut by us: too many unsent bytes, or stalled
 };
 
 class Server {
  public:
-  // address "127.0.0.1"; port 0: any free one. Beyond loopback is the caller's decision. Errors:
-  // port in use, address unknown.
+  // address: an IP address such as "127.0.0.1". port 0: any free one. Whether an address beyond
+  // loopback is acceptable is for the caller to decide. Errors: the port is in use, or the address
+  // is not one of this host.
   static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
                                const ServerLimits& limits = {});
-  ~Server();  // closes all connections, joins the thread; not from the handler
+  // Closes all connections and joins the thread. REQUIRES: the caller is not the handler.
+  ~Server();
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
-  // Takes no more connections and closes those that are idle, so that answers under way can end.
-  // Returns when they have, or after that time.
+  // Accepts no more connections, closes idle ones, and lets the answers under way end. Returns when
+  // all connections are closed, or after `wait`.
   void finish(std::chrono::milliseconds wait);
   uint16_t port() const;
   ServerCounters counters() const;  // thread-safe

@@ -11,6 +11,7 @@ void ServerState::run(std::function<void()> task) {
   run_last(std::move(task));
 }
 
+// The lock makes the order certain: no task is posted behind `last` of stop().
 void ServerState::run_last(std::function<void()> task) {
   const std::lock_guard lock(mutex_);
   if (!stopped_) boost::asio::post(loop, std::move(task));
@@ -22,6 +23,8 @@ void ServerState::stop(std::function<void()> last) {
   boost::asio::post(loop, std::move(last));
 }
 
+// The counter changes under the lock, so that await_nobody() cannot miss the notification between
+// its check and its wait.
 void ServerState::left() {
   std::lock_guard lock(mutex_);
   connections.fetch_sub(1, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
-// What a server and all its connections share: the loop, the handler, the counters. It lives as
-// long as any of them, or any Exchange, so that a late call finds a closed connection and never a
-// freed one.
+// What a server and its connections share: the loop, the handler, the counters. It lives as long as
+// any of them and any Exchange, so that a late call finds a closed connection and never a destroyed
+// one.
 #pragma once
 
 #include <atomic>
@@ -23,17 +23,17 @@ struct ServerState {
   ServerState(Handler handle, ErrorBody error, const ServerLimits& bounds)
       : handler(std::move(handle)), error_body(std::move(error)), limits(bounds) {}
 
-  // Runs it on the loop's thread: at once if this is it, else soon. Not after stop().
+  // Runs the task on the loop's thread: at once if the caller is on that thread, otherwise queued.
+  // After stop() the task is dropped.
   void run(std::function<void()> task);
-  // Soon, behind all that any thread asked for before. Not after stop().
+  // Always queues the task, behind all tasks queued before. After stop() the task is dropped.
   void run_last(std::function<void()> task);
-  // The last task: what keeps the loop alive closes. Later ones are dropped, so that none stays
-  // behind in a loop nobody runs.
+  // Queues `last` as the last task and drops all later ones, because a task that stays in a loop
+  // which does not run any more would keep the state alive for ever.
   void stop(std::function<void()> last);
 
-  // A connection that counted has closed.
-  void left();
-  // Returns when no connection is open, or after that time. Any thread but the loop's.
+  void left();  // a connection that was counted has closed
+  // Returns when no connection is open, or after `wait`. Call it from any thread but the loop's.
   void await_nobody(std::chrono::milliseconds wait);
 
   // Constant while the loop runs.
@@ -41,9 +41,9 @@ struct ServerState {
   ErrorBody error_body;
   ServerLimits limits;
 
-  // The loop's thread only.
+  // Used by the loop's thread only.
   std::unordered_set<Connection*> open;
-  std::list<Connection*> without_request;  // those that have sent no whole head yet, who waits longest first
+  std::list<Connection*> without_request;  // have sent no whole head yet; the longest waiting first
   bool finishing = false;                  // connections close after the answer under way
 
   // Any thread.

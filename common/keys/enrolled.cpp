@@ -5,6 +5,7 @@
 namespace slipstream {
 
 Result<Enrolled> Enrolled::read(const std::filesystem::path& folder, std::vector<std::string>* faults) {
+  // The error_code overloads, and increment() below, report a failure instead of throwing it.
   std::error_code error;
   std::filesystem::directory_iterator files(folder, error);
   if (error)
@@ -27,6 +28,7 @@ Result<void> Enrolled::add(const std::filesystem::path& file) {
   const std::string name = file.stem().string();
   if (const auto fine = check_key_name(name); !fine) return fail("{}: {}", file.string(), fine.error().message);
   TRY(const std::string key, read_public_key(file));
+  // A key must prove one name: with two, a link could be that of either process.
   if (const std::string* other = name_of(key)) {
     return fail("{} holds the key of {} once more: who of the two is it? Give each its own with `slipstream keys new`",
                 file.string(), *other);

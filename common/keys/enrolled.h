@@ -1,5 +1,5 @@
-// The public keys that belong to a cluster: the files NAME.pub of one folder. To enrol a process,
-// put its file there; to revoke it, take the file away.
+// The public keys of a cluster's processes: the files NAME.pub of one folder. A process is enrolled
+// by putting its file there, and revoked by removing it.
 #pragma once
 
 #include <filesystem>
@@ -16,12 +16,16 @@ namespace slipstream {
 
 class Enrolled {
  public:
-  // Errors: no such folder, a file that holds no key, a name without a role, one key under two
-  // names. faults: not null, bad files are left out, with a sentence each, so that one of them
-  // delays no revocation.
+  // Reads the folder.
+  //
+  // Errors: the folder cannot be read; and, for each file, that it holds no key, that its name has
+  // no role, or that its key is there under another name already. If `faults` is not null, a bad
+  // file is no error: it is left out, and `faults` gets a sentence. A running process reads the
+  // folder so, because a bad file must not delay the revocation of another key.
   static Result<Enrolled> read(const std::filesystem::path& folder, std::vector<std::string>* faults = nullptr);
 
-  const std::string* key_of(const std::string& name) const;  // null: not enrolled
+  // Null: not enrolled. The pointers are valid as long as this object.
+  const std::string* key_of(const std::string& name) const;
   const std::string* name_of(const std::string& public_key) const;
   std::vector<std::string> names_of(std::string_view role) const;
   const std::filesystem::path& folder() const { return folder_; }
@@ -31,8 +35,8 @@ class Enrolled {
   Result<void> add(const std::filesystem::path& file);
 
   std::filesystem::path folder_;
-  std::map<std::string, std::string> keys_;   // by name
-  std::map<std::string, std::string> names_;  // by key
+  std::map<std::string, std::string> keys_;   // public key of each name
+  std::map<std::string, std::string> names_;  // name of each public key
 };
 
 }  // namespace slipstream

@@ -30,7 +30,7 @@ bool is_key(const std::string& text) {
   return text.size() == kKeyCharacters && zmq_z85_decode(bytes, text.c_str()) != nullptr;
 }
 
-// The word behind `word` at the beginning of a line.
+// The rest of the first line that begins with `word` and a space.
 std::optional<std::string> find(const std::filesystem::path& file, std::string_view word) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -60,18 +60,21 @@ std::unexpected<Error> exists_already(const std::filesystem::path& file) {
               file.string());
 }
 
-// Where nothing is yet. Some file systems cannot rename so; whoever came here has seen that the
-// name is free.
+// Renames without replacing an existing file. Some file systems do not support that (EINVAL,
+// ENOSYS); there a plain rename has to do, since check_free() has just found that the name is free.
 int rename_new(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
-// All of it, or nothing is left: it is written beside and renamed.
+// Writes a file that did not exist. The text goes to FILE.new, which is renamed when complete, so
+// that no process ever reads half a key.
 Result<void> write_new(const std::filesystem::path& file, mode_t mode, const std::string& text) {
   const std::string beside = file.string() + ".new";
-  unlink(beside.c_str());  // of a try that was killed
+  unlink(beside.c_str());  // left by a process that was killed
+  // The file is created empty with its mode, so that it is never readable by others while it holds
+  // the secret.
   const int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   int error = fd < 0 ? errno : 0;
   if (fd >= 0) {
@@ -123,7 +126,8 @@ Result<void> write_key_files(const std::filesystem::path& folder, std::string_vi
       fmt::format("# Slipstream: the secret key of {}. Whoever reads this can speak in its name.\npublic {}\nsecret {}\n", name,
                   pair.public_key, pair.secret_key)));
   auto written = write_new(public_file(folder, name), kForAll, fmt::format("public {}\n", pair.public_key));
-  if (!written) unlink(secret_file(folder, name).c_str());  // one half is of no use, and would be in the way of the next try
+  // A secret key without its public file is of no use, and would make the next attempt fail.
+  if (!written) unlink(secret_file(folder, name).c_str());
   return written;
 }
 
@@ -143,6 +147,7 @@ Result<KeyPair> read_key_file(const std::filesystem::path& file) {
   KeyPair pair;
   TRY(pair.public_key, read_half(file, "public"));
   TRY(pair.secret_key, read_half(file, "secret"));
+  // The public key follows from the secret one: a file that was put together from two is noticed.
   char public_key[kKeyCharacters + 1];
   if (zmq_curve_public(public_key, pair.secret_key.c_str()) != 0 || pair.public_key != public_key) {
     return fail("the two halves in {} do not belong together: copy the file anew", file.string());

@@ -1,6 +1,9 @@
-// CURVE key pairs in files. NAME.key holds both halves and is for its owner's eyes; NAME.pub holds
-// the public one, for everybody. The name begins with a role: router, verifier or drafter
-// ("drafter", "drafter-2"). docs/use/KEYS.md
+// CURVE key pairs, and the files that hold them. docs/use/KEYS.md describes their use.
+//
+//   NAME.key    both keys of the pair; only its owner may read it
+//   NAME.pub    the public key, for all processes of the cluster
+//
+// NAME begins with a role (base/names.h): "drafter", "drafter-2".
 #pragma once
 
 #include <filesystem>
@@ -13,24 +16,30 @@
 namespace slipstream {
 
 struct KeyPair {
-  std::string public_key, secret_key;  // as Z85 text, 40 characters each
+  std::string public_key, secret_key;  // Z85 text of 40 characters each
 };
 
+// A new random pair. Aborts if libzmq was built without CURVE.
 KeyPair make_key_pair();
 
-// A role, then nothing or "-" and more; letters, digits and dashes, at most 64 of them.
+// Checks a name: a role, or a role, a dash and more. It has small letters, digits and dashes only,
+// at most 64.
 Result<void> check_key_name(std::string_view name);
 
-// A good name that has no files there yet.
+// Checks that the name is valid and that neither of its files exists below the folder.
 Result<void> check_free(const std::filesystem::path& folder, std::string_view name);
-// FOLDER/NAME.key (mode 0600) and FOLDER/peers/NAME.pub, both or, on error, neither. Never
-// overwrites; makes the folders.
+// Writes FOLDER/NAME.key (mode 0600) and FOLDER/peers/NAME.pub, and creates the folders. After an
+// error neither file is there. An existing file is an error and is never overwritten.
 Result<void> write_key_files(const std::filesystem::path& folder, std::string_view name, const KeyPair& pair);
+// Removes both files, as far as they exist.
 void remove_key_files(const std::filesystem::path& folder, std::string_view name);
 
-// Errors: missing, readable by others, truncated, or halves that do not belong together; a sentence
-// with the way out.
+// Reads NAME.key.
+//
+// Errors: the file is missing, other users can read it, it is truncated, or its two keys are no
+// pair.
 Result<KeyPair> read_key_file(const std::filesystem::path& file);
+// Reads the public key of NAME.pub. Error: the file is missing or holds no public key.
 Result<std::string> read_public_key(const std::filesystem::path& file);
 
 }  // namespace slipstream

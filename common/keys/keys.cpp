@@ -12,6 +12,8 @@ Result<std::optional<Keys>> open_keys(const std::string& key_file, const std::st
   Keys keys;
   TRY(keys.own, read_key_file(key_file));
   TRY(keys.enrolled, Enrolled::read(peers_folder));
+  // The process's name comes from the folder, which is the same on all machines: a key that is not
+  // in it here is most likely not in it elsewhere either, and the others would refuse this process.
   const std::string* name = keys.enrolled.name_of(keys.own.public_key);
   if (name == nullptr) {
     return fail("the key {} is not among those enrolled in {}: copy its .pub file there, for all processes of the cluster",
@@ -26,6 +28,7 @@ Result<std::optional<Keys>> open_keys(const std::string& key_file, const std::st
 
 Result<std::vector<std::string>> with_router_keys(std::vector<std::string> endpoints, const std::optional<Keys>& keys) {
   if (!keys) return endpoints;
+  // CURVE needs the server's public key before the first byte, so each endpoint must name a key.
   const std::vector<std::string> routers = keys->enrolled.names_of("router");
   for (std::string& endpoint : endpoints) {
     const size_t mark = endpoint.find('#');

@@ -1,5 +1,5 @@
-// What a process needs to prove who it is and to know the others: its own key pair and the enrolled
-// public ones.
+// The keys of a process: its own key pair, which proves its identity, and the enrolled public keys
+// of the processes that it may speak with.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,26 @@
 namespace slipstream {
 
 struct Keys {
-  std::string name;  // of its own key, as it is enrolled
+  std::string name;  // under which its own key is enrolled
   KeyPair own;
   Enrolled enrolled;
 
-  // The key's name, added to an endpoint whose owner has it: tcp://10.0.0.7:7300#router.
+  // An endpoint of this process with the name of its key: tcp://10.0.0.7:7300#router.
   std::string named(const std::string& endpoint) const { return endpoint + "#" + name; }
 };
 
-// From --key and --peers; both empty: none. The own key must be enrolled, as one of this role.
+// Opens the keys that --key and --peers name. Returns nullopt if both are empty. REQUIRES: both or
+// neither are given (Problems::keys checks it).
+//
+// Errors: those of read_key_file() and Enrolled::read(); the own key is not enrolled, or is
+// enrolled under the name of another role.
 Result<std::optional<Keys>> open_keys(const std::string& key_file, const std::string& peers_folder, std::string_view role);
 
-// Routers' endpoints, each with the name of its key: as given behind #, or that of the only router
-// that is enrolled.
+// Adds #NAME, the name of the router's key, to each endpoint that lacks it. Without keys the
+// endpoints stay as they are.
+//
+// Errors: an endpoint lacks a name and the number of enrolled routers is not 1; or no router's key
+// is enrolled under the given name.
 Result<std::vector<std::string>> with_router_keys(std::vector<std::string> endpoints, const std::optional<Keys>& keys);
 
 }  // namespace slipstream

@@ -31,8 +31,8 @@ void BlockPool::give(int32_t block) {
   CHECK(block >= 0 && block < blocks(), "block {} is none of the {}", block, blocks());
   CHECK(holders(block) > 0, "block {} was free already", block);
   if (--holders_[static_cast<size_t>(block)] > 0) return;
-  // Descending order is kept, so that the lowest free id always goes first: equal histories give
-  // equal slots.
+  // free_ stays in descending order, so that the lowest free id is always taken first. Equal
+  // histories then give equal slots, and runs can be repeated.
   free_.insert(std::lower_bound(free_.begin(), free_.end(), block, std::greater<>()), block);
 }
 

@@ -26,11 +26,13 @@ void BlockTable::adopt(std::vector<int32_t> blocks) {
   blocks_ = std::move(blocks);
 }
 
+// Holds the new block before it gives the old one, so that replacing a block by itself is harmless.
 void BlockTable::replace(size_t at, int32_t block) {
   pool_->hold(block);
   pool_->give(std::exchange(blocks_.at(at), block));
 }
 
+// All or nothing: checks before it takes the first block.
 bool BlockTable::reserve(int32_t positions) {
   CHECK(positions >= 0, "room for {} positions", positions);
   const size_t wanted = blocks_for(positions);
@@ -45,9 +47,9 @@ void BlockTable::shrink(int32_t positions) {
   for (const size_t wanted = blocks_for(positions); blocks_.size() > wanted; blocks_.pop_back()) pool_->give(blocks_.back());
 }
 
-// Rows ascend along a path, and the i-th of them (from 1) is row i or later. So a move never lands
-// behind its own source, and in this order it only overwrites rows that were moved already or are
-// not on the path.
+// The i-th row of a path (from 1) is row i or a later one, because rows ascend along it. So a move
+// never goes to a place behind its source, and in this order it overwrites only rows that were
+// moved already or are not on the path.
 void BlockTable::commit(int32_t committed, std::span<const int32_t> path, std::vector<KvMove>& moves) const {
   int32_t landing = 0;
   int32_t before = 0;

@@ -1,8 +1,12 @@
-// The cache blocks of one sequence: logical position -> slot. Gives its blocks back when it dies.
+// The cache blocks of one sequence: maps a logical position to a slot. Its destructor gives the
+// blocks back to the pool.
 //
-// A tree hangs behind the committed context: row j of a verify pass (0: the root) lies at logical
-// position committed + j; commit() says which rows to move so that the accepted path follows the
-// context without a gap.
+// A draft tree hangs behind the committed context: row j of a verify pass lies at logical position
+// committed + j, and row 0 is the root. commit() computes the moves after which the accepted path
+// follows the context without a gap:
+//
+//   tree rows   0  1  2  3  4      accepted path 0, 2, 4
+//   after       0  2  4            moves: row 2 -> place 1, row 4 -> place 2
 #pragma once
 
 #include <cstdint>
@@ -15,7 +19,8 @@
 
 namespace slipstream {
 
-// Cache blocks that a sequence of that many tokens can need: its context and a tree behind it.
+// The most cache blocks that a sequence of that many tokens can need, for its context and a draft
+// tree behind it.
 constexpr int32_t blocks_of_a_sequence(int32_t tokens) { return (tokens + kTreeNodesMax + kBlockTokens) / kBlockTokens; }
 
 class BlockTable {
@@ -25,20 +30,22 @@ class BlockTable {
   BlockTable(BlockTable&& other) noexcept;
   BlockTable& operator=(BlockTable&& other) noexcept;
 
-  // Begins with blocks of others, of which it is a holder already; it has none yet.
+  // Begins with these blocks, shared with others. The caller has made the table a holder of each.
+  // REQUIRES: the table has no blocks.
   void adopt(std::vector<int32_t> blocks);
-  // Takes another block with the same content, of which it becomes a holder, in place of its at-th.
+  // Replaces its at-th block by another one with the same content: holds that one, gives its own
+  // back.
   void replace(size_t at, int32_t block);
 
-  bool reserve(int32_t positions);  // room for that many; false: the pool is empty, and nothing was taken
-  void shrink(int32_t positions);   // gives back blocks wholly behind that many positions
+  bool reserve(int32_t positions);  // takes blocks for the first `positions`; false: too few are free, none was taken
+  void shrink(int32_t positions);   // gives back the blocks wholly behind the first `positions`
   int32_t slot(int32_t position) const {
     return blocks_[static_cast<size_t>(position / kBlockTokens)] * kBlockTokens + position % kBlockTokens;
   }
   std::span<const int32_t> blocks() const { return blocks_; }
 
-  // path: rows of the tree (root excluded) that were accepted, root side first; they land at
-  // committed + 1, + 2, ...
+  // Appends to `moves` those that bring the accepted path to the positions committed + 1, + 2, ...
+  // They must be done in this order. path: rows of the tree, ascending, without row 0.
   void commit(int32_t committed, std::span<const int32_t> path, std::vector<KvMove>& moves) const;
 
  private:

@@ -12,6 +12,8 @@ PrefixCache::~PrefixCache() {
   for (const Node& node : nodes_) pool_.give(node.block);
 }
 
+// A parent's address stands for the whole prefix before the block: there is one node for each
+// prefix.
 size_t PrefixCache::Hash::operator()(const Key& key) const {
   PrefixHash hash(std::hash<const Node*>()(key.parent));
   hash.add(key.tokens);
@@ -40,6 +42,8 @@ std::vector<int32_t> PrefixCache::find(std::span<const TokenId> tokens, Place& p
   return blocks;
 }
 
+// If two sequences computed the same block at the same time, the first one is kept, and the second
+// sequence changes over to it: their K/V are equal to the bit.
 int32_t PrefixCache::keep(Place& place, std::span<const TokenId> tokens, int32_t block) {
   const auto [at, fresh] = by_key_.try_emplace(key_of(place.node_, tokens), nullptr);
   if (fresh) {
@@ -69,6 +73,9 @@ void PrefixCache::keep_whole(BlockTable& table, std::span<const TokenId> tokens,
   }
 }
 
+// A block with one holder is held by this cache only. The first such block from the end of the list
+// has no children: an idle child stands behind its parent and would be found first, and a sequence
+// that holds a child holds the parent as well.
 bool PrefixCache::evict() {
   const auto idle =
       std::find_if(nodes_.rbegin(), nodes_.rend(), [&](const Node& node) { return pool_.holders(node.block) == 1; });
@@ -79,6 +86,8 @@ bool PrefixCache::evict() {
   return true;
 }
 
+// From the block up to the first one, so that a parent always stands before its children in the
+// list.
 void PrefixCache::touch(Node* node) {
   for (; node != nullptr; node = node->parent) nodes_.splice(nodes_.begin(), nodes_, node->self);
 }

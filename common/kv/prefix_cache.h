@@ -1,12 +1,16 @@
-// Whole cache blocks that outlive their sequence, by the tokens that they and all before them hold:
-// who begins with the same tokens takes them and need not compute them again. K and V of a position
-// follow from the tokens up to it alone, to the bit (kernels/cpu/kernels.h), so that nothing but
-// the time shows it.
+// The prefix cache: keeps whole cache blocks after their sequence has ended, so that a later
+// sequence with the same prefix need not compute them again. K and V of a position depend on the
+// tokens up to it only, to the bit (kernels/cpu/kernels.h), so a hit changes nothing but the time.
 //
-// A tree of blocks: each is a child of the one before, told from its siblings by its 32 tokens
-// themselves, not by a hash of them, so that no two prefixes are ever taken for one. Who holds a
-// block holds all those before it. What was used longest ago goes first, children before their
-// parents, and nothing that a sequence holds. Pure, not thread-safe.
+// The kept blocks form a tree, as prefixes do:
+//   1. A block's parent is the block before it.
+//   2. Siblings differ in their kBlockTokens tokens. The tokens themselves are compared, not a hash
+//      only, so two prefixes are never confused.
+//   3. A sequence that holds a block holds all blocks before it.
+//   4. Eviction takes the least recently used block that no sequence holds. A use of a block is a use
+//      of all blocks before it, so children go before their parents.
+//
+// Pure. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -30,7 +34,8 @@ class PrefixCache {
   PrefixCache(const PrefixCache&) = delete;
   ~PrefixCache();
 
-  // How far a sequence's own blocks have gone in; of use while it holds them. Default: nowhere yet.
+  // How far the blocks of a sequence are kept: a position in the tree. Valid while the sequence
+  // holds its blocks. Default: none is kept.
   class Place {
    public:
     int32_t blocks() const { return blocks_; }
@@ -41,25 +46,26 @@ class PrefixCache {
     int32_t blocks_ = 0;
   };
 
-  // The blocks of the longest beginning of these tokens that is here, whole blocks only. The caller
-  // becomes a holder of each; place: behind them.
+  // One block at a time.
+
+  // Finds the longest kept prefix of `tokens` and returns its blocks. The caller becomes a holder
+  // of each. Sets `place` behind them.
   std::vector<int32_t> find(std::span<const TokenId> tokens, Place& place);
 
-  // Keeps `block`, whose holder has the K and V of these [kBlockTokens] tokens in it, and moves
-  // `place` behind it. Returns the block to hold from now on: `block`, or in its stead the one with
-  // the same that is here already.
+  // Keeps `block`, which holds K and V of these tokens [kBlockTokens], and moves `place` behind it.
+  // Returns the block to use from now on: `block`, or the one with the same tokens that was kept
+  // already.
   int32_t keep(Place& place, std::span<const TokenId> tokens, int32_t block);
 
-  // Both for all blocks of a sequence at once. tokens: its own, from position 0 on. begin: `table`,
-  // which has no block yet, takes what is here of their beginning. Returns how many positions that
-  // is.
+  // All blocks of a sequence at once. tokens: those of the sequence, from position 0 on.
+
+  // find() for a table without blocks: the table takes them. Returns how many positions they hold.
   int32_t begin(BlockTable& table, std::span<const TokenId> tokens, Place& place);
-  // keep_whole: of the positions before `end`, which are computed and wait for no move, all whole
-  // blocks behind `place` are kept.
+  // keep() for all whole blocks between `place` and position `end`. REQUIRES (unchecked): these
+  // positions are computed and wait for no move.
   void keep_whole(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place);
 
-  // Frees the block that was used longest ago among those that nobody else holds. False: there is
-  // none.
+  // Frees the least recently used block that no sequence holds. False: there is none.
   bool evict();
   int32_t blocks() const { return static_cast<int32_t>(nodes_.size()); }
 
@@ -82,10 +88,10 @@ class PrefixCache {
   };
 
   static Key key_of(const Node* parent, std::span<const TokenId> tokens);
-  void touch(Node* node);  // and all before it
+  void touch(Node* node);  // marks it and all blocks before it as used now
 
   BlockPool& pool_;
-  Nodes nodes_;  // used last first, a parent before its children
+  Nodes nodes_;  // most recently used first, a parent before its children
   std::unordered_map<Key, Node*, Hash> by_key_;
 };
 

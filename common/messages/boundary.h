@@ -1,5 +1,6 @@
-// Which boundary a message belongs to: two processes share one socket, and each frame says which
-// schema it follows.
+// The boundary of each message type. A boundary is a pair of roles with a schema of its own.
+// Messages of two boundaries travel on the link between a verifier and a router, so each frame
+// names its boundary.
 #pragma once
 
 #include <variant>
@@ -10,8 +11,10 @@
 
 namespace slipstream {
 
+// The numbers are on the wire (docs/design/WIRE.md, section 1).
 enum class Boundary : uint8_t { control, generate, draft };
 
+// Whether M is one of the alternatives of a std::variant.
 template <class M, class Variant>
 inline constexpr bool is_one_of = false;
 template <class M, class... Ms>

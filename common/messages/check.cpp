@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 Result<void> within(std::string_view field, T value, T low, T high) {
-  if (value >= low && value <= high) return {};  // false for a NaN
+  if (value >= low && value <= high) return {};  // a NaN fails both comparisons
   return fail("{} is {}, but must be in [{}, {}]", field, value, low, high);
 }
 Result<void> count(std::string_view field, int32_t value) { return within(field, value, 0, kContextTokensMax); }
@@ -68,6 +68,7 @@ Result<void> valid(const LogitsParams& how) {
     TRY_VOID(within("LogitBias.id", each.id, 0, INT32_MAX));
     TRY_VOID(within("LogitBias.bias", each.bias, -kLogitBiasMost, kLogitBiasMost));
   }
+  // An id that occurs twice would get its bias twice. In ascending order one pass finds it.
   if (std::ranges::adjacent_find(how.bias, std::ranges::greater_equal{}, &LogitBias::id) != how.bias.end()) {
     return fail("LogitsParams.logitBias must ascend by id, each once");
   }
@@ -141,7 +142,7 @@ Result<void> valid(const Assign& assign) {
 }
 Result<void> valid(const Ack& ack) { return count("Ack.nextIndex", ack.next_index); }
 
-// A number, at most 0: it goes into JSON.
+// Finite and at most 0: JSON cannot express an infinity.
 Result<void> logprob(float value) { return within("logprob", value, -std::numeric_limits<float>::max(), 0.0F); }
 
 Result<void> valid(const TokenLogprob& token) {
@@ -168,6 +169,7 @@ Result<void> valid(const Tokens& message) {
   if (message.depths.size() != message.ids.size()) {
     return fail("Tokens.depths has {} entries beside {} ids", message.depths.size(), message.ids.size());
   }
+  // A drafted token came from a tree, so its tree has a depth of at least 1.
   for (size_t i = 0; i < message.ids.size(); ++i) {
     TRY_VOID(within("Tokens.depths", int{message.depths[i]}, int{message.drafted[i]}, kTreeDepthMax));
   }
@@ -191,8 +193,8 @@ Result<void> valid(const Advance& advance) {
   return advance.info ? valid(*advance.info) : Result<void>();
 }
 
-// Tokens, parents and distributions come through as they are: whether they make a tree is for
-// TokenTree::make and DraftTree::make, which know the vocabulary.
+// Tokens, parents and distributions are not checked here: TokenTree::make and DraftTree::make check
+// them, because they know the vocabulary.
 Result<void> valid(const Tree& tree) {
   TRY_VOID(valid(tree.fence));
   TRY_VOID(entries("Tree.nodes", tree.nodes.size(), kTreeNodesMax));
@@ -201,7 +203,7 @@ Result<void> valid(const Tree& tree) {
 }
 Result<void> valid(const Resync& resync) { return count("Resync.held", resync.held); }
 
-// Ids, numbers of any value and free text only.
+// Messages whose fields are only ids, numbers without a range, and free text.
 template <class M>
 Result<void> valid(const M&)
   requires is_one_of<

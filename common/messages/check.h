@@ -1,6 +1,8 @@
-// What a message must fulfil beyond its types: list lengths, ranges, finite numbers
-// (docs/design/WIRE.md states each). The decoder refuses what fails here, the encoder aborts on it:
-// one truth for both. Whether a message fits the state of its reader is the actors' to say.
+// Checks what a message's types do not express: list lengths, ranges, finite numbers. WIRE.md
+// states each of them (docs/design/WIRE.md).
+//
+// Both directions use it: a decoder refuses a message that fails, and an encoder aborts. Whether a
+// message fits the state of its receiver is for the actors to decide.
 #pragma once
 
 #include "common/base/result.h"
@@ -8,8 +10,8 @@
 
 namespace slipstream {
 
-// The error names message, field, value and limit. Free text (reasons) is not looked at: the
-// encoder cuts it to its limit.
+// Errors name the message, the field, its value and the limit. Reasons are not checked, because the
+// encoder cuts them to their limit.
 Result<void> check(const ControlMessage& message);
 Result<void> check(const GenerateMessage& message);
 Result<void> check(const DraftMessage& message);

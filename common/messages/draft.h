@@ -1,5 +1,8 @@
-// Boundary `draft`: verifier <-> drafter. At most once; what does not match its fence is dropped
-// and counted, never verified.
+// Messages of the boundary `draft`, between verifier and drafter. Ranges and repetition:
+// docs/design/WIRE.md, section 6.
+//
+// Each message is delivered at most once. A tree whose fence does not match the verifier's state is
+// dropped and counted, and is never verified.
 #pragma once
 
 #include <optional>
@@ -11,71 +14,90 @@
 
 namespace slipstream {
 
-// both ways: the pair checks itself, whatever the router said
+// Both ways: verifier and drafter compare versions and tokenizers themselves, whatever the router
+// told them.
+
+// From the verifier, when the link is up. It is repeated until answered.
 struct Attach {
   VersionRange versions;
   Incarnation verifier = 0;
   Fingerprint fingerprint;
   bool operator==(const Attach&) const = default;
 };
+// The drafter's answer.
 struct Attached {
   uint16_t version = kProtocolVersion;
   Incarnation drafter = 0;
   Fingerprint fingerprint;
   std::string method;
-  std::string refusal;        // not empty: no drafting, and why
-  bool attach_first = false;  // answers an Advance of a verifier that this drafter does not know: no Attach was heard
+  std::string refusal;        // why the drafter will not draft for this verifier; empty: it will
+  bool attach_first = false;  // this answers an Advance, not an Attach: the drafter has no Attach of this verifier
   bool operator==(const Attached&) const = default;
 };
 
-// What a message speaks of. Base: the tokens [0, base_length) of the sequence; prefix_hash covers
-// exactly those.
+// Says which state of a sequence a message refers to. The receiver compares it with its own state:
+// a verifier drops a tree that does not match, and a drafter drops an old Advance and answers any
+// other that does not match with a Resync. The base is the tokens [0, base_length) of the sequence,
+// prompt included.
 struct Fence {
   SequenceId sequence;
   Epoch epoch = 0;
   Round round = 0;
   int32_t base_length = 0;
-  uint64_t prefix_hash = 0;
+  uint64_t prefix_hash = 0;  // of the base (base/prefix_hash.h)
   bool operator==(const Fence&) const = default;
 };
 
-// verifier -> drafter
+// From verifier to drafter.
+
+// Brings the drafter up to date and, usually, asks for a tree.
 struct Advance {
-  Fence fence;  // base: what the drafter already holds, before `tokens`
-  std::vector<TokenId> tokens;
-  bool draft = true;  // false: just keep up (a chunk of a prompt, or the guard backs off)
+  Fence fence;                  // its base is what the drafter holds before `tokens`
+  std::vector<TokenId> tokens;  // follow the base
+  bool draft = true;            // answer with a Tree; false: a part of a long prompt, or the draft back-off asks for none
   Tuning tuning;
-  std::optional<GenerationSpec> info;  // drafter_part() of it; with the first Advance and the one that answers a Resync
+  std::optional<GenerationSpec> info;  // drafter_part() of the request; present if the base length is 0
   bool operator==(const Advance&) const = default;
 };
+// The sequence is over: the drafter frees it.
 struct Release {
   SequenceId sequence;
   Epoch epoch = 0;
   bool operator==(const Release&) const = default;
 };
 
-// drafter -> verifier
+// From drafter to verifier.
+
+// Why a Tree has no nodes. none: it has some.
 enum class NoNodes : uint8_t { none, busy, leaving, below_threshold };
-struct DraftDistribution {  // that the children of a row were sampled from (rejection/token_distribution.h)
-  std::vector<TokenId> ids;
-  std::vector<uint16_t> weights;  // [ids] they add up to kDraftDistributionTotal
+
+// The distribution that the children of one row were sampled from (rejection/token_distribution.h).
+struct DraftDistribution {
+  std::vector<TokenId> ids;       // ascending, at most kDraftDistributionTokensMax
+  std::vector<uint16_t> weights;  // [ids] their sum is kDraftDistributionTotal
   bool operator==(const DraftDistribution&) const = default;
 };
+// Answers an Advance that asked for a tree. The nodes are not checked yet: TokenTree::make and
+// DraftTree::make decide whether they are a tree.
+//
+//   nodes          [nodes] without the root, which is the last token of the base
+//   distributions  [nodes + 1] of the root, then of each node; empty for a row without children.
+//                  Only for a rule of the ratio family; no entries for the others.
 struct Tree {
-  Fence fence;  // base: after the Advance that it answers; the root is token base_length - 1
-  uint32_t tuning_version = 0;
-  std::vector<TreeNode> nodes;  // as received: TokenTree::make and DraftTree::make decide whether it is a tree
-  std::vector<DraftDistribution>
-      distributions;  // [nodes + 1] if the rule is of the ratio family, else none; empty where a row has no children
+  Fence fence;                  // its base is the base of that Advance and its tokens
+  uint32_t tuning_version = 0;  // of that Advance
+  std::vector<TreeNode> nodes;
+  std::vector<DraftDistribution> distributions;
   NoNodes no_nodes = NoNodes::none;
-  uint32_t draft_us = 0;  // time the method spent
+  uint32_t draft_us = 0;  // time that the draft job took
   bool operator==(const Tree&) const = default;
 };
-struct Resync {  // "I hold `held` tokens of this sequence": send the rest, with info
+// Answers an Advance that does not fit: the verifier shall send again from token `held` on.
+struct Resync {
   SequenceId sequence;
   Epoch epoch = 0;
   Round round = 0;
-  int32_t held = 0;
+  int32_t held = 0;  // tokens of the sequence that the drafter holds; 0: send all, with info
   bool operator==(const Resync&) const = default;
 };
 

@@ -1,4 +1,8 @@
-// Boundary `generate`: router <-> verifier. Tokens are delivered exactly once, by index and Ack.
+// Messages of the boundary `generate`, between router and verifier. Ranges and repetition:
+// docs/design/WIRE.md, section 5.
+//
+// Each token is delivered exactly once: the verifier repeats Tokens until they are acknowledged,
+// and the router skips those whose output index it already has.
 #pragma once
 
 #include <optional>
@@ -10,47 +14,54 @@
 
 namespace slipstream {
 
+// A drafter that the verifier may connect to.
 struct DrafterRef {
   Incarnation incarnation = 0;
   std::string endpoint;
   bool operator==(const DrafterRef&) const = default;
 };
 
-// router -> verifier; repeated until answered.
+// From router to verifier.
+
+// Starts a sequence on a verifier. It is repeated until the verifier answers Accepted or Refused.
 struct Start {
   SequenceId sequence;
   Epoch epoch = 0;
   GenerationSpec spec;
-  std::vector<TokenId> tokens;       // the prompt, then what was emitted in earlier epochs
-  std::vector<DrafterRef> drafters;  // empty: plain decoding
+  std::vector<TokenId> tokens;       // the prompt, then the output of earlier epochs
+  std::vector<DrafterRef> drafters;  // the first one that is up drafts; empty: plain decoding
   Tuning tuning;
-  uint32_t lease_ms = 10'000;  // without a RouterHeartbeat for this long the sequence is freed
+  uint32_t lease_ms = 10'000;  // the verifier frees the sequence after this long without a RouterHeartbeat
   bool operator==(const Start&) const = default;
 };
-// Who drafts for a live sequence from now on, and how far to guess, in place of what its Start
-// said. Lost, it does no harm.
+// Replaces the drafters and the tuning of a live sequence. It has no answer: the router repeats the
+// newest one, so a lost one does no harm.
 struct Assign {
   SequenceId sequence;
   Epoch epoch = 0;
-  uint32_t version = 0;              // grows from Assign to Assign of an epoch, from 1; an older one is dropped
-  std::vector<DrafterRef> drafters;  // the first that is there drafts; empty: plain decoding
+  uint32_t version = 0;              // 1, 2, ... in an epoch; the verifier drops an older one
+  std::vector<DrafterRef> drafters;  // as in Start
   Tuning tuning;
   bool operator==(const Assign&) const = default;
 };
+// Acknowledges Tokens.
 struct Ack {
   SequenceId sequence;
   Epoch epoch = 0;
-  int32_t next_index = 0;  // output index expected next; below what was sent: send again from there
-  bool finished = false;   // the finish came too: forget the sequence
+  int32_t next_index = 0;  // output index that the router expects next; the verifier sends again from there
+  bool finished = false;   // the router has the finish too: the verifier forgets the sequence
   bool operator==(const Ack&) const = default;
 };
+// Ends a sequence: its client has gone.
 struct Cancel {
   SequenceId sequence;
   Epoch epoch = 0;
   bool operator==(const Cancel&) const = default;
 };
 
-// verifier -> router
+// From verifier to router.
+
+// The answers to a Start.
 struct Accepted {
   SequenceId sequence;
   Epoch epoch = 0;
@@ -60,21 +71,23 @@ struct Refused {
   SequenceId sequence;
   Epoch epoch = 0;
   std::string reason;
-  bool retry = false;  // another try, here later or elsewhere now, may succeed
+  bool retry = false;  // a later try here, or one on another verifier, may succeed
   bool operator==(const Refused&) const = default;
 };
-struct Tokens {  // kept, with the finish, until acked or the lease ends
+// Newly emitted tokens. The verifier keeps them, and the finish, until they are acknowledged or the
+// lease ends.
+struct Tokens {
   SequenceId sequence;
   Epoch epoch = 0;
   int32_t first_index = 0;  // output index of ids[0]
   std::vector<TokenId> ids;
-  std::vector<uint8_t> drafted;  // [ids] 1: a drafter had guessed it
-  std::vector<uint8_t> depths;   // [ids] of the tree that the token's step verified; 0: it had none
+  std::vector<uint8_t> drafted;  // [ids] 1: it was an accepted draft token; else 0
+  std::vector<uint8_t> depths;   // [ids] depth of the draft tree in the step that emitted it; 0: no tree
   Finish finish = Finish::none;
-  std::string reason;                  // with Finish::error: what failed, for the client
-  std::string field;                   // of the request, if that is at fault: "bad_words"; empty: it is not
-  SpeculationReport report;            // since the epoch began
-  std::vector<TokenLogprob> logprobs;  // [ids] if its Start asked for them, else none
+  std::string reason;        // with Finish::error: a sentence for the client
+  std::string field;         // with Finish::error: the request's field that is the cause ("bad_words"); empty: none is
+  SpeculationReport report;  // totals since the epoch began
+  std::vector<TokenLogprob> logprobs;  // [ids] if the Start asked for them, else empty
   bool operator==(const Tokens&) const = default;
 };
 

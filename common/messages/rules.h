@@ -1,11 +1,14 @@
-// The acceptance rules by the names that clients and operators use.
+// Acceptance rules by the names that clients and operators write, and the tree shape of each.
 //
-//   coupled     the target's own choice under shared noise; greedy at temperature 0
-//   ratio       min(1, p/q) and the residual: chains, and trees if `siblings` is above 1
-//   batch       parallel drafts: a root of `siblings` chains, sampled with replacement
-//   block       block verification of chains
-//   traversal   trees from the leaves up
-//   lenience, pareto, uniform, typical    declared bias, on chains
+//   coupled      a draft token is accepted if the target samples the same token with the same noise
+//   ratio        accept with min(1, p/q), else sample from the residual; chains, or trees if siblings > 1
+//   batch        as ratio, on `siblings` chains below one root, sampled with replacement
+//   block        block verification of a chain
+//   traversal    verification of a tree, from the leaves up
+//   lenience, pareto, uniform, typical    rules with a declared bias, on chains
+//
+// p is the target's probability of the draft token, q the drafter's. "greedy" is no name that a
+// client can give: it is what the rule coupled is called at temperature 0.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +21,16 @@
 
 namespace slipstream {
 
-inline constexpr uint8_t kSiblingsUsual = 2;  // of the rules that draw several, unless asked otherwise
+inline constexpr uint8_t kSiblingsUsual = 2;  // default of the rules that sample several siblings
 
-// The rule of that name with the shape that goes with it; nothing: no rule is called so. siblings:
-// [1, kSiblingsMax], nothing for the usual number; ignored by rules on chains.
+// The rule of this name and the shape of its trees, or nullopt if no rule has this name.
+//
+// siblings: children a node, in [1, kSiblingsMax]; nullopt for the rule's default. Rules on chains
+// ignore it.
 inline std::optional<Acceptance> acceptance_named(std::string_view name, std::optional<uint8_t> siblings) {
   constexpr std::array kRules{Rule::coupled,  Rule::ratio,  Rule::ratio,   Rule::traversal, Rule::traversal,
                               Rule::lenience, Rule::pareto, Rule::uniform, Rule::typical};
-  static_assert(kRules.size() == kRuleNames.size());
+  static_assert(kRules.size() == kRuleNames.size());  // [kRuleNames] in the same order
   const auto at = std::ranges::find(kRuleNames, name) - kRuleNames.begin();
   if (at == std::ssize(kRuleNames)) return std::nullopt;
   Acceptance acceptance{.rule = kRules[static_cast<size_t>(at)]};
@@ -38,7 +43,7 @@ inline std::optional<Acceptance> acceptance_named(std::string_view name, std::op
   return acceptance;
 }
 
-// The name of what ran; "greedy" at temperature 0.
+// The name of the rule that ran: "greedy" at temperature 0, else one of kRuleNames.
 inline std::string_view name_of(const Acceptance& acceptance) {
   switch (acceptance.rule) {
     case Rule::greedy:

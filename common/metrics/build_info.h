@@ -1,3 +1,4 @@
+// Adds the metric that says which build of which program runs.
 #pragma once
 
 #include <string_view>
@@ -6,8 +7,9 @@
 
 namespace slipstream {
 
-// Which role, version and commit runs, on which numerics ("" where there is no model), added to one
-// page of /metrics.
+// Adds slipstream_build_info to a page of /metrics: role, version, commit, compiler, build type and
+// numerics. role: "router", "verifier" or "drafter". numerics: how the model computes; "" if the
+// process has no model.
 void add_build_info(std::string_view role, std::string_view numerics, Exposition& page);
 
 }  // namespace slipstream

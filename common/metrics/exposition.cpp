@@ -13,7 +13,7 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// In the order of their first mention, so that a page always reads the same.
+// Metrics in the order of their first mention, so that two pages can be compared line by line.
 struct Exposition::Families {
   std::vector<MetricFamily> list;
   std::map<std::string_view, size_t> places;
@@ -42,7 +42,7 @@ void Exposition::gauge(const MetricName& metric, double value, Labels labels) {
 void Exposition::add_histogram(const MetricName& metric, std::span<const double> bounds, std::span<const uint64_t> counts,
                                double sum, Labels labels) {
   ClientMetric::Histogram& histogram = families_->add(metric, MetricType::Histogram, labels).histogram;
-  uint64_t cumulative = 0;
+  uint64_t cumulative = 0;  // Prometheus counts in each bucket all values up to its bound
   for (size_t i = 0; i < counts.size(); ++i) {
     cumulative += counts[i];
     histogram.bucket.push_back({.cumulative_count = cumulative,

@@ -1,5 +1,5 @@
-// Every metric of the product, in one place. docs/use/METRICS.md explains each; tests/tidy holds
-// the two together.
+// The names and help texts of all metrics of the product. docs/use/METRICS.md explains each of
+// them, and tests/tidy fails if a name is in only one of the two files.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ struct MetricName {
 
 namespace metric {
 inline constexpr MetricName kBuildInfo{"slipstream_build_info", "Always 1; labels say what runs."};
-// Router: requests. Outcomes add up to submitted, with `waiting` and `live` among them.
+// Router: requests. submitted = the requests of all outcomes + waiting + live.
 inline constexpr MetricName kRouterSubmitted{"slipstream_router_requests_submitted_total",
                                              "Chat requests that passed parsing."};
 inline constexpr MetricName kRouterRequests{"slipstream_router_requests_total", "Chat requests that ended, by outcome."};
@@ -50,8 +50,7 @@ inline constexpr MetricName kRouterWorkerFaults{"slipstream_router_worker_faults
 inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_total",
                                               "Messages dropped: malformed, of unknown kind, or from a stranger."};
 
-// Verifier: draft nodes. received = the sum over all fates, `held` among them
-// (docs/use/METRICS.md).
+// Verifier: draft nodes. received = the nodes of all fates + held (docs/use/METRICS.md).
 inline constexpr MetricName kVerifierNodesReceived{"slipstream_verifier_draft_nodes_received_total",
                                                    "Draft nodes that reached the verifier."};
 inline constexpr MetricName kVerifierNodes{"slipstream_verifier_draft_nodes_total", "Draft nodes by what became of them."};
@@ -130,7 +129,7 @@ inline constexpr MetricName kVerifierAttachesWaiting{"slipstream_verifier_attach
 inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
                                                 "Messages dropped, and drafters quarantined for them."};
 
-// Drafter: asks. asks = the sum over all answers, and those in the job that runs or waits.
+// Drafter: asks. asks = the answers of all outcomes + the asks in the job that runs or waits.
 inline constexpr MetricName kDrafterAsks{"slipstream_drafter_asks_total", "Trees that verifiers asked for."};
 inline constexpr MetricName kDrafterAnswers{"slipstream_drafter_answers_total",
                                             "Asks by what became of them: tree, empty (with a reason), overtaken."};

@@ -15,11 +15,12 @@
 namespace slipstream {
 namespace {
 
-// How far a load is, and what each part of it took.
+// Reports the progress of a load, and times its parts.
 class LoadWatch {
  public:
   LoadWatch(uint64_t bytes, const OnLoad& told) : told_(told), progress_{.all = bytes} {}
 
+  // Starts a part. The callback that it returns adds bytes to it.
   std::function<void(uint64_t)> counts(LoadPart part) {
     progress_.part = part;
     progress_.bytes = 0;
@@ -28,7 +29,7 @@ class LoadWatch {
       if (told_) told_(progress_);
     };
   }
-  double lap() {  // seconds since the last one
+  double lap() {  // seconds since the last call
     const auto now = std::chrono::steady_clock::now();
     return std::chrono::duration<double>(now - std::exchange(began_, now)).count();
   }
@@ -46,9 +47,9 @@ struct LanguageModel::State {
   StepLimits limits;
   uint64_t weights_hash = 0;
   LoadReport report;
-  std::shared_ptr<Device> device;  // outlives the model, which points into it
+  std::shared_ptr<Device> device;  // declared before the model, which points into it
   Llama model;
-  size_t wanted = 0;  // rows of the last run
+  size_t wanted = 0;  // wanted rows of the last run
 };
 
 LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}

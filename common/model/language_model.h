@@ -1,6 +1,6 @@
-// A model loaded from a Hugging Face folder or a GGUF file onto a device, for a verifier or for a
-// drafter: give it a Step, get one token for each wanted row, or the candidates that a target near
-// it would likely choose.
+// A model loaded from a Hugging Face folder or a GGUF file onto a device. run() computes a Step and
+// gives, for each wanted row, the sampled token (a verifier), or the tokens that a similar target
+// will likely sample (a drafter).
 //
 //   TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = 2}));
 //   TRY(LanguageModel target, LanguageModel::load(folder, device, {.cache_blocks = 256}));
@@ -10,8 +10,8 @@
 //   TRY_VOID(small.run(step));
 //   std::span<const Ranked> candidates = small.ranked(0);
 //
-// Each model has a cache of its own on its device: cache blocks and slots of its steps name rows of
-// that one alone. Models keep their device alive.
+// Each model has its own cache on the device: blocks and slots of its steps are rows of that cache.
+// A model keeps its device alive.
 //
 // Threads: one thread at a time calls the models of one device (device.h). load() allocates
 // everything; run() allocates nothing.
@@ -38,28 +38,31 @@ inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more
 
 struct ModelOptions {
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
-  int32_t rows_max = kStepRowsMax;  // rows of one step
-  int32_t ranked = 0;               // candidates a wanted row, at most kRankedMax; 0: its one token
-  OnLoad on_load;                   // told how far loading is; may be empty
+  int32_t rows_max = kStepRowsMax;  // rows of a step
+  int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
+  OnLoad on_load;                   // called while the model loads; may be empty
 };
 
 class LanguageModel {
  public:
-  // The device keeps what a load that fails had packed by then.
+  // Loads a model. If that fails, the device keeps what was packed until then. Errors name the
+  // option or the file and what is wrong with it.
   static Result<LanguageModel> load(const std::filesystem::path& model, std::shared_ptr<Device> device,
                                     const ModelOptions& options);
   LanguageModel(LanguageModel&&) noexcept;
   LanguageModel& operator=(LanguageModel&&) noexcept;
   ~LanguageModel();
 
-  // Moves first, then the forward pass. [wanted] the token after that row; -1: its logits were not
-  // finite; empty where candidates are ranked instead. Valid until the next run. An error names the
-  // field of the step that is out of range; nothing was changed then.
+  // Does the step's moves, then the forward pass. Returns [wanted] the token after each wanted row,
+  // or -1 if the row is refused (sampling/chain.h); empty if the model ranks candidates instead.
+  // Valid until the next run. An error names the field of the step that is out of range, and the
+  // step has changed nothing then.
   Result<std::span<const TokenId>> run(const Step& step);
-  // [up to ModelOptions::ranked] of the wanted row of that index in the last run (sampling/rank.h);
-  // none: not finite.
+  // The candidates of a wanted row of the last run, likeliest first (sampling/rank.h), at most
+  // ModelOptions::ranked. Empty: the row is refused. REQUIRES: the model ranks, and has that row.
   std::span<const Ranked> ranked(size_t wanted) const;
-  std::span<const float> logits() const;  // [wanted, vocabulary] of the last run, before any adjustment
+  // [wanted, vocabulary] the last run's logits as the model gave them, before any logits processor.
+  std::span<const float> logits() const;
 
   const LlamaConfig& config() const;
   uint64_t weights_hash() const;  // checkpoint/fingerprint.h

@@ -19,12 +19,12 @@ RopeRules rope_rules(const LlamaConfig& config) {
 
 }  // namespace
 
-// Shorthand for loading: names and shapes from the checkpoint, packed by the device.
+// Takes tensors from the checkpoint by name and shape, and packs them onto the device.
 struct Llama::Loader {
   const Checkpoint& checkpoint;
   Device& device;
   const std::function<void(uint64_t)>& packed;
-  std::vector<const Weight*>& weights;  // all that were packed
+  std::vector<const Weight*>& weights;  // receives all that are packed
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) const {
     TRY(Weight * weight, device.pack(stacked, format));
@@ -35,6 +35,7 @@ struct Llama::Loader {
     TRY(const HostMatrix matrix, checkpoint.matrix(name, 1, cols));
     return pack({&matrix, 1}, Format::f32);
   }
+  // Matrices that read the same input are stacked into one weight: one pass over the input, one op.
   struct Part {
     std::string name;
     int32_t rows;
@@ -49,7 +50,7 @@ struct Llama::Loader {
     for (const HostMatrix& matrix : matrices) packed(matrix.bytes.size());
     return weight;
   }
-  // Vectors end to end, as a column.
+  // Vectors, one behind the other, as one column.
   Result<Weight*> column(const std::vector<Part>& parts) const {
     std::vector<HostMatrix> matrices;
     for (const Part& part : parts) {
@@ -135,6 +136,8 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   return model;
 }
 
+// Buffers keep their addresses and only change their row counts, so that a device can capture a
+// step.
 Llama::Buffers Llama::cut(Shape shape) const {
   Buffers buffers = buffers_;
   for (Tensor* each :
@@ -159,10 +162,13 @@ void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) c
   ops.linear(at.heads, *layer.attention_out, layer.out_bias, at.delta);
 }
 
+// Pre-norm blocks: each block's output is added to the residual by the norm of the next one, so
+// that one op reads the residual once. The head runs over wanted rows only: it is the largest
+// matrix.
 void Llama::forward(Ops& ops, Shape shape) const {
   const Buffers at = cut(shape);
   ops.embed(*embedding_, at.residual);
-  const Tensor* delta = nullptr;  // what the block before adds to the residual
+  const Tensor* delta = nullptr;  // output of the block before, not yet added to the residual
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const int index = static_cast<int>(i);
@@ -174,7 +180,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
     ops.linear(at.gated, *layer.down, nullptr, at.delta);
     delta = &at.delta;
   }
-  if (shape.wanted == 0) return;  // a prompt chunk that is not the last
+  if (shape.wanted == 0) return;  // the step has prompt chunks only, none of them the last of its prompt
   ops.gather(at.residual, at.wanted_residual);
   ops.gather(at.delta, at.wanted_delta);
   ops.add_rms_norm(at.wanted_residual, &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);

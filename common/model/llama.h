@@ -1,6 +1,6 @@
-// The Llama family, described once for serving: RMS norm, rotary attention with grouped heads,
-// gated SiLU; tied or untied head; with biases on the attention's projections (Qwen2) or norms on
-// its heads (Qwen3).
+// The Llama family of networks: RMS norm, grouped-query attention with rotary positions, gated
+// SiLU; a tied or untied output head; optionally biases on the attention's projections (Qwen2) and
+// norms on its heads (Qwen3).
 #pragma once
 
 #include <functional>
@@ -13,16 +13,16 @@
 namespace slipstream {
 
 struct LlamaOptions {
-  int32_t rows_max = 0;                  // of one step
+  int32_t rows_max = 0;                  // rows of a step
   int32_t cache_blocks = 0;              // for all sequences together
-  int32_t ranked = 0;                    // candidates a wanted row; 0: its one chosen token
-  std::function<void(uint64_t)> packed;  // told after each matrix how many bytes it has as it is stored
+  int32_t ranked = 0;                    // candidates per wanted row; 0: sample its token
+  std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes
 };
 
 class Llama final : public Network {
  public:
-  // Packs all weights onto the device, which owns them and outlives the model; the checkpoint may
-  // go afterwards.
+  // Packs all weights onto the device, which owns them and must outlive the model. The checkpoint
+  // is not needed afterwards.
   static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                             const LlamaOptions& options);
 
@@ -30,17 +30,17 @@ class Llama final : public Network {
   std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
   std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
 
-  Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] f32: the first Shape::wanted rows are this step's
-  Tensor sampled_tokens() const {
-    return buffers_.sampled_tokens;
-  }  // [rows_max, 1] i32, likewise; no data where candidates are ranked
-  Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords], likewise; no data where one is chosen
+  // The last step's results: the first Shape::wanted rows. The model either samples or ranks; the
+  // other tensor has no data.
+  Tensor logits() const { return buffers_.logits; }                  // [rows_max, vocabulary] f32
+  Tensor sampled_tokens() const { return buffers_.sampled_tokens; }  // [rows_max, 1] i32
+  Tensor ranked() const { return buffers_.ranked; }                  // [rows_max, ranked * kRankedWords]
 
  private:
   struct Loader;
   struct Layer {
     Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
-    Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model has none
+    Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model does not have it
   };
   struct Buffers {
     Tensor residual, delta, normed;                       // [rows, hidden]
@@ -53,7 +53,7 @@ class Llama final : public Network {
   static Result<Layer> load_layer(const Loader& load, const LlamaConfig& config, int index);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
   static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options);
-  Buffers cut(Shape shape) const;  // the buffers' first rows
+  Buffers cut(Shape shape) const;  // views of the buffers' first rows
 
   float eps_ = 0;
   int32_t heads_ = 0, kv_heads_ = 0;

@@ -1,4 +1,4 @@
-// What a load tells while it goes on, and what it took: people look before they read.
+// The progress of loading a model, and how long it took: for the log.
 #pragma once
 
 #include <chrono>
@@ -9,37 +9,37 @@
 
 namespace slipstream {
 
-// First every byte of the weights is read and hashed: a file that is not in memory yet comes from
-// the disk there. Then matrices are packed for the device.
+// A load first reads and hashes every byte of the weights, which takes long if the file comes from
+// the disk. Then it packs the matrices for the device.
 enum class LoadPart : uint8_t { read, pack };
 
 struct LoadProgress {
   LoadPart part = LoadPart::read;
-  uint64_t bytes = 0, all = 0;  // of the weights as they are stored: done so far, and altogether
+  uint64_t bytes = 0, all = 0;  // bytes of the stored weights: done so far, and in all
 };
-using OnLoad = std::function<void(const LoadProgress&)>;  // after each piece, on the loading thread
+using OnLoad = std::function<void(const LoadProgress&)>;  // called after each piece, on the loading thread
 
 struct LoadReport {
-  uint64_t bytes = 0;  // of the weights as they are stored
+  uint64_t bytes = 0;  // of the stored weights
   double read_seconds = 0;
-  double pack_seconds = 0;   // with tables and address space for cache and buffers
-  double trial_seconds = 0;  // of steps that a verifier timed before its first (calibrate.h); a drafter times none
+  double pack_seconds = 0;   // including tables, and address space for cache and buffers
+  double trial_seconds = 0;  // of the timed trial steps (calibrate.h); 0: there were none, as in a drafter
 
   std::string words() const;  // "read 269 MB in 0.04 s, packed them in 0.11 s, timed steps for 0.31 s"
 };
 
-// The lines of a load that takes long: one a second, none where it is done sooner.
+// Makes the log lines of a load: one a second, so a short load has none.
 class LoadLines {
  public:
   using Time = std::chrono::steady_clock::time_point;
   explicit LoadLines(Time began) : said_(began) {}
-  std::optional<std::string> due(const LoadProgress& progress, Time now);  // "packed 512 of 2472 MB"
+  std::optional<std::string> due(const LoadProgress& progress, Time now);  // "packed 512 of 2472 MB", or nothing yet
 
  private:
   Time said_;
 };
 
-// Has the log say so of the load that begins now.
+// Writes these lines to the log, for a load that begins now.
 OnLoad log_load();
 
 }  // namespace slipstream

@@ -4,6 +4,7 @@
 
 namespace slipstream {
 
+// Processes a copy, because logprobs are computed from the model's own logits afterwards.
 std::span<const float> processed(const Step& step, int32_t wanted, std::span<const float> logits, std::vector<float>& copy) {
   if (step.processed.empty()) return logits;
   const auto row = std::ranges::lower_bound(step.processed, wanted, {}, &ProcessedRow::wanted);

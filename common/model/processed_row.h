@@ -1,4 +1,4 @@
-// The logits that a wanted row's token is chosen from.
+// The logits that a wanted row's token is sampled from.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace slipstream {
 
-// logits: [vocabulary] of that wanted row. They come back as they are if the step does not adjust
-// them, else what its adjuster makes of them in `copy`, which grows once.
+// Applies the wanted row's logits processor, if the step has one for it. Returns the result, which
+// lies in `copy` (it grows once), or `logits` themselves. logits: [vocabulary] of the row.
 std::span<const float> processed(const Step& step, int32_t wanted, std::span<const float> logits, std::vector<float>& copy);
 
 }  // namespace slipstream

@@ -31,7 +31,8 @@ Result<void> check_range(std::span<const int32_t> values, int64_t end, const cha
   return {};
 }
 
-// What a row sees must lie in blocks that exist.
+// Every position that a row sees must lie in a block that its sequence has and the cache has.
+// Called after the row's sequence was checked, which indexes the block table.
 Result<void> check_context(const Step& step, size_t row, const StepLimits& limits) {
   const int32_t visible = step.visible[row];
   const uint64_t ancestors = step.ancestors[row];
@@ -73,6 +74,7 @@ Result<void> check_processed(const Step& step) {
 
 }  // namespace
 
+// Lengths first, then indices: each check relies on those before it.
 Result<void> check_step(const Step& step, const StepLimits& limits) {
   TRY_VOID(check_lengths(step, limits.rows_max));
   const int64_t slots = int64_t{limits.cache_blocks} * kBlockTokens;

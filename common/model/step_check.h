@@ -1,5 +1,5 @@
-// Whether a Step can be run at all, before anything is touched: every index in range, every span of
-// the right length.
+// Checks a Step before it runs: every index is in range, every span has the right length. A device
+// trusts its steps, so nothing else checks them.
 #pragma once
 
 #include "common/base/result.h"

@@ -4,6 +4,7 @@
 
 namespace slipstream {
 
+// Pads the table with block 0, which no row of the sequence sees.
 int32_t StepPlan::add_sequence(std::span<const int32_t> blocks) {
   const int32_t index = sequences();
   block_table.insert(block_table.end(), blocks.begin(), blocks.end());

@@ -1,5 +1,6 @@
-// One forward pass as an actor or a draft method plans it and a LanguageModel runs it: ids and
-// numbers only, no logits.
+// Builds a Step (ops.h): the buffers behind its spans, and the verbs that fill them. An actor or a
+// draft method plans one (engine/pass.h), a LanguageModel runs it. It holds ids and numbers only,
+// no logits, and is reused from step to step.
 #pragma once
 
 #include <bit>
@@ -13,14 +14,14 @@
 
 namespace slipstream {
 
-// A wanted row whose token's logprob is wanted, too, with so many alternatives.
+// A wanted row whose token's logprob is wanted as well.
 struct LogprobRow {
   int32_t wanted = 0;   // index among the wanted rows
-  int32_t parent = -1;  // index among these rows of the one that its token follows; -1: the root, an emitted token
-  int32_t top = 0;
+  int32_t parent = -1;  // index in StepPlan::logprobs of the tree row's parent; -1: this is the root
+  int32_t top = 0;      // alternatives to report
 };
 
-// The buffers behind a Step (ops.h), reused from step to step.
+// The fields are those of Step, which explains them.
 struct StepPlan {
   std::vector<int32_t> token, position, slot, sequence, visible;  // [rows]
   std::vector<uint64_t> ancestors;                                // [rows]
@@ -30,10 +31,9 @@ struct StepPlan {
   std::vector<int32_t> wanted;        // [wanted] row indices, ascending
   std::vector<KvMove> moves;
   std::vector<ProcessedRow> processed;
-  std::vector<std::shared_ptr<const LogitsProcessor>>
-      logits_processors;  // kept alive by the step; their sequences change them between steps
+  std::vector<std::shared_ptr<const LogitsProcessor>> logits_processors;  // shared: a sequence may end while the step runs
   std::vector<TokenId> path;
-  std::vector<LogprobRow> logprobs;  // not the model's business: the job reads them off its logits
+  std::vector<LogprobRow> logprobs;  // not in the Step: the verify job computes them from the model's logits
 
   struct Row {
     TokenId token = 0;
@@ -44,12 +44,12 @@ struct StepPlan {
 
   int rows() const { return static_cast<int>(token.size()); }
   int sequences() const { return blocks_max == 0 ? 0 : static_cast<int>(block_table.size()) / blocks_max; }
-  int32_t add_sequence(std::span<const int32_t> blocks);  // its index; at most blocks_max, which is set
+  int32_t add_sequence(std::span<const int32_t> blocks);  // returns its index. REQUIRES (unchecked): at most blocks_max
   void add(const Row& row);
-  void want(const RowSampling& how);                                                      // the logits of the row added last
-  int32_t add_logits_processor(std::shared_ptr<const LogitsProcessor> logits_processor);  // its index
-  // The row wanted last is adjusted. token_of(j): the token of the tree's row j, which is drafted
-  // unless j is 0, the root.
+  void want(const RowSampling& how);  // makes the row added last a wanted row
+  int32_t add_logits_processor(std::shared_ptr<const LogitsProcessor> logits_processor);  // returns its index
+  // Applies that logits processor to the row wanted last. The row's path is the drafted tokens
+  // among its ancestors: all but row 0, the root. token_of(j): the token of the tree's row j.
   template <class TokenOf>
   void adjust(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of) {
     const auto begin = static_cast<int32_t>(path.size());

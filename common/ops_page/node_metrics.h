@@ -1,3 +1,4 @@
+// Adds the metrics of a process's event loop and sockets to a page of /metrics.
 #pragma once
 
 #include "common/metrics/exposition.h"
@@ -5,7 +6,7 @@
 
 namespace slipstream {
 
-// What a process's loop and sockets did, added to one page of /metrics.
+// The slipstream_node_... metrics, from Node::node_counters().
 void add_node_metrics(const NodeCounters& counters, Exposition& page);
 
 }  // namespace slipstream

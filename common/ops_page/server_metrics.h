@@ -1,3 +1,4 @@
+// Adds the metrics of a process's HTTP server to a page of /metrics.
 #pragma once
 
 #include "common/http/server.h"
@@ -5,7 +6,7 @@
 
 namespace slipstream {
 
-// What a process's HTTP side did, added to one page of /metrics.
+// The slipstream_http_... metrics, from http::Server::counters().
 void add_server_metrics(const http::ServerCounters& counters, Exposition& page);
 
 }  // namespace slipstream

@@ -1,5 +1,9 @@
-// The HTTP side of a process that is no API: /metrics, /health (alive), /ready (a router took it,
-// and it is not leaving), and / with a page of text.
+// The HTTP pages of a worker (a verifier or a drafter), for operators and for Prometheus:
+//
+//   /           a page of text: name, state, what it works with
+//   /metrics    its metrics
+//   /health     200 while the process lives
+//   /ready      200 while a router uses it and it is not leaving; else 503 and the reason
 #pragma once
 
 #include <functional>
@@ -10,8 +14,10 @@
 
 namespace slipstream {
 
-enum class WorkerState : uint8_t { waiting, ready, leaving };  // no router took it yet; one did; it was told to stop
+// No router uses it yet; at least one does; it was told to stop.
+enum class WorkerState : uint8_t { waiting, ready, leaving };
 
+// welcome: at least one router has accepted this worker. leaving: it was told to stop.
 constexpr WorkerState worker_state(bool welcome, bool leaving) {
   return leaving ? WorkerState::leaving : welcome ? WorkerState::ready : WorkerState::waiting;
 }
@@ -20,10 +26,10 @@ struct WorkerPage {
   std::string name;                      // "slipstream-verifier"
   std::function<std::string()> metrics;  // one scrape; thread-safe
   std::function<WorkerState()> state;    // thread-safe
-  std::string work = {};                 // what it works with, for people; empty: the page does not say
+  std::string work = {};                 // a line of text about its model or method; empty: no such line
 };
 
-// port 0: any free one. Errors are Server::listen's.
+// Serves the pages until the server is destroyed. port 0: any free one. Errors: as Server::listen.
 Result<http::Server> serve_worker_page(const std::string& address, uint16_t port, WorkerPage page);
 
 }  // namespace slipstream

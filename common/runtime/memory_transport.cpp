@@ -16,7 +16,7 @@ class MemoryTransport final : public Transport {
       CHECK(!port_.endpoint || other->endpoint != port_.endpoint, "{} is taken", *port_.endpoint);
     }
     hub_.ports_.push_back(&port_);
-    for (auto* other : hub_.ports_) {  // whoever waited for this endpoint
+    for (auto* other : hub_.ports_) {  // links that waited for this endpoint connect now
       for (auto& [peer, link] : other->links) hub_.attach(*other, peer, link);
     }
   }
@@ -38,14 +38,17 @@ class MemoryTransport final : public Transport {
     } else if (auto [from, name, link] = incoming(peer); link) {
       hub_.detach(*from, name, *link);
       hub_.tell(*from, PeerDown{name});
-      hub_.attach(*from, name, *link);  // their side reconnects
+      hub_.attach(*from, name, *link);  // the other side reconnects, as libzmq would
     }
+    // disconnect() promises that no event of this peer follows.
     std::erase_if(port_.events, [&](const TransportEvent& event) {
       return std::visit([&](const auto& e) { return e.peer == peer; }, event);
     });
     port_.queued.erase(peer);
   }
 
+  // The receiver learns of an incoming peer with its first frame, as over ZeroMQ, where the
+  // envelope of that frame is the first thing that names the sender.
   void send(Peer peer, Frame frame) override {
     std::lock_guard lock(hub_.mutex_);
     if (auto at = port_.links.find(peer); at != port_.links.end()) {
@@ -63,7 +66,7 @@ class MemoryTransport final : public Transport {
     const auto ready = [this] { return port_.woken || !port_.events.empty(); };
     if (wait.count() > 0 && !ready()) port_.changed.wait_for(lock, wait, ready);
     if (port_.events.empty()) {
-      if (wait.count() > 0) port_.woken = false;
+      if (wait.count() > 0) port_.woken = false;  // a look without waiting does not use the wake-up
       return std::nullopt;
     }
     TransportEvent event = std::move(port_.events.front());
@@ -72,6 +75,7 @@ class MemoryTransport final : public Transport {
       --port_.queued[from->peer];
       ++counters_.received;
       counters_.received_bytes += from->frame.bytes.size();
+      // Checked by the receiver, as over a socket, where the sender cannot be trusted.
       if (from->frame.bytes.size() > frame_bytes_max(from->frame.boundary)) {
         ++counters_.malformed;
         return Malformed{from->peer, "a frame over the limit of its boundary"};
@@ -86,7 +90,8 @@ class MemoryTransport final : public Transport {
     port_.changed.notify_one();
   }
 
-  void close(std::chrono::milliseconds) override {  // what was sent has arrived
+  // No linger is needed: a frame is in the receiver's queue as soon as it is sent.
+  void close(std::chrono::milliseconds) override {
     std::lock_guard lock(hub_.mutex_);
     if (std::erase(hub_.ports_, &port_) == 0) return;
     for (auto& [peer, link] : port_.links) {
@@ -106,9 +111,10 @@ class MemoryTransport final : public Transport {
   const TransportCounters& counters() const override { return counters_; }
 
  private:
+  // The link of another port that is connected to this one.
   struct Incoming {
     MemoryHub::Port* from = nullptr;
-    Peer name;  // of this port, as `from` calls it
+    Peer name;  // what `from` calls this port
     MemoryHub::Link* link = nullptr;
   };
   Incoming incoming(Peer peer) {
@@ -147,8 +153,8 @@ void MemoryHub::attach(Port& from, Peer peer, Link& link) {
   tell(from, PeerUp{peer});
 }
 
-// The other side learns that this link ended. Its own side does not: it ended it, or is told by the
-// caller.
+// Gives PeerDown to the other side only. The side that owns the link either ended it itself or gets
+// its PeerDown from the caller.
 void MemoryHub::detach(Port& from, Peer, Link& link) {
   if (link.greeted) tell(*link.other, PeerDown{incoming_peer(from.self)});
   link.other = nullptr;

@@ -1,6 +1,11 @@
-// Links between actors of one process, for tests and for measuring what the sockets cost. Same
-// semantics as zmq/zmq_transport.h: up, down, reconnect, bounded queues, counted drops. Endpoints
-// are "memory://NAME".
+// Connects actors inside one process, for tests and for measuring what the sockets cost. It keeps
+// the semantics of zmq/zmq_transport.h: peers go up and down, links reconnect, queues are bounded,
+// and dropped frames are counted. Endpoints are "memory://NAME".
+//
+//   MemoryHub hub;
+//   auto server = hub.open(1, "memory://verifier");
+//   auto client = hub.open(2);
+//   client->connect(Peer{7}, "memory://verifier");
 #pragma once
 
 #include <condition_variable>
@@ -16,11 +21,14 @@
 
 namespace slipstream {
 
-// Where transports of one process find each other. One mutex guards all of it: a hub has a handful
-// of ports. Thread-safe; must outlive its transports.
+// The place where the transports of one process find each other. One mutex guards all of its state
+// and that of all ports, because a hub has only a handful of them. Thread-safe. A hub must outlive
+// its transports.
 class MemoryHub {
  public:
-  // self: one port an incarnation. bind: an endpoint that others connect to; taken ones abort.
+  // Opens one port. self: the incarnation of its owner, unique within the hub. bind: the endpoint
+  // that others may connect to; nullopt: this port only connects.
+  // REQUIRES: no other port is bound to `bind`.
   std::unique_ptr<Transport> open(Incarnation self, std::optional<std::string> bind = std::nullopt);
 
  private:
@@ -29,8 +37,8 @@ class MemoryHub {
   // One connection, held by the port that asked for it.
   struct Link {
     std::string endpoint;
-    Port* other = nullptr;  // null: nobody is bound there now
-    bool greeted = false;   // the other side has seen a frame of ours
+    Port* other = nullptr;  // the port bound to `endpoint`; null: there is none now
+    bool greeted = false;   // the other side has received a frame, and so a PeerUp
   };
   struct Port {
     Incarnation self = 0;
@@ -38,14 +46,14 @@ class MemoryHub {
     std::map<Peer, Link> links;
     std::deque<TransportEvent> events;
     std::map<Peer, int> queued;  // frames in `events`, by sender
-    bool woken = false;
+    bool woken = false;          // wake() was called and no waiting next() has returned since
     std::condition_variable changed;
   };
 
-  // All with mutex_ held.
-  void attach(Port& from, Peer peer, Link& link);
-  void detach(Port& from, Peer peer, Link& link);
-  static void tell(Port& port, TransportEvent event);
+  // REQUIRES, for all three: mutex_ is held.
+  void attach(Port& from, Peer peer, Link& link);      // connects the link if its endpoint is bound
+  void detach(Port& from, Peer peer, Link& link);      // ends the link; REQUIRES: it is connected
+  static void tell(Port& port, TransportEvent event);  // queues an event for the owner of `port`
 
   std::mutex mutex_;
   std::vector<Port*> ports_;

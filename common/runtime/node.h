@@ -1,6 +1,13 @@
-// Drives one actor in the real world: frames in and out through a Transport, jobs on a
-// ComputeThread, the clock, one alarm, and a bounded inbox for local events from other threads
-// (HTTP). run() is the loop; everything else of the actor happens on its thread.
+// Drives one actor in a real process (the simulator in tests/sim drives the same actors without
+// one). The node gives the actor its events and performs its effects:
+//
+//   events from              effects to
+//   frames of a Transport    a Transport (messages, Connect, Disconnect)
+//   results of jobs          a ComputeThread (Run)
+//   the alarm                the alarm (WakeAt)
+//   post(), from any thread  the log (Note), and `Local` for all other effects
+//
+// run() is the loop. The actor is called on the thread of run() only.
 #pragma once
 
 #include <algorithm>
@@ -26,25 +33,28 @@ namespace slipstream {
 // Counters of the loop itself.
 struct NodeCounters {
   TransportCounters transport;
-  uint64_t misdirected = 0;  // a well-formed message that this role does not take
-  uint64_t undecodable = 0;  // a frame whose payload is no message of its boundary
-  uint64_t inbox_full = 0;   // local events refused
-  uint64_t events = 0;       // given to the actor
+  uint64_t misdirected = 0;  // well-formed messages that this role does not take
+  uint64_t undecodable = 0;  // frames whose payload is not a message of their boundary
+  uint64_t inbox_full = 0;   // local events refused by post()
+  uint64_t events = 0;       // events given to the actor
 };
 
 inline constexpr int kEventsPerTurnMax = 64;                       // of one source, before the others get their turn
-inline constexpr std::chrono::milliseconds kPublishInterval{100};  // at the latest, when the loop never sleeps
-inline constexpr std::chrono::milliseconds kSleepMax{1000};        // no alarm set: look around this often
-inline constexpr std::chrono::milliseconds kDrainLinger{1000};     // what was sent last has this long to leave
+inline constexpr std::chrono::milliseconds kPublishInterval{100};  // between two publications of a loop that never sleeps
+inline constexpr std::chrono::milliseconds kSleepMax{1000};        // longest sleep of the loop
+inline constexpr std::chrono::milliseconds kDrainLinger{1000};     // time for the last frames to leave after the end
 
-// Local: a callable that takes each effect which is neither a message, a link, a job, a note nor
-// the alarm (the router's deliveries). struct NoLocal {} where there is none. J, R: the job of the
-// actor's Run<J> effect; NoJob where it has none.
+// Defaults of Node's parameters, for actors that have no local effects and no jobs.
 struct NoLocal {};
 struct NoJob {};
 
-// Actor and transport must outlive the node. The first event is Woke, at about time 0; time is
-// microseconds since construction.
+// A: the actor.
+// J, R: the job of the actor's Run<J> effect and its result; NoJob if it has none.
+// Local: a callable that takes the effects that Node does not perform itself (the router's
+//        deliveries to HTTP); NoLocal if there are none.
+//
+// Actor and transport must outlive the node. Time is in microseconds since construction. The first
+// event is Woke, at about time 0.
 template <Actor A, class J = NoJob, class R = NoJob, class Local = NoLocal>
 class Node {
  public:
@@ -57,15 +67,18 @@ class Node {
     if constexpr (kHasJob) compute_.emplace(std::move(work), [this] { transport_.wake(); });
   }
 
-  // Returns when stopped; a job that runs then ends in the destructor. Call once; the transport is
-  // closed afterwards.
+  // Runs the loop until `stop`, then closes the transport. Call one of the two run() once. If a
+  // job is running at the end, the destructor waits for it.
   void run(const std::stop_token& stop) {
     loop(stop);
     leave();
   }
-  // When stopped, `told` sees the actor as it is; it is then given `words`, so that it can say
-  // farewell, and goes on until it is done(), or for `grace`, at whose end it may be given
-  // `final_event`. What it sends last has kDrainLinger to leave. Returns what is left of the grace.
+  // How to stop without losing work. After `stop`:
+  //   1. told(actor) is called, so that the caller can log what is still under way.
+  //   2. The actor is given `words`, its event "drain": it tells its peers that it leaves.
+  //   3. The loop goes on until done(actor), but for `grace` at most.
+  //   4. The inbox closes. If the actor is still not done, it is given `final_event`, if any.
+  //   5. The transport closes. The last frames have kDrainLinger to leave.
   struct DrainPlan {
     Event words;
     std::chrono::milliseconds grace{0};
@@ -73,23 +86,25 @@ class Node {
     std::optional<Event> final_event = std::nullopt;
     std::function<void(const A&)> told = [](const A&) {};
   };
+  // As run(stop), with a drain at the end. Returns what is left of the grace.
   std::chrono::milliseconds run(const std::stop_token& stop, DrainPlan drain) {
     loop(stop);
     drain.told(actor_);
     give(std::move(drain.words));
-    publish();  // before the inbox closes: whoever is turned away by it can tell that we leave
+    publish();  // before the inbox closes: a poster that it refuses can read that this process leaves
     end_ = now() + drain.grace;
     while (!drain.done(actor_) && now() < *end_) {
       if (!turn()) sleep();
     }
-    inbox_.close();  // who posts now is told; who was told yes is heard
+    inbox_.close();  // from here on post() returns false; every event accepted before is still given
     while (auto event = inbox_.pop()) give(*std::move(event));
     if (!drain.done(actor_) && drain.final_event) give(*std::move(drain.final_event));
     leave();
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::max(*end_ - now(), Time(0)));
   }
 
-  // Thread-safe; false: the inbox is full (counted).
+  // Gives the actor a local event, soon. Thread-safe. False: the inbox is full or closed; the event
+  // is dropped and counted.
   bool post(Event event) {
     if (!inbox_.push(std::move(event))) {
       inbox_full_.fetch_add(1, std::memory_order_relaxed);
@@ -99,8 +114,10 @@ class Node {
     return true;
   }
 
-  auto counters() const { return published_actor_.read(); }  // thread-safe
-  NodeCounters node_counters() const {                       // thread-safe
+  // The counters of the actor and of the loop as last published, at most about kSleepMax ago.
+  // Thread-safe.
+  auto counters() const { return published_actor_.read(); }
+  NodeCounters node_counters() const {
     NodeCounters counters = published_node_.read();
     counters.inbox_full = inbox_full_.load(std::memory_order_relaxed);
     return counters;
@@ -127,7 +144,8 @@ class Node {
     transport_.close(kDrainLinger);
   }
 
-  // Everything that is ready, each source in its turn and none for ever. False: nothing was.
+  // Handles what is ready now: alarm, job, inbox, transport. At most kEventsPerTurnMax events of
+  // one source, so that a flood from one does not starve the others. False: nothing was ready.
   bool turn() {
     bool any = ring() | take_result();
     for (int n = 0; n < kEventsPerTurnMax; ++n) {
@@ -146,6 +164,8 @@ class Node {
     return any;
   }
 
+  // Waits for the next transport event, the alarm or the end of the drain. post() and a finished
+  // job end the wait through transport_.wake().
   void sleep() {
     publish();
     Time wait = kSleepMax;
@@ -154,6 +174,7 @@ class Node {
     if (auto event = transport_.next(wait)) take(*std::move(event));
   }
 
+  // Gives Woke if the alarm is due. The alarm is cleared first: the actor may set it again in on().
   bool ring() {
     if (!alarm_ || now() < *alarm_) return false;
     alarm_.reset();
@@ -171,6 +192,7 @@ class Node {
     return false;
   }
 
+  // Events that the actor does not list in its Event variant are dropped at compile time.
   void take(TransportEvent event) {
     std::visit(
         [this]<class E>(E&& e) {
@@ -193,6 +215,8 @@ class Node {
     }
   }
 
+  // Gives the actor the messages that its Event lists as From<M>. Any other well-formed message is
+  // counted, and is a strike for its sender (Malformed) just as one that does not decode.
   template <class Message>
   void route(Peer peer, Result<Message> message) {
     if (!message) {
@@ -215,6 +239,8 @@ class Node {
     if constexpr (kHears<Malformed>) give(Malformed{peer, std::move(why)});
   }
 
+  // One event, then its effects in their order. Performing an effect never gives the actor another
+  // event, so effects_ is not changed while it is read.
   template <class E>
   void give(E event) {
     ++counters_.events;
@@ -251,14 +277,14 @@ class Node {
     published_at_ = now();
   }
 
-  // Owned by the loop's thread.
+  // Used by the loop's thread only.
   A& actor_;
   Transport& transport_;
   Local local_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::vector<Effect> effects_;
+  std::vector<Effect> effects_;  // of the event at hand; a member to reuse its memory
   std::optional<Time> alarm_;
-  std::optional<Time> end_;  // while it drains
+  std::optional<Time> end_;  // when the drain's grace ends; empty before the drain
   NodeCounters counters_;
   Time published_at_{0};
 
@@ -267,7 +293,7 @@ class Node {
   std::atomic<uint64_t> inbox_full_{0};
   Published<Counters> published_actor_;
   Published<NodeCounters> published_node_{NodeCounters{}};
-  std::optional<ComputeThread<J, R>> compute_;  // last: its thread ends before the rest goes
+  std::optional<ComputeThread<J, R>> compute_;  // last member: its thread ends before the others are destroyed
 };
 
 }  // namespace slipstream

@@ -1,5 +1,5 @@
-// The newest copy of a plain struct, from the loop's thread to whoever reads (the metrics page).
-// Thread-safe.
+// Hands copies of a plain struct from the thread that owns it to other threads: the loop publishes
+// its counters, the metrics page reads the newest ones. Thread-safe.
 #pragma once
 
 #include <mutex>

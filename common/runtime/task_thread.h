@@ -1,5 +1,5 @@
-// One thread that runs the tasks posted to it, in order: for work too long for the thread that
-// meets it.
+// A thread that runs posted tasks one after the other, in the order in which they were posted. Use
+// it for work that would block an event loop (tokenizing a prompt, for instance).
 #pragma once
 
 #include <condition_variable>
@@ -17,13 +17,13 @@ class TaskThread {
  public:
   using Task = std::function<void()>;
 
-  // waiting_max: tasks that may wait, besides the one that runs.
+  // waiting_max: how many tasks may wait. The task that runs does not count.
   explicit TaskThread(size_t waiting_max) : waiting_max_(waiting_max), thread_([this] { serve(); }) {}
   ~TaskThread() { close(); }
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // Thread-safe. False: full or closed; the task is dropped.
+  // Thread-safe. False: the queue is full or closed, and the task is dropped.
   [[nodiscard]] bool post(Task task) {
     {
       std::lock_guard lock(mutex_);
@@ -34,12 +34,12 @@ class TaskThread {
     return true;
   }
 
-  // Drops the tasks that wait and returns when the one at hand has ended: none runs afterwards.
-  // Calls but the first do nothing. From the owner's thread, never from a task.
+  // Drops the tasks that wait, and returns when the running one has ended. No task runs afterwards.
+  // Further calls do nothing. Call it from the owner's thread, never from a task.
   void close() {
     if (!thread_.joinable()) return;
     {
-      std::deque<Task> dropped;  // dies outside the lock: what a task holds may call back
+      std::deque<Task> dropped;  // destroyed after the lock is released: what a task holds may call post()
       std::lock_guard lock(mutex_);
       closed_ = true;
       dropped.swap(waiting_);
@@ -53,7 +53,8 @@ class TaskThread {
     while (auto task = next()) (*task)();
   }
 
-  std::optional<Task> next() {  // nothing: closed
+  // Waits for a task; nullopt: closed.
+  std::optional<Task> next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
     if (closed_) return std::nullopt;
@@ -67,7 +68,7 @@ class TaskThread {
   std::deque<Task> waiting_;
   bool closed_ = false;
   std::condition_variable changed_;
-  std::thread thread_;  // last: starts when all else stands
+  std::thread thread_;  // last member: it starts only when all others exist
 };
 
 }  // namespace slipstream

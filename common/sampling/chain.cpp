@@ -10,9 +10,12 @@ namespace slipstream {
 namespace {
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
-constexpr float kBucketsPerLogit = 16.0F;  // before temperature, so that a cold row fills no fewer; of a hot one per nat
+// Buckets divide the distance from the highest scaled logit. Their width is 1/16 of an unscaled
+// logit below temperature 1 (a cold row spreads over as many buckets) and 1/16 nat above.
+constexpr float kBucketsPerLogit = 16.0F;
 
-// Where the kept tokens end in the order (scaled, then lowest id): the last one kept.
+// The last token that a filter keeps, in the order (s_v falling, then id rising). The default keeps
+// all.
 struct Cut {
   float scaled = kMasked;
   TokenId id = -1;
@@ -22,12 +25,13 @@ struct Cut {
 struct Row {
   std::span<const float> logits;
   float scale;
-  float max;  // scaled
+  float max;  // the highest scaled logit
   float buckets_per_nat = kBucketsPerLogit / std::max(scale, 1.0F);
 };
 
-// Falls as the scaled logit grows (subtraction and product round monotonically), so buckets follow
-// the order of tokens.
+// The bucket of a scaled logit, 0 for the highest. Subtraction and product round monotonically, so
+// a token in a lower bucket always comes first in the order: only the boundary bucket must be
+// sorted.
 [[gnu::always_inline]] inline int bucket_of(float scaled, const Row& row) {
   const float distance = (row.max - scaled) * row.buckets_per_nat;
   constexpr auto kLast = static_cast<float>(ChainScratch::kBuckets - 1);
@@ -50,7 +54,8 @@ void list(const Row& row, float floor, ChainScratch& scratch) {
                                                               .scaled = scratch.scaled.data()}));
 }
 
-// Those of the listed that pass stay.
+// Removes the listed tokens that do not pass. Without a branch: whether a token passes cannot be
+// predicted.
 template <class Passes>
 void sift(ChainScratch& scratch, Passes passes) {
   size_t stay = 0;
@@ -64,13 +69,16 @@ void sift(ChainScratch& scratch, Passes passes) {
   scratch.listed = stay;
 }
 
+// mass[b] := the weight of the listed tokens in bucket b.
 void sum_buckets(const Row& row, ChainScratch& scratch) {
   scratch.mass.fill(0);
   for (size_t i = 0; i < scratch.listed; ++i) scratch.mass[bucket_of(scratch.scaled[i], row)] += scratch.weights[i];
 }
 
-// Where the shortest beginning, in the order, of the listed tokens ends that weighs at least
-// `needed`, which is not more than they weigh together, and what it weighs. After sum_buckets.
+// The end of the shortest prefix of the listed tokens, in their order, that weighs at least
+// `needed`, and what that prefix weighs. It skips whole buckets and sorts only the one in which the
+// prefix ends. REQUIRES (unchecked): sum_buckets() was called; the listed tokens weigh at least
+// `needed`.
 struct End {
   Cut cut;
   uint64_t weight = 0;
@@ -92,7 +100,9 @@ End end_at(uint64_t needed, const Row& row, ChainScratch& scratch) {
   return {{last->scaled, last->id}, sum};
 }
 
-// A scaled logit that at least k tokens reach: that many blocks have one.
+// A scaled logit that at least k tokens reach, because at least k blocks have a maximum that high.
+// It takes the minimum of the block maxima in the first buckets that hold k of them. Tokens below
+// it cannot be among the k highest, so they need not be listed.
 float floor_of(size_t k, const Row& row, ChainScratch& scratch) {
   if (k > scratch.block_max.size()) return kMasked;
   scratch.mass.fill(0);
@@ -107,6 +117,8 @@ float floor_of(size_t k, const Row& row, ChainScratch& scratch) {
   return floor;
 }
 
+// Lists the tokens that may be among the k highest, and finds the k-th: with a weight of 1 each,
+// the shortest prefix that weighs k ends there.
 Cut top_k(const Row& row, size_t k, ChainScratch& scratch) {
   list(row, floor_of(k, row, scratch), scratch);
   if (scratch.listed <= k) return {};
@@ -115,12 +127,14 @@ Cut top_k(const Row& row, size_t k, ChainScratch& scratch) {
   return end_at(k, row, scratch).cut;
 }
 
+// max(1, ceil(p * total)): the weight that top-p must keep (docs/design/NOISE.md, section 6).
 uint64_t share_of(float p, uint64_t total) {
   const double exact = static_cast<double>(p) * static_cast<double>(total);
   const auto below = static_cast<uint64_t>(exact);
   return std::max<uint64_t>(1, below + (static_cast<double>(below) < exact));
 }
 
+// Computes the weights of the listed tokens and their buckets. Returns the total.
 uint64_t weigh_listed(const Row& row, ChainScratch& scratch) {
   const uint64_t total =
       scratch.kernels->exp_each(scratch.scaled.data(), static_cast<int64_t>(scratch.listed), row.max, scratch.weights.data());
@@ -128,15 +142,21 @@ uint64_t weigh_listed(const Row& row, ChainScratch& scratch) {
   return total;
 }
 
-// How far below the highest the tokens are listed that may make up p, in nats: the less the
-// cheaper.
+// How far below the highest logit top-p lists tokens, in nats. It tries the smallest first: fewer
+// tokens to list and weigh.
 constexpr float kReaches[] = {9.0F, 11.0F, 14.0F};
 
-// Of more of the row than this each weighs so little that bounds hardly decide.
+// With more than 1/kFewShare of the row listed, each token weighs so little that the bounds of the
+// total are rarely tight enough to decide where p ends.
 constexpr size_t kFewShare = 8;
 
-// What the row weighs is bounded first, and mostly p ends at the same token for all that it may be.
-// Else all of it is weighed.
+// Exact weights of a whole row are expensive, and p needs the total. So:
+//
+//   1. exp_sum_bounds() gives least <= total <= most, cheaply.
+//   2. List the tokens near the highest until they weigh share_of(p, most), so that they hold the end of p for any total.
+//   3. Compute the end for `least`. If that prefix weighs share_of(p, most) as well, the end is the same for every total
+//      within the bounds: done.
+//   4. Otherwise compute the exact total, and the end for it.
 Cut top_p(const Row& row, float p, ChainScratch& scratch) {
   const float* logits = row.logits.data();
   const auto vocabulary = std::ssize(row.logits);
@@ -157,7 +177,8 @@ Cut top_p(const Row& row, float p, ChainScratch& scratch) {
   return end_at(share_of(p, scratch.kernels->exp_sum(logits, vocabulary, row.scale, row.max)), row, scratch).cut;
 }
 
-// Of a row that scan_row() has scanned without levels into scratch.block_max; params filter.
+// Runs the filters of the chain, of which at least one is on. REQUIRES (unchecked): scan_row() has
+// scanned the row without levels into scratch.block_max.
 Kept filter(std::span<const float> logits, const SamplingParams& params, const RowScan& scan, ChainScratch& scratch) {
   const Row row{logits, scale_of(params.temperature), scan.highest};
   Cut cut;
@@ -170,10 +191,13 @@ Kept filter(std::span<const float> logits, const SamplingParams& params, const R
                            : top_p(row, params.top_p, scratch);
     sift(scratch, [&](float scaled, TokenId token) { return cut.keeps(scaled, token); });
   }
+  // min-p compares logits: p_v >= min_p p_max is s_v - s_max >= log(min_p).
   const double floor = params.min_p > 0 ? natural_log(params.min_p) : -std::numeric_limits<double>::infinity();
   const auto reaches = [&](float scaled) { return static_cast<double>(scaled) - static_cast<double>(row.max) >= floor; };
   if (params.top_k == 0 && params.top_p == 1) {
-    const auto about = static_cast<float>(static_cast<double>(row.max) + floor);  // rounded, maybe up
+    // No filter has listed tokens yet. The float may be rounded up, so list from the next lower one
+    // on; the exact comparison follows.
+    const auto about = static_cast<float>(static_cast<double>(row.max) + floor);
     list(row, std::nextafter(about, kMasked), scratch);
   }
   if (params.min_p > 0) sift(scratch, [&](float scaled, TokenId) { return reaches(scaled); });
@@ -203,6 +227,7 @@ RowScan scan_row(const VocabularyKernels& kernels, std::span<const float> logits
   return kernels.scan(logits.data(), std::ssize(logits), scale, levels, bounds.data());
 }
 
+// The scan has the maximum of each block, so only the first block that has the highest is searched.
 TokenId argmax(std::span<const float> logits, ChainScratch& scratch) {
   const RowScan scan = scan_row(*scratch.kernels, logits, 1.0F, nullptr, scratch.block_max);
   if (!scan.finite) return -1;

@@ -1,7 +1,14 @@
-// Gumbel top-k of a row: the k tokens with the highest key (double)s_v + gumbel(seed, choice,
-// position, v), lowest id first on ties (sample_token.h). Proven bounds leave out tokens that
-// cannot be among them, so the result is that of a plain loop over all tokens. Private to
-// common/sampling.
+// Gumbel top-k: finds the k tokens of a row with the highest keys
+//
+//   key_v = (double)s_v + gumbel(seed, choice, position, v)
+//
+// in falling order, the lowest id first on ties. s_v is the scaled logit of chain.h, gumbel() the
+// noise of noise.h. The first of them is the sampled token (Gumbel-max); all k are a sample without
+// replacement (Kool et al., 1903.06059).
+//
+// Noise costs far more than a comparison. Upper bounds of a key therefore skip whole blocks and
+// single tokens that cannot be among the k. The bounds are proven, so the result equals that of a
+// plain loop over all tokens. Private to common/sampling.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +29,14 @@ struct Candidate {
   bool before(const Candidate& other) const { return key > other.key || (key == other.key && token < other.token); }
 };
 
-// The first k of all candidates that were added, in order.
+// The k best of all candidates that were added, in order.
 template <int k>
 class TopK {
  public:
-  // A candidate whose key is below it is not among them.
+  // The k-th best key so far, -inf with fewer than k candidates. A candidate with a lower key is
+  // not among the k.
   double threshold() const { return top_.back().key; }
-  // REQUIRES: the key is finite. So every candidate is before an empty place.
+  // REQUIRES (unchecked): the key is finite. Every candidate then comes before an empty entry.
   void add(const Candidate& candidate) {
     if (!candidate.before(top_.back())) return;
     size_t at = k - 1;
@@ -44,7 +52,7 @@ class TopK {
   std::array<Candidate, k> top_;
 };
 
-// visit(token) for each token of a block of a row, ids rising.
+// Calls visit(token) for each token of one block of a row, ids rising.
 template <class Visit>
 void each_token(std::span<const float> logits, size_t block, const Visit& visit) {
   constexpr auto kBlock = static_cast<size_t>(kScanBlock);
@@ -52,8 +60,8 @@ void each_token(std::span<const float> logits, size_t block, const Visit& visit)
   for (size_t token = block * kBlock; token < end; ++token) visit(token);
 }
 
-// Adds all tokens, with their logits as keys. block_max: [blocks] the bounds of scan_row() without
-// levels (chain.h).
+// Adds all tokens of a row with their logits as keys: top-k without noise. block_max: [blocks] the
+// bounds that scan_row() gives without levels (chain.h).
 template <int k>
 void add_logits(std::span<const float> logits, std::span<const float> block_max, TopK<k>& top) {
   for (size_t block = 0; block < block_max.size(); ++block) {
@@ -70,12 +78,14 @@ class GumbelTopK {
  public:
   explicit GumbelTopK(const NoiseKey& key) : key_(key) {}
 
-  // level: the token's noise level (noise.h). The bound rounds like the key and is monotone, so a
-  // token whose bound is below the threshold cannot reach it.
+  // Adds a token whose noise level (noise.h) is known. The bound is rounded like the key, and
+  // rounding is monotone, so a token whose bound is below the threshold cannot reach it.
   void add(TokenId token, float scaled, uint8_t level) {
     if (static_cast<double>(scaled) + level * kNoiseLevelNats < threshold()) return;
     add_key(token, scaled, noise_word(key_, static_cast<uint32_t>(token), 0));
   }
+  // Adds a token whose noise is not known: first by the bound of all noise, then by that of its own
+  // high word.
   void add(TokenId token, float scaled) {
     if (static_cast<double>(scaled) + kNoiseLevelMax * kNoiseLevelNats < threshold()) return;
     const uint32_t hi = noise_word(key_, static_cast<uint32_t>(token), 0);
@@ -94,7 +104,11 @@ class GumbelTopK {
   TopK<k> top_;
 };
 
-// Adds all tokens of a row. False: its logits are not usable.
+// Adds all tokens of a row that no filter restricts. False: the row is refused (chain.h).
+//
+//   1. bounds[b] := max over block b of s_v + level_v * kNoiseLevelNats    one vector pass over the row
+//   2. add the block with the highest bound, which likely holds the winner and sets the threshold
+//   3. add every other block whose bound reaches the threshold             few of them do
 template <int k>
 bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, SamplingScratch& scratch, GumbelTopK<k>& top) {
   const VocabularyKernels& kernels = *scratch.chain.kernels;
@@ -109,8 +123,9 @@ bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, Sa
   };
   const auto first = static_cast<size_t>(std::ranges::max_element(scratch.bounds) - scratch.bounds.begin());
   add_block(first);
-  // Bounds are floats with two roundings. The bound of a token among the top k lies between the
-  // threshold and the highest bound, where it errs by less than 2^-22 (|bound| + 128).
+  // The scan computes bounds in float with two roundings, so they may come out too low. The bound
+  // of a token among the top k lies between the threshold and the highest bound; there it is wrong
+  // by less than 2^-22 (|bound| + 128).
   const double highest = std::abs(static_cast<double>(scratch.bounds[first]));
   for (size_t block = 0; block < scratch.bounds.size(); ++block) {
     const double slack = (std::max(std::abs(top.threshold()), highest) + 128.0) * 0x1p-22;
@@ -119,11 +134,12 @@ bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, Sa
   return true;
 }
 
-// Below this share of the vocabulary the noise of the kept tokens alone is cheaper than that of all
-// tokens.
+// With at most 1 / kSparseShare of the vocabulary kept, computing the noise of the kept tokens one
+// by one is cheaper than the vectorised noise of all tokens.
 inline constexpr int kSparseShare = 16;
 
-// Adds the tokens that the chain kept.
+// Adds the tokens that the chain kept. It starts with the one of the highest logit, so that the
+// threshold is high when the others come. Levels that the cache has already are used in any case.
 template <int k>
 void add_kept(const Kept& kept, const NoiseKey& key, int vocabulary, SamplingScratch& scratch, GumbelTopK<k>& top) {
   const auto first = static_cast<size_t>(std::ranges::max_element(kept.scaled) - kept.scaled.begin());
@@ -143,8 +159,8 @@ void add_kept(const Kept& kept, const NoiseKey& key, int vocabulary, SamplingScr
 
 inline NoiseKey coupled_key(const RowSampling& row) { return {row.seed, row.choice, row.position, NoisePurpose::coupled}; }
 
-// Adds the tokens of a row above temperature 0 that its chain keeps. False: its logits are not
-// usable.
+// Adds the tokens of a row that its chain keeps. False: the row is refused (chain.h). REQUIRES
+// (unchecked): temperature > 0.
 template <int k>
 bool add_row(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, GumbelTopK<k>& top) {
   const NoiseKey key = coupled_key(row);

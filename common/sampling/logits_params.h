@@ -1,5 +1,5 @@
-// What a request asks to be done to logits before the chain of chain.h: penalties, biases, masks.
-// Plain data; logits_processor.h does it.
+// A request's penalties, biases and masks. Plain data: logits_processor.h applies them to logits,
+// before the chain of chain.h.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace slipstream {
 
 inline constexpr float kRepetitionPenaltyMin = 1e-2F;
 inline constexpr float kRepetitionPenaltyMax = 1e2F;
-inline constexpr float kPenaltyMax = 2.0F;       // of presence and frequency, to both sides: OpenAI's own limit
-inline constexpr float kLogitBiasMost = 100.0F;  // to both sides: OpenAI's own limit
+inline constexpr float kPenaltyMax = 2.0F;       // magnitude of presence and frequency penalty: OpenAI's own limit
+inline constexpr float kLogitBiasMost = 100.0F;  // magnitude: OpenAI's own limit
 
 struct LogitBias {
   TokenId id = 0;
@@ -22,17 +22,17 @@ struct LogitBias {
 };
 
 struct LogitsParams {
-  float repetition_penalty = 1.0F;              // of tokens in prompt or output; 1: off
-  float presence_penalty = 0.0F;                // of tokens in the output; 0: off
-  float frequency_penalty = 0.0F;               // the same for each time they are there
-  int32_t min_tokens = 0;                       // the first so many tokens of the output ...
-  std::vector<TokenId> end_ids;                 // ... are none of these
-  std::vector<LogitBias> bias;                  // ascending by id, each once
-  std::vector<std::vector<TokenId>> bad_words;  // sequences that the output must not hold; none is empty
-  std::vector<TokenId> allowed;                 // ascending, each once: no other token; empty: all are allowed
+  float repetition_penalty = 1.0F;              // for tokens of prompt or output; 1: off
+  float presence_penalty = 0.0F;                // for tokens of the output, once; 0: off
+  float frequency_penalty = 0.0F;               // for tokens of the output, per occurrence; 0: off
+  int32_t min_tokens = 0;                       // end_ids are forbidden until the output has this many tokens
+  std::vector<TokenId> end_ids;                 // tokens that end the output
+  std::vector<LogitBias> bias;                  // ascending by id, each id once
+  std::vector<std::vector<TokenId>> bad_words;  // token sequences that the output must not contain; none is empty
+  std::vector<TokenId> allowed;                 // the only tokens allowed, ascending, each once; empty: all
 
   bool penalises() const { return repetition_penalty != 1.0F || presence_penalty != 0.0F || frequency_penalty != 0.0F; }
-  // Those in force that forbid tokens, by the names of a request's fields, the strictest first.
+  // The request's fields that forbid tokens, the strictest first: for error messages.
   std::vector<std::string_view> masks() const {
     std::vector<std::string_view> names;
     if (!allowed.empty()) names.emplace_back("allowed_token_ids");

@@ -10,10 +10,11 @@
 namespace slipstream {
 namespace {
 
-constexpr size_t kRecent = kBadWordTokensMax - 1;  // tokens before its last one
+constexpr size_t kRecent = kBadWordTokensMax - 1;  // output tokens that can match a bad word before its last token
 
 bool within(std::span<const float> logits, TokenId id) { return id >= 0 && static_cast<size_t>(id) < logits.size(); }
 
+// Masks a logit. NaN and +inf stay, because the chain must refuse their row.
 void forbid(float& logit) {
   if (logit <= std::numeric_limits<float>::max()) logit = -std::numeric_limits<float>::infinity();
 }
@@ -45,12 +46,14 @@ void LogitsProcessor::adjust(std::span<float> logits, std::span<const TokenId> p
   mask(logits, path);
 }
 
+// Applies the masks to a row of zeros and looks for one that is left.
 bool LogitsProcessor::leaves_a_token(int32_t vocabulary) const {
   std::vector<float> row(static_cast<size_t>(vocabulary), 0.0F);
   mask(row, {});
   return std::ranges::find(row, 0.0F) != row.end();
 }
 
+// The row's token would be the (output + path + 1)-th of the output.
 void LogitsProcessor::mask(std::span<float> logits, std::span<const TokenId> path) const {
   if (output_ + static_cast<int32_t>(path.size()) < how_.min_tokens) {
     for (const TokenId id : how_.end_ids) forbid(logits, id);
@@ -59,8 +62,8 @@ void LogitsProcessor::mask(std::span<float> logits, std::span<const TokenId> pat
   if (!how_.allowed.empty()) allow_only(logits, how_.allowed);
 }
 
-// In double and rounded once: its bits do not depend on how a compiler contracts the products,
-// which are exact.
+// In double, rounded to float once. Products of two floats are exact in double, so the bits do not
+// depend on whether a compiler contracts them with the additions.
 float LogitsProcessor::penalised(float logit, int32_t times) const {
   const double repetition = how_.repetition_penalty;
   double result = logit > 0 ? logit / repetition : logit * repetition;
@@ -68,7 +71,10 @@ float LogitsProcessor::penalised(float logit, int32_t times) const {
   return static_cast<float>(result);
 }
 
-// All that the sequence holds; then the tokens of the path once more, from what their logits were.
+// A token on the path counts once more than the sequence's own count says. So the logits of the
+// path's tokens are saved, the penalties of the sequence applied to all its tokens, and then those
+// of the path computed again from the saved logits. The path is short, so it is searched linearly
+// and on the stack.
 void LogitsProcessor::penalise(std::span<float> logits, std::span<const TokenId> path) const {
   struct OnPath {
     TokenId id;
@@ -97,6 +103,7 @@ void LogitsProcessor::penalise(std::span<float> logits, std::span<const TokenId>
   }
 }
 
+// Forbids the last token of each bad word whose other tokens stand just before the row's token.
 void LogitsProcessor::mask_bad_words(std::span<float> logits, std::span<const TokenId> path) const {
   std::array<TokenId, kRecent + kTreeDepthMax> storage;
   const auto middle = std::ranges::copy(recent_, storage.begin()).out;
@@ -109,7 +116,7 @@ void LogitsProcessor::mask_bad_words(std::span<float> logits, std::span<const To
 }
 
 void allow_only(std::span<float> logits, std::span<const TokenId> allowed) {
-  size_t next = 0;  // the first token not looked at
+  size_t next = 0;  // the first token that is not decided yet
   for (const TokenId id : allowed) {
     if (!within(logits, id)) break;
     for (; next < static_cast<size_t>(id); ++next) forbid(logits[next]);

@@ -1,11 +1,18 @@
-// The first half of the processing chain: penalties, biases and masks on one row of logits, before
-// temperature and filters (chain.h). The same for the target's rows and a drafter's. In this order:
-//   repetition penalty r   of tokens in prompt or output: logit / r above 0, logit * r below (CTRL, 1909.05858, as Hugging
-//   Face) frequency, presence    of tokens in the output: minus frequency * times, minus presence (as OpenAI and vLLM) logit
-//   bias             added min_tokens, bad words, allowed tokens: all others than what they leave become -inf
-// The output of a row is what was emitted and the drafted tokens on its own path through the tree,
-// so that a row gives what plain decoding would give after the same tokens. What is not finite
-// stays so, masked or not: it must fail the request.
+// Applies a request's penalties, biases and masks to one row of logits, before temperature and the
+// filters of chain.h. The verifier applies it to the target's rows, a drafter to those of its own
+// model. In this order:
+//
+//   1. repetition penalty r    tokens of prompt or output: logit / r if positive, logit * r if not (CTRL, 1909.05858)
+//   2. frequency and presence  tokens of the output: - frequency * count, then - presence (OpenAI, vLLM)
+//   3. logit bias              added
+//   4. masks                   min_tokens, bad_words, allowed tokens: every forbidden token becomes -inf
+//
+// The output that a row counts is the emitted tokens and the drafted tokens on the row's own path
+// through the tree. A row of a tree therefore gives what plain decoding gives after the same
+// tokens.
+//
+// A logit that is NaN or +inf stays NaN or +inf, even where it is masked: the chain must see it and
+// refuse the row.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +24,7 @@
 
 namespace slipstream {
 
-// What one sequence asks for, and what it holds.
+// The parameters of one sequence and the tokens that it holds.
 class LogitsProcessor {
  public:
   explicit LogitsProcessor(LogitsParams how) : how_(std::move(how)) {}
@@ -25,12 +32,16 @@ class LogitsProcessor {
   void add_prompt(std::span<const TokenId> tokens);  // before any output
   void add_output(std::span<const TokenId> tokens);
 
-  // logits: [vocabulary]; ids beyond it are passed over. path: [depth of the row, at most
-  // kTreeDepthMax] the drafted tokens behind the output that the row sees, its own last. Allocates
-  // nothing; several threads may call it at once.
+  // Changes one row in place.
+  //
+  //   logits  [vocabulary]; ids of the parameters beyond it are ignored
+  //   path    [depth of the row] the drafted tokens that the row sees behind the output, its own token last; empty: the root
+  //
+  // REQUIRES: a path of at most kTreeDepthMax tokens. Allocates nothing. Threads: several may call
+  // it at once, but none while tokens are added.
   void adjust(std::span<float> logits, std::span<const TokenId> path) const;
 
-  // Do the masks leave any of the tokens [0, vocabulary) after the output?
+  // Whether the masks allow any of the tokens [0, vocabulary) as the next output.
   bool leaves_a_token(int32_t vocabulary) const;
 
  private:
@@ -40,12 +51,13 @@ class LogitsProcessor {
   void mask_bad_words(std::span<float> logits, std::span<const TokenId> path) const;
 
   LogitsParams how_;
-  TokenCounts token_counts_;     // kept if penalties are asked for
-  std::vector<TokenId> recent_;  // the end of the output, as far as a bad word reaches
-  int32_t output_ = 0;           // tokens
+  TokenCounts token_counts_;     // empty unless a penalty is on
+  std::vector<TokenId> recent_;  // the last tokens of the output, as many as a bad word can match
+  int32_t output_ = 0;           // tokens of the output
 };
 
-// Masks all tokens but these (ascending): the hook for structured output.
+// Masks every token that is not in `allowed`, which is ascending. Structured output can call it
+// with the tokens that its grammar allows.
 void allow_only(std::span<float> logits, std::span<const TokenId> allowed);
 
 }  // namespace slipstream

@@ -11,7 +11,7 @@
 namespace slipstream {
 namespace {
 
-// Finite, whatever the logits are: it goes over the wire and into JSON.
+// logit - normaliser, but never -inf: JSON has no infinity.
 float logprob(double logit, double normaliser) {
   return static_cast<float>(std::max(logit - normaliser, static_cast<double>(std::numeric_limits<float>::lowest())));
 }
@@ -22,6 +22,7 @@ TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, C
   CHECK(top >= 0 && top <= kTopLogprobsMax, "{} alternatives were asked for; {} are the most", top, kTopLogprobsMax);
   const RowScan scan = scan_row(*scratch.kernels, logits, 1.0F, nullptr, scratch.block_max);
   if (token < 0 || !scan.finite) return {};
+  // logsumexp with the highest logit taken out, so that nothing overflows.
   const uint64_t total = scratch.kernels->exp_sum(logits.data(), std::ssize(logits), 1.0F, scan.highest);
   const double normaliser = static_cast<double>(scan.highest) + natural_log(static_cast<double>(total) / kExpFixedOne);
   TokenLogprob found{.logprob = logprob(logits[static_cast<size_t>(token)], normaliser), .top = {}};

@@ -1,6 +1,6 @@
-// Log probabilities of tokens: log softmax of a row as the model gave it, before adjustments,
-// temperature and filters (as OpenAI and vLLM report them). A function of the row's bits alone, so
-// equal with and without drafts.
+// Log probabilities of tokens: logprob_v = log softmax(logits)_v over a row as the model gave it,
+// before penalties, temperature and filters, as OpenAI and vLLM report them. They depend on the
+// bits of the row only, so speculation does not change them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace slipstream {
 
-inline constexpr int kTopLogprobsMax = 20;  // of a token: OpenAI's own limit
+inline constexpr int kTopLogprobsMax = 20;  // alternatives of one token: OpenAI's own limit
 
 struct Logprob {
   TokenId id = 0;
@@ -20,15 +20,16 @@ struct Logprob {
   bool operator==(const Logprob&) const = default;
 };
 
-// Of one emitted token, and what else could have been.
+// The log probability of an emitted token, and the likeliest tokens at its position.
 struct TokenLogprob {
   float logprob = 0;
-  std::vector<Logprob> top;  // the likeliest, falling, lowest id first among equals
+  std::vector<Logprob> top;  // falling, the lowest id first on ties
   bool operator==(const TokenLogprob&) const = default;
 };
 
-// logits: [vocabulary]; token: one of them, or -1 where the row is not usable (chain.h), which
-// gives nothing. top: how many. Within 1e-6 + 1e-7 |logprob| of the exact value.
+// The log probability of `token` under logits [vocabulary], with the `top` likeliest tokens. Exact
+// to within 1e-6 + 1e-7 |logprob|. Gives zeros for token -1 and for a refused row (chain.h).
+// REQUIRES: 0 <= top <= kTopLogprobsMax.
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch);
 
 }  // namespace slipstream

@@ -4,6 +4,8 @@
 
 namespace slipstream {
 
+// An entry of a larger vocabulary serves as well: a token's noise does not depend on its
+// vocabulary.
 const uint8_t* NoiseCache::find(const NoiseKey& key, int vocabulary) {
   for (Row& row : rows_) {
     if (row.vocabulary >= vocabulary && row.key == key) {

@@ -1,6 +1,6 @@
-// The noise levels (noise.h) of whole vocabularies, kept for the rows that share an output
-// position: siblings of a tree draw the same noise. May be filled while waiting. Not thread-safe;
-// allocates only while it grows.
+// Caches the noise levels (noise.h) of whole vocabularies. Rows at the same output position of a
+// sequence share their noise, for example the siblings of a tree and the same position in the next
+// step. Not thread-safe; allocates only while it grows.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace slipstream {
 
-// Positions, one byte a token each: the trees of about a dozen sequences, so that what one step
-// made the next one finds.
+// Entries, one byte per token of the vocabulary each. They cover the trees of about a dozen
+// sequences, so that a step finds the levels that the step before made.
 inline constexpr int kNoiseRowsKept = 128;
 
 class NoiseCache {
  public:
-  // [vocabulary, rounded up to 64] levels, or null when they were not made before. Valid until the
-  // next make().
+  // The levels [vocabulary rounded up to kScanBlock] of a key, or null if the cache does not have
+  // them. Valid until the next make().
   const uint8_t* find(const NoiseKey& key, int vocabulary);
-  // The same, made now if need be in place of those unused for longest.
+  // The same, but computes missing levels. They replace the least recently used entry.
   const uint8_t* make(const VocabularyKernels& kernels, const NoiseKey& key, int vocabulary);
 
  private:

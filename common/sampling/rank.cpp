@@ -9,7 +9,8 @@
 namespace slipstream {
 namespace {
 
-// The highest logits, lowest id first among equals, with their shares of the whole row.
+// Temperature 0: the highest logits, the lowest id first on ties. The confidence is the softmax
+// over the whole row.
 size_t rank_logits(std::span<const float> logits, SamplingScratch& scratch, std::span<Ranked> out) {
   const RowScan scan = scan_row(*scratch.chain.kernels, logits, 1.0F, nullptr, scratch.bounds);
   if (!scan.finite) return 0;
@@ -34,6 +35,8 @@ size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScrat
   GumbelTopK<kRankedMax> top(coupled_key(row));
   if (!add_row(logits, row, scratch, top)) return 0;
   const auto candidates = top.candidates();
+  // softmax(temperature * key) over the candidates only, all kRankedMax of them even if `out` is
+  // shorter: a confidence must not depend on how many are asked for.
   const auto weight_of = [&](const Candidate& each) { return exp_fixed(temperature * (each.key - candidates.front().key)); };
   uint64_t total = 0;
   for (const Candidate& each : candidates) total += weight_of(each);

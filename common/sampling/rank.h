@@ -1,13 +1,17 @@
-// The tokens that a target with logits near these would likely choose, by the noise that both share
-// (docs/design/NOISE.md): how a drafter ranks its candidates. Their keys are those of
-// sample_token.h over the drafter's own row q, so the first is what choose() gives: a drafter whose
-// logits are the target's is always right.
+// Ranks the tokens that the target will likely sample, for a drafter. The drafter knows its own row
+// of logits, not the target's, but it shares the target's noise (docs/design/NOISE.md):
 //
-// Confidence: if each of the target's logits differs from ours by Gumbel noise of scale 1 (mismatch
-// of one nat), the target chooses v with probability softmax(temperature * key)_v, by the
-// Gumbel-max trick; at temperature 0 that is softmax(logits), the confidence of SpecDec++
-// (2405.19715) and EAGLE-2 (2406.16858). An estimate: it orders a tree and stops it, and can change
-// no token.
+//   key_v         = (double)s_v + gumbel_v     over the drafter's row, as in sample_token.h
+//   confidence_v  = softmax(temperature * key)_v
+//
+// Candidates are ordered by key. The first is what sample_token() gives for the row, so a drafter
+// whose logits equal the target's is always right.
+//
+// The confidence estimates the probability that the target samples v. It assumes that each of the
+// target's logits differs from the drafter's by Gumbel noise of scale 1, a mismatch of one nat; the
+// formula then follows by the Gumbel-max trick. At temperature 0 it is softmax(logits), as in
+// SpecDec++ (2405.19715) and EAGLE-2 (2406.16858). Confidences order and stop the growth of a tree;
+// they cannot change an emitted token.
 #pragma once
 
 #include <span>
@@ -17,17 +21,17 @@
 
 namespace slipstream {
 
-inline constexpr int kRankedMax = 16;  // of a row; above temperature 0 confidences are shares of what these sixteen have
+inline constexpr int kRankedMax = 16;  // candidates of a row; above temperature 0 the softmax runs over these sixteen
 
 struct Ranked {
   TokenId token = -1;
-  float confidence = 0;  // [0, 1], falling; they sum to 1 at most
+  float confidence = 0;  // in [0, 1], falling from candidate to candidate; a row's sum is at most 1
   bool operator==(const Ranked&) const = default;
 };
 
-// logits: [vocabulary], not empty. Fills the beginning of `out` (at most kRankedMax), most likely
-// first, and returns how many: all that the processing chain keeps if those are fewer; 0 when the
-// logits are not finite (chain.h).
+// Fills the first entries of `out` with the likeliest tokens of logits [vocabulary], the likeliest
+// first, and returns how many it filled: out.size(), fewer if the chain keeps fewer tokens, 0 if
+// the row is refused (chain.h). REQUIRES: out.size() <= kRankedMax; the row is not empty.
 size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out);
 
 }  // namespace slipstream

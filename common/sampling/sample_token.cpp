@@ -4,6 +4,7 @@
 
 namespace slipstream {
 
+// The Gumbel-max trick is Gumbel top-k with k = 1.
 TokenId sample_token(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch) {
   if (row.params.temperature == 0) return argmax(logits, scratch.chain);
   GumbelTopK<1> top(coupled_key(row));

@@ -1,7 +1,11 @@
-// One row of logits becomes one token: the target's own choice, which greedy and coupled acceptance
-// compare drafts with. With temperature 0 the argmax; else argmax_v of (double)s_v +
-// gumbel(seed, choice, position, v) over the tokens that the chain keeps (chain.h, noise.h), lowest
-// id on ties, whose distribution is softmax(s) over them.
+// Samples the target's token from one row of logits. Greedy and coupled acceptance compare drafts
+// with it.
+//
+//   temperature 0   argmax_v logit_v
+//   otherwise       argmax_v (double)s_v + gumbel(seed, choice, position, v)   over the tokens that the chain keeps
+//
+// Ties go to the lowest id. s_v is the scaled logit of chain.h, gumbel() the noise of noise.h. The
+// token is distributed as softmax(s) over the kept tokens (the Gumbel-max trick).
 #pragma once
 
 #include <span>
@@ -14,18 +18,20 @@
 
 namespace slipstream {
 
-// Reused from row to row and from step to step; nothing is allocated once it has grown. One a
-// thread. What it holds speeds choose() up and cannot change its answer.
+// Buffers and cached noise, reused from row to row and from step to step. They allocate only while
+// they grow, and change how long a call takes, never its result. REQUIRES: one per thread.
 struct SamplingScratch {
   ChainScratch chain;
-  std::vector<float> bounds;  // [blocks of 64] no token of the block can have a higher key
+  std::vector<float> bounds;  // [blocks of kScanBlock tokens] an upper bound of the keys of each block
   NoiseCache noise;
 };
 
-// logits: [vocabulary], vocabulary > 0. -1 when they are not finite (chain.h).
+// Samples from logits [vocabulary]. Returns -1 if the row is refused (chain.h). REQUIRES
+// (unchecked): the row is not empty.
 TokenId sample_token(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch);
 
-// Makes the noise of a row before its logits are there: time that choose() then saves.
+// Computes the noise of a row in advance, while its logits are not there yet. sample_token() is
+// faster then.
 void prepare(const RowSampling& row, int vocabulary, SamplingScratch& scratch);
 
 }  // namespace slipstream

@@ -4,6 +4,7 @@
 
 namespace slipstream {
 
+// Sorts once: a prompt may be long. May be called again for the next chunk of the prompt.
 void TokenCounts::add_prompt(std::span<const TokenId> tokens) {
   for (const TokenId token : tokens) seen_.push_back({token, 0});
   std::ranges::sort(seen_, {}, &Seen::id);

@@ -1,5 +1,5 @@
-// Runs a node until it is told to stop, and then until it has drained. The log says what is left at
-// the first moment, and what became of it at the second.
+// Runs a node until a stop is requested, and then until it has drained. It logs one line at each of
+// these moments: what is still going on, and what became of it.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,16 @@
 namespace slipstream {
 
 template <class Counters>
-struct DrainWords {  // a log line each
+// Make the two log lines:
+//   told_to_stop   from the counters when the stop was requested
+//   stopped        from the counters at that time, and at the end of the drain
+struct DrainWords {
   std::function<std::string(const Counters& now)> told_to_stop;
   std::function<std::string(const Counters& when_told, const Counters& now)> stopped;
 };
 
-// Loop: a Node of `actor`. farewell: as Node::run() takes it, without `told`. Returns what is left
-// of the grace.
+// Loop is the Node that runs `actor`. `drain` is the plan that Node::run() takes; this function
+// sets its field `told`. Returns the part of the grace that was not used.
 template <class Loop, class A, class Counters>
 std::chrono::milliseconds run_until_drained(Loop& loop, const A& actor, const std::stop_token& stop,
                                             typename Loop::DrainPlan drain, const DrainWords<Counters>& words) {

@@ -1,5 +1,5 @@
-// What main() of every service does around the service itself: the options, the log, the limit on
-// open files, the stop signal, and the exit code.
+// What main() of every service does around the service itself: it handles the options' exit code,
+// starts the log, raises the limit on open files, makes the stop signal, and gives the exit code.
 //
 //   int main(int argc, char** argv) { return service_main("router", parse_router_options(argc, argv), run); }
 #pragma once
@@ -14,10 +14,13 @@
 
 namespace slipstream {
 
-// name: in each line of the log. Returns the exit code: 0, or 1 after the error of `run` was
-// logged. Call it before any thread starts (stop_signal.h).
+// name: the service name in each log line.
+//
+// Returns the exit code: 0, or 1 if `run` failed, whose error is then logged.
+// REQUIRES: no other thread has started (base/stop_signal.h).
 int run_service(std::string_view name, std::string_view log_level, const std::function<Result<void>(StopSignal&)>& run);
 
+// Returns the exit code of the parse if the command line ends the run, else that of run_service().
 template <class Options>
 int service_main(std::string_view name, const Parsed<Options>& parsed, Result<void> (*run)(const Options&, StopSignal&)) {
   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;

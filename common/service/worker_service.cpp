@@ -13,6 +13,7 @@ WorkerService::WorkerService(WorkerServiceOptions options, std::optional<Keys> k
 
 Result<WorkerService> WorkerService::open(WorkerServiceOptions options) {
   TRY(auto keys, open_keys(options.key, options.peers, options.name));
+  // The names of the routers' keys come from the enrolled ones, so the keys are opened first.
   TRY(options.routers, with_router_keys(std::move(options.routers), keys));
   TRY(Endpoint metrics, parse_endpoint(options.metrics));
   if (!options.bind.empty()) {

@@ -1,8 +1,9 @@
-// The life of a worker's process: its keys and addresses, its HTTP page, its links, its actor's
-// loop, and the drain at the end. A verifier and a drafter differ in WorkerParts only.
+// Runs a worker's process: its keys and addresses, its HTTP page, its links, its actor's loop, and
+// the drain at the end. A verifier and a drafter differ in their WorkerParts only.
 //
-//   TRY(WorkerService service, WorkerService::open({.name = "drafter", .routers = options.router, ...}));  // cheap checks
-//   first
+// open() makes the cheap checks, so that a wrong option is reported before a model is loaded.
+//
+//   TRY(WorkerService service, WorkerService::open({.name = "drafter", .routers = options.router, ...}));
 //   ... load the model ...
 //   return service.run<Drafter, DraftPlan, Drafts>({.make = [&](const WorkerPlace& at) { return Drafter(...); }, ...}, stop);
 #pragma once
@@ -30,38 +31,41 @@
 
 namespace slipstream {
 
-struct WorkerServiceOptions {  // from the command line
-  std::string name;            // the role: "verifier"
-  std::vector<std::string> routers;
-  std::string key, peers;  // file and folder; empty: no keys
-  std::string metrics;     // host:port of the HTTP page
-  std::string port_file;
-  std::string bind = {};                 // endpoint for those who connect to this worker; empty: nobody does
-  std::string advertise = {};            // what those are told instead; empty: where it is bound
-  std::vector<std::string> admits = {};  // roles that may connect
+// Settings from the command line.
+struct WorkerServiceOptions {
+  std::string name;                      // the role: "verifier"
+  std::vector<std::string> routers;      // endpoints
+  std::string key, peers;                // the key file and the folder of enrolled keys; both empty: no keys
+  std::string metrics;                   // host:port of the HTTP page
+  std::string port_file;                 // where to write the bound addresses; empty: nowhere
+  std::string bind = {};                 // the endpoint that this worker listens on; empty: none
+  std::string advertise = {};            // the endpoint that other processes are told; empty: the bound one
+  std::vector<std::string> admits = {};  // roles whose keys may connect to `bind`
 };
 
-// Where the process is, once its sockets are open.
+// The addresses of the process, known once its sockets are open.
 struct WorkerPlace {
   WorkerProcess process;
   std::string page;        // host:port of the HTTP page
-  std::string bound;       // endpoint; empty: not bound
-  std::string reached_at;  // the endpoint that others are told: `bound` or `advertise`, with the name of the key
+  std::string bound;       // the endpoint that it listens on; empty: none
+  std::string reached_at;  // the endpoint that other processes are told: `bound` or `advertise`, with #NAME of the key
 };
 
-// What a role brings. J, R: the job of its Run<J> effect and its result; NoJob where it has none.
+// What a role adds. J and R are the job of the actor's Run<J> effect and its result; both are NoJob
+// for an actor without jobs. The HTTP thread calls the two functions that add metrics.
 template <Actor A, class J = NoJob, class R = NoJob>
 struct WorkerParts {
   using Counters = std::decay_t<decltype(std::declval<A&>().counters())>;
 
-  std::function<A(const WorkerPlace&)> make;                                // the actor
-  typename Node<A, J, R>::Work work = {};                                   // on the compute thread
-  std::string numerics_id = {};                                             // on the metrics page
-  std::string works_with = {};                                              // on the page: what it works with, for people
-  std::function<void(Exposition&)> add_start_metrics = [](Exposition&) {};  // what the start took; thread-safe
-  std::function<void(const Counters&, Exposition&)> add_metrics;            // thread-safe
-  std::function<void(const WorkerPlace&)> tell_ready;                       // to the log
-  std::chrono::milliseconds grace{0};                                       // for the drain, at most
+  std::function<A(const WorkerPlace&)> make;  // makes the actor
+  typename Node<A, J, R>::Work work = {};     // runs a job, on the compute thread
+  std::string numerics_id = {};               // shown on the metrics page
+  std::string works_with = {};                // shown on the HTTP page: what the worker works with
+  std::function<void(Exposition&)> add_start_metrics = [](Exposition&) {};  // how long the start took; must be thread-safe
+  std::function<void(const Counters&, Exposition&)> add_metrics;            // must be thread-safe
+  std::function<void(const WorkerPlace&)> tell_ready;                       // logs that the worker is ready
+  std::chrono::milliseconds grace{0};                                       // longest drain
+  // Whether the drain is over.
   std::function<bool(const A&)> drained = [](const A&) { return true; };
   DrainWords<Counters> words;
 };
@@ -71,7 +75,8 @@ class WorkerService {
   // Opens the keys and reads the addresses. Errors name the option.
   static Result<WorkerService> open(WorkerServiceOptions options);
 
-  // Returns once `stop` has come and the actor has drained. Call it once.
+  // Runs the actor on this thread. Returns after a stop was requested and the actor has drained, or
+  // with an error if a socket cannot be opened or the port file cannot be written. Call it once.
   template <Actor A, class J = NoJob, class R = NoJob>
   Result<void> run(WorkerParts<A, J, R> parts, StopSignal& stop) const;
 
@@ -93,6 +98,8 @@ class WorkerService {
 
 template <Actor A, class J, class R>
 Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) const {
+  // The page is served before the actor exists, because the actor's Hello carries the page's port.
+  // Until then `running` is null and the page says that the worker waits.
   std::atomic<const Node<A, J, R>*> running = nullptr;
   const auto metrics = [&] {
     Exposition page;
@@ -115,7 +122,9 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
   const WorkerPlace at = place(server, *transport);
   A actor = parts.make(at);
   Node<A, J, R> node(actor, *transport, std::move(parts.work));
-  const http::Server ends_before_node = std::move(server);  // whose counters its page reads
+  // The page reads the node's counters, so the server must be destroyed before the node: it moves
+  // to a variable that is declared after it.
+  const http::Server ends_before_node = std::move(server);
   running = &node;
   TRY_VOID(write_ports(at));
   parts.tell_ready(at);

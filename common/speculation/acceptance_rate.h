@@ -1,18 +1,24 @@
-// How likely a node is accepted whose parent was: alpha of Leviathan et al. (2211.17192), section
-// 3.1, taken level by level from the trees that were verified, the newest weighing most. Pure.
+// Estimates alpha: the probability that a node is accepted, given that its parent was (Leviathan et
+// al., 2211.17192, Section 3.1). An exponentially weighted average over the levels of verified
+// trees:
+//
+//   won    := m won   + accepted                            m = kAlphaMemory, once per tree
+//   tried  := m tried + accepted + [accepted < depth]       the level behind the accepted path was tried and rejected
+//   alpha   = won / tried
+//
+// The row budget (engine/row_budget.h) is computed from it. Pure.
 #pragma once
 
 namespace slipstream {
 
-inline constexpr double kAlphaMemory = 0.95;    // what a tree weighs beside the one after it
-inline constexpr double kAlphaFirst = 0.75;     // before anything was verified,
-inline constexpr double kAlphaFirstWeight = 4;  // as if so many levels had shown it
+inline constexpr double kAlphaMemory = 0.95;    // weight of a tree, relative to the next one
+inline constexpr double kAlphaFirst = 0.75;     // the estimate before the first tree
+inline constexpr double kAlphaFirstWeight = 4;  // its weight, in levels tried
 
 class AcceptanceRate {
  public:
   double alpha() const { return won_ / tried_; }
-  // depth: of the tree, at least 1; accepted: nodes on the path taken. The level behind them was
-  // tried and lost, if there was one.
+  // A tree was verified. depth: of the tree, at least 1. accepted: nodes on the accepted path.
   void tree(int depth, int accepted) {
     won_ = kAlphaMemory * won_ + accepted;
     tried_ = kAlphaMemory * tried_ + accepted + (accepted < depth ? 1 : 0);

@@ -7,6 +7,8 @@ void DraftBackoff::plain_step() {
   if (affordable_ == 0) ++unaffordable_steps_;
 }
 
+// The cases are those of the header's table. An empty tree changes neither nodes_ nor failures_: it
+// says nothing about the drafter's tokens.
 void DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool late) {
   unaffordable_steps_ = 0;
   const bool empty = verified_nodes == 0 && !late;
@@ -16,7 +18,7 @@ void DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool lat
     if (accepted_nodes * kGrowthShare >= verified_nodes) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
     failures_ = 0;
     gap_ = gap_ > kFirstGapSteps ? gap_ / 2 : 0;
-    return;
+    return;  // plain_steps_left_ is 0, as the sequence asked: it asks again for the next step
   }
   if (verified_nodes > 0) nodes_ = std::max(nodes_ / 2, kFirstNodes);
   if (!empty && ++failures_ >= kFailuresBeforeBackoff) {

@@ -18,6 +18,7 @@ uint64_t hash_of(std::span<const TokenId> gram) {
 
 }  // namespace
 
+// Linear probing. It ends, because at most half of the entries are full.
 size_t NgramIndex::find(const std::vector<Entry>& table, int32_t end, int32_t length) const {
   const auto gram = std::span(tokens_).subspan(end - length, length);
   for (size_t at = hash_of(gram);; ++at) {
@@ -31,6 +32,7 @@ void NgramIndex::insert(std::vector<Entry>& table, const Entry& entry) const {
   table[find(table, entry.latest, entry.length)] = entry;
 }
 
+// Called for each end as it is appended, so the latest occurrence becomes the one before.
 void NgramIndex::add_end(int length) {
   const auto end = static_cast<int32_t>(tokens_.size());
   Entry& entry = table_[find(table_, end, length)];
@@ -41,6 +43,7 @@ void NgramIndex::add_end(int length) {
 void NgramIndex::append(std::span<const TokenId> tokens) {
   for (TokenId token : tokens) {
     tokens_.push_back(token);
+    // Grows before this token's n-grams are added, so that add_end() may keep a reference.
     if (2 * (entries_ + kNgramMax) > table_.size()) {
       std::vector<Entry> larger(std::max(kEntriesAtFirst, 2 * table_.size()));
       for (const Entry& entry : table_) {
@@ -52,6 +55,7 @@ void NgramIndex::append(std::span<const TokenId> tokens) {
   }
 }
 
+// The latest occurrence of the n-gram at the end is the end itself, so `before` is the match.
 NgramIndex::Match NgramIndex::match(int tokens_max) const {
   const auto size = static_cast<int32_t>(tokens_.size());
   for (int length = std::min(kNgramMax, size); length >= kNgramMin; --length) {

@@ -1,9 +1,14 @@
-// Finds where the last few tokens of a sequence occurred in it before, and what followed (prompt
-// look-up decoding).
+// Finds where the last few tokens of a sequence occurred in it before, and what followed there
+// (prompt look-up decoding).
 //
-// Every n-gram of each length knows its two latest places, exactly: an append costs O(kNgramMax)
-// expected, a look-up O(kNgramMax + answer). Memory is about 64 to 128 bytes a token of the
-// sequence, whose length the caller bounds. Not thread-safe.
+// The index maps every n-gram of kNgramMin to kNgramMax tokens to its two latest places: the latest
+// is the sequence's own end, the one before it is the match.
+//
+//   append   O(kNgramMax) a token, expected
+//   match    O(kNgramMax + tokens_max), expected
+//   memory   64 to 128 bytes a token; the caller bounds the sequence
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +19,38 @@
 
 namespace slipstream {
 
-inline constexpr int kNgramMin = 2;  // tokens that must match at least
-inline constexpr int kNgramMax = 5;  // longest match tried first
+inline constexpr int kNgramMin = 2;  // tokens of the shortest match
+inline constexpr int kNgramMax = 5;  // tokens of the longest match, which is tried first
 
 class NgramIndex {
  public:
   struct Match {
-    int length = 0;                  // tokens matched, kNgramMin..kNgramMax; 0: none
-    std::vector<TokenId> following;  // what came after the earlier occurrence
+    int length = 0;                  // tokens that match, kNgramMin..kNgramMax; 0: no match
+    std::vector<TokenId> following;  // [tokens_max] the tokens after the earlier occurrence
   };
 
   void append(std::span<const TokenId> tokens);
-  // The longest match of the sequence's own end, its latest earlier occurrence. `following` then
-  // holds tokens_max tokens: where the occurrence runs into the end ("a b a b a b") the copy goes
-  // on from itself, as the repetition would.
+  // The latest earlier occurrence of the longest n-gram at the sequence's end that occurred before.
+  // `following` always holds tokens_max tokens: where it reaches the end of the sequence, it
+  // continues with its own beginning, as a repetition ("a b a b a b") would.
   Match match(int tokens_max) const;
   std::span<const TokenId> tokens() const { return tokens_; }
 
  private:
-  // An n-gram by where it ends: index just after its latest and its latest-but-one occurrence.
+  // An n-gram, identified by the index just behind its latest occurrence.
   struct Entry {
-    int32_t latest = 0, before = 0;  // 0: none
-    int32_t length = 0;              // 0: an empty entry
+    int32_t latest = 0, before = 0;  // index behind the latest occurrence, and behind the one before; 0: none
+    int32_t length = 0;              // 0: the entry is empty
   };
 
   void add_end(int length);
   void insert(std::vector<Entry>& table, const Entry& entry) const;
-  // The entry that holds the n-gram ending before `end`, or the empty one where it belongs.
+  // Index of the entry of the n-gram that ends just before `end`, or of the empty entry where it
+  // belongs.
   size_t find(const std::vector<Entry>& table, int32_t end, int32_t length) const;
 
   std::vector<TokenId> tokens_;
-  std::vector<Entry> table_;  // open addressing, a power of two, at most half full
+  std::vector<Entry> table_;  // open addressing; a power of two entries, at most half of them full
   size_t entries_ = 0;
 };
 

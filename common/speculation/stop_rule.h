@@ -1,5 +1,5 @@
-// When a drafter stops growing a tree. One rule an instance of plain data; the price behind h is in
-// docs/design/SCHEDULER.md.
+// Says when a drafter stops growing a tree: after a number of nodes, at a depth, or where a node is
+// unlikely to be reached (threshold h). Plain data; it comes with each ask for a draft.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 namespace slipstream {
 
 struct StopRule {
-  int nodes_max = 8;       // fixed K: never more nodes than this
-  int depth_max = 8;       // never deeper
-  float threshold = 1.0F;  // h in [0, 1]: draft while 1 - survival <= h; 1 never stops
+  int nodes_max = 8;       // nodes of the tree
+  int depth_max = 8;       // depth of its deepest node
+  float threshold = 1.0F;  // h in [0, 1]: draft a node if 1 - survival <= h; 1 never stops
 
-  // Confidence rule (SpecDec++, 2405.19715, Section 4: stop when 1 - prod(p_i) > h): whether a node
-  // of this survival, at this depth, as the (nodes + 1)-th of its tree, is worth drafting.
+  // Whether to draft a node with this survival at this depth, behind `nodes` others. survival: the
+  // product of the confidences along the node's path (SpecDec++, 2405.19715, Section 4, stops when
+  // 1 - prod p_i > h).
   bool admits(float survival, int depth, int nodes) const;
 };
 

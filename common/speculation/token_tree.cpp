@@ -8,7 +8,7 @@
 namespace slipstream {
 namespace {
 
-// Error messages count nodes from 0, as parents do.
+// Error messages count nodes from 0, as TreeNode::parent does. Earlier nodes have been checked.
 Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabulary, Siblings siblings) {
   const TreeNode& node = nodes[at];
   if (node.token < 0 || node.token >= vocabulary) {
@@ -80,8 +80,9 @@ std::vector<int32_t> TokenTree::trim(int budget) {
   for (const TreeNode& node : nodes_) ++children[node.parent + 1];
   std::vector<bool> kept(nodes_.size(), true);
   for (int left = before; left > std::max(budget, 0);) {
-    // The least surviving parent, the last one among equals: its children have no children any
-    // more, since a child survives no more than its parent and comes after it.
+    // The parent with the smallest survival, the last one on ties. Its children have no children
+    // left: a child survives at most as its parent does and comes after it, so its own set was cut
+    // before.
     int least = -2;
     for (int parent = kRoot; parent < before; ++parent) {
       if (children[parent + 1] == 0) continue;

@@ -1,12 +1,15 @@
-// A drafted tree of next tokens.
+// A draft tree: the tokens that a drafter guesses behind the last emitted token of a sequence.
+//
+//   root (last emitted token, kRoot)     nodes() = {A, parent kRoot}, {B, parent kRoot}, {C, parent 0}
+//    +- A - C
+//    +- B
 //
 // Invariants of a TokenTree that came out of make():
-//   1. at most kTreeNodesMax nodes, at most kTreeDepthMax deep;
-//   2. a parent's index is smaller than its children's; kRoot is the last emitted token and is no
-//      node itself;
-//   3. tokens are in [0, vocabulary); siblings carry different ones, unless they may repeat
-//      (sampled with replacement);
-//   4. survival is in [0, 1] and no larger than the parent's.
+//   1. It has at most kTreeNodesMax nodes and is at most kTreeDepthMax deep.
+//   2. A parent's index is smaller than its children's. The root is kRoot and is not a node.
+//   3. Tokens are in [0, vocabulary). Siblings carry different tokens, unless they may repeat
+//      (sampled with replacement).
+//   4. A node's survival is in [0, 1] and at most its parent's.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +29,27 @@ class TokenTree {
  public:
   TokenTree() = default;  // no nodes: plain decoding
 
-  // Errors name the node and the invariant it breaks. A tree from a peer passes here before
-  // anything else sees it.
+  // Checks the invariants. Every tree from a peer passes here before any other code reads it. An
+  // error names the node and the invariant that it breaks.
   static Result<TokenTree> make(std::vector<TreeNode> nodes, int32_t vocabulary, Siblings siblings = Siblings::distinct);
-  // A chain t1 -> t2 -> ... whose survivals are confidence, confidence^2, ... Truncates at the
-  // limits.
+  // A chain t1 -> t2 -> ... with the survivals confidence, confidence^2, ... It ends at the limits
+  // of invariant 1. REQUIRES: 0 <= confidence <= 1.
   static TokenTree chain(std::span<const TokenId> tokens, float confidence);
 
   std::span<const TreeNode> nodes() const { return nodes_; }
   int size() const { return static_cast<int>(nodes_.size()); }
   bool empty() const { return nodes_.empty(); }
-  int depth(int node) const;  // 1 for a child of the root
-  int depth() const;          // of its deepest node; 0 without nodes
-  // The first child of `parent` (a node or kRoot) that carries this token, or -1.
+  int depth(int node) const;  // 1: a child of the root
+  int depth() const;          // of the deepest node; 0: no nodes
+  // The first child of `parent` (a node or kRoot) that carries this token; -1: there is none.
   int child(int parent, TokenId token) const;
 
-  // Keeps at most `budget` nodes, cutting whole sibling sets by the parent's survival (adr/0008:
-  // never by the token sampled), least surviving first. Whether a set stays depends on nodes
-  // outside of it and of what is below it alone. Returns where each node that stays was: [size()]
-  // ascending.
+  // Cuts the tree to at most `budget` nodes. Returns the former index of each node that stays,
+  // ascending, [size()].
+  //
+  // Whole sibling sets are cut, the one whose parent has the smallest survival first. Whether a set
+  // stays never depends on its own tokens or on those below it: that would bias the output of the
+  // ratio family (adr/0008).
   std::vector<int32_t> trim(int budget);
 
  private:

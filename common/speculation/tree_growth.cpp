@@ -19,7 +19,7 @@ TreeGrowth::TreeGrowth(const StopRule& rule) : rule_(rule) {
 std::vector<int32_t> TreeGrowth::best() const {
   std::vector<int32_t> order(pool_.size());
   std::iota(order.begin(), order.end(), 0);
-  // Stable: among equals those that came first, so that a parent comes before its child.
+  // Stable, so that of equal candidates the older one comes first: a parent before its child.
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](int32_t at) { return pool_[static_cast<size_t>(at)].survival; });
   order.resize(std::min(order.size(), static_cast<size_t>(rule_.nodes_max)));
   return order;
@@ -34,10 +34,11 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
     const float reached = parent < 0 ? 1.0F : pool_[static_cast<size_t>(parent)].survival;
     for (const Ranked& each : candidates[i]) {
       const float survival = reached * std::clamp(each.confidence, 0.0F, 1.0F);
-      if (!rule_.admits(survival, depth, 0)) break;  // and none behind it
+      if (!rule_.admits(survival, depth, 0)) break;  // candidates fall by confidence: none behind it is admitted
       pool_.push_back({.token = each.token, .parent = parent, .depth = depth, .survival = survival});
     }
   }
+  // The next frontier: candidates of the newest depth that may still have a child in the tree.
   const int32_t deepest = rows_.empty() ? 0 : rows_.back().depth + 1;
   first_ = rows_.size();
   if (deepest >= rule_.depth_max) return;
@@ -46,8 +47,9 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
   for (const int32_t at : kept) {
     Candidate& node = pool_[static_cast<size_t>(at)];
     if (node.depth != deepest || rows_.size() > static_cast<size_t>(kTreeNodesMax)) continue;
-    // Its best child would survive as it does, and come behind those that do: is that still among
-    // the best?
+    // Its best child survives at most as it does, and comes behind older candidates of the same
+    // survival. With the tree full, a candidate no better than the last one kept can have no child
+    // in it.
     if (!room && node.survival <= pool_[static_cast<size_t>(kept.back())].survival) continue;
     const int32_t parent = node.parent < 0 ? 0 : pool_[static_cast<size_t>(node.parent)].row;
     node.row = static_cast<int32_t>(rows_.size());
@@ -64,6 +66,7 @@ void TreeGrowth::stop() {
   candidate_of_row_.resize(first_);
 }
 
+// best() lists parents before children, so a parent's place is known when its child is added.
 TokenTree TreeGrowth::tree() const {
   std::vector<TreeNode> nodes;
   std::vector<int32_t> place(pool_.size(), kRoot);

@@ -1,14 +1,19 @@
-// Grows one tree best-first and level by level (the expansion of EAGLE-2, 2406.16858, Section 4):
-// each level forwards the nodes of the newest depth that are among the best nodes_max so far, by
-// survival; their candidates join the pool; in the end the best nodes_max of all make the tree. A
-// child survives no more than its parent, so a node that is not among the best cannot have a child
-// that is, and the tree is exactly what forwarding every node would give.
+// Grows a draft tree best-first, one level per forward pass (EAGLE-2, 2406.16858, Section 4):
+//
+//   1. frontier() is the nodes to forward: first the root, then the nodes of the newest depth that
+//      are among the best nodes_max of all candidates so far.
+//   2. add() puts the children that the drafter proposes for them into the pool of candidates, with
+//      survival(child) = survival(parent) * confidence(child).
+//   3. Steps 1 and 2 repeat until the frontier is empty.
+//   4. tree() is the best nodes_max candidates, ordered by survival.
 //
 //   TreeGrowth growth(rule);
-//   while (!growth.frontier().empty()) growth.add(<candidates of each of the frontier, by a forward pass>);
+//   while (!growth.frontier().empty()) growth.add(<candidates of each row of the frontier, by a forward pass>);
 //   TokenTree tree = growth.tree();
 //
-// What is kept depends on survivals only. Pure.
+// A child's survival is at most its parent's. So a node outside the best nodes_max has no child
+// among them, and the tree is exactly what forwarding every node would give. Survivals alone decide
+// what is kept. Pure.
 #pragma once
 
 #include <cstdint>
@@ -26,35 +31,35 @@ class TreeGrowth {
  public:
   explicit TreeGrowth(const StopRule& rule);
 
-  // A node that was forwarded or is to be. Rows count the forwarded ones in their order: row 0 is
-  // the root, and rows of one growth never exceed kTreeNodesMax + 1, so that a 64-bit mask holds
-  // their ancestors.
+  // A node that was forwarded or is in the frontier, in the order of forwarding. Row 0 is the root.
+  // There are at most kTreeNodesMax + 1 rows, so that a 64-bit mask holds a row's ancestors.
   using Row = TreeRow;
-  // What to forward now, the root first of all; empty: grown.
-  std::span<const Row> frontier() const { return std::span(rows_).subspan(first_); }
-  std::span<const Row> rows() const { return rows_; }  // all so far, the frontier last
+  std::span<const Row> frontier() const { return std::span(rows_).subspan(first_); }  // empty: the tree is grown
+  std::span<const Row> rows() const { return rows_; }                                 // all, the frontier last
 
-  // candidates: [frontier] of each row, most likely first (sampling/rank.h).
+  // Adds the children of the frontier and computes the next one. candidates: [frontier] for each
+  // row its children, the likeliest first (sampling/rank.h). REQUIRES: one entry per row of the
+  // frontier.
   void add(std::span<const std::span<const Ranked>> candidates);
-  void stop();  // the frontier will not be forwarded, and nothing behind it
+  void stop();  // ends the growth: the frontier will not be forwarded
 
-  TokenTree tree() const;  // of what has been added so far
+  TokenTree tree() const;  // of the candidates so far
 
  private:
   struct Candidate {
     TokenId token = 0;
-    int32_t parent = -1;  // candidate; -1: a child of the root
-    int32_t row = -1;     // that it was given; -1: not forwarded
+    int32_t parent = -1;  // index in pool_; -1: the root
+    int32_t row = -1;     // index in rows_; -1: not forwarded
     int32_t depth = 1;
     float survival = 1.0F;
   };
-  std::vector<int32_t> best() const;  // at most nodes_max candidates, most surviving first, parents before children
+  std::vector<int32_t> best() const;  // the best nodes_max candidates, falling by survival, parents before children
 
   StopRule rule_;
   std::vector<Candidate> pool_;
   std::vector<Row> rows_;
-  std::vector<int32_t> candidate_of_row_;  // -1: the root
-  size_t first_ = 0;                       // of the frontier
+  std::vector<int32_t> candidate_of_row_;  // [rows] index in pool_; -1: the root
+  size_t first_ = 0;                       // first row of the frontier
 };
 
 }  // namespace slipstream

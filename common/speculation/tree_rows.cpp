@@ -4,6 +4,8 @@ namespace slipstream {
 
 static_assert(kTreeNodesMax + 1 <= 64, "one word holds a row's ancestors");
 
+// Parents come before children (token_tree.h), so a parent's row is complete when its child is
+// added.
 std::vector<TreeRow> tree_rows(const TokenTree& tree) {
   std::vector<TreeRow> rows{TreeRow{}};
   rows.reserve(static_cast<size_t>(tree.size()) + 1);

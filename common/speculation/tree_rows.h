@@ -1,5 +1,5 @@
-// A tree as the rows of a verify pass: n nodes are n + 1 rows. Row 0 is the root, row i + 1 is node
-// i.
+// A draft tree as rows of a forward pass. A tree of n nodes has n + 1 rows: row 0 is the root, row
+// i + 1 is node i.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace slipstream {
 
 struct TreeRow {
-  TokenId token = -1;      // -1: the root, whose token the sequence knows
-  int32_t parent = -1;     // row; -1: this is the root
-  int32_t depth = 0;       // 0 for the root
-  uint64_t ancestors = 1;  // bit j is set: the row sees row j, itself or one of its ancestors
+  TokenId token = -1;      // -1: the root, whose token is the last of the sequence
+  int32_t parent = -1;     // row of the parent; -1: this is the root
+  int32_t depth = 0;       // 0: the root
+  uint64_t ancestors = 1;  // the tree part of the attention mask: bit j is set if row j is this row or an ancestor
 };
 
 // [nodes + 1]

@@ -22,8 +22,9 @@ Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens) {
 Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
   const auto taken = static_cast<int>(walk.accepted.size());
   CHECK(kept >= 0 && kept <= taken, "{} nodes were accepted, {} cannot have been kept", taken, kept);
-  // The nodes whose children were put to the test: the root and the path, short of where the round
-  // was cut.
+  // Whether the children of a node were compared with the target's token: the node is the root or
+  // was accepted, and the round was not cut at it. A round that was cut ended with the last kept
+  // token, so the children behind that one were never compared.
   const auto judged = [&](int parent) {
     if (parent == kRoot) return kept == taken || kept > 0;
     const auto place = std::ranges::find(walk.accepted, parent) - walk.accepted.begin();

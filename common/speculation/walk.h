@@ -1,6 +1,12 @@
-// The walk that decides what is emitted under greedy and coupled acceptance: follow the target's
-// own choices down the tree. The tree cannot change a word of the result, only its length: each
-// emitted token is the target's choice at its own prefix.
+// Greedy and coupled acceptance: follows the target's sampled tokens down the tree, as long as a
+// child carries the token.
+//
+//   at := root
+//   repeat   x := the target's token after `at`;  emit x
+//            if a child of `at` carries x: accept it, at := that child; otherwise end
+//
+// The tree cannot change a word of the result, only its length: every emitted token is the one that
+// the target sampled behind the same tokens.
 #pragma once
 
 #include <span>
@@ -11,18 +17,22 @@
 namespace slipstream {
 
 struct Walk {
-  std::vector<int32_t> accepted;  // node indices, root side first
-  std::vector<TokenId> emitted;   // [accepted + 1] the accepted tokens, then the target's own next one
+  std::vector<int32_t> accepted;  // node indices, from the root down
+  std::vector<TokenId> emitted;   // [accepted + 1] the accepted nodes' tokens, then the target's next one
 };
 
-// chosen: [nodes + 1] the target's token after row i (tree_rows.h). A -1 (no finite logits) on the
-// path is emitted last.
+// sampled_tokens: [nodes + 1] the target's token after row i (tree_rows.h). A -1 (a refused row,
+// sampling/chain.h) on the path is emitted and ends it. REQUIRES: one token per row.
 Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens);
 
-// What became of each node of a verified tree. `kept` is how many of walk.accepted were emitted:
-// fewer than all when a stop token or the length limit cut the round short; what lies behind the
-// last token kept then counts as unreached. Accepted and rejected nodes are those whose parent's
-// choice was looked at.
+// How many nodes of a verified tree were accepted, rejected and unreached; they add up to its size.
+//
+//   accepted    on the accepted path
+//   rejected    not accepted, but compared with the target's token: the parent is the root or accepted
+//   unreached   all others
+//
+// kept: how many of walk.accepted were emitted. A stop token or the length limit may cut the round
+// short; nodes behind the last token kept then are unreached. REQUIRES: kept is in [0, accepted].
 struct Fates {
   int accepted = 0, rejected = 0, unreached = 0;
 };

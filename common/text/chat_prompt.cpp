@@ -10,8 +10,8 @@ constexpr char32_t kFirstMark = 0xF0000;
 constexpr char32_t kLastMark = 0x10FFFD;
 constexpr size_t kRoleBytesMax = 32;
 
-// A template may build a special token around a role ("<|" + role + "|>"), so a role is a plain
-// word.
+// Marks go into contents only, and a template may build a special token around a role ("<|" + role
+// + "|>"). So a role must be a plain word.
 Result<void> check_role(const std::string& role) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; };
   if (role.empty() || role.size() > kRoleBytesMax || !std::ranges::all_of(role, plain)) {
@@ -20,6 +20,7 @@ Result<void> check_role(const std::string& role) {
   return {};
 }
 
+// UTF-8 of a character beyond U+FFFF, as all marks are.
 std::string four_bytes(char32_t character) {
   const auto byte = [&](char32_t lead, int shift, char32_t bits) {
     return static_cast<char>(lead | ((character >> shift) & bits));
@@ -27,8 +28,9 @@ std::string four_bytes(char32_t character) {
   return {byte(0xF0, 18, 0x07), byte(0x80, 12, 0x3F), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)};
 }
 
-// Ticks off every character of four bytes in the text, which is all that a mark could be mistaken
-// for.
+// Sets used[] for the private-use characters in the text. Every mark has four bytes in UTF-8 with a
+// first byte of 0xF3 or 0xF4, so nothing else in the text can be confused with it, even if the text
+// is not valid UTF-8.
 void tick_off(std::string_view text, std::vector<bool>& used) {
   const auto bits = [&](size_t at) { return static_cast<char32_t>(static_cast<uint8_t>(text[at]) & 0x3F); };
   for (size_t at = 0; at + 3 < text.size(); ++at) {
@@ -58,14 +60,14 @@ Result<Marker> Marker::for_messages(std::span<const ChatMessage> messages, std::
   return Marker(kFirstMark + static_cast<char32_t>(unused - used.begin()), specials);
 }
 
-// A whole special token is here, or the words end inside one.
+// `rest` begins with a special token, or is the beginning of one.
 bool Marker::begins_special(std::string_view rest) const {
   return std::ranges::any_of(specials_, [&](std::string_view special) {
     return !special.empty() && rest.starts_with(special.substr(0, rest.size()));
   });
 }
 
-// The words begin with what a special token ends with.
+// `words` begin with the end of a special token.
 bool Marker::ends_special(std::string_view words) const {
   return std::ranges::any_of(specials_, [&](std::string_view special) {
     for (size_t from = 1; from < special.size(); ++from) {
@@ -101,6 +103,7 @@ Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatT
     harmless.push_back({message.role, std::move(content)});
   }
   TRY(const std::string text, chat_template.render(harmless));
+  // Checked by size first: tokenizing a text of many megabytes takes seconds.
   if (const size_t tokens = tokenizer.tokens_at_least(text.size()); tokens > tokens_max) {
     return fail("the messages have at least {} tokens, the limit is {}: shorten them", tokens, tokens_max);
   }

@@ -1,11 +1,13 @@
-// Messages -> token ids, with nobody's words able to act as special tokens: "<|im_end|>" inside a
-// message is text, not the end of the message. Equal to Hugging Face's apply_chat_template for
-// messages that hold no special token.
+// Turns the messages of a chat into the token ids of its prompt. Text in a message can never act as
+// a special token: "<|im_end|>" inside a message is text, and does not end the message. For
+// messages without special tokens the result equals Hugging Face's apply_chat_template.
 //
-// How: where a message spells a special token, or begins or ends with a part of one that its
-// surroundings could complete, a mark goes in before the template runs (a private-use character
-// that occurs in no message). The marked text is not a special token to the tokenizer, which takes
-// the marks out again before it splits the text into tokens.
+// How:
+//   1. Choose a mark: a private-use character that occurs in no message.
+//   2. Insert the mark into every special token that a message spells, and where a message begins
+//      or ends with a part of one that the template's text could complete.
+//   3. Run the chat template. Only the template's own special tokens are whole now.
+//   4. Tokenize: find the special tokens, then remove the marks, then split into tokens.
 #pragma once
 
 #include <span>
@@ -21,16 +23,18 @@
 
 namespace slipstream {
 
-// Puts a mark where a text spells a special token, so that the tokenizer does not see one.
+// Inserts marks into a text so that the tokenizer finds no special token in it (step 2 above).
 class Marker {
  public:
-  // Chooses a private-use character (planes 15 and 16) that no message contains. The specials must
-  // outlive the marker.
+  // Chooses the mark: a private-use character of planes 15 and 16 that no message contains. An
+  // error if the messages use all of them. `specials` must outlive the marker.
   static Result<Marker> for_messages(std::span<const ChatMessage> messages, std::span<const std::string> specials);
 
-  // The words with marks: inside every special token, at the end of a beginning of one that ends
-  // the words, and before an end of one that begins them. An error if a special token is a single
-  // character: nothing can go inside it.
+  // `words` with marks. For the special token "<|end|>" and the mark *:
+  //   "a <|end|> b"    "a <*|end|> b"     a whole one: a mark after its first character
+  //   "a <|e"          "a <*|e"           its beginning, at the end of the words: the same
+  //   "nd|> b"         "*nd|> b"          its end, at the beginning of the words: a mark before it
+  // An error if `words` contain a special token of one character: a mark cannot go inside it.
   Result<std::string> marked(std::string_view words) const;
   char32_t mark() const { return mark_; }
 
@@ -44,8 +48,9 @@ class Marker {
   std::span<const std::string> specials_;
 };
 
-// A prompt of more than tokens_max tokens is an error; one that is far longer costs no time or
-// memory in the tokenizer.
+// The prompt of a chat. Errors: a role that is not a plain word, a message with a special token of
+// one character, a refusal by the template, or more than tokens_max tokens. A prompt that must be
+// too long by its size in bytes is refused before it is tokenized.
 Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
                                          std::span<const ChatMessage> messages, size_t tokens_max = kContextTokensMax);
 

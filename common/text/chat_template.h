@@ -1,5 +1,5 @@
-// Messages -> prompt text, over the Rust crate `minijinja` (with pycompat), from the model's own
-// chat template. Immutable after load; thread-safe.
+// Renders the messages of a chat to prompt text with the model's own chat template (Jinja), over
+// the Rust crate `minijinja` with its `pycompat`. Immutable after load; thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,21 @@
 namespace slipstream {
 
 struct ChatMessage {
-  std::string role;     // "system", "user", "assistant"; the template decides which it knows
+  std::string role;     // "system", "user", "assistant"; the template decides which roles it accepts
   std::string content;  // UTF-8
 };
 
 class ChatTemplate {
  public:
-  // From chat_template.jinja, or the `chat_template` of tokenizer_config.json, in the model's
-  // folder.
+  // Reads the template from the model's folder: chat_template.jinja, or else the `chat_template` of
+  // tokenizer_config.json.
   static Result<ChatTemplate> load(const std::filesystem::path& model_folder);
-  // From the text of these two files; an empty one is not there. `what` names the model in errors.
+  // The same from the text of these two files; empty if a file does not exist. `what` names the
+  // model in errors.
   static Result<ChatTemplate> parse(std::string_view jinja, std::string_view tokenizer_config, const std::string& what);
-  // Ends with the words that make the model answer (add_generation_prompt). `now` is for templates
-  // that print the date; the error is the template's own when it refuses a role or an order of
-  // roles.
+  // The text of the prompt, up to where the assistant's answer begins (add_generation_prompt).
+  // `now` is for templates that print the date. If the template refuses a role or the order of the
+  // roles, the error is in its own words.
   Result<std::string> render(std::span<const ChatMessage> messages,
                              std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) const;
 

@@ -8,7 +8,7 @@ namespace slipstream {
 
 Result<std::string> Detokenizer::push(TokenId id) {
   TRY(const std::string_view piece, tokenizer_.piece(id));
-  if (tokenizer_.is_special(id)) return std::string();
+  if (tokenizer_.is_special(id)) return std::string();  // an incomplete character before it stays pending
   pending_ += piece;
   return take_utf8(pending_);
 }

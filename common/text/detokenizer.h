@@ -1,8 +1,8 @@
-// Turns a stream of ids into a stream of text that never ends inside a UTF-8 character. One per
-// output; not thread-safe.
+// Turns a stream of token ids into a stream of text whose pieces never end inside a UTF-8
+// character. Use one for each output; not thread-safe.
 //
-// A byte-level token is a fixed string of bytes, so nothing but an incomplete character (at most 3
-// bytes) is ever held back, and push() costs the length of one token however long the output is.
+// A byte-level token always stands for the same bytes. So only an incomplete character is held back
+// (3 bytes at most), and the time of push() depends on the length of its token only.
 #pragma once
 
 #include <string>
@@ -14,15 +14,16 @@ namespace slipstream {
 class Detokenizer {
  public:
   explicit Detokenizer(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
-  // The text that became certain with this id; "" while a character is incomplete. The
-  // concatenation of all pieces, flush() included, equals Tokenizer::decode of all ids with
-  // skip_special, invalid bytes as U+FFFD.
+  // The text that this id completes: "" for a special token, or inside a character. All pieces
+  // together, with that of flush(), equal Tokenizer::decode(ids, skip_special) with each invalid
+  // byte sequence replaced by U+FFFD. An error if the id is outside the vocabulary.
   Result<std::string> push(TokenId id);
+  // Call it at the end of the output: an incomplete character becomes U+FFFD.
   std::string flush();
 
  private:
   Tokenizer tokenizer_;
-  std::string pending_;  // the first bytes of a character whose rest has not come
+  std::string pending_;  // the first bytes of an incomplete character
 };
 
 }  // namespace slipstream

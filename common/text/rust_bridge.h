@@ -1,6 +1,10 @@
-// The C ABI of rust/: what Rust gives is freed by Rust, what it borrows it forgets when the call
-// returns. A handle may be used by several threads at once. A call that can fail writes a sentence
-// to `error`, and only then.
+// The C ABI of the Rust library in rust/.
+//
+//   - Memory that Rust returns is freed by Rust (the ..._free functions).
+//   - Memory that Rust borrows is used during the call only.
+//   - Several threads may use one handle at a time.
+//   - A call that fails writes a sentence to `error`, which the caller then owns. A call that
+//     succeeds leaves `error` untouched.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +34,8 @@ void slipstream_ids_free(SlipstreamIds ids);
 
 struct SlipstreamTokenizer;
 struct SlipstreamPieces {     // borrowed from the tokenizer for its lifetime
-  const char* bytes;          // the bytes of all ids, one after the other
-  const uint32_t* ends;       // [count] where in `bytes` each id's end
+  const char* bytes;          // the bytes of all ids, one id after the other
+  const uint32_t* ends;       // [count] where in `bytes` those of each id end
   const uint8_t* is_special;  // [count]
   size_t count;               // the vocabulary: greatest id + 1
 };
@@ -39,11 +43,12 @@ SlipstreamTokenizer* slipstream_tokenizer_load(SlipstreamSlice json, SlipstreamB
 void slipstream_tokenizer_free(SlipstreamTokenizer* tokenizer);
 SlipstreamPieces slipstream_tokenizer_pieces(const SlipstreamTokenizer* tokenizer);
 int64_t slipstream_tokenizer_id(const SlipstreamTokenizer* tokenizer, SlipstreamSlice token);  // -1: there is none
-// The special tokens as they are written, in no order.
+// The number of special tokens, and each of them as it is written in texts; in no order. `special`
+// borrows from the tokenizer for its lifetime.
 size_t slipstream_tokenizer_specials(const SlipstreamTokenizer* tokenizer);
 SlipstreamSlice slipstream_tokenizer_special(const SlipstreamTokenizer* tokenizer, size_t index);
-// `mark` (a Unicode scalar; 0: none) is taken out of the text after the special tokens in it were
-// found. False: failed.
+// False: failed. `mark` (a Unicode scalar; 0: none) is removed from the text after the special
+// tokens in it were found.
 bool slipstream_tokenizer_encode(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, bool parse_special, uint32_t mark,
                                  SlipstreamIds* ids, SlipstreamBytes* error);
 
@@ -52,8 +57,8 @@ struct SlipstreamTurn {
   SlipstreamSlice role;
   SlipstreamSlice content;
 };
-// An empty `jinja` means the template inside tokenizer_config.json; an empty tokenizer_config means
-// there is none.
+// Null: failed. If `jinja` is empty, the template inside tokenizer_config.json is used. An empty
+// `tokenizer_config` means that the file does not exist.
 SlipstreamTemplate* slipstream_template_load(SlipstreamSlice jinja, SlipstreamSlice tokenizer_config, SlipstreamBytes* error);
 void slipstream_template_free(SlipstreamTemplate* chat_template);
 bool slipstream_template_render(const SlipstreamTemplate* chat_template, const SlipstreamTurn* turns, size_t count,
@@ -62,7 +67,7 @@ bool slipstream_template_render(const SlipstreamTemplate* chat_template, const S
 
 namespace slipstream {
 
-// Values across the C ABI: what Rust gave is copied and freed.
+// Conversions. taken() copies what Rust returned and frees it.
 inline SlipstreamSlice slice_of(std::string_view text) { return {text.data(), text.size()}; }
 
 inline std::string taken(SlipstreamBytes bytes) {

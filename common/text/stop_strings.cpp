@@ -23,6 +23,8 @@ StopStrings::Piece StopStrings::push(std::string_view text) {
 
 std::string StopStrings::flush() { return std::exchange(held_, {}); }
 
+// held_ has no complete stop string before a push, so every match ends in the newest text, and the
+// first occurrence of each stop string is the one that ends first.
 size_t StopStrings::first_match() const {
   size_t begin = std::string::npos;
   size_t end = std::string::npos;
@@ -35,6 +37,7 @@ size_t StopStrings::first_match() const {
   return begin;
 }
 
+// Tries the suffixes of held_, the longest first, that are short enough to begin a stop string.
 size_t StopStrings::safe_bytes() const {
   size_t longest = 0;
   for (const std::string& stop : stops_) longest = std::max(longest, stop.size());

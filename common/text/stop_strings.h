@@ -1,10 +1,16 @@
-// Holds back text that may be the beginning of a stop string, across token borders. One per output;
-// not thread-safe.
+// Ends an output at its first stop string, which may span several tokens. Text that may be the
+// beginning of a stop string is held back until it is known whether it is one. Use one object for
+// each output; not thread-safe.
 //
-// What is held back is the longest suffix of the text so far that a stop string begins with, so at
-// most one byte less than the longest stop string (limits.h, kStopStringBytesMax). If several stop
-// strings occur, the one that is complete first counts (the longer of two that end together), so
-// that the outcome does not depend on how the text was cut into pieces.
+//   StopStrings stops({"\n\n"});
+//   stops.push("a\n");    // "a": the line break may begin a stop string
+//   stops.push("b");      // "\nb"
+//   stops.push("\n\nc");  // "", stopped
+//
+// Held back is the longest suffix of the text that is a beginning of a stop string: at most one
+// byte less than the longest one (limits.h, kStopStringBytesMax). If several stop strings occur,
+// the one that ends first counts, and the longer one of two that end together. So the result does
+// not depend on how the text was cut into pieces.
 #pragma once
 
 #include <string>
@@ -15,18 +21,18 @@ namespace slipstream {
 
 class StopStrings {
  public:
-  explicit StopStrings(std::vector<std::string> stops);  // empty strings among them are ignored
+  explicit StopStrings(std::vector<std::string> stops);  // empty strings are ignored
 
   struct Piece {
-    std::string text;      // safe to show
-    bool stopped = false;  // a stop string was met: it and all after it are cut; later calls give nothing
+    std::string text;      // can be shown now
+    bool stopped = false;  // a stop string occurred; it and the text after it are dropped, now and in later calls
   };
   Piece push(std::string_view text);
-  std::string flush();  // the end came without a stop: what was held back
+  std::string flush();  // call it when the output ends without a stop string: the text that was held back
 
  private:
-  size_t first_match() const;  // where in held_ the stop string begins that is complete first; npos: nowhere
-  size_t safe_bytes() const;   // how much of held_ no stop string can reach
+  size_t first_match() const;  // where in held_ the stop string that ends first begins; npos: there is none
+  size_t safe_bytes() const;   // how many bytes of held_ cannot be part of a stop string
 
   std::vector<std::string> stops_;
   std::string held_;

@@ -23,7 +23,7 @@ struct Tokenizer::Handle {
   Handle& operator=(const Handle&) = delete;
 
   SlipstreamTokenizer* rust;
-  SlipstreamPieces pieces;
+  SlipstreamPieces pieces;     // borrowed from `rust`
   uint32_t longest_piece = 1;  // bytes
   std::vector<std::string> specials;
 };

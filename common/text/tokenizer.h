@@ -1,6 +1,6 @@
-// Text <-> token ids over the Rust crate `tokenizers`, behind a C ABI (rust/). Immutable after
-// load; thread-safe; copies share one table. Byte-level BPE only (GPT-2, Llama 3, SmolLM, Qwen):
-// other kinds are refused at load.
+// Converts text to token ids and back, over the Rust crate `tokenizers` (rust_bridge.h). Supports
+// byte-level BPE only (GPT-2, Llama 3, SmolLM, Qwen); other kinds are refused at load. Immutable
+// after load; thread-safe; copies share one table.
 #pragma once
 
 #include <cstdint>
@@ -20,32 +20,33 @@ namespace slipstream {
 class Tokenizer {
  public:
   static Result<Tokenizer> load(const std::filesystem::path& tokenizer_json);
-  // From the text of such a file; `what` names it in errors.
+  // The same from the text of a tokenizer.json; `what` names it in errors.
   static Result<Tokenizer> parse(std::string_view json, const std::string& what);
 
-  // Text must be UTF-8. Special tokens written in the text ("<|im_end|>") become their ids only if
-  // parse_special; a chat template's output needs it, a user's words never do (chat_prompt.h keeps
-  // the two apart).
+  // Text must be UTF-8. With parse_special, special tokens written in the text ("<|im_end|>")
+  // become their ids; without, they are text. The output of a chat template needs parse_special,
+  // and a user's text must not have it (chat_prompt.h solves this for prompts that hold both).
   Result<std::vector<TokenId>> encode(std::string_view text, bool parse_special) const;
-  // As encode with parse_special, but each `mark` is taken out once the special tokens were found:
-  // what a mark interrupts ("<" mark "|im_end|>") stays text. The mark is one Unicode character.
+  // As encode with parse_special, but each `mark` is removed after the special tokens were found.
+  // So a special token with a mark inside ("<" mark "|im_end|>") becomes text. mark: one Unicode
+  // character.
   Result<std::vector<TokenId>> encode_marked(std::string_view text, char32_t mark) const;
 
-  // The bytes that these ids stand for; may begin or end inside a UTF-8 character. Special tokens
-  // give nothing if skip_special.
+  // The bytes of these ids, which may begin or end inside a UTF-8 character. With skip_special,
+  // special tokens are left out. An error if an id is outside the vocabulary.
   Result<std::string> decode(std::span<const TokenId> ids, bool skip_special) const;
-  // The bytes of one id, valid as long as this tokenizer; an error if it is outside [0,
-  // vocabulary).
+  // The bytes of one id, valid while this tokenizer or a copy of it lives. An error if the id is
+  // outside the vocabulary.
   Result<std::string_view> piece(TokenId id) const;
   bool is_special(TokenId id) const;  // false outside the vocabulary
 
-  // A text of so many bytes has at least this many tokens, since no token is longer than the
-  // longest. Costs nothing, where encode takes about 0.6 us and 180 bytes of memory for each byte
-  // of text.
+  // A lower bound on the tokens of a text of this size: its bytes / those of the longest token.
+  // Takes constant time, whereas encode takes about 0.6 us and 180 bytes of memory per byte of
+  // text.
   size_t tokens_at_least(size_t text_bytes) const;
 
-  std::optional<TokenId> id(std::string_view token) const;  // as tokenizer.json spells it
-  std::span<const std::string> specials() const;            // the special tokens as they are written, in no order
+  std::optional<TokenId> id(std::string_view token) const;  // of a token as tokenizer.json spells it
+  std::span<const std::string> specials() const;            // the special tokens as written in texts, in no order
   int32_t vocabulary() const;                               // ids are in [0, vocabulary)
 
  private:

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 struct Lead {
-  size_t size = 0;                  // of the whole character; 0: no character begins with this byte
+  size_t size = 0;                  // bytes of the whole character; 0: no character begins with this byte
   uint8_t low = 0x80, high = 0xBF;  // bounds of the second byte (Unicode 15.0, table 3-7)
 };
 
@@ -24,11 +24,14 @@ Lead lead_of(uint8_t byte) {
   return {};
 }
 
+// What some bytes begin with.
 struct RejectionResult {
-  size_t size = 0;  // bytes of a character, or of the longest beginning of one; at least 1
+  size_t size = 0;  // bytes of the character, or of the ill-formed or unfinished part; at least 1
   enum { kWhole, kIllFormed, kUnfinished } state = kIllFormed;
 };
 
+// bytes: not empty. An ill-formed part ends before the first byte that cannot continue it, which
+// may begin the next character.
 RejectionResult judge(std::string_view bytes) {
   const Lead lead = lead_of(static_cast<uint8_t>(bytes[0]));
   if (lead.size == 0) return {1, RejectionResult::kIllFormed};

@@ -1,4 +1,4 @@
-// Bytes that may be broken UTF-8 -> valid UTF-8.
+// Turns bytes that may be invalid UTF-8 into valid UTF-8.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace slipstream {
 
-// Moves all of `bytes` that can be judged into valid UTF-8, each maximal ill-formed part as one
-// U+FFFD (Unicode 15.0, section 3.9, "U+FFFD substitution of maximal subparts"), and leaves in
-// `bytes` the beginning of a character, at most 3 bytes.
+// For a stream: removes from `bytes` all but an incomplete character at their end (3 bytes at
+// most), and returns what it removed as valid UTF-8. Each maximal ill-formed part becomes one
+// U+FFFD (Unicode 15.0, section 3.9, "U+FFFD substitution of maximal subparts").
 std::string take_utf8(std::string& bytes);
 
-// The same for bytes that nothing follows: an incomplete character becomes U+FFFD too.
+// The same for the end of a stream: an incomplete character becomes U+FFFD too.
 std::string lossy_utf8(std::string_view bytes);
 
 }  // namespace slipstream

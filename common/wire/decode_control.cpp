@@ -5,6 +5,7 @@
 namespace slipstream::wire {
 namespace {
 
+// The overloads below would hide those of parts.h.
 using wire::read;
 
 Result<ControlMessage> read(schema::Hello::Reader from) {
@@ -68,6 +69,7 @@ Result<ControlMessage> read(schema::Control::Reader top) {
     case schema::Control::DRAIN:
       return read(top.getDrain());
   }
+  // A message of a newer release. It is no error, so that two releases can work together.
   return Unknown{static_cast<uint16_t>(top.which())};
 }
 

@@ -6,6 +6,7 @@
 namespace slipstream::wire {
 namespace {
 
+// The overloads below would hide those of parts.h.
 using wire::read;
 
 Fence read(schema::Fence::Reader from) {
@@ -90,9 +91,10 @@ Result<DraftMessage> read(schema::Draft::Reader top) {
       return read(top.getTree());
     case schema::Draft::RESYNC:
       return read(top.getResync());
-    case schema::Draft::FEATURES:
+    case schema::Draft::FEATURES:  // reserved: treated as an unknown tag
       break;
   }
+  // A message of a newer release. It is no error, so that two releases can work together.
   return Unknown{static_cast<uint16_t>(top.which())};
 }
 

@@ -6,6 +6,7 @@
 namespace slipstream::wire {
 namespace {
 
+// The overloads below would hide those of parts.h.
 using wire::read;
 
 Result<std::vector<DrafterRef>> read(const char* what, capnp::List<schema::DrafterRef>::Reader from) {
@@ -19,6 +20,7 @@ Result<std::vector<DrafterRef>> read(const char* what, capnp::List<schema::Draft
   return drafters;
 }
 
+// Not named read(): that name reads the spec of a Start (wire/generation.h).
 Result<GenerateMessage> read_start(schema::Start::Reader from) {
   Start start{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .lease_ms = from.getLeaseMs()};
   TRY(start.spec, read(from));
@@ -120,6 +122,7 @@ Result<GenerateMessage> read(schema::Generate::Reader top) {
     case schema::Generate::ASSIGN:
       return read(top.getAssign());
   }
+  // A message of a newer release. It is no error, so that two releases can work together.
   return Unknown{static_cast<uint16_t>(top.which())};
 }
 

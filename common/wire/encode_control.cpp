@@ -7,6 +7,7 @@ namespace slipstream::wire {
 namespace {
 
 using Top = schema::Control::Builder;
+// The overloads below would hide those of parts.h.
 using wire::write;
 
 void write(Top top, const Hello& hello) {
@@ -23,7 +24,7 @@ void write(Top top, const Hello& hello) {
   to.setDraftEndpoint(hello.draft_endpoint);
   to.setMetricsEndpoint(hello.metrics_endpoint);
   to.setPid(hello.pid);
-  to.setDraftModel(fit(hello.draft_model));  // a folder may have any bytes for its name
+  to.setDraftModel(fit(hello.draft_model));  // a folder's name may be no UTF-8
 }
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {

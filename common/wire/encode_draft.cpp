@@ -8,6 +8,7 @@ namespace slipstream::wire {
 namespace {
 
 using Top = schema::Draft::Builder;
+// The overloads below would hide those of parts.h.
 using wire::write;
 
 void write(schema::Fence::Builder to, const Fence& fence) {

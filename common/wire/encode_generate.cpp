@@ -8,8 +8,10 @@ namespace slipstream::wire {
 namespace {
 
 using Top = schema::Generate::Builder;
+// The overloads below would hide those of parts.h.
 using wire::write;
 
+// Both lists of this file have the size of their vector: the caller initialised them with it.
 void write(capnp::List<schema::DrafterRef>::Builder to, const std::vector<DrafterRef>& drafters) {
   for (unsigned at = 0; at < to.size(); ++at) {
     to[at].setIncarnation(drafters[at].incarnation);

@@ -14,6 +14,7 @@ Bytes flatten(capnp::MessageBuilder& builder) {
 }
 
 Result<kj::Array<capnp::word>> align(std::span<const std::byte> bytes, size_t bytes_max) {
+  // The size is checked before the copy, so that a peer cannot make us allocate beyond the limit.
   if (bytes.empty()) return fail("a frame without a message");
   if (bytes.size() > bytes_max) return fail("a message of {} bytes, the limit is {}", bytes.size(), bytes_max);
   if (bytes.size() % sizeof(capnp::word) != 0) return fail("a message of {} bytes: no multiple of 8", bytes.size());

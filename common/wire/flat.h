@@ -1,5 +1,5 @@
-// The seam to Cap'n Proto: one message <-> one flat array of bytes, exceptions turned into values.
-// Private to this layer.
+// Converts between one Cap'n Proto message and one flat array of bytes, and turns Cap'n Proto's
+// exceptions into errors. Private to this layer.
 #pragma once
 
 #include <capnp/message.h>
@@ -14,26 +14,31 @@
 
 namespace slipstream::wire {
 
-inline constexpr size_t kScratchWords = 256;
+inline constexpr size_t kScratchWords = 256;  // 2 KiB: room for most messages without an allocation
 
+// The standard stream framing: segment table, then segments; not packed.
 Bytes flatten(capnp::MessageBuilder& builder);
 
-// The bytes on 8-byte borders: most received frames are not, and the reader refuses those.
+// A copy of the bytes at an address that is a multiple of 8. Most received frames have no such
+// address, and Cap'n Proto's reader refuses them.
+//
+// Errors: no bytes, more than bytes_max, or a size that is no multiple of 8.
 Result<kj::Array<capnp::word>> align(std::span<const std::byte> bytes, size_t bytes_max);
 
-// fill(top) sets the one alternative of Top's union.
+// Encodes a message. fill(top) must set one alternative of Top's union. REQUIRES: check(message)
+// succeeds.
 template <class Top, class Message, class Fill>
 Bytes encode_checked(const Message& message, Fill fill) {
   const Result<void> checked = check(message);
   CHECK(checked, "a message of ours is over its own limits: {}", checked.error().message);
-  capnp::word scratch[kScratchWords] = {};  // most messages fit: no allocation
+  capnp::word scratch[kScratchWords] = {};  // Cap'n Proto requires zeros here
   capnp::MallocMessageBuilder builder(kj::arrayPtr(scratch, kScratchWords));
   fill(builder.initRoot<Top>());
   return flatten(builder);
 }
 
-// read(top) gives a Result<Message>; what it returns is checked against the limits that its types
-// do not express.
+// Decodes a message. read(top) must return a Result<Message>. The message is then checked with
+// check().
 template <class Top, class Message, class Read>
 Result<Message> decode_checked(std::span<const std::byte> bytes, size_t bytes_max, Read read) {
   TRY(const auto words, align(bytes, bytes_max));

@@ -6,6 +6,7 @@
 namespace slipstream::wire {
 namespace {
 
+// The overloads below would hide those of parts.h.
 using wire::read;
 using wire::write;
 
@@ -77,7 +78,8 @@ Result<Acceptance> read(schema::Acceptance::Reader from) {
                     .repeats = from.getRepeats()};
 }
 
-// The fields that drafter_part() keeps: Start and SequenceInfo have them under the same names.
+// The fields that drafter_part() keeps. They are written by templates because Start and
+// SequenceInfo are unrelated types that have these fields under the same names.
 template <class Builder>
 void write_drafter_part(Builder to, const GenerationSpec& spec) {
   to.setSeed(spec.seed);
@@ -85,6 +87,7 @@ void write_drafter_part(Builder to, const GenerationSpec& spec) {
   to.setChoice(spec.choice);
   write(to.initAcceptance(), spec.acceptance);
   write(to.initSampling(), spec.sampling);
+  // Most requests have none. An absent part reads as the defaults.
   if (spec.logits_params.any()) write(to.initLogitsParams(), spec.logits_params);
 }
 
@@ -105,6 +108,7 @@ void write(schema::Start::Builder to, const GenerationSpec& spec) {
   write_drafter_part(to, spec);
   to.setOutputMax(spec.output_max);
   write(to.initStopIds(static_cast<unsigned>(spec.stop_ids.size())), spec.stop_ids);
+  // The wire has one number: 0 for no logprobs, else one more than the alternatives.
   if (spec.top_logprobs) to.setLogprobs(static_cast<uint8_t>(*spec.top_logprobs + 1));
 }
 

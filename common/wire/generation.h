@@ -1,4 +1,4 @@
-// Encoding and decoding of a GenerationSpec, in each message that carries one. Private to this
+// Encodes and decodes a GenerationSpec as part of the messages that carry one. Private to this
 // layer.
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace slipstream::wire {
 
-// Fills those fields of the message that belong to the spec.
+// Sets the fields of the message that hold the spec, and leaves the others alone.
 void write(schema::Start::Builder to, const GenerationSpec& spec);
-void write(schema::SequenceInfo::Builder to, const GenerationSpec& spec);  // drafter_part() of it
+void write(schema::SequenceInfo::Builder to, const GenerationSpec& spec);  // only drafter_part() of it
 
+// Errors: an unknown rule, or a list over its limit.
 Result<GenerationSpec> read(schema::Start::Reader from);
 Result<GenerationSpec> read(schema::SequenceInfo::Reader from);
 

@@ -57,6 +57,7 @@ Result<Tuning> read(schema::Tuning::Reader from) {
                 .reason = std::move(reason)};
 }
 
+// Called before memory is allocated for a list: a short message can claim a very long list.
 Result<void> bounded(std::string_view field, size_t entries, int entries_max) {
   if (entries <= static_cast<size_t>(entries_max)) return {};
   return fail("{} has {} entries, the limit is {}", field, entries, entries_max);

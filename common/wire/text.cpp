@@ -7,8 +7,9 @@
 namespace slipstream::wire {
 namespace {
 
-// Bytes of the well-formed character at the front of text (RFC 3629: no overlong form, no
-// surrogate, up to U+10FFFF; no NUL either); 0: none.
+// The number of bytes of the UTF-8 character at the front of `text`, or 0 if there is no
+// well-formed one. RFC 3629 has no overlong forms, no surrogates and nothing above U+10FFFF, which
+// narrows the second byte after the lead bytes E0, ED, F0 and F4. NUL counts as not well-formed.
 size_t character(std::string_view text) {
   const auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
   const auto tail = [&](size_t at) { return (byte(at) & 0xC0u) == 0x80u; };

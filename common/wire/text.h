@@ -1,5 +1,5 @@
-// Text on the wire is UTF-8 without NUL, of at most kTextBytesMax bytes: it ends up in logs and in
-// JSON, which must not choke on it.
+// The rule for text on the wire: UTF-8 without NUL, at most kTextBytesMax bytes. Logs and JSON can
+// then hold it without further checks.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace slipstream::wire {
 
+// Whether `text` is UTF-8 (RFC 3629) without NUL. It does not check the length.
 bool is_text(std::string_view text);
 
-// A reason as it may travel: cut to kTextBytesMax between characters, bytes that are no text
-// replaced by '?'.
+// Makes any bytes fit for the wire: each byte that is_text() would refuse becomes '?', and the
+// result is cut to kTextBytesMax bytes, between two characters.
 std::string fit(std::string_view text);
 
 }  // namespace slipstream::wire

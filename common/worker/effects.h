@@ -1,4 +1,8 @@
-// The effects of the part that all workers share, and a view of the vector that they go into.
+// The effects that common/worker produces, and a type-erased reference to the vector that they are
+// appended to.
+//
+// The verifier and the drafter have effect variants of their own. The erased reference lets Worker
+// and Membership be compiled once, instead of being templates over that variant.
 #pragma once
 
 #include <utility>
@@ -12,8 +16,8 @@ namespace slipstream {
 
 using WorkerEffect = std::variant<Connect, Disconnect, WakeAt, To<Hello>, To<WorkerHeartbeat>, To<Leaving>, Note>;
 
-// Refers to the effects of one event, as std::span refers to an array. It converts from the effects
-// of any actor whose variant holds every WorkerEffect, so that calls pass those as they are.
+// Refers to an actor's vector of effects. It converts implicitly from the vector of any actor whose
+// effect variant contains every alternative of WorkerEffect. The vector must outlive it.
 class WorkerEffects {
  public:
   template <class... E>

@@ -17,6 +17,8 @@ void Membership::connect(WorkerEffects effects) const {
   for (const Link& link : links_) effects.add(Connect{link.peer, link.endpoint});
 }
 
+// A new connection may lead to a restarted router, so everything but `told` begins anew: Hello goes
+// out at once, and both back-offs begin with their first wait.
 void Membership::up(Peer peer, Time now) {
   Link* link = find(peer);
   if (link != nullptr) *link = {.peer = peer, .endpoint = link->endpoint, .up = true, .told = link->told, .next = now};
@@ -34,6 +36,8 @@ void Membership::welcomed(const From<Welcome>& from, Time now, WorkerEffects eff
   if (link == nullptr || !self_.versions.includes(from.message.version)) return;
   link->router = from.message.router;
   link->heard = now;
+  // Of two links to one router, the first stays as long as it is heard. A silent one may be a link
+  // whose end the transport has not noticed yet, so the newer one takes its place.
   if (const Link* other = other_with_router(*link)) {
     if (now - other->heard < kRouterSilent) return close(*link, *other, now, effects);
     close(*find(other->peer), *link, now, effects);
@@ -45,14 +49,17 @@ void Membership::welcomed(const From<Welcome>& from, Time now, WorkerEffects eff
   link->next = now;
   link->leavings.reset();
   link->leaving_at = now + link->leavings.next();
-  if (leaving_) say_leaving(*link, effects);  // the router did not hear it, or has forgotten it
+  // A Hello takes a Leaving back (the router may have restarted), so say it again.
+  if (leaving_) say_leaving(*link, effects);
 }
 
 void Membership::refused(const From<Refuse>& from, WorkerEffects effects) {
   Link* link = find(from.peer);
   if (link == nullptr) return;
   ++refusals_;
-  const bool forgot = std::exchange(link->welcome, false);  // a router that had welcomed this worker does not know it any more
+  // A router that had welcomed this worker has forgotten it, for example after the worker hung. The
+  // next Hello mends that, so it is no warning.
+  const bool forgot = std::exchange(link->welcome, false);
   if (std::exchange(link->refusal, from.message.reason) == from.message.reason) return;
   effects.add(Note{fmt::format("the router at {} refuses this process, which asks again now and then; it says: {}",
                                link->endpoint, link->refusal),
@@ -79,6 +86,8 @@ void Membership::send_due(Time now, const WorkerHeartbeat& load, WorkerEffects e
   }
 }
 
+// A link that is down has nothing to send: PeerUp is its next event. A closed link gets no event,
+// so its next try needs the alarm.
 std::optional<Time> Membership::next() const {
   std::optional<Time> next;
   for (const Link& link : links_) {
@@ -118,7 +127,7 @@ void Membership::close(Link& link, const Link& kept, Time now, WorkerEffects eff
                    true});
 }
 
-// Opens a closed link once no other link hears its router.
+// The transport reconnects by itself, but not after Disconnect: a closed link needs a new Connect.
 void Membership::try_again(Link& link, Time now, WorkerEffects effects) {
   if (now < link.next) return;
   link.next = now + kRouterSilent;

@@ -1,13 +1,16 @@
-// A worker's links to its routers. On each link the worker says Hello until it is welcome, and then
-// sends heartbeats. Pure.
+// A worker's links to its routers. Pure.
 //
-// Routers are peers 1, 2, ... in the order given. A router that restarts or refuses the worker is
-// asked again.
+// On each link that is up, the worker does the following.
+//   1. It sends Hello, with back-off, until the router answers Welcome. It does the same after a
+//      Refuse and after the link was lost, because the router may have restarted.
+//   2. While it is welcome, it sends a WorkerHeartbeat at the interval that the Welcome asked for.
+//   3. Once leave() was called, it also sends Leaving, with back-off, until the process ends.
 //
-// A worker keeps one link to each incarnation of a router. When a second link presents an
-// incarnation that another link already has, the worker closes the second one, and tries it again
-// once the first is down or silent: two addresses may lead to one router, and copies of one router
-// would give their sequences the same names.
+// A worker keeps one link to each incarnation of a router. If a second link presents an incarnation
+// that another link already has, the worker closes the second link. It opens that link again once
+// the first one is down or silent. There are two causes: two addresses may lead to one router, and
+// a process may be a copy of another (a restored snapshot). Two copies would give their sequences
+// the same ids, so the worker must not serve both.
 #pragma once
 
 #include <cstdint>
@@ -22,69 +25,77 @@
 
 namespace slipstream {
 
-inline constexpr Time kHelloInterval = std::chrono::milliseconds(500);  // of an unanswered Hello; it doubles, up to
+// First and longest wait of two back-offs: that of an unanswered Hello, and that of Leaving, which
+// has no answer.
+inline constexpr Time kHelloInterval = std::chrono::milliseconds(500);
 inline constexpr Time kHelloIntervalMost = std::chrono::seconds(4);
-inline constexpr Time kLeavingInterval = std::chrono::milliseconds(400);  // of Leaving, which has no answer; likewise
+inline constexpr Time kLeavingInterval = std::chrono::milliseconds(400);
 inline constexpr Time kLeavingIntervalMost = std::chrono::milliseconds(3200);
-inline constexpr Time kRouterSilent = std::chrono::seconds(2);  // unheard for so long, a link gives way to a duplicate
+
+// A link without a Welcome or heartbeat for this long gives way to a duplicate.
+inline constexpr Time kRouterSilent = std::chrono::seconds(2);
 
 class Membership {
  public:
-  // self: what Hello says. routers: endpoints.
+  // self: the Hello to send. routers: endpoints; they become peers 1, 2, ... in this order.
   Membership(Hello self, const std::vector<std::string>& routers);
 
   bool owns(Peer peer) const { return peer.id >= 1 && peer.id <= links_.size(); }
   bool welcome() const;                                // by at least one router
-  uint64_t refusals() const { return refusals_; }      // Refuse messages
-  uint64_t duplicates() const { return duplicates_; }  // links closed because another one has the same router
+  uint64_t refusals() const { return refusals_; }      // Refuse messages received
+  uint64_t duplicates() const { return duplicates_; }  // links that were closed because another one has the same router
 
   // Opens all links. Call it once, at the actor's first event.
   void connect(WorkerEffects effects) const;
 
-  // What happens on a link. Each call does nothing if the peer is no router of this worker.
+  // Events of a link. Each call does nothing if the peer is no router of this worker.
   void up(Peer peer, Time now);
   void down(Peer peer, WorkerEffects effects);
   void welcomed(const From<Welcome>& from, Time now, WorkerEffects effects);
-  void refused(const From<Refuse>& from, WorkerEffects effects);  // the log has the reason once, not at each repeated Hello
+  // The same reason is logged once, though the router repeats it after each Hello.
+  void refused(const From<Refuse>& from, WorkerEffects effects);
   void heard(const From<RouterHeartbeat>& from, Time now);
 
-  // Sends what is due at `now`: Hello where the worker is not welcome, a heartbeat where it is, and
-  // Leaving again if it leaves.
+  // Sends what is due at `now` on each link: Hello, or a heartbeat with this load and, after
+  // leave(), Leaving. Opens a closed link again when its time has come.
   void send_due(Time now, const WorkerHeartbeat& load, WorkerEffects effects);
-  // When send_due() has something to do next; nullopt: not before something happens on a link.
+  // The time at which send_due() has something to do next; nullopt: not before an event of a link.
   std::optional<Time> next() const;
 
-  // Says Leaving on every link that is up, again with later heartbeats, and at once to each router
-  // that welcomes it later.
+  // Sends Leaving on every link that is up, and from now on repeats it with the heartbeats. A
+  // router that welcomes the worker later gets it at once.
   void leave(std::string reason, WorkerEffects effects);
 
  private:
   struct Link {
     Peer peer;
     std::string endpoint;
-    bool up = false;
-    bool welcome = false;
-    std::string refusal;     // the last reason, if refused
-    bool closed = false;     // as a duplicate of another link
-    bool told = false;       // the log has said so
-    Incarnation router = 0;  // of the last Welcome
-    Time heard{};            // when the last Welcome or heartbeat came
-    Time heartbeat{};        // interval
-    Time next{};             // the next Hello or heartbeat; of a closed link: when to look whether it may be opened again
+    bool up = false;         // the transport has a connection
+    bool welcome = false;    // the last answer was Welcome, not Refuse, and the link was not lost since
+    std::string refusal;     // the reason of the last Refuse; empty after a Welcome
+    bool closed = false;     // by us, as a duplicate of another link
+    bool told = false;       // the duplicate was logged
+    Incarnation router = 0;  // the sender of the last Welcome
+    Time heard{};            // when the last Welcome or heartbeat arrived
+    Time heartbeat{};        // interval of our heartbeats, from the last Welcome
+    Time next{};             // when the next Hello or heartbeat is due, or the next try to open a closed link
     Backoff hellos{kHelloInterval, kHelloIntervalMost};
     Time leaving_at{};  // the earliest time of the next Leaving
     Backoff leavings{kLeavingInterval, kLeavingIntervalMost};
   };
 
   Link* find(Peer peer) { return owns(peer) ? &links_[peer.id - 1] : nullptr; }
-  const Link* other_with_router(const Link& link) const;  // null: no other welcome link has its router
+  // Another welcome link that has the same router, or null.
+  const Link* other_with_router(const Link& link) const;
   void say_leaving(const Link& link, WorkerEffects effects) const;
+  // Closes `link` as a duplicate of `kept`.
   void close(Link& link, const Link& kept, Time now, WorkerEffects effects);
+  // Opens a closed link if it is time and no other link hears its router.
   void try_again(Link& link, Time now, WorkerEffects effects);
 
   Hello self_;
   std::vector<Link> links_;
-  std::optional<std::string> leaving_;  // the reason
+  std::optional<std::string> leaving_;  // the reason given to leave(); nullopt: it was not called
   uint64_t refusals_ = 0, duplicates_ = 0;
 };
 

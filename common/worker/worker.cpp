@@ -23,7 +23,7 @@ WorkerCounters Worker::counters() const {
 }
 
 void Worker::take(const Woke&, Time, WorkerEffects effects) {
-  alarm_.reset();
+  alarm_.reset();  // it has rung: the driver has none now
   if (!std::exchange(connected_, true)) membership_.connect(effects);
 }
 
@@ -43,6 +43,8 @@ void Worker::send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects eff
   membership_.send_due(now, heartbeat, effects);
 }
 
+// An unchanged alarm is not set again: most events change nothing about it, and each effect is work
+// for the driver.
 void Worker::set_alarm(std::optional<Time> own, WorkerEffects effects) {
   std::optional<Time> next = membership_.next();
   if (own) next = std::min(next.value_or(*own), *own);

@@ -1,7 +1,10 @@
-// The part that the verifier's and the drafter's actor have in common: links to routers, heartbeats
-// with their load, the drain, and the actor's one alarm. Pure. An actor holds one Worker, passes it
-// the events of WorkerEvent, and after each event, once it has done its own work, calls
-// send_heartbeats() and set_alarm().
+// The part that the actors of verifier and drafter share: links to routers, heartbeats, the drain
+// and the actor's one alarm. Pure.
+//
+// An actor holds one Worker. For each event it
+//   1. passes it to take() if it is a WorkerEvent,
+//   2. does its own work,
+//   3. calls send_heartbeats(), then set_alarm().
 #pragma once
 
 #include <cstdint>
@@ -16,32 +19,33 @@
 
 namespace slipstream {
 
-// The process that a worker's actor runs in.
+// What a worker's actor knows of its own process.
 struct WorkerProcess {
   Incarnation incarnation = 0;
-  uint32_t pid = 0;  // told to routers, for people
+  uint32_t pid = 0;  // told to routers, which show it to people
   std::string metrics_endpoint = {};
-  std::vector<std::string> routers = {};  // endpoints; the actor connects to them at its first event
+  std::vector<std::string> routers = {};  // endpoints; Worker connects to them at the first event
 };
 
-// What every worker's Hello says. The actor adds what its role offers.
+// The fields of Hello that every worker fills in. The actor adds those of its role.
 Hello hello_of(Role role, const WorkerProcess& process, Fingerprint fingerprint);
 
-// Part of an actor's counters.
+// A part of the actor's counters.
 struct WorkerCounters {
   bool welcome = false;            // by at least one router
-  bool draining = false;           // it was told to stop
-  uint64_t refusals = 0;           // by routers
+  bool draining = false;           // a Drain was received
+  uint64_t refusals = 0;           // Refuse messages received
   uint64_t duplicate_routers = 0;  // links to routers that another link already had
 };
 
-// For the next heartbeats.
+// What a heartbeat reports.
 struct WorkerLoad {
-  uint32_t sequences = 0;  // live now
-  uint32_t waiting = 0;    // live, without a free row or block
-  uint64_t steps = 0;      // finished compute jobs
+  uint32_t sequences = 0;  // live
+  uint32_t waiting = 0;    // of the live ones: without a free row or cache block
+  uint64_t steps = 0;      // compute jobs that have ended
 };
 
+// The events that take() accepts.
 template <class E>
 concept WorkerEvent =
     is_one_of<E, std::variant<Woke, PeerUp, PeerDown, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>>>;
@@ -51,26 +55,28 @@ class Worker {
   Worker(const Hello& self, const std::vector<std::string>& routers) : membership_(self, routers) {}
 
   bool is_router(Peer peer) const { return membership_.owns(peer); }
-  bool takes_orders_of(Peer peer) const { return peer == Peer{} || is_router(peer); }  // 0: this process itself
+  // Whether a message that only routers send is allowed from this peer. Peer 0 is this process: its
+  // driver sends the Drain of a stop.
+  bool takes_orders_of(Peer peer) const { return peer == Peer{} || is_router(peer); }
   bool draining() const { return draining_; }
   WorkerCounters counters() const;
 
-  // The event, of any peer: those of peers that are no routers change nothing.
-  void take(const Woke&, Time now, WorkerEffects effects);  // the first one connects to the routers
+  // Events of any peer may be passed. Link events of peers that are no routers change nothing.
+  void take(const Woke&, Time now, WorkerEffects effects);  // the first call connects to the routers
   void take(const PeerUp& up, Time now, WorkerEffects effects);
   void take(const PeerDown& down, Time now, WorkerEffects effects);
   void take(const From<Welcome>& from, Time now, WorkerEffects effects);
   void take(const From<Refuse>& from, Time now, WorkerEffects effects);
   void take(const From<RouterHeartbeat>& from, Time now, WorkerEffects effects);
-  void take(const From<Drain>& from, Time now, WorkerEffects effects);  // a repeated one changes nothing
+  void take(const From<Drain>& from, Time now, WorkerEffects effects);  // a second one changes nothing
 
-  // A compute job has ended that took so long.
+  // A compute job of this duration has ended.
   void computed(Time duration) { busy_.add(duration); }
 
-  // Sends what is due to the routers.
+  // Sends to the routers what is due at `now`.
   void send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects);
-  // Sets the actor's alarm to the sooner of its own next event and that of send_heartbeats().
-  // nullopt: it has none of its own.
+  // Sets the actor's alarm to the sooner of `own`, the time that the actor itself waits for
+  // (nullopt: none), and the time of the next send_heartbeats().
   void set_alarm(std::optional<Time> own, WorkerEffects effects);
 
  private:
@@ -78,7 +84,7 @@ class Worker {
   BusyMeter busy_;
   bool connected_ = false;
   bool draining_ = false;
-  std::optional<Time> alarm_;  // as the driver has it
+  std::optional<Time> alarm_;  // as the driver has it, so that an unchanged alarm gives no effect
 };
 
 }  // namespace slipstream

@@ -1,6 +1,10 @@
-// Which endpoints a transport binds or connects to: tcp://127.0.0.1:PORT, and with keys
-// tcp://HOST:PORT. Without keys messages travel in clear, so they stay on this host. Endpoints also
-// come from peers, so the transport checks what the settings have checked before.
+// Decides which endpoints a transport may bind or connect to:
+//
+//   without keys    tcp://127.0.0.1:PORT    messages are in clear, so they must not leave this host
+//   with keys       tcp://HOST:PORT         every link is encrypted
+//
+// The settings check their endpoints too, but a peer's messages also carry endpoints, so the
+// transport checks every one of them.
 #pragma once
 
 #include <string_view>
@@ -10,8 +14,8 @@
 
 namespace slipstream {
 
-// endpoint: without the name of a key (split_key). keyed: this process has keys. Errors say what to
-// write instead.
+// endpoint: without the "#NAME" of a key (split_key removes it). keyed: this process has keys.
+// Errors say what to write instead.
 Result<void> check_allowed(std::string_view endpoint, Use use, bool keyed);
 
 }  // namespace slipstream

@@ -66,9 +66,10 @@ void ConnectionGuard::cut(int fd, CutReason why) {
   if (const auto cut = watch_.cut(fd, why)) carry_out(*cut);
 }
 
+// Only connections that were really cut are counted and logged.
 void ConnectionGuard::carry_out(const Cut& cut) {
   const auto address = cut_connection(cut.fd, cut.cookie);
-  if (!address) return;  // it went by itself
+  if (!address) return;  // the connection ended by itself
   ++count_of(cut.why, *counters_);
   if (gate_.open()) log_warning("cut the connection with {}: {}{}", *address, words(cut.why), gate_.unsaid());
 }

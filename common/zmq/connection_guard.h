@@ -1,5 +1,9 @@
-// A ConnectionWatch over one socket's real connections: reads the kernel's books, ends whom the
-// watch gives up, counts and logs it. Owned by the loop's thread.
+// Applies a ConnectionWatch to the real connections of one socket: it reads the kernel's byte
+// counters for the watch, and cuts, counts and logs each connection that the watch names. Owned by
+// the loop's thread.
+//
+// For each look at the socket: report the monitor's events, before_reading(), read messages and
+// report them, after_reading().
 #pragma once
 
 #include <vector>
@@ -14,16 +18,17 @@ class ConnectionGuard {
  public:
   ConnectionGuard(ConnectionWatch::Side side, TransportCounters& counters) : watch_(side), counters_(&counters) {}
 
-  void opened(int fd);  // as ConnectionWatch
+  // As in ConnectionWatch.
+  void opened(int fd);
   void closed(int fd) { watch_.closed(fd); }
   void delivered(int fd, size_t wire_bytes) { watch_.delivered(fd, wire_bytes); }
   void heard(int fd) { watch_.heard(fd); }
   void emptied() { watch_.emptied(); }
   size_t open() const { return watch_.open(); }
 
-  void before_reading();             // the monitor's news have been told
-  std::vector<int> after_reading();  // the file descriptors of those that were cut for what they held
-  void cut(int fd, CutReason why);   // for what the caller saw
+  void before_reading();             // REQUIRES: all monitor events up to now were reported
+  std::vector<int> after_reading();  // file descriptors of the connections that it cut for CutReason::held
+  void cut(int fd, CutReason why);   // cuts for a reason that the caller found
 
  private:
   void carry_out(const Cut& cut);

@@ -7,7 +7,9 @@
 namespace slipstream {
 namespace {
 
-constexpr size_t kTurnsSlack = 64;  // libzmq reads its connections round and round, those of today's news a little out of turn
+// libzmq reads its connections in turns, but one that became readable just now may be read out of
+// turn. So a round waits for more messages than there are connections.
+constexpr size_t kTurnsSlack = 64;
 
 }  // namespace
 
@@ -23,9 +25,10 @@ void ConnectionWatch::heard(int fd) {
 }
 
 void ConnectionWatch::read(Time now, const Taken& taken) {
-  const Time passed = std::min(now - read_at_, 2 * kPeriod);  // that we slept is nobody's fault
+  // If this process itself was stopped or busy, the peers must not be blamed for that time.
+  const Time passed = std::min(now - read_at_, 2 * kPeriod);
   for (auto& [fd, connection] : connections_) {
-    connection.taken = taken(fd).value_or(connection.taken);
+    connection.taken = taken(fd).value_or(connection.taken);  // gone: its end is still to be reported
     connection.delivered_then = connection.delivered;
     connection.speechless += passed;
   }
@@ -44,12 +47,19 @@ std::vector<Cut> ConnectionWatch::judge() {
   return cuts;
 }
 
+// Two checks: first each connection against its own limit, then all together against the total.
+//
+// `taken` is from the beginning of the round, `delivered` from its end. So a message that is taken
+// and delivered within the round makes `held` too small in this round, which does no harm. It also
+// makes base_taken too small at a settled point, so that the message counts as held from then on,
+// until the connection delivers its next one.
 void ConnectionWatch::judge_held(std::vector<Cut>& cuts) {
   int64_t total = 0;
   std::vector<std::pair<int64_t, Entry*>> holders;
   for (Entry& entry : connections_) {
     Connection& connection = entry.second;
     const bool settled = emptied_ || connection.delivered == connection.delivered_then;
+    // Every whole message has been delivered. From here on, count the one that has not ended.
     if (settled && connection.delivered != connection.base_delivered) {
       connection.base_taken = connection.taken;
       connection.base_delivered = connection.delivered;
@@ -74,8 +84,9 @@ void ConnectionWatch::judge_held(std::vector<Cut>& cuts) {
   }
 }
 
-// Who has not spoken yet goes first, the oldest of them: somebody honest speaks at once. Then the
-// newest.
+// Above kConnectionsMax, the connections to cut are chosen in this order: those that have sent no
+// message, the oldest first, because an honest peer sends one at once; then the newest, because the
+// older ones have work in progress.
 void ConnectionWatch::judge_numbers(std::vector<Cut>& cuts) {
   std::vector<Entry*> open;
   for (Entry& entry : connections_) {

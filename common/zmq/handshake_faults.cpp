@@ -9,12 +9,14 @@
 
 namespace slipstream {
 
+// The address is read now, because the descriptor is closed by the time of ended().
 void HandshakeFaults::accepted(int fd) {
   addresses_[fd] = peer_address(fd).value_or("somebody who hung up before its address could be read");
 }
 
 void HandshakeFaults::failed(int event) {
-  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return void(++counters_.refused_keys);  // the zap_authenticator said why
+  // The ZapAuthenticator has logged the refusal already.
+  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return void(++counters_.refused_keys);
   if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) return void(++counters_.refused_unfinished);
   ++counters_.refused_protocol;
   mismatch_ = true;

@@ -1,6 +1,9 @@
-// Handshakes of those who connected to us that failed: counts them, and says whose keys do not
-// match. libzmq tells why one failed but not whose it was; the end of that connection is its next
-// word. Owned by the loop's thread.
+// Counts the failed handshakes of peers that connected to us, and logs the address of a peer whose
+// keys do not match ours. Owned by the loop's thread.
+//
+// libzmq's event of a failed handshake says why it failed, but not which connection it was. The
+// next event of the monitor is the end of that connection, and it names the file descriptor. So
+// failed() remembers the failure and ended() logs it.
 #pragma once
 
 #include <map>
@@ -15,10 +18,10 @@ namespace slipstream {
 
 class HandshakeFaults {
  public:
-  // Both outlive it. keys: this process's own; nullopt: it has none.
+  // keys: those of this process; nullopt: it has none. Both arguments must outlive this object.
   HandshakeFaults(const std::optional<Keys>& keys, TransportCounters& counters) : keys_(keys), counters_(counters) {}
 
-  // As the socket's monitor says, in its order.
+  // Events of the socket's monitor, in the order in which it gave them.
   void accepted(int fd);
   void failed(int event);  // ZMQ_EVENT_HANDSHAKE_FAILED_...
   void ended(int fd);
@@ -28,8 +31,8 @@ class HandshakeFaults {
 
   const std::optional<Keys>& keys_;
   TransportCounters& counters_;
-  std::map<int, std::string> addresses_;  // by file descriptor, which is closed when we hear of the end
-  bool mismatch_ = false;
+  std::map<int, std::string> addresses_;  // by file descriptor; read at accepted(), as the fd is closed before ended()
+  bool mismatch_ = false;                 // the last failure was a mismatch, and its connection has not ended yet
   LogGate gate_;
 };
 

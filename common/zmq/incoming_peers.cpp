@@ -10,8 +10,10 @@ constexpr size_t kGivenUpMax = 256;
 
 }  // namespace
 
+// The kernel gives a descriptor to a new connection only after the old one was closed. So whatever
+// connection had this descriptor has ended, even if its end was not settled yet.
 void IncomingPeers::accepted(int fd, Events& events) {
-  std::erase(ended_, fd);  // it is another connection's now
+  std::erase(ended_, fd);
   if (const auto at = fds_.find(fd); at != fds_.end()) end(ConnectionId(at->second), &events);
 }
 
@@ -24,17 +26,19 @@ void IncomingPeers::settle(Events& events) {
 std::optional<Peer> IncomingPeers::sender(const ConnectionId& connection, int fd, Incarnation incarnation, Events& events,
                                           std::string key) {
   const Peer peer = incoming_peer(incarnation);
+  // A connection that names another incarnation than before is not believed (rule 1 of the header).
   if (const auto at = connections_.find(connection); at != connections_.end()) {
     return at->second.peer == peer ? std::optional(peer) : std::nullopt;
   }
   if (std::ranges::find(given_up_, connection) != given_up_.end()) return std::nullopt;
+  // The peer has reconnected, and the end of its older connection was not reported yet.
   if (const auto* older = connection_of(peer)) end(ConnectionId(*older), &events);
-  // Both were accepted on this descriptor before either was heard: one has ended, nearly always the
-  // one heard first.
+  // Two connections were accepted on this descriptor before either sent a message. One of them has
+  // ended, nearly always the one that was heard first.
   if (const auto at = fds_.find(fd); at != fds_.end()) {
     const ConnectionId first = at->second;
     end(first, &events);
-    std::erase(given_up_, first);  // if it lives, it is heard again
+    std::erase(given_up_, first);  // in the other case it lives, and its next message brings it back
   }
   connections_[connection] = {peer, fd};
   peers_[peer] = connection;
@@ -72,6 +76,7 @@ void IncomingPeers::end(const ConnectionId& connection, Events* events) {
   const auto [peer, fd] = at->second;
   connections_.erase(at);
   peers_.erase(peer);
+  // The descriptor may belong to a newer connection by now.
   if (const auto by_fd = fds_.find(fd); by_fd != fds_.end() && by_fd->second == connection) fds_.erase(by_fd);
   given_up_.push_back(connection);
   if (given_up_.size() > kGivenUpMax) given_up_.pop_front();

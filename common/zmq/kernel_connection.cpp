@@ -18,6 +18,8 @@ uint64_t connection_cookie(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
 }
 
+// The two numbers are read one after the other, and bytes may arrive in between. Then `unread` is
+// too large and the result too small, which spares a connection rather than cutting it wrongly.
 std::optional<uint64_t> bytes_taken(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -37,8 +39,11 @@ std::optional<std::string> peer_address(int fd) {
   return fmt::format("{}:{}", text, ntohs(address.sin_port));
 }
 
+// libzmq's thread may close `fd` at any moment, and the kernel may reuse the number. A duplicate
+// keeps naming the same connection, so its cookie can be compared safely. shutdown() ends the
+// connection itself, and not only our duplicate of its descriptor.
 std::optional<std::string> cut_connection(int fd, uint64_t cookie) {
-  const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);  // so that it stays what it is while we look
+  const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (own < 0) return std::nullopt;
   std::optional<std::string> address;
   if (cookie != 0 && connection_cookie(own) == cookie) {

@@ -10,8 +10,8 @@
 namespace slipstream {
 namespace {
 
-// Connections of both sides and some for the rest: below it, the limits that we name are not those
-// that hold.
+// All connections of both kinds, and some files for everything else. With fewer open files the
+// process fails before it reaches the limits of connections that it documents.
 constexpr rlim_t kOpenFilesWanted = kConnectionsMax + kHttpConnectionsMax + 256;
 
 }  // namespace

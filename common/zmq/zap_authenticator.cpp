@@ -13,12 +13,13 @@
 namespace slipstream {
 namespace {
 
-constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";  // by the RFC
-constexpr std::chrono::seconds kBetweenLooks{1};
+constexpr const char* kZapEndpoint = "inproc://zeromq.zap.01";  // fixed by the RFC
+constexpr std::chrono::seconds kBetweenLooks{1};                // between two reads of the folder of keys
 constexpr size_t kKeyBytes = 32;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
+// The key as text, as .pub files hold it; "" if it is not a key.
 std::string z85(zmq::Message& key) {
   char text[kKeyBytes * 5 / 4 + 1] = {};
   if (key.bytes().size() != kKeyBytes) return {};
@@ -39,8 +40,11 @@ void ZapAuthenticator::answer() {
   for (zmq::Message version; socket_.receive(version);) answer_one(version);
 }
 
-// Frames: version, request id, domain, address, routing id, mechanism, the public key. Back:
-// version, request id, status code and text, user id, metadata.
+// A request's frames: version, request id, domain, address, routing id, mechanism, public key.
+// A reply's frames: version, request id, status code, status text, user id, metadata.
+//
+// The folder of keys is read again before each decision, so that a key enrolled a moment ago is
+// admitted. The public key becomes the user id: it identifies the connection's owner later on.
 void ZapAuthenticator::answer_one(zmq::Message& version) {
   constexpr size_t kId = 0, kAddress = 2, kMechanism = 4, kKey = 5, kFrames = 6;
   std::array<zmq::Message, kFrames> frames;
@@ -65,6 +69,8 @@ void ZapAuthenticator::answer_one(zmq::Message& version) {
                 name ? bytes_of(key) : empty, empty});
 }
 
+// If the folder cannot be read, the keys known before stay in force: a mistake in the folder must
+// not lock out the whole system.
 bool ZapAuthenticator::look_again() {
   const auto now = std::chrono::steady_clock::now();
   if (now - looked_at_ < kBetweenLooks) return false;

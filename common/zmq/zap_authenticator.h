@@ -1,7 +1,9 @@
-// Decides who may connect to a CURVE socket of this process: libzmq asks over ZAP (ZeroMQ's RFC 27,
-// an inproc socket of the context), and whoever proved to hold an enrolled key of an admitted role
-// may. Messages then carry the public key as their connection's User-Id. Owned and called by the
-// loop's thread.
+// Decides which peers may connect to a CURVE socket of this process. libzmq asks it during each
+// handshake, over ZAP (ZeroMQ's RFC 27: an inproc socket of the context), after it has checked that
+// the peer holds the private key. A peer is admitted if its public key is enrolled under a name of
+// an admitted role ("drafter-2" is of role "drafter"; docs/use/KEYS.md). Each message of an
+// admitted connection then carries the public key as its User-Id. Owned and called by the loop's
+// thread.
 #pragma once
 
 #include <chrono>
@@ -17,14 +19,15 @@ namespace slipstream {
 
 class ZapAuthenticator {
  public:
-  // Before a socket of this context is bound.
+  // Create it before a socket of this context is bound: libzmq looks for it then.
+  // REQUIRES: the context has no other authenticator.
   ZapAuthenticator(const zmq::Context& context, Enrolled enrolled, std::vector<std::string> roles);
 
   const zmq::Socket& socket() const { return socket_; }
-  void answer();  // all that is asked now; never blocks
-  // Looks for keys that came or went, at most once a second. True: something has changed.
+  void answer();  // answers all requests that wait now; never blocks
+  // Reads the folder of enrolled keys again, at most once a second. True: the keys have changed.
   bool look_again();
-  const std::string* who(const std::string& public_key) const;  // its name; null: nobody who may connect here
+  const std::string* who(const std::string& public_key) const;  // the key's name; null: it may not connect here
 
  private:
   void answer_one(zmq::Message& version);

@@ -12,7 +12,9 @@ constexpr int kEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZM
                         ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
 
-constexpr int kDeathsMost = 3;  // a peer may die in a handshake, but not so often in a row
+// A peer may die during a handshake, which deserves no warning; as many failures in a row as this
+// have another reason.
+constexpr int kDeathsMost = 3;
 
 }  // namespace
 
@@ -25,10 +27,10 @@ Link::Link(const zmq::Context& context, std::optional<Keys>& keys, TransportCoun
       key_(split_key(endpoint).key) {}
 
 Result<void> Link::open() {
-  anew_at_ = Clock::now() + std::chrono::milliseconds(kReconnectMaxMs);  // for each way out but the last
+  anew_at_ = Clock::now() + std::chrono::milliseconds(kReconnectMaxMs);  // if any line below fails
   TRY_VOID(check_allowed(address_, Use::connect, keys_.has_value()));
   if (keys_) {
-    std::vector<std::string> faults;  // the zap_authenticator tells of them
+    std::vector<std::string> faults;  // not logged here: the ZapAuthenticator logs them
     if (auto fresh = Enrolled::read(keys_->enrolled.folder(), &faults)) keys_->enrolled = *std::move(fresh);
   }
   auto made = make_dealer(context_, keys_, key_);
@@ -40,6 +42,9 @@ Result<void> Link::open() {
   return {};
 }
 
+// After a failed handshake the socket is closed at once, so that libzmq does not dial again, and a
+// new one is made when the back-off (anew_at_) is over. A link that was established keeps its
+// socket until then, because libzmq usually reconnects by itself.
 bool Link::try_again() {
   if (up) return false;
   const bool hung_up = std::exchange(failed_, false);
@@ -78,7 +83,7 @@ Link::News Link::read_monitor() {
         failures_ = 0;
         gaps_.reset();
         gate_ = {};
-        return news;  // who reads must tell of it before the next
+        return news;  // the caller reports it before it reads further events
       default:
         handshake_failed(event.event);
     }
@@ -89,10 +94,16 @@ Link::News Link::read_monitor() {
 void Link::connection_ended() {
   ended = up;
   failed_ = !shaken_;
-  // After a handshake libzmq dials again, but not if it found the peer at fault.
+  // libzmq dials again after a link that was established, unless it ended it for a protocol error
+  // of the peer. The long wait covers that case.
   anew_at_ = Clock::now() + (failed_ ? gaps_.next() : Time(std::chrono::milliseconds(kConnectAnewMs)));
 }
 
+// Logs the most likely reason, as libzmq does not tell more than the kind of event:
+//   AUTH                    the peer refuses our key
+//   PROTOCOL                the keys do not match, or one side has none
+//   NO_DETAIL, slowly       the peer hangs or speaks another protocol
+//   NO_DETAIL, fast         the peer died (no line), or its keys differ if it happens repeatedly
 void Link::handshake_failed(int event) {
   ++failures_;
   if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
@@ -105,7 +116,7 @@ void Link::handshake_failed(int event) {
   }
   const bool protocol = event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
   ++(protocol ? counters_.refused_protocol : counters_.refused_unfinished);
-  if (!protocol && failures_ < kDeathsMost) return;  // it died, most likely
+  if (!protocol && failures_ < kDeathsMost) return;  // most likely the peer died
   if (!gate_.open()) return;
   if (!protocol && Clock::now() - connected_ > std::chrono::milliseconds(kHandshakeMs) / 2) {
     log_warning("no handshake with {} within {} ms: it hangs, or is none of Slipstream's; tried again now and then{}", address_,

@@ -5,14 +5,15 @@
 namespace slipstream {
 namespace {
 
-// A process that dies is seen at once, by the end of its connection; one that hangs is the actors'
-// business (heartbeats of their own, leases, deadlines). A machine or a network that went silent is
-// found by the kernel. Not by ZMQ_HEARTBEAT_IVL: libzmq 4.3.4 aborts ("!_io_error" in
-// stream_engine_base.cpp) when its heartbeat meets a connection that ended while our queue was
-// full.
+// How each kind of silence is found (docs/design/adr/0005):
+//   a process died               its connection ends at once
+//   a process hangs              the actors notice: heartbeats, leases, deadlines
+//   a machine or network died    TCP keep-alive, and the limit on unacknowledged data, below
+// ZMQ_HEARTBEAT_IVL stays off: libzmq 4.3.4 aborts ("!_io_error" in stream_engine_base.cpp) when
+// its heartbeat meets a connection that ended while our queue was full.
 constexpr int kKeepAliveIdleSeconds = 3, kKeepAliveIntervalSeconds = 1, kKeepAliveProbes = 3;
 constexpr int kUnackedMaxMs = 6000;
-constexpr int kBacklog = 1024;  // connections at the door; the kernel drops those beyond, and they knock again a second later
+constexpr int kBacklog = 1024;  // connections not yet accepted; the kernel drops further ones, which try again after 1 s
 
 zmq::Socket make_socket(const zmq::Context& context, int type) {
   zmq::Socket socket(context, type);
@@ -43,9 +44,9 @@ zmq::Socket make_router(const zmq::Context& context, const std::optional<Keys>& 
   return socket;
 }
 
-// ZMQ_IMMEDIATE stays off: with it, a connection that ends while its messages are being read aborts
-// the process (libzmq 4.3.4, "!_more" in fq.cpp). So what was sent before an end is noticed may
-// arrive after a reconnect (docs/design/WIRE.md).
+// ZMQ_IMMEDIATE stays off: with it, libzmq 4.3.4 aborts the process ("!_more" in fq.cpp) when a
+// connection ends while its messages are being read. Without it, a message that was sent before the
+// end of the connection was noticed may arrive after a reconnect (docs/design/WIRE.md, 1).
 Result<zmq::Socket> make_dealer(const zmq::Context& context, const std::optional<Keys>& keys, const std::string& peers_key) {
   zmq::Socket socket = make_socket(context, ZMQ_DEALER);
   socket.set(ZMQ_RECONNECT_IVL, kReconnectMs);

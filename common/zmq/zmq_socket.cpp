@@ -9,7 +9,8 @@
 namespace slipstream::zmq {
 namespace {
 
-// "Never blocks" and a failure that is neither "not now" nor "nobody": a bug of ours, or no memory.
+// A non-blocking call may fail with "not now". Any other failure is a bug of ours or a lack of
+// memory.
 void check_again(int error) { CHECK(error == EAGAIN || error == EINTR, "a socket failed: {}", zmq_strerror(error)); }
 
 }  // namespace
@@ -29,7 +30,8 @@ Socket::Socket(const Context& context, int type) : socket_(zmq_socket(context.ge
 
 void Socket::close() {
   if (!socket_) return;
-  // Else the I/O thread would tell an end to a monitor that is gone, and block for ever.
+  // Without this, libzmq's I/O thread could report the end of a connection to a monitor that is
+  // gone, and block for ever.
   zmq_socket_monitor(socket_, nullptr, 0);
   zmq_close(std::exchange(socket_, nullptr));
 }
@@ -70,7 +72,7 @@ Result<void> Socket::connect(const std::string& endpoint) {
 void Socket::disconnect(const std::string& endpoint) { zmq_disconnect(socket_, endpoint.c_str()); }
 
 Socket Socket::monitor(const Context& context, int events) {
-  static std::atomic<uint64_t> counter{0};  // names within the process, nothing more
+  static std::atomic<uint64_t> counter{0};  // makes the name unique in this process
   const std::string name = fmt::format("inproc://monitor-{}", ++counter);
   const int rc = zmq_socket_monitor(socket_, name.c_str(), events);
   CHECK(rc == 0, "no socket monitor: {}", last_error());
@@ -92,6 +94,8 @@ void Socket::skip_rest(Message& last) {
   }
 }
 
+// Only the first frame can find the queue full: libzmq then accepts all further frames of the same
+// message, or fails because the connection ended in between.
 Sent Socket::send(std::initializer_list<std::span<const std::byte>> frames) {
   size_t left = frames.size();
   bool looked = false;
@@ -105,10 +109,10 @@ Sent Socket::send(std::initializer_list<std::span<const std::byte>> frames) {
     const int error = zmq_errno();
     if (error == EHOSTUNREACH) return Sent::nobody;
     check_again(error);
-    if (left < frames.size()) return Sent::nobody;  // the connection ended between two frames: ZeroMQ drops them both
+    if (left < frames.size()) return Sent::nobody;  // the connection ended between two frames: ZeroMQ drops the message
     if (std::exchange(looked, true)) return Sent::full;
-    // A full queue may be one that has news unread (it looks for them at most once a millisecond):
-    // asking makes it read.
+    // The queue may look full only because the socket has not yet read that the peer took messages;
+    // it reads such commands at most once a millisecond. Asking for ZMQ_EVENTS makes it read them.
     int events = 0;
     size_t size = sizeof events;
     zmq_getsockopt(socket_, ZMQ_EVENTS, &events, &size);

@@ -1,5 +1,5 @@
-// ZeroMQ's C interface with owners: contexts, sockets and message frames that end themselves.
-// Private to this layer.
+// Owners for ZeroMQ's C objects: contexts, sockets and message frames that close themselves.
+// Private to this layer. Failures that can only be bugs or a lack of memory abort.
 #pragma once
 
 #include <zmq.h>
@@ -19,7 +19,7 @@ std::string last_error();
 class Context {
  public:
   Context();
-  ~Context();  // waits for what lingers (at most the sockets' linger)
+  ~Context();  // waits for frames still to be sent, for the sockets' linger at most; REQUIRES: all sockets are closed
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   void* get() const { return context_; }
@@ -28,7 +28,7 @@ class Context {
   void* context_;
 };
 
-// One frame.
+// One frame of a message.
 class Message {
  public:
   Message() { zmq_msg_init(&message_); }
@@ -39,9 +39,10 @@ class Message {
     return {static_cast<const std::byte*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)};
   }
   std::string text() { return {static_cast<const char*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)}; }
-  bool more() const { return zmq_msg_more(&message_) != 0; }
-  int connection_fd() const { return zmq_msg_get(&message_, ZMQ_SRCFD); }
-  std::string user() {  // whom the zap_authenticator took the connection for; empty: nobody was asked
+  bool more() const { return zmq_msg_more(&message_) != 0; }               // further frames of the message follow
+  int connection_fd() const { return zmq_msg_get(&message_, ZMQ_SRCFD); }  // of the connection that it came over
+  // The public key that the ZapAuthenticator accepted for the connection; empty: there are no keys.
+  std::string user() {
     const char* id = zmq_msg_gets(&message_, "User-Id");
     return id == nullptr ? "" : id;
   }
@@ -51,9 +52,9 @@ class Message {
   zmq_msg_t message_;
 };
 
-enum class Sent { yes, full, nobody };
+enum class Sent { yes, full, nobody };  // queued; the peer's queue is full; the peer is not connected
 
-// Not thread-safe, but for its context.
+// One thread at a time (the Context may be shared by threads).
 class Socket {
  public:
   Socket() = default;
@@ -75,14 +76,14 @@ class Socket {
 
   Result<void> bind(const std::string& endpoint);
   Result<void> connect(const std::string& endpoint);
-  void disconnect(const std::string& endpoint);  // nothing if it is not connected
-  // A PAIR socket that tells of these events of this socket's connections. It must outlive this
-  // socket.
+  void disconnect(const std::string& endpoint);  // does nothing if it is not connected
+  // A PAIR socket that gives the `events` (ZMQ_EVENT_... flags) of this socket's connections; read
+  // it with next_event(). It must outlive this socket.
   Socket monitor(const Context& context, int events);
 
-  bool receive(Message& message);  // false: none there now. Never blocks
-  void skip_rest(Message& last);   // the further frames of this message; `last` is the last frame received
-  // All frames of one message, or none of it. Never blocks.
+  bool receive(Message& message);  // the next frame. Never blocks; false: there is none now
+  void skip_rest(Message& last);   // drops the further frames of a message; `last`: the last frame received
+  // Sends one message: all of its frames, or none. Never blocks.
   Sent send(std::initializer_list<std::span<const std::byte>> frames);
 
  private:
@@ -90,9 +91,9 @@ class Socket {
 };
 
 struct MonitorEvent {
-  int event = 0;  // 0: none there now
-  int value = 0;  // a file descriptor, for those we ask for
+  int event = 0;  // a ZMQ_EVENT_...; 0: there is none now
+  int value = 0;  // the file descriptor, for the events of connections
 };
-MonitorEvent next_event(Socket& monitor);
+MonitorEvent next_event(Socket& monitor);  // never blocks
 
 }  // namespace slipstream::zmq

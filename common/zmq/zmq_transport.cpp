@@ -24,8 +24,8 @@
 namespace slipstream {
 namespace {
 
-constexpr int kDisconnectLingerMs = 100;  // what was said just before a disconnect() may still leave
-// Of one socket, before the others are read and the actor hears what came.
+constexpr int kDisconnectLingerMs = 100;  // for messages sent just before a disconnect() to leave
+// What one look reads from one socket at most, so that no peer starves the others or fills memory.
 constexpr int kMessagesPerLookMax = 64;
 constexpr size_t kFramesPerLookMax = 4096;
 constexpr size_t kBytesPerLookMax = 4 * 1024 * 1024;
@@ -61,28 +61,28 @@ struct ZmqTransport::State {
   void take_link_frame(Peer peer, Link& link, zmq::Message& head);
   bool take_payload(zmq::Socket& socket, ConnectionGuard& guard, zmq::Message& head, zmq::Message& payload);
   bool guards() const;
-  std::chrono::microseconds until_next_try() const;  // of a link; max: there is none to come
+  std::chrono::microseconds until_next_try() const;  // of any link; max: none is planned
   void malformed(std::optional<Peer> peer, std::string why);
   void deliver(Peer peer, Boundary boundary, std::span<const std::byte> payload);
 
   const Incarnation self;
   std::optional<Keys> keys;
-  zmq::Context context;  // before the sockets: it ends after them
+  zmq::Context context;  // before the sockets, so that it is destroyed after them
   std::optional<ZapAuthenticator> door;
   FileDescriptor wakeup{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   FileDescriptor timer{timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
   zmq::Socket router_monitor, router;  // in this order, as in Link
   TransportCounters counters;
   ConnectionGuard guard{ConnectionWatch::Side::bound, counters};
-  std::map<int, std::string> users;  // by file descriptor: the public key that its owner proved to have
+  std::map<int, std::string> users;  // by file descriptor: the public key that the peer proved to have
   HandshakeFaults handshakes{keys, counters};
   IncomingPeers incoming;
   std::map<Peer, Link> links;
   std::vector<zmq_pollitem_t> items;
-  LookLeft look_left;                 // of the socket that is being read
-  bool unread = false;                // a socket may hold more than one look took, or an end that comes behind it
-  std::vector<TransportEvent> fresh;  // filled by one look
-  std::deque<TransportEvent> events;  // to be given
+  LookLeft look_left;                 // for the socket that is being read
+  bool unread = false;                // a socket was not read until it was empty: look again without waiting
+  std::vector<TransportEvent> fresh;  // found by the look under way
+  std::deque<TransportEvent> events;  // for next() to return
 };
 
 Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(const ZmqOptions& options) {
@@ -103,7 +103,6 @@ ZmqTransport::ZmqTransport(std::unique_ptr<State> state) : state_(std::move(stat
 ZmqTransport::~ZmqTransport() = default;
 
 std::string ZmqTransport::bound_endpoint() const { return state_->router ? state_->router.last_endpoint() : ""; }
-
 const TransportCounters& ZmqTransport::counters() const { return state_->counters; }
 
 void ZmqTransport::connect(Peer peer, const std::string& endpoint) {
@@ -159,7 +158,7 @@ void ZmqTransport::send(Peer peer, Frame frame) {
 
 void ZmqTransport::wake() {
   const uint64_t one = 1;
-  [[maybe_unused]] const auto size = ::write(state_->wakeup.get(), &one, sizeof one);  // full: it will wake anyway
+  [[maybe_unused]] const auto size = ::write(state_->wakeup.get(), &one, sizeof one);  // full: the loop wakes anyway
 }
 
 std::optional<TransportEvent> ZmqTransport::next(std::chrono::microseconds wait) {
@@ -188,6 +187,7 @@ void ZmqTransport::close(std::chrono::milliseconds linger) {
   state_->build_items();
 }
 
+// look() relies on the order: items[0] is the wake-up, items[1] the timer.
 void ZmqTransport::State::build_items() {
   items.clear();
   items.push_back({nullptr, wakeup.get(), ZMQ_POLLIN, 0});
@@ -204,8 +204,8 @@ void ZmqTransport::State::build_items() {
   }
 }
 
-// Waits for something (a timer of its own: zmq_poll counts in milliseconds), then reads what is
-// there. True: it was to wait, and somebody called wake().
+// Polls all sockets for `wait` at most, then reads them into `events`. A timerfd ends the wait, as
+// zmq_poll counts in milliseconds. True: wake() ended the wait (only if wait > 0: transport.h).
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   if (guards()) wait = std::min(wait, ConnectionWatch::kPeriod);
   wait = std::min(wait, until_next_try());
@@ -260,7 +260,7 @@ void ZmqTransport::State::deliver(Peer peer, Boundary boundary, std::span<const 
   fresh.emplace_back(FrameFrom{peer, Frame{boundary, {payload.begin(), payload.end()}}});
 }
 
-// The frames of a message after its first. False: it has not two.
+// Reads all frames of a message after `head`. False: it has not exactly two frames.
 bool ZmqTransport::State::take_payload(zmq::Socket& socket, ConnectionGuard& of, zmq::Message& head, zmq::Message& payload) {
   const int fd = head.connection_fd();
   size_t frames = 1, bytes = wire_bytes_of(head.bytes().size());
@@ -273,8 +273,8 @@ bool ZmqTransport::State::take_payload(zmq::Socket& socket, ConnectionGuard& of,
   return frames == 2;
 }
 
-// Monitor first, frames next, ends last: so that a farewell is heard before the end of the
-// connection that brought it.
+// Monitor first, messages next, ends of connections last: the last message of a connection, such
+// as Leaving, must reach the actor before its PeerDown.
 void ZmqTransport::State::read_router() {
   read_router_monitor();
   guard.before_reading();
@@ -285,7 +285,7 @@ void ZmqTransport::State::read_router() {
   counters.connections = guard.open();
 }
 
-// False: there may be more.
+// False: a limit of the look was reached before the socket was empty.
 bool ZmqTransport::State::read_router_frames() {
   for (look_left = {}; look_left.any(); --look_left.messages) {
     zmq::Message id;
@@ -319,6 +319,7 @@ bool ZmqTransport::State::read_router_monitor() {
   return any;
 }
 
+// A key that is no longer enrolled ends the connections that it opened, not only later handshakes.
 void ZmqTransport::State::look_at_keys() {
   door->answer();
   if (!door->look_again()) return;
@@ -327,6 +328,8 @@ void ZmqTransport::State::look_at_keys() {
   }
 }
 
+// One message of the ROUTER socket; `id`: the routing id that ZeroMQ puts before its frames. All of
+// its frames are read before any check, or the next message would begin in the middle of this one.
 void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   const ConnectionId connection = id.text();
   zmq::Message head, payload;
@@ -337,7 +340,7 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   if (!envelope) return malformed(incoming.peer_of(connection), envelope.error().message);
   std::string key;
   if (!incoming.knows(connection)) {
-    read_router_monitor();  // whose end an end is can be told only in this order
+    read_router_monitor();  // the descriptor may be reused: its older connection's end must be reported first
     if (door) {
       users[fd] = head.user();
       if (const std::string* name = door->who(users[fd])) key = *name;
@@ -354,7 +357,7 @@ void ZmqTransport::State::take_router_frame(zmq::Message& id) {
   deliver(*peer, envelope->boundary, payload.bytes());
 }
 
-// In the same order.
+// In the same order as read_router().
 void ZmqTransport::State::read_link(Peer peer, Link& link) {
   read_link_monitor(peer, link);
   link.guard.before_reading();
@@ -386,8 +389,9 @@ void ZmqTransport::State::take_link_frame(Peer peer, Link& link, zmq::Message& h
   zmq::Message payload;
   const auto envelope = unpack(head.bytes());
   const bool two = take_payload(link.socket, link.guard, head, payload);
+  // If the link is still down, the message is of a connection whose PeerDown was given.
   if (!link.up) read_link_monitor(peer, link);
-  if (!link.up) return void(++counters.dropped_gone);  // of a connection whose end has been told
+  if (!link.up) return void(++counters.dropped_gone);
   if (!envelope) return malformed(peer, envelope.error().message);
   if (!two) return malformed(peer, "a message that has not two frames");
   deliver(peer, envelope->boundary, payload.bytes());

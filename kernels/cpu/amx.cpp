@@ -1,10 +1,11 @@
-// AMX: bf16 matrices, and attention over a bf16 cache, by TDPBF16PS; all else as on the avx512_bf16
-// path.
+// The amx path: bf16 matrices, and attention over a bf16 cache, by tiles (TDPBF16PS). The other
+// kernels are those of the avx512_vnni path.
 //
-// Not the small formats: the sums of each group of 32 columns must leave the tiles to meet their
-// scales, and storing tiles takes about as long as VPDPBUSD saves. Tried: TDPBSSD, and TDPBF16PS
-// over q widened to bf16, which holds the same integers exactly; both as fast as VPDPBUSD at 256
-// rows, slower below (docs/lab/PERFORMANCE.md).
+// Tiles do not pay for the small formats. The sums of each group of 32 columns must leave the tiles
+// to be multiplied by their scales, and storing tiles takes about as long as the tile products
+// save. Two ways were measured: TDPBSSD, and TDPBF16PS over q widened to bf16, which holds the same
+// integers exactly. Both are as fast as VPDPBUSD at 256 rows and slower below
+// (docs/lab/PERFORMANCE.md).
 #include "kernels/cpu/amx_attend.h"
 #include "kernels/cpu/amx_linear.h"
 #include "kernels/cpu/table.h"

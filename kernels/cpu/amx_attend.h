@@ -1,9 +1,10 @@
-// Attention over a bf16 cache by AMX tiles: queries and weights are rounded to bf16, too, sums are
-// f32. Private to amx.cpp.
+// Attention over a bf16 cache by AMX tiles (AttendArgs, kernels.h). Queries and weights are rounded
+// to bf16 as well; sums are f32. Private to amx.cpp.
 //
-// A key's score does not depend on where it lies. Values are summed in whole blocks of a row's own
-// path: those of the context as they lie in the cache, the last keys (the rest of the context, and
-// a tree row's ancestors) gathered in path order, with zeros behind.
+// How row invariance is kept:
+//   scores   a key's score does not depend on where the key lies
+//   values   summed by blocks of 32 keys of the row's own path: blocks of the context as they lie in the cache; the last
+//            keys (the rest of the context, and a tree row's ancestors) gathered in path order and padded with zeros
 #pragma once
 
 #include "kernels/cpu/amx_softmax.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int32_t kTiledQueriesBest = 2 * kTileRows;
 
-// Scaled by 1 / sqrt(head_size) before they are rounded.
+// Gathers the queries as bf16, scaled by 1 / sqrt(head_size) before they are rounded.
 void tiled_attend_queries(const AttendArgs& args) {
   auto* to = reinterpret_cast<uint16_t*>(args.queries);
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
@@ -36,13 +37,14 @@ SLIPSTREAM_INLINE const std::byte* tiled_block(const AttendArgs& args, int32_t l
   return args.cache + args.blocks[logical] * args.block_stride;
 }
 
-// Values of 16 columns and more of a pair of positions, the first one even, in a logical block.
+// The values of a pair of positions in a logical block, from `column` on. position: the first of
+// the pair, even.
 SLIPSTREAM_INLINE const std::byte* tiled_values(const AttendArgs& args, int32_t logical, int32_t position, int32_t column) {
   const CacheLayout layout{.format = CacheFormat::bf16, .head_size = args.head_size, .value_stride = args.value_stride};
   return tiled_block(args, logical) + layout.value(position, column) * layout.element_bytes();
 }
 
-// Pairs of a step: as many as a tile has, or fewer, such that steps are whole.
+// Pairs of columns of a step: the most that a tile holds and that divide the head.
 constexpr int32_t step_pairs(int32_t head_size) {
   int32_t pairs = kTilePairs;
   while (head_size / 2 % pairs != 0) --pairs;
@@ -75,8 +77,8 @@ void tiled_attend_scores(const AttendArgs& args, int32_t first_block, int32_t la
   }
 }
 
-// The values of one row's last keys, from a whole block's on: positions context .. visible - 1 and
-// its ancestors'.
+// The last keys of one row's path: those of the context behind its last whole block, and the row's
+// ancestors.
 class PathEnd {
  public:
   PathEnd(const AttendArgs& args, int32_t row) : args_(args) {
@@ -88,7 +90,7 @@ class PathEnd {
   }
   int32_t blocks() const { return (count_ + kCacheRows - 1) / kCacheRows; }
 
-  // [16 pairs][16 or 32 columns] of the block, from `column` on.
+  // The values of block `block` of these keys, from `column` on: [16 pairs][16 columns a vector].
   const void* gather(int32_t block, int32_t column, int32_t vectors) {
     for (int32_t pair = 0; pair < kTilePairs; ++pair) {
       const int32_t key = block * kCacheRows + 2 * pair;
@@ -102,8 +104,7 @@ class PathEnd {
   }
 
  private:
-  // Of one key, 16 columns of its values, each in the low half of a lane; zeros behind the last
-  // key.
+  // 16 columns of the values of one key, each in the low half of a lane. Zeros behind the last key.
   LanesInt half(int32_t key, int32_t column) const {
     LanesInt both{};
     if (key >= count_) return both;
@@ -118,7 +119,7 @@ class PathEnd {
   alignas(64) int32_t values_[kTilePairs][2 * kLanes];
 };
 
-// sums = weights * values over the blocks that all rows see whole
+// sums = weights * values over the blocks that all rows see whole.
 template <bool kWide>
 SLIPSTREAM_INLINE void sum_shared(const AttendArgs& args, int32_t blocks, int32_t column, int32_t rows) {
   for_tiles(args.rows * args.heads, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
@@ -135,7 +136,7 @@ SLIPSTREAM_INLINE void sum_shared(const AttendArgs& args, int32_t blocks, int32_
   });
 }
 
-// sums += the rest of one row's, for some of its heads
+// sums += weights * values over the blocks behind those, for a tile of heads of one row.
 template <bool kWide>
 SLIPSTREAM_INLINE void sum_rest(const AttendArgs& args, int32_t shared, int32_t row, int32_t head, PathEnd& end,
                                 int32_t column) {

@@ -1,4 +1,4 @@
-// linear over bf16 weights by AMX tiles. Private to amx.cpp.
+// The linear kernel of bf16 weights by AMX tiles. Private to amx.cpp.
 #pragma once
 
 #include "kernels/cpu/amx_tiles.h"
@@ -8,9 +8,9 @@ namespace slipstream {
 namespace {
 
 constexpr int32_t kStepColumns = 2 * kTilePairs, kPairBytes = 4 * kPanelRows, kStepBytes = kTilePairs * kPairBytes;
-constexpr int32_t kStreamAhead = 8192;  // bytes
+constexpr int32_t kStreamAhead = 8192;  // bytes from the present weights to those that are prefetched
 
-// The last columns, fewer than a step's, with zeros behind.
+// A copy of the columns that do not fill a step, padded with zeros.
 struct alignas(64) LastStep {
   std::byte weights[kStepBytes] = {}, first[kTileRows * kTileBytes] = {}, second[kTileRows * kTileBytes] = {};
 
@@ -35,9 +35,9 @@ SLIPSTREAM_INLINE void prefetch_to_write(const float* panel_columns) {
   __builtin_prefetch(panel_columns + kPanelRows - 1, 1);
 }
 
-// Rows `first` and on, and `second` and on, each a tile of them, times one panel. The first of a
-// panel streams: its weights come from memory, and where no other rows follow that is what bounds
-// it; for the others what they will write is far away.
+// One or two tiles of `rows` rows, which begin at `first` and `second`, times one panel. What to
+// prefetch: the first tiles of a panel (kStream) read its weights from memory, which is what bounds
+// them. Further tiles find the weights in the cache; for them the rows of `out` are far away.
 template <bool kTwo, bool kStream>
 void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_t second, int32_t rows) {
   const std::byte* weights = args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols);

@@ -1,5 +1,5 @@
-// Scores of attention over a bf16 cache become weights, [block][query][32 keys]. Private to
-// amx.cpp.
+// The softmax of attention over a bf16 cache: scores [block][query][32 keys] become weights.
+// Private to amx.cpp.
 #pragma once
 
 #include "kernels/cpu/attend.h"
@@ -12,13 +12,13 @@ SLIPSTREAM_INLINE float* scores_of(const AttendArgs& args, int32_t block, int64_
   return args.scores + (int64_t{block} * args.rows * args.heads + query) * kCacheRows;
 }
 
-// Weights of a query at a block's keys: bf16, where its scores stood.
+// The weights of a query for the keys of a block: bf16, in the memory of its scores.
 SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int32_t block, int64_t query) {
   return reinterpret_cast<uint16_t*>(scores_of(args, block, query));
 }
 
-// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the
-// number of keys.
+// Moves the scores of a tree row's ancestors behind those of its context, in path order (as
+// gather_path in attend.h). Returns the number of keys.
 SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t query) {
   const int32_t row = query / args.heads, visible = args.visible[row];
   const auto score = [&](int32_t position) __attribute__((always_inline)) -> float& {
@@ -29,8 +29,9 @@ SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t quer
   return key;
 }
 
-// e^x, 0 of minus infinity: 2^n times a fourth degree over the rest of x log2 e, fitted; off by
-// 3e-6 of it at most, a thousandth of what rounding to bf16 takes away. exp_of is twice as long.
+// e^x, and 0 for minus infinity: 2^n times a fitted polynomial of degree 4 in the fraction of x
+// log2 e. Its relative error is at most 3e-6, a thousandth of that of rounding to bf16. It takes
+// half as long as exp_of (lanes.h).
 SLIPSTREAM_INLINE __m512 weight_of(__m512 below) {
   constexpr int kDown = 1;  // n is the next integer below
   const __m512 power = below * _mm512_set1_ps(1.44269504F), rest = _mm512_reduce_ps(power, kDown);
@@ -41,10 +42,11 @@ SLIPSTREAM_INLINE __m512 weight_of(__m512 below) {
   return _mm512_scalef_ps(mantissa, power);
 }
 
-// Some queries' scores on their way to weights.
+// Turns the scores of some queries into weights. The queries go through each block together, as
+// their scores of a block are neighbours.
 class Softmax {
  public:
-  static constexpr int32_t kTogether = 32;  // at most: what is kept of each stays in the first cache
+  static constexpr int32_t kTogether = 32;  // queries at a time: their state stays in the first cache
 
   Softmax(const AttendArgs& args, int32_t first, int32_t count) : args_(args), first_(first), count_(count) {
     int32_t least = 0;
@@ -58,8 +60,8 @@ class Softmax {
     whole_ = least / kCacheRows;
   }
 
-  // Weights become e^(score - highest), zero behind the last key; totals their sums before they are
-  // rounded, by the position's place in a vector first.
+  // weights = e^(score - highest), zero behind the last key. totals = their sums before rounding to
+  // bf16, first lane by lane, then over the lanes.
   void run() {
     for (int32_t b = 0; b < whole_; ++b) find_most<true>(b);
     for (int32_t b = whole_; b < blocks_; ++b) find_most<false>(b);
@@ -70,7 +72,7 @@ class Softmax {
   }
 
  private:
-  // Of a block's half: which of its keys the query sees.
+  // The keys of a half of a block that query i sees.
   template <bool kWhole>
   __mmask16 seen(int32_t i, int32_t block, int32_t half) const {
     return kWhole ? __mmask16{0xFFFF} : first_lanes(keys_[i] - block * kCacheRows - half * kLanes);
@@ -106,7 +108,7 @@ class Softmax {
 
   const AttendArgs& args_;
   int32_t first_, count_;
-  int32_t blocks_ = 0, whole_ = 0;  // that any of them sees, and that all see whole
+  int32_t blocks_ = 0, whole_ = 0;  // blocks that any query sees, and those that all see whole
   int32_t keys_[kTogether];
   __m512 most_[kTogether], total_[kTogether];
 };

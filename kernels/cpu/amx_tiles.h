@@ -1,8 +1,8 @@
 // AMX tiles: their shapes, and the product that all kernels of the amx path are made of. Private to
 // amx.cpp.
 //
-// A tile instruction adds up each element's products in one fixed way, whatever the tile's other
-// rows hold and however many it has.
+// Row invariance: a tile instruction adds the products of each element in one fixed order, whatever
+// the tile's other rows hold and however many there are.
 #pragma once
 
 #include <immintrin.h>
@@ -15,11 +15,14 @@
 namespace slipstream {
 namespace {
 
-constexpr int32_t kTileRows = 16, kTileBytes = 64;  // of a row
+constexpr int32_t kTileRows = 16, kTileBytes = 64;  // rows of a tile, and bytes of a row
 constexpr int32_t kTilePairs = 16;  // a pair: two neighbouring bf16 of a row of activations, or of a column of weights
 
-// Tiles 0 to 3 are sums, [rows][16 f32]; 4 and 5 activations, [rows][pairs]; 6 and 7 weights,
-// [pairs][16 columns].
+// Configures the tiles while it lives:
+//
+//   tiles 0-3   sums           [rows][16 f32]
+//   tiles 4-5   activations    [rows][pairs]
+//   tiles 6-7   weights        [pairs][16 columns]
 class Tiles {
  public:
   Tiles(int32_t rows, int32_t pairs) {
@@ -39,18 +42,19 @@ class Tiles {
   Tiles& operator=(const Tiles&) = delete;
   ~Tiles() { _tile_release(); }
 
-  // What was written before is in memory: the intrinsics do not say that they read it.
+  // Makes the compiler write earlier stores to memory before tiles are loaded: the intrinsics do
+  // not declare that they read memory.
   static void fence() { asm volatile("" ::: "memory"); }
 };
 
-// Activations of one or two tiles of rows, and weights of 16 columns or of 32 that lie side by
-// side.
+// The operands of add_product: one or two tiles of activations, and weights of 16 columns or of 32
+// neighbouring ones.
 struct Factors {
   const void* first = nullptr;
   const void* second = nullptr;
   int64_t stride = 0;  // bytes between rows
   const void* weights = nullptr;
-  int64_t weights_stride = 0;  // between pairs
+  int64_t weights_stride = 0;  // bytes between pairs
 };
 
 SLIPSTREAM_INLINE void clear_sums() {
@@ -60,6 +64,7 @@ SLIPSTREAM_INLINE void clear_sums() {
   _tile_zero(3);
 }
 
+// sums += activations * weights. kTwo: two tiles of activations. kWide: 32 columns of weights.
 template <bool kTwo, bool kWide>
 SLIPSTREAM_INLINE void add_product(const Factors& of) {
   _tile_loadd(6, of.weights, of.weights_stride);
@@ -76,7 +81,8 @@ SLIPSTREAM_INLINE void add_product(const Factors& of) {
   }
 }
 
-// The rows that begin at first, and at second; stride in floats.
+// Stores the sums of the first tile of rows at `first`, those of the second at `second`. stride:
+// floats between rows.
 template <bool kTwo, bool kWide>
 SLIPSTREAM_INLINE void store_sums(float* first, float* second, int64_t stride) {
   _tile_stored(0, first, stride * 4);
@@ -87,9 +93,9 @@ SLIPSTREAM_INLINE void store_sums(float* first, float* second, int64_t stride) {
   }
 }
 
-// Calls run(two, first, second) for tiles of `rows` rows that cover [0, count), two at a time.
-// count rows or more are there; the last tiles, where they would not be full, take rows along that
-// were done already and find the same for them.
+// Calls run(two, first, second) for tiles of `rows` rows that cover [0, count), two tiles at a
+// time. A last tile that would not be full begins earlier: it computes some rows a second time,
+// with the same result. REQUIRES (unchecked): rows <= count.
 template <class Run>
 SLIPSTREAM_INLINE void for_tiles(int32_t count, int32_t rows, const Run& run) {
   const int32_t last = count - rows;

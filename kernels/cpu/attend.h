@@ -1,10 +1,13 @@
-// Attention of rows of one sequence over one key-value head (AttendArgs). Private to the kernels'
-// .cpp files (lanes.h).
+// Attention over an f32 cache (AttendArgs, kernels.h). Private to the kernels' .cpp files
+// (lanes.h).
 //
-// Scores of whole cache blocks, a lane each position, so that a score never depends on where its
-// key lies; softmax, whose sum runs by the key's index on the row's path; values in order of that
-// index. A query is one head of one row. Tiles of queries share each vector of keys or values that
-// is loaded; what is summed of a query, and in which order, they do not change.
+// How row invariance is kept:
+//   scores   computed for whole cache blocks, one lane per position, so a score does not depend on where its key lies
+//   weights  a softmax whose sum runs over the keys in the order of the row's own path
+//   values   added in the same order
+//
+// A query is one head of one row. A tile of queries shares each vector of keys or values that is
+// loaded. That changes neither the terms of a query's sums nor their order.
 #pragma once
 
 #include <utility>
@@ -14,7 +17,7 @@
 namespace slipstream {
 namespace {
 
-// A tile's sums and what they are made of fit the registers.
+// Queries of a tile: as many as leave its sums and factors in registers.
 #if defined(__AVX512F__)
 constexpr int32_t kTileQueries = 12;
 #elif defined(__AVX2__)
@@ -24,18 +27,17 @@ constexpr int32_t kTileQueries = 5;
 #endif
 constexpr int32_t kTileVectors = 2, kTileColumns = kTileVectors * kVectorLanes;
 
-// A run of queries at one block: in, out and how far apart two queries' are. What `next` points to
-// is used afterwards.
+// The operands of a tile: queries at one cache block. Strides are in floats.
 struct Tile {
   const float* block = nullptr;  // keys, or values from the first column on
-  const float* next = nullptr;
-  const float* in = nullptr;  // queries, or weights
-  float* out = nullptr;       // scores, or sums
+  const float* next = nullptr;   // the block after it, to prefetch
+  const float* in = nullptr;     // queries, or weights
+  float* out = nullptr;          // scores, or sums
   int64_t block_stride = 0, in_stride = 0, out_stride = 0;
   int32_t count = 0;  // elements of a query, or keys
 };
 
-// sums[t][c] += in[t][k] * block[k][c], k = 0 .. count - 1 in this order
+// sums[t][c] += in[t][k] * block[k][c], for k = 0 .. count - 1 in this order.
 template <int kQueries, int kVectors>
 SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Vector (&sums)[kQueries][kVectors]) {
   for (int32_t k = 0; k < tile.count; ++k) {
@@ -53,7 +55,7 @@ SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Vector (&sums)[kQueries][
   }
 }
 
-// scores[t][..] = q k / sqrt(head_size) of some of a block's positions
+// out[t] = q k / sqrt(head_size) for some positions of a block.
 template <int kQueries, int kVectors>
 void score_tile(const Tile& tile) {
   Vector sums[kQueries][kVectors];
@@ -69,7 +71,7 @@ void score_tile(const Tile& tile) {
   }
 }
 
-// sums[t][..] += weight * value over some keys of a block
+// out[t] += weight * value, over some keys of a block.
 template <int kQueries, int kVectors>
 void value_tile(const Tile& tile) {
   Vector sums[kQueries][kVectors];
@@ -97,8 +99,8 @@ constexpr QueryTiles kValueTiles = []<int... kBelow>(std::integer_sequence<int, 
   return QueryTiles{{value_tile<kBelow + 1, kVectors>...}};
 }(TileSizes{});
 
-// The queries [0, count) behind the tile's pointers, in the fewest tiles. tiles[n - 1] does n
-// queries.
+// Runs the queries [0, count) behind the tile's pointers in the fewest tiles. tiles[n - 1] computes
+// n queries.
 SLIPSTREAM_INLINE void by_tiles(const QueryTileFn (&tiles)[kTileQueries], Tile tile, int32_t count) {
   const int32_t number = (count + kTileQueries - 1) / kTileQueries;
   const float* in = tile.in;
@@ -143,8 +145,9 @@ SLIPSTREAM_INLINE const float* block_of(const AttendArgs& args, int32_t logical)
   }
 }
 
-// Moves the scores of a tree row's ancestors behind the context's, in path order. Returns the
-// number of keys.
+// Moves the scores of a tree row's ancestors behind those of its context, in path order, so that
+// scores[p] is that of the p-th key on the row's path. Returns the number of keys. In place: bits
+// are visited in rising order, so a score never moves onto one that is still to be read.
 SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float* scores) {
   const int32_t visible = args.visible[row];
   int32_t key = visible;
@@ -154,8 +157,9 @@ SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float
   return key;
 }
 
-// scores become e^(score - highest), zero behind the last key up to a whole vector; returns their
-// sum.
+// Replaces scores by e^(score - highest), with zeros behind the last key up to a whole vector.
+// Returns their sum. Before that the end of the last vector is filled with the last score, which
+// cannot change the highest.
 SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
   const int32_t whole = keys / kLanes * kLanes, rest = keys - whole;
   for (int32_t i = rest; i != 0 && i < kLanes; ++i) scores[whole + i] = scores[keys - 1];
@@ -185,8 +189,8 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
   }
 }
 
-// Rows [first, last) add `count` values from position `position` on, which stand in one block;
-// their weights begin at `key`.
+// Rows [first, last) add the values of `count` positions from `position` on, all in one block.
+// Their weights begin at index `key` of the path.
 struct ValueRun {
   int32_t first = 0, last = 0, position = 0, key = 0, count = 0;
 };
@@ -212,7 +216,7 @@ SLIPSTREAM_INLINE void add_values(const AttendArgs& args, const ValueRun& run, i
 
 template <int kVectors>
 void sum_columns(const AttendArgs& args, int32_t column) {
-  int32_t shared = args.visible[0];  // positions that all rows see
+  int32_t shared = args.visible[0];  // positions that all rows see, in whole blocks
   for (int32_t row = 1; row < args.rows; ++row) shared = args.visible[row] < shared ? args.visible[row] : shared;
   shared = shared / kCacheRows * kCacheRows;
   for (int32_t at = 0; at < shared; at += kCacheRows) {
@@ -232,7 +236,7 @@ void sum_columns(const AttendArgs& args, int32_t column) {
   }
 }
 
-// out = sums / totals
+// out = sums / totals.
 SLIPSTREAM_INLINE void divide_sums(const AttendArgs& args, int32_t first_column, int32_t last_column) {
   for (int32_t query = 0; query < args.rows * args.heads; ++query) {
     float* out = args.out + query / args.heads * args.out_stride + int64_t{query % args.heads} * args.head_size;

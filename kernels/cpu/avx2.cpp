@@ -1,4 +1,4 @@
-// AVX2 with FMA and F16C.
+// The avx2 path: AVX2 with FMA and F16C.
 #include "kernels/cpu/table.h"
 
 namespace slipstream {

@@ -1,4 +1,4 @@
-// AVX-512 F, BW, DQ, VL.
+// The avx512 path: AVX-512 F, BW, DQ, VL.
 #include "kernels/cpu/table.h"
 
 namespace slipstream {

@@ -1,5 +1,6 @@
-// AVX-512 BF16: bf16 matrices by VDPBF16PS over activations rounded to bf16; all else as on the
-// avx512_vnni path, compiled here once more so that the table is a constant.
+// The avx512_bf16 path: bf16 matrices by VDPBF16PS, with activations rounded to bf16. The other
+// kernels are those of the avx512_vnni path; they are compiled here once more, so that the table is
+// a constant.
 #include <immintrin.h>
 
 #include "kernels/cpu/table.h"
@@ -8,8 +9,8 @@
 namespace slipstream {
 namespace {
 
-// kRows rows times one panel: VDPBF16PS adds the odd column's product, then the even one's, in one
-// fixed way.
+// kRows rows of activations times one panel. VDPBF16PS adds the product of the odd column, then
+// that of the even one, in one fixed way, whatever kRows is.
 template <int kRows>
 void tile(const LinearArgs& args, int32_t panel, int32_t row) {
   const auto* weight = reinterpret_cast<const __m512i*>(args.panels + panel * panel_bytes(WeightFormat::bf16, args.in_cols));

@@ -1,4 +1,4 @@
-// AVX-512 VNNI: matrices of the small formats by VPDPBUSD.
+// The avx512_vnni path: the small formats by VPDPBUSD.
 #include "kernels/cpu/table.h"
 
 namespace slipstream {

@@ -1,9 +1,11 @@
-// Where a key and a value stand in a cache block of one key-value head: first the keys, so that a
-// lane is a position, then the values. In bf16 two numbers that a product takes together are
-// neighbours: columns of a key, positions of a value.
+// The layout of a cache block of one key-value head: first the keys, then the values.
 //
-// f32:  keys [head_size][32], values [32][value_stride] bf16: keys [head_size / 2][32][2], values
-// [16][value_stride][2]
+//   f32    keys [head_size][32 positions]            values [32 positions][value_stride]
+//   bf16   keys [head_size / 2][32 positions][2]     values [16][value_stride][2 positions]
+//
+// Keys are transposed, so that each vector lane of a score is a position. In bf16 the two numbers
+// that one product instruction takes together are neighbours: two columns of a key, two positions
+// of a value.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,7 @@ struct CacheLayout {
   constexpr int64_t element_bytes() const { return format == CacheFormat::f32 ? 4 : 2; }
   constexpr int64_t block_bytes() const { return int64_t{kCacheRows} * (head_size + value_stride) * element_bytes(); }
 
-  // In elements from the block's start; position: 0 .. kCacheRows - 1.
+  // Offsets in elements from the start of the block; position in [0, kCacheRows).
   constexpr int64_t key(int32_t position, int32_t column) const {
     if (format == CacheFormat::f32) return int64_t{column} * kCacheRows + position;
     return int64_t{column / 2} * 2 * kCacheRows + 2 * position + column % 2;

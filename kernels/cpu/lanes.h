@@ -1,5 +1,5 @@
-// Sixteen floats at a time, by GCC's vector types: one source, compiled once for each instruction
-// set. Private to the kernels' .cpp files. All is in an unnamed namespace, because two files
+// Vectors of sixteen floats, by GCC's vector types: one source, compiled once for each instruction
+// set. Private to the kernels' .cpp files. Everything is in an unnamed namespace, because two files
 // compile it with different flags and must not share a copy.
 #pragma once
 
@@ -23,7 +23,7 @@ typedef float LanesAnywhere __attribute__((vector_size(4 * kLanes), aligned(4), 
 
 SLIPSTREAM_INLINE Lanes load(const float* from) { return *reinterpret_cast<const LanesAnywhere*>(from); }
 SLIPSTREAM_INLINE void store(float* to, Lanes value) { *reinterpret_cast<LanesAnywhere*>(to) = value; }
-SLIPSTREAM_INLINE Lanes load_part(const float* from, int32_t count) {  // zero behind count
+SLIPSTREAM_INLINE Lanes load_part(const float* from, int32_t count) {  // zeros from lane `count` on
   if (count == kLanes) return load(from);
   Lanes value = {};
   std::memcpy(&value, from, static_cast<size_t>(count) * sizeof(float));
@@ -36,10 +36,10 @@ SLIPSTREAM_INLINE void store_part(float* to, Lanes value, int32_t count) {
 SLIPSTREAM_INLINE Lanes all(float value) {
   return Lanes{value, value, value, value, value, value, value, value, value, value, value, value, value, value, value, value};
 }
-SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // NaN in a stays
+SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // a NaN in a stays
 
-// What one register holds: the same arithmetic by element as on Lanes, which narrower instruction
-// sets put together from several. Loops that must be fast are written in these.
+// One register: kVectorLanes floats. A Lanes is made of several on narrower instruction sets, and
+// its arithmetic is the same element by element. Loops that must be fast are written in Vectors.
 #if defined(__AVX512F__)
 constexpr int32_t kVectorLanes = 16;
 #elif defined(__AVX2__)
@@ -67,8 +67,8 @@ SLIPSTREAM_INLINE Vector every(float value) {
 #endif
 }
 
-// a * b + c: one rounding where the instruction set has it, two elsewhere. The same everywhere on
-// one path.
+// a * b + c, with one rounding if the instruction set has FMA, with two otherwise. All code of one
+// path rounds alike.
 SLIPSTREAM_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
 #if defined(__AVX512F__)
   return _mm512_fmadd_ps(a, b, c);
@@ -94,7 +94,7 @@ SLIPSTREAM_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
 }
 #endif
 
-// Joins the upper half's lanes to the lower half's until one is left: always the same tree.
+// Joins the upper half of the lanes with the lower half until one is left: the same order always.
 template <class Sixteen, class Join>
 [[gnu::always_inline]] inline auto folded(Sixteen lanes, const Join& join) {
   const auto eight = join(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7),
@@ -112,9 +112,10 @@ template <class Sixteen>
   return folded(lanes, [](auto a, auto b) { return a < b ? b : a; });
 }
 
-// e^x within about 2 ulp on [-87, 88], held at the ends; NaN stays. x = n ln 2 + r, |r| <= ln 2 /
-// 2, Taylor to the seventh power: the rest is below 0.3466^8 / 8! = 5.2e-9. Each element's result
-// depends on that element alone.
+// e^x within about 2 ulp on [-87, 88]; x outside is clamped to that range, NaN stays NaN. Each
+// element's result depends on that element only.
+//
+//   x = n ln 2 + r, |r| <= ln 2 / 2;  e^x = 2^n e^r, e^r by Taylor to the 7th power (error < 0.3466^8 / 8! = 5.2e-9)
 SLIPSTREAM_INLINE Lanes exp_of(Lanes x) {
   constexpr float kLog2E = 1.44269504F, kRound = 12582912.0F;          // 1.5 * 2^23: adding it rounds to an integer
   constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;  // their sum is ln 2; n * high is exact

@@ -9,9 +9,10 @@ namespace slipstream {
 namespace {
 
 constexpr int32_t kScaleBytes = 2;
-constexpr int32_t kScalesBytes = kPanelRows * kScaleBytes;  // of a group's rows
+constexpr int32_t kScalesBytes = kPanelRows * kScaleBytes;  // the scales, or the minima, of a group
 
-std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {  // bf16: of the first two columns
+// The place of the first two columns of a row, in bf16.
+std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {
   return panels + row / kPanelRows * panel_bytes(WeightFormat::bf16, in_cols) + row % kPanelRows * 4;
 }
 
@@ -22,7 +23,7 @@ uint16_t load_half(const std::byte* at) {
 }
 void store_half(std::byte* at, uint16_t bits) { std::memcpy(at, &bits, sizeof(bits)); }
 
-// One group of one row, wherever its parts are.
+// One group of one row: its numbers apart from any layout.
 struct Group {
   uint16_t scale = 0, minimum = 0;  // f16
   uint8_t q[kGroupColumns] = {};
@@ -34,6 +35,7 @@ struct Group {
   }
 };
 
+// Writes a group as GGUF's block. A q8_0 block has signed q: flipping the top bit subtracts 128.
 void to_block(WeightFormat format, const Group& group, std::byte* block) {
   store_half(block, group.scale);
   block += kScaleBytes;
@@ -46,7 +48,7 @@ void to_block(WeightFormat format, const Group& group, std::byte* block) {
   }
 }
 
-// Where column `col` of a row has its q among a group's words, and in which bits.
+// The byte, among a group's words, and the bits in which column `col` of a row has its q.
 struct Place {
   int64_t byte;
   int shift, mask;
@@ -60,11 +62,12 @@ Place place(WeightFormat format, int32_t row, int32_t col) {
 
 int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
 
-// A word of a row is four of its q. In four bits it holds those of words j and j + 4, which are
-// columns i and i + 16: what share a byte of a block as well. So words move as they are.
+// Copies a block into a panel. Four bytes of a block become the row's four bytes of one word. With
+// four bits that works without unpacking: a byte of a block holds columns i and i + 16, and so does
+// a byte of a word, since words j and j + 4 share it.
 void put(WeightFormat format, const std::byte* block, int32_t row, std::byte* panel) {
   const int32_t within = row % kPanelRows, words = format == WeightFormat::q8_0 ? 8 : 4;
-  const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // a file's q is signed, here 128 more
+  const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // adds 128 to each signed byte
   std::memcpy(panel + within * kScaleBytes, block, kScaleBytes);
   block += kScaleBytes;
   if (format == WeightFormat::q4_1) {
@@ -80,6 +83,7 @@ void put(WeightFormat format, const std::byte* block, int32_t row, std::byte* pa
   }
 }
 
+// Reads a group back from a panel.
 Group get(WeightFormat format, const std::byte* panel, int32_t row) {
   Group group{.scale = load_half(panel + row % kPanelRows * kScaleBytes)};
   if (format == WeightFormat::q4_1) group.minimum = load_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes);
@@ -92,8 +96,9 @@ Group get(WeightFormat format, const std::byte* panel, int32_t row) {
 
 uint8_t steps(float value, float most) { return static_cast<uint8_t>(std::clamp(value, 0.0F, most)); }
 
-// The largest magnitude sits on the grid's end: 127 of q8_0, the lone -8 of q4_0; q4_1 spans least
-// to most.
+// Quantises a group as llama.cpp's reference does. The number of the largest magnitude becomes an
+// end of the grid: +-127 in q8_0, and -8 in q4_0, which has no +8. In q4_1 the grid spans the least
+// to the most.
 Group quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
   const auto [least, most] = std::minmax_element(values, values + kGroupColumns);
   const float extreme = std::abs(*least) > std::abs(*most) ? *least : *most;
@@ -135,7 +140,7 @@ float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} <<
 
 uint16_t f32_to_bf16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);  // keeps a bit of the mantissa set
   return static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
@@ -153,8 +158,8 @@ uint16_t f32_to_f16(float value) {
   const float magnitude = std::abs(value);
   if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7E00);
   if (magnitude >= 65520.0F) return static_cast<uint16_t>(sign | 0x7C00);
-  // Below 2^-14 the grid is one of multiples of 2^-24; above, the fraction's lowest 13 bits are
-  // rounded away.
+  // Subnormals, below 2^-14, are multiples of 2^-24. Above, the lowest 13 bits of the fraction are
+  // rounded away; a carry moves into the exponent, as it should.
   if (magnitude < 0x1p-14F) return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
   const uint32_t rounded = (bits & 0x7FFFFFFF) + 0xFFF + (bits >> 13 & 1);
   return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
@@ -173,8 +178,8 @@ void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, 
 }
 
 bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols) {
-  // Bits that are set where a number's exponent is all ones: adding its lowest bit carries into the
-  // place of the sign.
+  // A number is not finite if its exponent is all ones. bf16, four numbers at a time: with the sign
+  // masked out, adding the lowest bit of the exponent carries into the sign's place exactly then.
   if (format == WeightFormat::bf16) {
     constexpr uint64_t kExponents = 0x7F807F807F807F80, kLowest = 0x0080008000800080, kSigns = 0x8000800080008000;
     const int64_t bytes = int64_t{in_cols} * 2;

@@ -13,7 +13,7 @@ namespace {
 constexpr CpuPath kAll[] = {CpuPath::portable,    CpuPath::avx2,        CpuPath::avx512,
                             CpuPath::avx512_vnni, CpuPath::avx512_bf16, CpuPath::amx};
 
-// What a path needs beside all that the paths before it need.
+// An instruction set that a path needs. A path also needs those of all paths before it.
 struct Need {
   CpuPath path;
   bool CpuFeatures::* has;
@@ -33,8 +33,8 @@ constexpr Need kNeeds[] = {
     {CpuPath::amx, &CpuFeatures::amx_bf16, "AMX BF16"},
 };
 
-// Linux lets a process use the tiles' 8 KB of registers only after it has asked; its threads need
-// not ask again.
+// Asks Linux for permission to use the tile registers (8 KB a thread), which a process needs before
+// its first tile instruction. The permission holds for all of its threads.
 bool tiles_granted() {
 #if defined(__x86_64__) && defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -47,8 +47,8 @@ bool tiles_granted() {
 
 }  // namespace
 
-// __builtin_cpu_supports also asks the operating system (XGETBV) whether it saves the wide
-// registers.
+// __builtin_cpu_supports checks (by XGETBV) that the operating system saves the wide registers,
+// too.
 CpuFeatures this_cpu() {
   return {.avx2 = __builtin_cpu_supports("avx2") != 0,
           .fma = __builtin_cpu_supports("fma") != 0,

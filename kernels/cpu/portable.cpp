@@ -1,4 +1,5 @@
-// Plain C++: what every path is held to, and what runs where nothing better does.
+// The portable path, in plain C++: the reference in the tests of all paths, and the fallback on
+// every machine.
 #include "kernels/cpu/table.h"
 
 namespace slipstream {

@@ -1,4 +1,5 @@
-// Kernels over one row: norm, rotation, gate. Private to the kernels' .cpp files (lanes.h).
+// Kernels over one row: RMS norm, int8 rounding, rotation, gate. Private to the kernels' .cpp files
+// (lanes.h).
 #pragma once
 
 #include "kernels/cpu/lanes.h"
@@ -21,7 +22,7 @@ namespace {
   for (int32_t at = 0; at < args.cols; ++at) args.out[at] = args.residual[at] * scale * args.gain[at];
 }
 
-// The same numbers on every path: each step is rounded once everywhere.
+// Every path gives the same bits: each operation is rounded once everywhere.
 [[maybe_unused]] void to_int8(const float* in, int32_t cols, ActivationGroup* out) {
   constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, to even when halfway
   constexpr int32_t kRoundBits = 0x4B400000;  // which then stands in the low bits
@@ -50,7 +51,7 @@ namespace {
       const Bytes bytes = __builtin_convertvector(bits, Bytes);
       std::memcpy(out->values + half * kLanes, &bytes, sizeof(bytes));
     }
-    const int32_t total = sum(sums);  // of a column that is NaN, any number: it may wrap
+    const int32_t total = sum(sums);  // any number if a column is NaN; scale is NaN then
     out->scale = most / 127.0F + sum(finite);
     out->total = out->scale * static_cast<float>(total);
     out->bias[0] = static_cast<int32_t>(0U - 8U * static_cast<uint32_t>(total));

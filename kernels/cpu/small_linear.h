@@ -1,10 +1,11 @@
-// linear over weights in the small formats (panels.h) and int8 activations. Private to the kernels'
-// .cpp files (lanes.h).
+// The linear kernel of weights in the small formats (panels.h) and int8 activations. Private to the
+// kernels' .cpp files (lanes.h). For each group of 32 columns, in order:
 //
-// A group's 32 products are summed exactly, in integers; then group by group, in order, sum = sum +
-// dot * (weight scale * activation scale), and in q4_1 sum + minimum * (activation scale * sum of
-// activations). So rows do not touch each other, and paths differ in the rounding of these few
-// steps alone.
+//   1. dot := sum over the group of (q - bias) * activation    exact, in integers; bias 128, 8 or 0
+//   2. sum := sum + dot * (weight scale * activation scale)
+//   3. sum := sum + minimum * (activation scale * sum of activations)    q4_1 only
+//
+// Rows are independent of each other. Paths differ only in the rounding of steps 2 and 3.
 #pragma once
 
 #include "kernels/cpu/lanes.h"
@@ -14,7 +15,7 @@ namespace slipstream {
 namespace {
 
 #if defined(__AVX512VNNI__)
-constexpr int32_t kSmallTileRows = 8;  // their integer sums stay in registers, of those in f32 a part
+constexpr int32_t kSmallTileRows = 8;  // all integer sums and some of the f32 sums stay in registers
 #elif defined(__AVX2__)
 constexpr int32_t kSmallTileRows = 4;
 #else
@@ -23,12 +24,13 @@ constexpr int32_t kSmallTileRows = 2;
 constexpr int32_t kWordBytes = 64, kHalfRows = 16;
 constexpr int32_t kParts = kPanelRows / kVectorLanes;  // vectors of a panel's rows
 #if defined(__AVX512VNNI__)
-constexpr int32_t kPartsAtOnce = kParts;  // each activation that is loaded meets 32 weights: loads are what bounds VPDPBUSD
+constexpr int32_t kPartsAtOnce = kParts;  // 32 weights share each load of an activation: loads bound VPDPBUSD
 #else
 constexpr int32_t kPartsAtOnce = kHalfRows / kVectorLanes;
 #endif
 
-// A vector of f16 widened. Those of weights are finite (finite_row).
+// Loads a vector of f16 as f32. The portable code takes finite numbers only; weights are finite
+// (finite_row).
 SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
 #if defined(__AVX512F__)
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
@@ -39,7 +41,7 @@ SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
   std::memcpy(halves, from, sizeof(halves));
   VectorInt bits;
   for (int32_t i = 0; i < kVectorLanes; ++i) bits[i] = halves[i];
-  // The exponents' zeros are 15 and 127. Exact, subnormals too.
+  // The exponents are biased by 15 and 127, so multiply by 2^112. Exact, subnormals included.
   const Vector magnitude = reinterpret_cast<Vector>((bits & 0x7FFF) << 13) * 0x1p112F;
   return reinterpret_cast<Vector>(reinterpret_cast<VectorInt>(magnitude) | (bits & 0x8000) << 16);
 #endif
@@ -51,11 +53,11 @@ SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  //
   return bytes;
 }
 
-// Of a group, how far the second half's words are behind the first's.
+// Distance in bytes between the words of a group's first half and those of its second half.
 constexpr int32_t half_bytes(WeightFormat format) { return (format == WeightFormat::q8_0 ? 8 : 4) * kWordBytes; }
 
-// dots[t] = sums over the group's columns of row t's activations times (q - bias), of kPartsAtOnce
-// vectors of output rows whose words begin at `words`
+// dots[t] = sum over the group's columns of row t's activations times (q - bias), for kPartsAtOnce
+// vectors of output rows, whose words begin at `words`.
 #if defined(__AVX512VNNI__)
 
 template <WeightFormat kFormat, int kRows>
@@ -98,7 +100,7 @@ SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, in
 
 #elif defined(__AVX2__)
 
-// One register of bytes, and what is asked of it.
+// One register of bytes, and the operations that dot() needs.
 #if defined(__AVX512F__)
 typedef __m512i Bytes;
 SLIPSTREAM_INLINE Bytes load_bytes(const std::byte* from) { return _mm512_loadu_si512(from); }
@@ -127,9 +129,10 @@ SLIPSTREAM_INLINE Bytes four_sums(Bytes pairs) { return _mm256_madd_epi16(pairs,
 SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm256_add_epi16(a, b); }
 #endif
 
-// VPMADDUBSW adds two products in 16 bits. In four bits eight such sums fit (8 * 2 * 15 * 127 <
-// 2^15); in eight, one of |q| <= 128 does (2 * 128 * 127 < 2^15), so the sign goes over to the
-// activation.
+// VPMADDUBSW multiplies unsigned by signed bytes and adds two products in 16 bits.
+//   4-bit q: eight such sums fit 16 bits (8 * 2 * 15 * 127 < 2^15), so one group is added there.
+//   8-bit q: only one sum of |q| <= 128 fits (2 * 128 * 127 < 2^15). The first factor is |q|, so the sign of q goes
+//            to the activation.
 template <WeightFormat kFormat, int kRows>
 SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
                            VectorInt (&dots)[kRows][kPartsAtOnce]) {
@@ -193,7 +196,7 @@ SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, in
 
 #endif
 
-// kRows rows times one panel.
+// kRows rows of activations times one panel.
 template <WeightFormat kFormat, int kRows>
 void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
   constexpr int64_t kScalesBytes = kPanelRows * 2;
@@ -211,8 +214,9 @@ void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
 #pragma GCC unroll 2
     for (int first = 0; first < kParts; first += kPartsAtOnce) {
       VectorInt dots[kRows][kPartsAtOnce];
-      asm volatile("" ::
-                       : "memory");  // or the compiler keeps one half's activations for the other, in more registers than exist
+      // Without this barrier the compiler keeps the activations of one half for the other, spilling
+      // registers.
+      asm volatile("" ::: "memory");
       dot<kFormat>(at + kHeader + first * kVectorLanes / kHalfRows * half_bytes(kFormat), in, groups, dots);
 #pragma GCC unroll 4
       for (int i = 0; i < kPartsAtOnce; ++i) {

@@ -1,5 +1,5 @@
-// The kernels that are one source on every path, compiled with the including file's flags. Private
-// to the kernels' .cpp files.
+// The table of kernels that have one source for every path. They are compiled with the flags of the
+// file that includes this. Private to the kernels' .cpp files.
 #pragma once
 
 #include "kernels/cpu/attend.h"

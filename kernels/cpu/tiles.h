@@ -1,5 +1,5 @@
-// Splits a linear's rows into tiles whose sums stay in registers. Private to the kernels' .cpp
-// files.
+// Splits the rows of a linear kernel into tiles whose sums stay in registers. Private to the
+// kernels' .cpp files.
 #pragma once
 
 #include <utility>
@@ -12,9 +12,9 @@ namespace {
 
 using TileFn = void (*)(const LinearArgs& args, int32_t panel, int32_t row);
 
-// Fetches what a tile of so many rows will need of its panel. A tile with much to compute leaves
-// the first cache's few places for lines under way to what it computes with, and has a longer way
-// to look ahead; found by trying (bench/linear).
+// Prefetches the part of a panel that a tile of kRows rows will need soon. A tile of many rows
+// computes longer, so it prefetches farther ahead, and into the second cache: the first one has few
+// line buffers, which its activations need. The distances were measured (bench/linear).
 template <int kRows>
 [[gnu::always_inline]] inline void fetch_ahead(const void* at) {
   constexpr bool kMany = kRows > 4;
@@ -26,8 +26,9 @@ struct TileTable {
   TileFn of[kTileMax];
 };
 
-// Panel by panel, so that one is read from memory once and from cache for every further tile; rows
-// in the fewest tiles of at most kTileMax, as even as they come. tiles[n - 1] does n rows.
+// Runs the tiles panel by panel, so that a panel is read from memory once and from cache for every
+// further tile. The rows are split into the fewest tiles of at most kTileMax rows, as even as
+// possible. tiles[n - 1] computes n rows.
 template <int kTileMax>
 void linear_by_tiles(const TileFn (&tiles)[kTileMax], const LinearArgs& args, int32_t begin, int32_t end) {
   const int32_t count = (args.rows + kTileMax - 1) / kTileMax;

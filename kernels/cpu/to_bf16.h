@@ -1,4 +1,5 @@
-// Activations rounded to bf16. Private to the kernels' .cpp files whose matrices read them.
+// Rounds activations to bf16. Private to the .cpp files of the paths that multiply bf16
+// activations.
 #pragma once
 
 #include <immintrin.h>
@@ -8,7 +9,7 @@
 namespace slipstream {
 namespace {
 
-// A mask of so many lanes; of none below 1, of all from kLanes on.
+// A mask of the first `count` lanes: none if count < 1, all from kLanes on.
 inline __mmask16 first_lanes(int32_t count) {
   return static_cast<__mmask16>(count >= kLanes ? 0xFFFF : count <= 0 ? 0 : (1u << count) - 1);
 }

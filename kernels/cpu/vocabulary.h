@@ -1,10 +1,10 @@
-// The cpu kernels over one row of a vocabulary, which sampling is made of: bounds of a row of
-// logits, the list of its high tokens, sums of its fixed-point exponentials, and the noise levels
-// of a position. A table of plain functions over raw pointers for each path, as in kernels.h.
-// Nothing here allocates or knows threads.
+// The cpu kernels that sampling is made of. They run over one row of logits: bounds of its blocks,
+// the list of its high tokens, sums of its fixed-point exponentials, and the noise levels of a
+// position. As in kernels.h, each path has a table of functions over raw pointers, which allocate
+// nothing and know nothing about threads.
 //
-// All paths give the same bits: sums of integers are exact, sums of floats run in one order, and
-// nothing is contracted. So it does not matter which path a row takes.
+// All paths give the same bits: sums of integers are exact, sums of floats run in one order, and no
+// product is contracted with a sum.
 //
 // A block is 64 consecutive tokens; the last one of a row may be shorter. -inf masks a token.
 #pragma once
@@ -22,7 +22,7 @@ inline constexpr int64_t kListRoom = 16;   // entries that list() writes behind 
 constexpr int64_t scan_blocks(int64_t vocabulary) { return (vocabulary + kScanBlock - 1) / kScanBlock; }
 
 struct RowScan {
-  float highest = 0;    // of the bounds: without levels, the highest scaled logit
+  float highest = 0;    // the highest bound; without levels, the highest scaled logit
   bool finite = false;  // no NaN, no +inf, and at least one token that is not masked
 };
 
@@ -35,40 +35,43 @@ struct ListArgs {
   float* scaled = nullptr;           // [vocabulary + kListRoom]
 };
 
-// least <= the exact sum <= most.
+// least <= the sum that exp_sum() gives <= most.
 struct ExpSumBounds {
   uint64_t least = 0, most = 0;
 };
 
 struct VocabularyKernels {
-  // Is a row usable, how high does it go, and where could its winner be? bounds: [blocks] gets the
-  // maximum over the block of logit * scale + level * kNoiseLevelNats (noise.h); each term is
-  // within 1 float ulp. levels: [blocks * 64], or null for none. REQUIRES: vocabulary > 0.
+  // Bounds the keys of each block, and finds whether the row is usable.
+  //
+  //   bounds  [blocks] gets max over the block of logit * scale + level * kNoiseLevelNats (noise.h), terms within 1 float ulp
+  //   levels  [blocks * kScanBlock], or null: without noise
+  //
+  // REQUIRES: vocabulary > 0.
   RowScan (*scan)(const float* logits, int64_t vocabulary, float scale, const uint8_t* levels, float* bounds) = nullptr;
 
   // Fills ids (ascending) and scaled with the tokens that are not masked and whose logit * scale is
   // at least `floor`. Returns how many there are.
   int64_t (*list)(const ListArgs& args) = nullptr;
 
-  // exp_fixed (exp_fixed.h) of scaled - highest for each of [count]. Returns their sum. REQUIRES:
-  // highest is not below any.
+  // out [count] = exp_fixed(scaled - highest) (exp_fixed.h). Returns the sum. REQUIRES: highest is
+  // at least every entry of `scaled`.
   uint64_t (*exp_each)(const float* scaled, int64_t count, float highest, uint64_t* out) = nullptr;
 
   // The sum of exp_fixed(logit * scale - highest) over a row. REQUIRES: no logit is NaN or +inf;
   // highest is the row's, scaled.
   uint64_t (*exp_sum)(const float* logits, int64_t vocabulary, float scale, float highest) = nullptr;
 
-  // Bounds of that sum, which cost a fraction of it. REQUIRES: also at most 2^18 logits.
+  // Bounds of that sum, for a fraction of its cost. REQUIRES: the same, and at most 2^18 logits.
   ExpSumBounds (*exp_sum_bounds)(const float* logits, int64_t vocabulary, float scale, float highest) = nullptr;
 
   // levels: [blocks * 64] gets the noise level (noise.h) of each token for this key.
   void (*noise_levels)(const NoiseKey& key, int64_t blocks, uint8_t* levels) = nullptr;
 };
 
-const VocabularyKernels& vocabulary_kernels(CpuPath path);  // of an available path
-const VocabularyKernels& best_vocabulary_kernels();         // of best_cpu_path()
+const VocabularyKernels& vocabulary_kernels(CpuPath path);  // REQUIRES (unchecked): the path is available
+const VocabularyKernels& best_vocabulary_kernels();         // those of best_cpu_path()
 
-// The tables behind them, one a file with its own compile flags.
+// The tables behind them. Each stands in a file of its own with its own compile flags.
 extern const VocabularyKernels kPortableVocabulary, kAvx2Vocabulary, kAvx512Vocabulary;
 
 }  // namespace slipstream

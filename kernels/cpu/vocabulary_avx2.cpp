@@ -1,4 +1,4 @@
-// AVX2.
+// The loops of vocabulary_loops.h for AVX2.
 #include "kernels/cpu/vocabulary_loops.h"
 
 namespace slipstream {

@@ -1,7 +1,7 @@
 // The loops behind VocabularyKernels: one source in plain C++, compiled once for each instruction
-// set. They have plain arrays and fixed trip counts, so that the compiler makes vectors of all of
-// it. Private to kernels/cpu/vocabulary_*.cpp. All is in an unnamed namespace or always inlined,
-// because these files compile it with different flags and must not share a copy.
+// set. Plain arrays and fixed trip counts let the compiler vectorise them. Private to
+// kernels/cpu/vocabulary_*.cpp. Everything is in an unnamed namespace or always inlined, because
+// these files compile it with different flags and must not share a copy.
 #pragma once
 
 #ifdef __AVX512F__
@@ -20,7 +20,8 @@ constexpr float kMaskedLogit = -__builtin_inff();
 constexpr float kFloatMax = __FLT_MAX__;
 constexpr int kScanLanes = 16;
 
-// visit(block, index) for each block of a row; a short last block is padded with masked tokens.
+// Calls visit(block, index) for each block of a row. A short last block is padded with masked
+// tokens.
 template <class Visit>
 [[gnu::always_inline]] inline void each_block(const float* row, int64_t size, const Visit& visit) {
   const int64_t full = size / kScanBlock, rest = size % kScanBlock;
@@ -32,9 +33,9 @@ template <class Visit>
   visit(padded, full);
 }
 
-// The highest of a block. Joins the values pair by pair, [0] with [n/2] and so on, so that each
-// round is one vector operation. Each round has a width of its own at compile time: of one loop
-// over widths compilers make branches. Uses the values up.
+// The highest of kCount values, which it overwrites. Each round joins entry i with entry i + n/2,
+// which is one vector operation. Each round is an instance of the template, because compilers turn
+// one loop over the widths into branches.
 template <int kCount>
 [[gnu::always_inline]] inline float highest_of(float* values) {
   if constexpr (kCount == 1) {
@@ -45,7 +46,7 @@ template <int kCount>
   }
 }
 
-// The bound of one full block. Counts by lane what is unusable.
+// The bound of one full block. Adds to unusable[lane] the number of NaN and +inf.
 template <bool kLevels>
 [[gnu::always_inline]] inline float bound_of(const float* logits, float scale, const uint8_t* levels, int32_t* unusable) {
   float bound[kScanBlock];
@@ -59,7 +60,7 @@ template <bool kLevels>
   return highest_of<kScanBlock>(bound);
 }
 
-// Says whether all logits are usable.
+// Computes the bounds of all blocks. Returns whether all logits are usable.
 template <bool kLevels>
 [[gnu::always_inline]] inline bool bound_blocks(const float* logits, int64_t vocabulary, float scale, const uint8_t* levels,
                                                 float* bounds) {
@@ -81,8 +82,9 @@ template <bool kLevels>
 }
 
 #ifdef __AVX512F__
-// Lists the tokens [begin, end) of one block behind `listed` others; returns how many there are
-// then. No compiler makes a compress of a plain loop, and one by one costs eight times as much.
+// Appends the tokens of [begin, end) that qualify to the `listed` ones, and returns the new number.
+// Written by hand, because no compiler makes compress instructions of a plain loop, which takes
+// eight times as long.
 SLIPSTREAM_LOOP int64_t list_block(const ListArgs& args, int64_t begin, int64_t end, int64_t listed) {
   const __m512 scale = _mm512_set1_ps(args.scale), floor = _mm512_set1_ps(args.floor), masked = _mm512_set1_ps(kMaskedLogit);
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -142,9 +144,9 @@ SLIPSTREAM_LOOP int64_t list_block(const ListArgs& args, int64_t begin, int64_t 
   return total;
 }
 
-// exp(x) for x <= 0: within 2^-22 + e of itself down to x = -40, where e is half an ulp of x (the
-// product k ln 2 is rounded as x was); below 2^-56 from there on. The polynomial goes through exp
-// at six Chebyshev points and is within 2.3e-7 in floats.
+// exp(x) for x <= 0. Down to x = -40 the relative error is at most 2^-22 + e, where e is half an
+// ulp of x, because the product k ln 2 is rounded as x was. Below -40 the result is under 2^-56.
+// The polynomial interpolates exp at six Chebyshev points, within 2.3e-7 in floats.
 SLIPSTREAM_LOOP float quick_exp(float x) {
   constexpr float kRound = 0x1.8p23F;
   x = x > -40.0F ? x : -40.0F;
@@ -160,7 +162,7 @@ SLIPSTREAM_LOOP float quick_exp(float x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, sum) + (__builtin_bit_cast(uint32_t, shifted) << 23));
 }
 
-// Three additions in floats for each block and lane, then one in doubles.
+// Each lane adds four terms per block in float, then adds their sum to a double.
 [[maybe_unused]] ExpSumBounds exp_sum_bounds(const float* logits, int64_t vocabulary, float scale, float highest) {
   double totals[kScanLanes] = {};
   each_block(logits, vocabulary, [&](const float* block, int64_t) __attribute__((always_inline)) {
@@ -173,11 +175,16 @@ SLIPSTREAM_LOOP float quick_exp(float x) {
   double sum = 0;
   for (const double each : totals) sum += each;
   sum *= kExpFixedOne;
-  // Relative error: down to x = -16 quick_exp errs by less than 2^-22 + 2^-21, and ln 2 is rounded,
-  // which adds 2^-24; x itself is rounded, 2^-21; so are four additions, 2^-22: together below
-  // 2^-19. All tokens below weigh less than 2^18 exp(-16) < 1/32 of the highest, and err by three
-  // times as much. Absolute error: each exact term is rounded to within 2, and those below the
-  // range count as up to 2^-56, 2^-12 of a unit.
+  // Relative error of the terms down to x = -16:
+  //   2^-22 + 2^-21   quick_exp
+  //   2^-24           ln 2 is rounded
+  //   2^-21           x is rounded
+  //   2^-22           four additions
+  // Together that is below 2^-19. All terms below -16 add up to less than 2^18 exp(-16) < 1/32 of
+  // the highest term, with at most three times that relative error.
+  //
+  // Absolute error: each exact term is rounded to within 2, and a term below -40 counts as at most
+  // 2^-56, which is 2^-12 of a unit.
   const double slack = sum * 0x1p-18 + 4.0 * static_cast<double>(vocabulary);
   const double least = sum - slack;
   return {.least = static_cast<uint64_t>(least > 0.0 ? least : 0.0), .most = static_cast<uint64_t>(sum + slack) + 1};

@@ -1,4 +1,4 @@
-// Plain C++.
+// The loops of vocabulary_loops.h in plain C++.
 #include "kernels/cpu/vocabulary_loops.h"
 
 namespace slipstream {

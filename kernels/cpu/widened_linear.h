@@ -1,5 +1,5 @@
-// linear over bf16 weights, widened in registers, and f32 activations. Private to the kernels' .cpp
-// files (lanes.h).
+// The linear kernel of bf16 weights, which are widened to f32 in registers, and f32 activations.
+// Private to the kernels' .cpp files (lanes.h).
 #pragma once
 
 #include "kernels/cpu/lanes.h"
@@ -13,11 +13,11 @@ constexpr int32_t kWidenedRows = 12;
 #else
 constexpr int32_t kWidenedRows = 4;
 #endif
-// Vectors of a panel at once: all 32 rows for one row of activations, whose few sums would each
-// wait for the last product.
+// Vectors of a panel at a time. A single row of activations takes all 32 rows of the panel: with
+// fewer independent sums, each would wait for its own last product.
 constexpr int32_t widened_vectors(int32_t rows) { return kVectorLanes == kLanes || rows > 1 ? 2 : 4; }
 
-// Weights of two neighbouring columns of some rows, widened.
+// The weights of two neighbouring columns, kVectorLanes output rows each, widened to f32.
 struct Pair {
   Vector even, odd;
 };
@@ -28,8 +28,8 @@ SLIPSTREAM_INLINE Pair widen(const std::byte* weight) {
   return {.even = reinterpret_cast<Vector>(even), .odd = reinterpret_cast<Vector>(odd)};
 }
 
-// kRows rows times one panel. Of each pair of columns the even one is added first, on every row
-// count alike.
+// kRows rows of activations times one panel. Of each pair of columns the even one is added first,
+// whatever kRows is.
 template <int kRows>
 void widened_tile(const LinearArgs& args, int32_t panel, int32_t row) {
   constexpr int32_t kVectors = widened_vectors(kRows);

@@ -1,6 +1,6 @@
-// The fixed-point exponential: exp(x) for x <= 0 as an integer, so that probabilities may be added
-// in any order. It uses IEEE + - * only, so its bits are equal in scalar, vector and GPU code
-// (docs/design/NOISE.md).
+// The fixed-point exponential: round(exp(x) * 2^44) for x <= 0, an integer, so that probabilities
+// can be added in any order. It uses IEEE + - * only, so scalar, vector and GPU code give the same
+// bits (docs/design/NOISE.md, section 6).
 #pragma once
 
 #include <bit>
@@ -8,10 +8,14 @@
 
 namespace slipstream {
 
-inline constexpr double kExpFixedOne = 0x1p44;  // exp(0); 2^18 of them still fit 62 bits
+inline constexpr double kExpFixedOne = 0x1p44;  // exp(0); a sum of 2^18 such terms fits 62 bits
 
-// round(exp(x) * 2^44), within 2 of the exact value; 0 below about -31.2. Any x <= 0, -inf
-// included.
+// Within 2 of the exact value; 0 below about -31.2. REQUIRES (unchecked): x <= 0; -inf is allowed.
+//
+//   1. exp(x) = 2^k exp(r), k = round(x / ln 2), r = x - k ln 2, with ln 2 in two parts so that k ln 2 is exact
+//   2. exp(r) by its Taylor polynomial of degree 12
+//   3. 2^k is added to the exponent bits of the polynomial
+//   4. adding 2^52 rounds the scaled result to an integer, which the low bits of the sum then hold
 [[gnu::always_inline]] constexpr uint64_t exp_fixed(double x) {
   constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which the low bits then hold
   x = x > -40.0 ? x : -40.0;

@@ -1,8 +1,15 @@
-// The noise of every random choice: a pure function of (seed, choice, position, token, purpose),
-// the same bits on every machine. docs/design/NOISE.md specifies it; this file is that page in
-// C++20, header only and free of our own headers, because sampling and the kernels of every device
-// share it. Only integer operations and IEEE + - * / on doubles: no libm, no fused multiply-add
-// (build with -ffp-contract=off, nvcc with -fmad=false).
+// The noise behind every random decision: a pure function of (seed, choice, position, token,
+// purpose) that gives the same bits on every machine.
+//
+//   word     Philox4x32-10 of the counter (token / 4, position, choice, purpose and half), under the key seed
+//   uniform  u = (2x + 1) / 2^53, x the upper 52 bits of two words
+//   gumbel   -log(-log(u)), by a logarithm of our own
+//   level    an upper bound of gumbel from the high word alone
+//
+// docs/design/NOISE.md specifies it; this file is that page in C++20. It includes no header of
+// ours, because sampling and the kernels of every device share it. It uses integer operations and
+// IEEE + - * / on doubles only: no libm, no fused multiply-add (build with -ffp-contract=off, nvcc
+// with -fmad=false).
 #pragma once
 
 #include <bit>
@@ -13,16 +20,16 @@
 #else
 #define SLIPSTREAM_NOISE constexpr
 #endif
-// What cpu kernels call is always inlined: a copy made with one path's instructions must not serve
-// the whole program.
+// Functions that cpu kernels call are always inlined. Otherwise the linker could choose the copy
+// that was compiled with one path's instructions for the whole program.
 #define SLIPSTREAM_NOISE_INLINED [[gnu::always_inline]] SLIPSTREAM_NOISE
 
 namespace slipstream {
 
-// What the noise is sampled for: different purposes never share a word.
+// What the noise is used for. Two purposes never share a word.
 enum class NoisePurpose : uint32_t { coupled = 0, draft = 1, accept = 2, residual = 3 };
 
-// Names one noise value for each token of the vocabulary.
+// Identifies the noise of one output position: a value for each token of the vocabulary.
 struct NoiseKey {
   uint64_t seed = 0;
   uint32_t choice = 0;    // index among the `n` choices of a request
@@ -31,7 +38,7 @@ struct NoiseKey {
   bool operator==(const NoiseKey&) const = default;
 };
 
-// One counter, then one output, of the generator.
+// A counter or an output of the generator.
 struct PhiloxWords {
   uint32_t word[4];
   bool operator==(const PhiloxWords&) const = default;
@@ -58,8 +65,8 @@ SLIPSTREAM_NOISE PhiloxWords philox(PhiloxWords counter, uint64_t key) {
   return {{c0, c1, c2, c3}};
 }
 
-// Half 0 of a token's noise is the high word, which decides nearly always whether the token can
-// still win; half 1 the low one, paid for by survivors only.
+// The counter of four tokens' words; group = token / 4. Half 0 gives the high words, which nearly
+// always show that a token cannot win. Half 1 gives the low words, needed for the few others only.
 SLIPSTREAM_NOISE_INLINED PhiloxWords noise_counter(const NoiseKey& key, uint32_t group, uint32_t half) {
   return {{group, key.position, key.choice, static_cast<uint32_t>(key.purpose) << 1 | half}};
 }
@@ -67,14 +74,15 @@ SLIPSTREAM_NOISE uint32_t noise_word(const NoiseKey& key, uint32_t token, uint32
   return philox(noise_counter(key, token >> 2, half), key.seed).word[token & 3];
 }
 
-// u = (2x + 1) / 2^53 of the 52 bits x = hi : top 20 bits of lo. Exact, and strictly between 0 and
-// 1.
+// u = (2x + 1) / 2^53, where x is hi followed by the upper 20 bits of lo. Exact, and strictly
+// between 0 and 1.
 SLIPSTREAM_NOISE double noise_uniform(uint32_t hi, uint32_t lo) {
   const uint64_t x = uint64_t{hi} << 20 | lo >> 12;
   return static_cast<double>(2 * x + 1) * 0x1p-53;
 }
 
-// log of a positive normal double, within 2 ulp; exactly 0 at 1 and never of the wrong sign.
+// log(value) within 2 ulp; exactly 0 at 1, and never of the wrong sign. REQUIRES (unchecked): a
+// positive normal double.
 SLIPSTREAM_NOISE double natural_log(double value) {
   const auto bits = std::bit_cast<uint64_t>(value);
   int64_t exponent = static_cast<int64_t>(bits >> 52) - 1023;
@@ -111,9 +119,9 @@ SLIPSTREAM_NOISE double gumbel(const NoiseKey& key, uint32_t token) {
   return gumbel_of(noise_word(key, token, 0), noise_word(key, token, 1));
 }
 
-// A small integer n with gumbel_of(hi, lo) <= n * kNoiseLevelNats for every lo, from the high word
-// alone: -log(u) >= 1 - u, and 1 - u >= 2^-n. 1..24 counts the leading ones of hi; beyond 24 of
-// them the level is that of the largest u.
+// The level of a token's noise: a small integer n with gumbel_of(hi, lo) <= n * kNoiseLevelNats for
+// every lo. It follows from the high word alone, since -log(u) >= 1 - u >= 2^-n: n is the number of
+// leading ones of hi plus 1, or kNoiseLevelMax, the level of the largest u, from 24 ones on.
 inline constexpr double kNoiseLevelNats = 0x1.62E43p-1;  // ln 2, rounded up
 inline constexpr uint32_t kNoiseLevelMax = 53;
 SLIPSTREAM_NOISE_INLINED uint8_t noise_level(uint32_t hi) {
@@ -124,8 +132,8 @@ SLIPSTREAM_NOISE_INLINED uint8_t noise_level(uint32_t hi) {
 }
 SLIPSTREAM_NOISE double noise_ceiling(uint32_t hi) { return noise_level(hi) * kNoiseLevelNats; }
 
-// The levels of 64 consecutive tokens, first_token a multiple of 4. One loop over 16 counters,
-// which compilers vectorise.
+// The levels of kNoiseBlock consecutive tokens. Each inner loop runs over 16 counters, so that
+// compilers vectorise it. REQUIRES (unchecked): first_token is a multiple of 4.
 inline constexpr int kNoiseBlock = 64;
 [[gnu::always_inline]] inline void noise_levels(const NoiseKey& key, uint32_t first_token, uint8_t* levels) {
   constexpr int kGroups = kNoiseBlock / 4;

@@ -1,9 +1,9 @@
-// What it costs to accept and sample at one node: from a row of logits to a token, noise included,
-// on one thread.
-//   coupled   choose(): the target's own choice under new noise, which the drafted token is compared with
-//   accepted  ratio: the distribution of the node's row, and the drafted token passes
-//   refused   ratio: the distribution of the node's row, the drafted token fails, and the residual is sampled from
-//   bonus     ratio: the distribution of a row without children, and a token of it
+// Measures what accepting and sampling costs at one node, from a row of logits to a token, noise
+// included, on one thread:
+//   coupled   the target's own token is sampled under new noise and compared with the drafted token
+//   accepted  ratio: the distribution of the node's row is made, and the drafted token is accepted
+//   refused   ratio: the distribution is made, the drafted token is rejected, and the residual is sampled
+//   bonus     ratio: the distribution of a row without children is made, and a token is sampled from it
 //
 //   build/research/research/rules/accept_cost        prints the table; exits 1 where a bar is missed
 //   build/research/research/rules/accept_cost --rows F --vocabulary V --temperature T --top-k K --top-p P
@@ -34,8 +34,8 @@ struct Options {
   SamplingParams sampling;
 };
 
-struct Costs {      // medians, microseconds
-  size_t kept = 0;  // tokens by the filters
+struct Costs {      // medians, in microseconds
+  size_t kept = 0;  // tokens that the filters keep
   double coupled = 0, accepted = 0, refused = 0, bonus = 0;
   double highest() const { return std::max({coupled, accepted, refused, bonus}); }
 };
@@ -45,8 +45,8 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// Draft distributions near the row's own, as a draft model's are: one of whose tokens is sure to be
-// accepted, and one that draws a token which the target will hardly take.
+// Two draft distributions close to the row's own, as a draft model's would be: one with a token
+// that is sure to be accepted, one that is likely to draft a token that the target rejects.
 struct Drafted {
   OwnedDistribution near, wrong;
   TokenId welcome = -1, unwelcome = -1;
@@ -77,9 +77,9 @@ class Bench {
   Bench(std::span<const float> logits, const SamplingParams& sampling)
       : logits_(logits), sampling_(sampling), draft_(drafted(logits, sampling)) {}
 
-  // Kinds take turns, so that a neighbour's load meets them all.
+  // Kinds take turns, so that other load on the machine affects all of them.
   Costs costs(int repeats) {
-    std::vector<float> twice(logits_.begin(), logits_.end());  // the node's row and that of its child
+    std::vector<float> twice(logits_.begin(), logits_.end());  // rows of the node and of its child
     twice.insert(twice.end(), logits_.begin(), logits_.end());
     RejectionTask none = rejection_task({}), welcome = rejection_task(child(draft_.welcome, draft_.near)),
                   unwelcome = rejection_task(child(draft_.unwelcome, draft_.wrong));
@@ -92,6 +92,7 @@ class Bench {
       refused.push_back(timed([&] { return judge(unwelcome, Step{}, twice, verify_).walk.emitted.back(); }));
       both.push_back(timed([&] { return judge(welcome, Step{}, twice, verify_).walk.emitted.back(); }));
     }
+    // The accepted case also samples a bonus token at the child; subtract that.
     const double last = median(bonus);
     return {.kept = draft_.kept,
             .coupled = median(coupled),
@@ -129,10 +130,10 @@ class Bench {
 struct Case {
   std::string name;
   SamplingParams sampling;
-  bool bound = true;  // by the bars
+  bool bound = true;  // the bars apply
 };
 
-// Microseconds of a node at most, with top-k or top-p on.
+// The bar: microseconds of one node, at most, with top-k or top-p on.
 double bar(int vocabulary) { return vocabulary <= 49152 ? 30 : 80; }
 
 bool print_table(const Options& options) {
@@ -164,7 +165,7 @@ bool print_table(const Options& options) {
   return met;
 }
 
-// Means over the rows of a file of floats.
+// Prints means over the rows of a file of floats.
 Result<void> print_rows(const Options& options) {
   const auto columns = static_cast<size_t>(options.vocabulary);
   std::ifstream file(options.rows, std::ios::binary | std::ios::ate);

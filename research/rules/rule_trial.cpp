@@ -13,13 +13,13 @@
 namespace slipstream {
 namespace {
 
-CostModel even_cost() {  // rules differ, their budget must not
+CostModel even_cost() {  // a flat cost, so that all rules get the same row budget
   StepTimes times;
   times.fill(1);
   return {times, {}};
 }
 
-CachedSequence* no_victim(const CachedSequence&) { return nullptr; }  // each sequence has its blocks
+CachedSequence* no_victim(const CachedSequence&) { return nullptr; }  // never needed: each sequence has its blocks
 
 DraftKey key_of(size_t sequence) { return {Peer{1}, SequenceId{1, sequence + 1}}; }
 
@@ -59,7 +59,8 @@ RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> pr
   for (size_t i = 0; i < prompts_.size(); ++i) sequences_.push_back(made(i, {}));
 }
 
-// A sequence that has its prompt only. Its back-off lets it draft from the first round on.
+// Makes a sequence that holds only its prompt. Its back-off starts at the maximum, so that it does
+// not limit the trees.
 std::unique_ptr<VerifierSequence> RuleTrial::made(size_t index, GenerationSpec spec) {
   spec.prompt_length = static_cast<int32_t>(prompts_[index].size());
   spec.output_max = kAnswerMost;
@@ -121,7 +122,7 @@ void RuleTrial::begin(size_t index, uint64_t seed, SmallLm& drafter, const Trial
   drafter.advance(key_of(index), sequence.context.tokens());
 }
 
-// A sequence whose prompt the drafter is still learning is asked for again.
+// Asks until every sequence has a tree: a drafter does not answer while it prefills a prompt.
 Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
   std::vector<size_t> open;
   for (const auto& sequence : sequences_) {
@@ -152,7 +153,7 @@ Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
 }
 
 Result<void> RuleTrial::step(SmallLm& drafter, const TrialPlan& plan, Measured& measured) {
-  TRY_VOID(prefill_prompts());  // of those that began anew: what the cache does not have of them
+  TRY_VOID(prefill_prompts());  // of sequences that restarted: the part that is not cached
   TRY_VOID(draft(drafter, plan));
   for (const auto& sequence : sequences_) {
     const DraftTree& tree = sequence->drafting.draft.tree;
@@ -183,8 +184,8 @@ std::span<const float> RuleTrial::rows(const BatchSlice& slice, int first, int c
                                   static_cast<size_t>(count) * columns);
 }
 
-// Under coupled acceptance the model has chosen on its own threads: it is done once more here, to
-// be timed.
+// Under coupled acceptance the model has already sampled the tokens, on its own threads. Sample
+// them once more here, to time it.
 Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sampled_tokens, Measured& measured) {
   const int count = slice.tree.size() + 1;
   const double began = cpu_microseconds();
@@ -218,6 +219,7 @@ void RuleTrial::time_drafting(const VerifierSequence& sequence, const BatchSlice
   OwnedDistribution distribution;
   double spent = 0;
   for (int row = 0; row < slice.tree.size(); ++row) {
+    // A drafter computes no distribution after a leaf.
     if (!has_children(slice.tree.tokens(), row)) continue;
     const double began = cpu_microseconds();
     if (is_sampled(rule.rule)) {

@@ -1,6 +1,6 @@
-// Answers prompts with drafts under one acceptance rule, in one process, by the product's own
-// parts: the drafter's method, the verifier's gather, judge, walk and settle. Only links and waits
-// are left out.
+// Runs one acceptance rule on prompts, in one process, with the product's own parts: the drafter's
+// method, and the verifier's gather, rejection task, walk and settle. It omits connections and
+// waiting times.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace slipstream {
 
-// Of the steps of one trial.
+// Mean and standard error of one quantity over the steps of a trial.
 class Sample {
  public:
   void add(double value);
   int count() const { return count_; }
   double mean() const { return count_ > 0 ? sum_ / count_ : 0; }
-  double standard_error() const;  // as of steps that have nothing to do with each other
+  double standard_error() const;  // as if the steps were independent
 
  private:
   int count_ = 0;
@@ -28,33 +28,36 @@ class Sample {
 };
 
 struct Measured {
-  Sample accepted;     // nodes of a step's tree; one token more is emitted
-  Sample nodes;        // drafted
-  Sample tree_bytes;   // of the Tree message
-  Sample judging_us;   // CPU time: from the target's rows of a step to its tokens
-  Sample drafting_us;  // CPU time: from rows of logits to a tree's nodes, on the target's rows after the same nodes
+  Sample accepted;    // accepted nodes of a step's tree; the step emits one token more
+  Sample nodes;       // drafted nodes of a step's tree
+  Sample tree_bytes;  // size of the Tree message
+  // CPU time of acceptance: from the target's logits of a step to its tokens.
+  Sample judging_us;
+  // CPU time of drafting: from rows of logits to the nodes of a tree. Measured on the target's rows
+  // after the same nodes.
+  Sample drafting_us;
 };
 
 struct TrialPlan {
   Acceptance acceptance;
   SamplingParams sampling;
-  int siblings = 1;  // candidates a row, of a coupled tree
-  int nodes = 8;     // of a tree
-  int steps = 100;   // at least, of all sequences together
+  int siblings = 1;  // candidates in each row of a coupled tree
+  int nodes = 8;     // nodes of a tree
+  int steps = 100;   // at least, summed over all sequences
 };
 
-// Several sequences share each pass. One that ends begins anew with its prompt and another seed;
-// what the target's cache knows of prompts is kept from trial to trial.
+// Decodes several sequences in one batch. A sequence that ends restarts with its prompt and another
+// seed. The target's cached prompts are kept between trials.
 class RuleTrial {
  public:
-  static constexpr int32_t kAnswerMost = 96;  // tokens of an answer
+  static constexpr int32_t kAnswerMost = 96;  // longest answer, in tokens
 
   RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> prompts);
   RuleTrial(const RuleTrial&) = delete;
 
   static int32_t cache_blocks(std::span<const std::vector<TokenId>> prompts);
   Result<void> prefill_prompts();
-  // The drafter ranks plan.siblings candidates a row.
+  // REQUIRES: `drafter` ranks plan.siblings candidates in each row.
   Result<Measured> run(SmallLm& drafter, const TrialPlan& plan);
 
  private:
@@ -66,7 +69,8 @@ class RuleTrial {
   Result<void> step(SmallLm& drafter, const TrialPlan& plan, Measured& measured);
   Walk walk_of(const BatchSlice& slice, std::span<const TokenId> sampled_tokens, Measured& measured);
   void time_drafting(const VerifierSequence& sequence, const BatchSlice& slice, const TrialPlan& plan, Measured& measured);
-  // [count, vocabulary] of the slice's rows in the last step.
+  // Returns `count` rows of the slice's logits in the last step, starting at its row `first`:
+  // [count, vocabulary].
   std::span<const float> rows(const BatchSlice& slice, int first, int count) const;
 
   LanguageModel& target_;

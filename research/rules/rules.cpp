@@ -1,6 +1,6 @@
-// Which acceptance rule when: the rules side by side on a real model, by temperature and by how
-// good the drafts are (the target with noise on its weights drafts). All draw trees of one size;
-// each step's mean, with its standard error.
+// Compares the acceptance rules on a real model, by temperature and by quality of the drafts. The
+// drafter is the target with noise on its weights. All rules draft trees of one size. Prints the
+// means over steps with their standard errors.
 //
 //   build/research/research/rules/rules --model models/smollm2-135m-instruct --threads 2             about six minutes
 //   build/research/research/rules/rules ... --steps 1000 --temperature 1 --noise 0.05 --markdown
@@ -39,7 +39,7 @@ struct Options {
 struct Shape {
   std::string name;
   Acceptance acceptance;
-  int siblings = 1;  // candidates a row, of a coupled tree
+  int siblings = 1;  // candidates in each row of a coupled tree
 
   bool coupled() const { return acceptance.rule == Rule::coupled; }
 };
@@ -62,7 +62,7 @@ struct Row {
 };
 using Tables = std::map<std::pair<float, float>, std::vector<Row>>;  // by noise and temperature
 
-// Spread over the file.
+// Reads prompts that are spread evenly over the file.
 Result<std::vector<std::vector<TokenId>>> read_prompts(const Options& options) {
   std::ifstream file(options.prompts);
   std::vector<std::string> texts;
@@ -81,7 +81,7 @@ Result<std::vector<std::vector<TokenId>>> read_prompts(const Options& options) {
   return prompts;
 }
 
-// Removes itself.
+// A noisy copy of the model, removed by its destructor.
 struct NoisyCopy {
   std::filesystem::path folder;
   NoisyCopy(const Options& options, float noise)
@@ -105,7 +105,8 @@ class Progress {
   size_t trials_, done_ = 0;
 };
 
-// A drafter ranks as many candidates as it was loaded for, so shapes with equal siblings share one.
+// A drafter ranks a number of candidates that is fixed when it is loaded, so rules with equal
+// siblings share one.
 Result<void> measure(const Options& options, float noise, RuleTrial& trial, Progress& progress, Tables& tables) {
   const NoisyCopy copy(options, noise);
   for (const int siblings : {1, 2, 4}) {
@@ -131,8 +132,7 @@ Result<void> measure(const Options& options, float noise, RuleTrial& trial, Prog
   return {};
 }
 
-// How coupled, at its best, keeps up with the best of all in tokens a step, which are the accepted
-// and one more.
+// How the best coupled shape compares with the best of all in tokens a step (accepted nodes + 1).
 struct Kept {
   double share = 0, error = 0, of_accepted = 0;
   std::string best;
@@ -147,6 +147,7 @@ Kept kept_by_coupled(const std::vector<Row>& rows) {
   Kept kept{.share = (accepted(ours) + 1) / (accepted(best) + 1),
             .of_accepted = accepted(best) > 0 ? accepted(ours) / accepted(best) : 1,
             .best = best.shape.name};
+  // The standard error of a ratio, to first order. A rule compared with itself has none.
   if (ours.shape.name != best.shape.name) {
     kept.error = kept.share * std::hypot(ours.measured.accepted.standard_error() / (accepted(ours) + 1),
                                          best.measured.accepted.standard_error() / (accepted(best) + 1));

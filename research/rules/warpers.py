@@ -1,11 +1,10 @@
-"""Accepting and sampling at one node: our accept_cost against the logits warpers of transformers, on the same rows of logits, one
-thread each, taking turns.
+"""Compares accepting and sampling at one node with the logits warpers of transformers: the same rows of logits, one thread, in turns.
 
     PYTHON research/rules/warpers.py build/research/research/rules/accept_cost [--rows 4] [--turns 3]
 
-PYTHON is any interpreter with torch and transformers. Ours is the dearest of accepting, refusing with a draw from the residual, and
-drawing the token behind the tree. Theirs is temperature, top-k and top-p over the row ("warpers"), and that with softmax and one draw
-("sampled"); transformers' assisted decoding does more for a node. Exits 1 where warpers : ours is below --least.
+PYTHON is any interpreter with torch and transformers. Our figure is the most expensive of three: accepting, rejecting and sampling from
+the residual, and sampling the bonus token. Theirs is temperature, top-k and top-p over the row ("warpers"), or that with softmax and one
+sampled token ("sampled"); transformers' assisted decoding does more for each node. Exits 1 if the ratio warpers : ours is below --least.
 """
 
 import argparse
@@ -34,7 +33,7 @@ def arguments():
 
 
 def rows_of(count, vocabulary):
-    """About what a chat model's logits look like, as bench/logit_row.h makes them."""
+    """Makes rows like a chat model's logits, as bench/logit_row.h does."""
     random = torch.Generator().manual_seed(1)
     rows = 3.6 * torch.randn(count, vocabulary, generator=random)
     likely = torch.randint(vocabulary, (count, 8), generator=random)

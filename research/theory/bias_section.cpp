@@ -12,7 +12,7 @@ namespace {
 constexpr int kHorizon = 50;
 constexpr int kCloud = 1500;
 constexpr double kStrengths[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4};         // at one token
-constexpr double kAnswerStrengths[] = {0, 0.02, 0.05, 0.1, 0.15, 0.2};  // beyond, hardly an answer has a rejection
+constexpr double kAnswerStrengths[] = {0, 0.02, 0.05, 0.1, 0.15, 0.2};  // beyond these, hardly any answer has a rejection
 constexpr double kLeniences[] = {1, 0.8, 0.6, 0.4, 0.2};
 constexpr double kTypical[] = {0.02, 0.04, 0.08, 0.2};
 
@@ -30,7 +30,7 @@ const char* name_of(Bias::Kind kind) {
   return "";
 }
 
-// One token: of the rows of a random pair the one whose distributions are furthest apart.
+// Returns a pair of one token: the row of a random pair whose distributions are furthest apart.
 ChainPair furthest_apart(const Study& study) {
   const ChainPair pair = ChainPair::random({.horizon = kHorizon}, study.pair_seed());
   int row = 1;
@@ -49,9 +49,9 @@ struct Measured {
   Estimate rejected, bias;
 };
 
-// The bias is measured on the tokens that the rule emits too often, which are known: the share of
-// those among what came out, less p's. That is total variation, without the upward error of a sum
-// of absolute differences.
+// Measures the bias on the tokens that the rule emits too often; the formula tells which these are.
+// Their share in the output minus their mass in p is the total variation. A sum of absolute
+// differences would be biased upwards.
 Measured simulate(Study& study, const ChainPair& pair, const Bias& kind, const RejectionRule& rule) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
   const std::vector<double> out = emitted(rule, q);
@@ -83,14 +83,15 @@ void add_rule(Study& study, Exhibit& exhibit, const ChainPair& pair, const Bias&
   exhibit.comparisons.push_back({what + ": bias", bias(rule, p, q), point.bias});
 }
 
-// Rules of any acceptance and any other distribution, exactly: where a rejection-based rule can be
-// at all.
+// Points of random rules, exactly: any acceptance b and any other distribution. They fill the
+// region that rejection-based rules can reach.
 Series cloud(Study& study, const ChainPair& pair, Exhibit& exhibit) {
   const Shares p = pair.p(1, 0), q = pair.q(1, 0);
   Series series{.name = "any b, any other distribution (exact)", .look = Series::Look::cloud, .colour = 6};
   CounterRandom random({.seed = study.fresh_seed()}, NoisePurpose::draft);
   const auto number = [&] { return static_cast<double>(random.pick(std::vector<double>(256, 1.0))) / 255; };
   for (int at = 0; at < kCloud; ++at) {
+    // Half of the acceptances are arbitrary, half lean towards the draft as the rules do.
     const double lean = number() * number(), mix = number();
     std::vector<double> b;
     for (size_t x = 0; x < p.size(); ++x) b.push_back(std::min(1.0, number() < 0.5 ? number() : (p[x] + lean) / q[x]));

@@ -33,6 +33,7 @@ ChainPair ChainPair::random(const Shape& shape, uint64_t seed) {
   for (uint32_t n = 0; n < static_cast<uint32_t>(shape.horizon); ++n) {
     for (uint32_t before = 0; before < static_cast<uint32_t>(shape.vocabulary); ++before) {
       const auto uniform = [&](uint32_t token, uint32_t what) {
+        // Counter-based, so that a row does not depend on the order in which rows are made.
         const PhiloxWords words = philox({{token, before, n, what}}, seed);
         return noise_uniform(words.word[0], words.word[1]);
       };
@@ -42,6 +43,7 @@ ChainPair ChainPair::random(const Shape& shape, uint64_t seed) {
         const double first = uniform(token, 0), second = uniform(token, 1);
         const double p = hard ? first : eighth_power(first);
         const double q = hard ? second : p * (0.7 + 0.6 * second);
+        // The 1 keeps every weight positive: ratios p / q are then defined everywhere.
         target.add(static_cast<TokenId>(token), static_cast<uint64_t>(p * 0x1p44) + 1);
         draft.add(static_cast<TokenId>(token), static_cast<uint64_t>(q * 0x1p40) + 1);
       }

@@ -14,7 +14,7 @@ double rejection_of_batch(Shares p, Shares q, int batch) {
   return batch == kEndlessBatch ? endless_batch_rejection(p, q) : batch_rejection(p, q, batch);
 }
 
-// The mass of each token that a batch leaves to be sampled after all its refusals.
+// The mass of each token that is left to be sampled after a batch has been rejected.
 std::vector<double> rejected_mass(Shares p, Shares q, int batch) {
   if (batch != kEndlessBatch) return unaccepted(p, q, batch);
   std::vector<double> mass(p.size());
@@ -28,7 +28,9 @@ double expected_rejections(const ChainPair& pair) { return expected_batch_reject
 
 BatchRejections expected_batch_rejections(const ChainPair& pair, int batch) {
   BatchRejections sum;
-  // Of the token before: that it is x, and that it is x and was rejected (a batch comes next).
+  // Probabilities over the previous token x: all[x] that it is x; rejected[x] that it is x and came
+  // from a rejection, after which a batch comes next. Both start uniform, since a batch also comes
+  // first.
   std::vector<double> all = uniform(pair), rejected = all;
   for (int n = 1; n <= pair.horizon(); ++n) {
     std::vector<double> all_next(all.size(), 0.0), rejected_next(all.size(), 0.0);
@@ -40,7 +42,7 @@ BatchRejections expected_batch_rejections(const ChainPair& pair, int batch) {
       sum.improvement += rejected[from] * (plain - rejection_of_batch(p, q, batch));
       const std::vector<double> by_batch = rejected_mass(p, q, batch), by_one = unaccepted(p, q, 1);
       for (size_t x = 0; x < p.size(); ++x) {
-        all_next[x] += all[from] * p[x];  // unbiased, whatever the batch
+        all_next[x] += all[from] * p[x];  // every batch size is unbiased
         rejected_next[x] += rejected[from] * by_batch[x] + (all[from] - rejected[from]) * by_one[x];
       }
     }

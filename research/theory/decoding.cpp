@@ -13,7 +13,7 @@ TokenId uniform_prompt(const ChainPair& pair, RandomSource& random) {
   return static_cast<TokenId>(random.pick(std::vector<double>(static_cast<size_t>(pair.vocabulary()), 1.0)));
 }
 
-// The distributions after the rows of a tree that hangs from token n, `root`.
+// The target's distributions after the rows of a tree whose root follows token n, `root`.
 class ChainTargets final : public TargetDistributions {
  public:
   ChainTargets(const ChainPair& pair, int n, TokenId root, const TokenTree& tree)
@@ -26,7 +26,7 @@ class ChainTargets final : public TargetDistributions {
   }
 
  private:
-  // Behind the horizon nothing is asked for but the token after a whole path, which nobody takes.
+  // Beyond the horizon only the bonus token after a whole path is asked for, and no caller uses it.
   TokenDistribution at(int n, TokenId before) const { return pair_.target(std::min(n, pair_.horizon()), before); }
 
   const ChainPair& pair_;
@@ -35,8 +35,8 @@ class ChainTargets final : public TargetDistributions {
   const TokenTree& tree_;
 };
 
-// Draws below token n, `root`. after_level: told of the newest node's chance to be accepted; false
-// ends the growth.
+// Drafts a tree after token n, `root`. Calls after_level(newest node, token before it) after each
+// level; growth ends when that returns false.
 template <class Level>
 DraftTree draw(const ChainPair& pair, int n, TokenId root, const SampledShape& shape, RandomSource& random, Level after_level) {
   SampledTreeBuilder growth(shape);
@@ -89,7 +89,7 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
   Answer answer;
   AcceptScratch scratch;
   TokenId last = uniform_prompt(pair, random.drafts());
-  bool rejected = true;  // a batch comes first, and after each rejection
+  bool rejected = true;  // a batch comes first and after each rejection
   for (int n = 0; n < pair.horizon(); n = static_cast<int>(answer.tokens.size())) {
     random.begin_round();
     const int deep = std::min(batch.ahead, pair.horizon() - n);
@@ -106,7 +106,7 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
     const auto kept = static_cast<std::ptrdiff_t>(accepted + (rejected ? 1 : 0));
     answer.rejections += rejected ? 1 : 0;
     answer.tokens.insert(answer.tokens.end(), biased.walk.emitted.begin(), biased.walk.emitted.begin() + kept);
-    for (const double spent : biased.spent) answer.spent += spent;  // the free token, which is not kept, spends nothing
+    for (const double spent : biased.spent) answer.spent += spent;  // the bonus token, which is dropped, spends nothing
     last = answer.tokens.back();
   }
   return answer;
@@ -114,7 +114,7 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
 
 namespace {
 
-// One round after token n, `last`: its candidates are sampled and judged.
+// Runs one round after token n, `last`: drafts candidates, then accepts or rejects them.
 void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, TokenId last, RandomPair& random,
                   CountedAnswer& answer, AcceptScratch& scratch) {
   random.begin_round();
@@ -124,6 +124,8 @@ void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge
   double alive = 1;
   const auto goes_on = [&](const SampledTreeBuilder::Row& newest, TokenId before) {
     const TokenDistribution p = pair.target(n + newest.depth, before), q = pair.draft(n + newest.depth, before);
+    // `alive` is the probability that the target accepts all candidates so far, which only a
+    // perfect head knows.
     alive *= std::min(1.0, p.probability(newest.token) / q.probability(newest.token));
     return policy.stop != LengthPolicy::Stop::exact || 1 - alive <= policy.threshold;
   };
@@ -156,8 +158,8 @@ namespace {
 
 TokenId likeliest(Shares shares) { return static_cast<TokenId>(std::ranges::max_element(shares) - shares.begin()); }
 
-// drafts_at(n): how many candidates the round after token n may have, before the confidence is
-// asked.
+// drafts_at(n): the largest number of candidates in the round after token n, before `rule` limits
+// it by confidence.
 template <class Length>
 CountedAnswer greedy_rounds(const ChainPair& pair, TokenId prompt, const StopRule& rule, Length drafts_at) {
   CountedAnswer answer;

@@ -1,6 +1,6 @@
-// Answers over a chain pair, decoded by the product's own drawing (SampledTreeBuilder) and
-// acceptance (accept_ratio, accept_traversal, accept_biased, walk). Only what comes between two
-// rounds is written here.
+// Decodes answers of a chain pair with the product's own drafting (SampledTreeBuilder) and
+// acceptance (accept_ratio, accept_traversal, accept_biased, walk). Only the loop over rounds is
+// written here.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace slipstream::theory {
 
-// The rule that judges a sampled tree. `spent` of what it gives is empty where a rule spends
-// nothing.
+// Accepts or rejects the nodes of a sampled tree. `spent` of its result is empty if the rule spends
+// no bias.
 using Judge = std::function<BiasedWalk(const DraftTree&, TargetDistributions&, RandomSource&, AcceptScratch&)>;
 Judge by_ratio();
 Judge by_traversal();
@@ -20,29 +20,30 @@ Judge by_bias(const Bias& bias);
 
 struct Answer {
   std::vector<TokenId> tokens;  // [horizon]
-  int rejections = 0;           // tokens that come from a residual (or another distribution) instead of a draft
-  double spent = 0;             // declared total variation, of all positions together
+  int rejections = 0;           // tokens sampled from a residual or another distribution, not drafted
+  double spent = 0;             // declared total variation, summed over the positions
 };
 
-// 2411.00841, Algorithms 1 and 2 (batch 1) and 4: after a rejection a batch of drafts runs on in
-// parallel to the horizon, from the one whose first token is accepted the rest is judged until the
-// next rejection. Drafts cost nothing there, so each position is judged against one, and no token
-// comes for free. A tree of the product's ends after a few tokens; where all of a path are
-// accepted, its draft goes on, alone, in the next round, which is the same thing.
+// Decodes by 2411.00841, Algorithms 1 and 2 (one draft) or Algorithm 4 (a batch):
+//   1. At the beginning and after each rejection, `drafts` drafts run in parallel to the horizon.
+//   2. The draft whose first token is accepted is verified until its next rejection.
+// In the paper drafts are free, so every position has a draft and no bonus token is emitted. A tree
+// of the product ends after a few tokens; if a whole path is accepted, the next round continues
+// with one draft, which has the same effect. REQUIRES: drafts * ahead <= kTreeNodesMax.
 struct Batch {
-  int drafts = 1;  // after a rejection
-  int ahead = 4;   // tokens that a round draws of each: any number gives the same distribution
+  int drafts = 1;  // number of drafts after a rejection
+  int ahead = 4;   // tokens of each draft in one round; does not affect the distribution
 };
 Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, RandomPair& random);
 
-// When a round's candidates are enough.
+// When a round stops drafting.
 struct LengthPolicy {
   enum class Stop : uint8_t {
     never,
     exact,      // SpecDec++ with a perfect head: 1 - prod min(1, p / q) > threshold (2405.19715, Section 3.2)
     confidence  // the product's stop rule: 1 - prod q > threshold
   };
-  int length_max = 4;  // K, at most kTreeDepthMax
+  int length_max = 4;  // K; at most kTreeDepthMax
   Stop stop = Stop::never;
   double threshold = 1;  // h
 };
@@ -52,14 +53,16 @@ struct CountedAnswer {
   Passes passes;
 };
 
-// 2405.19715, Algorithms 1 and 2: rounds of candidates, then a token of the target's own.
+// Decodes by 2405.19715, Algorithms 1 and 2: each round drafts candidates, then emits one token of
+// the target's own.
 CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
-// How many tokens its first round emits.
+// Returns how many tokens the first round emits.
 int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
 
-// Greedy decoding from this prompt, walked by walk(). The oracle of Lemma 2.1 knows the
-// disagreements and drafts up to each; a policy drafts by its length, and by the likeliest draft's
-// confidence where it says so (no exact: that would be the oracle).
+// Greedy decoding from `prompt`, with walk(). The first version drafts up to length_max tokens,
+// fewer if policy.stop is `confidence` and the confidence of the likeliest draft is low. REQUIRES:
+// policy.stop is not `exact`, which would be the oracle. The second version is the oracle of Lemma
+// 2.1: it knows the disagreements and drafts up to each of them.
 CountedAnswer decode_greedily(const ChainPair& pair, TokenId prompt, const LengthPolicy& policy);
 CountedAnswer decode_greedily_by_oracle(const ChainPair& pair, TokenId prompt, const std::vector<int>& disagreements);
 

@@ -7,10 +7,10 @@ namespace slipstream::theory {
 namespace {
 
 constexpr double kSetsOutside = 0.01;
-constexpr double kExact = 1e-9;  // where nothing varies
+constexpr double kExact = 1e-9;  // tolerance, if nothing varies
 constexpr double kRareEvents = 2;
 
-// x with P(|normal| > x) = tail.
+// Returns the x with P(|standard normal| > x) = tail, by bisection.
 double normal_bound(double tail) {
   double low = 0, high = 40;
   for (int halving = 0; halving < 100; ++halving) {
@@ -24,6 +24,7 @@ double normal_bound(double tail) {
 
 void Mean::add(double value) {
   ++runs_;
+  // Welford's update: numerically stable in one pass.
   const double apart = value - mean_;
   mean_ += apart / static_cast<double>(runs_);
   squares_ += apart * (value - mean_);

@@ -1,4 +1,4 @@
-// Means of simulations, how sure they are, and how they compare with a formula.
+// Estimates from simulations: means, their standard errors, and their comparison with a formula.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace slipstream::theory {
 
-inline constexpr double kNormal95 = 1.959963984540054;  // a normal variable is no further off, 95 times in 100
+inline constexpr double kNormal95 = 1.959963984540054;  // |standard normal| stays below it with probability 95 %
 
 struct Estimate {
   double mean = 0;
@@ -17,20 +17,21 @@ struct Estimate {
   double half_width() const { return kNormal95 * error; }  // of the 95 % confidence interval
 };
 
-// Welford's running mean and variance.
+// Running mean and variance (Welford).
 class Mean {
  public:
   void add(double value);
-  Estimate estimate() const;  // error 0 with fewer than two values
+  Estimate estimate() const;  // with fewer than two values the error is 0
 
  private:
   uint64_t runs_ = 0;
   double mean_ = 0, squares_ = 0;
 };
 
-// Of a share: `times` of `runs`, with the standard error that it has if the theory is right, be
-// there events or none; and two events' variance more, for rare ones are further off than a normal
-// variable more often than it. 0 where the theory is sure.
+// Estimates a share as times / runs. Its standard error is that of the theory's binomial
+// distribution, so that it is positive even without events. The variance is enlarged by that of two
+// events, since rare events exceed a normal bound more often than normal variables. The error is 0
+// if the theory is 0 or 1.
 Estimate share(uint64_t times, uint64_t runs, double theory);
 
 struct Comparison {
@@ -38,16 +39,17 @@ struct Comparison {
   double theory = 0;
   Estimate simulated;
 
-  // Between the two; where nothing varies 0 or infinity.
+  // simulated - theory| in standard errors. If the error is 0: 0 when they agree, else infinity.
   double standard_errors() const;
-  bool inside() const { return standard_errors() <= kNormal95; }  // the 95 % interval
+  bool inside() const { return standard_errors() <= kNormal95; }  // within the 95 % interval
 };
 
-// Of a whole set of comparisons: with every formula right, one in twenty is outside of its own 95 %
-// interval, and the worst of all is beyond `bound` once in a hundred sets at most (Bonferroni).
+// How well a set of comparisons agrees. If every formula is right, one in twenty comparisons lies
+// outside its 95 % interval, and the worst exceeds `bound` in at most one of a hundred sets
+// (Bonferroni).
 struct Agreement {
   size_t comparisons = 0, outside = 0;
-  double worst = 0;  // standard errors
+  double worst = 0;  // in standard errors
   double bound = 0;
   bool holds() const { return worst <= bound; }
 };

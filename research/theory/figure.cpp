@@ -10,15 +10,15 @@
 namespace slipstream::theory {
 namespace {
 
-// Pixels.
+// Lengths in pixels.
 constexpr double kWidth = 860, kHeight = 380, kLeft = 70, kRight = 290, kTop = 34, kBottom = 52;
 constexpr double kLegendRow = 20, kDot = 3.4, kCloudDot = 1.6;
-// Told apart by readers who see fewer colours, too (Okabe and Ito).
+// The palette of Okabe and Ito, which colour-blind readers can tell apart.
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
 
 const char* colour(int index) { return kColours[static_cast<size_t>(index) % kColours.size()]; }
 
-// From values to pixels along one axis.
+// Maps values to pixels along one axis.
 class Scale {
  public:
   Scale(const Axis& axis, double low, double high, double from, double to)
@@ -52,6 +52,7 @@ Scale scale_of(const Figure& figure, bool horizontal) {
     for (const Point& point : series.points) {
       const double at = horizontal ? point.x : point.y, error = horizontal ? point.x_error : point.y_error;
       const bool log = horizontal ? figure.x.logarithmic : figure.y.logarithmic;
+      // On a logarithmic axis an interval may reach zero; it then does not extend the axis.
       low = std::min(low, log && at - error <= 0 ? at : at - error);
       high = std::max(high, at + error);
     }
@@ -143,6 +144,7 @@ std::string legend(const Figure& figure) {
   return text;
 }
 
+// The step of 1, 2 or 5 times a power of ten that gives at most seven intervals.
 double round_step(double span) {
   const double power = std::pow(10, std::floor(std::log10(span / 6)));
   for (const double step : {1.0, 2.0, 5.0}) {
@@ -199,7 +201,7 @@ std::string svg(const Figure& figure) {
       fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
                   kHeight, escaped(figure.title));
   text += frame(figure, x, y);
-  for (const bool on_top : {false, true}) {  // dots above curves
+  for (const bool on_top : {false, true}) {  // curves first, dots on top
     for (const Series& series : figure.series) {
       if (series.points.empty() || (series.look == Series::Look::dots) != on_top) continue;
       text += dotted(series) ? dots(series, x, y) : series.look == Series::Look::band ? band(series, x, y) : line(series, x, y);

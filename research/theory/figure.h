@@ -1,5 +1,4 @@
-// A figure of curves and points, sampled as an SVG that needs nothing else: no script, no font, no
-// file.
+// Draws curves and points as a self-contained SVG: no script, no font, no other file.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +9,21 @@ namespace slipstream::theory {
 
 struct Point {
   double x = 0, y = 0;
-  double y_error = 0, x_error = 0;  // half widths of intervals around it
+  double y_error = 0, x_error = 0;  // half widths of the intervals
 };
 
 struct Series {
-  // dots: with their intervals. band: a line within its interval. cloud: small and pale.
+  // dots: with their intervals. band: a line inside its interval. cloud: small and pale dots.
   enum class Look : uint8_t { line, dashed, dots, band, cloud };
-  std::string name;  // in the legend; empty: not there
+  std::string name;  // in the legend; "": not listed
   Look look = Look::line;
-  int colour = 0;  // theory and simulation of one thing share it
+  int colour = 0;  // index; theory and simulation of one quantity share it
   std::vector<Point> points;
 };
 
 struct Axis {
   std::string label;
-  bool logarithmic = false;  // all values above 0
+  bool logarithmic = false;  // REQUIRES: all values above 0
   bool from_zero = false;
 };
 
@@ -36,11 +35,11 @@ struct Figure {
 
 std::string svg(const Figure& figure);
 
-// Round numbers that span [low, high], about as many as wanted; of a logarithmic axis its powers of
-// ten, or 1, 2, 5 of each.
+// Returns round numbers between `low` and `high`, about six. On a logarithmic axis: powers of ten,
+// or 1, 2 and 5 times each.
 std::vector<double> ticks(double low, double high, bool logarithmic);
 
-// Text as it may stand in XML.
+// Escapes text for XML.
 std::string escaped(const std::string& text);
 
 }  // namespace slipstream::theory

@@ -12,9 +12,9 @@ namespace {
 constexpr int kHorizon = 64;
 constexpr double kHard = 0.25;
 constexpr int kLengthsMax = 12;
-constexpr int kUnboundedLength = 20;  // where a threshold stops at the latest (2405.19715, Section 4.1)
+constexpr int kUnboundedLength = 20;  // limit for thresholds (2405.19715, Section 4.1)
 constexpr std::array kThresholds{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.998, 0.9999};
-constexpr int kGreedyPairs = 100;  // each with as many prompts as it has tokens
+constexpr int kGreedyPairs = 100;  // each with as many prompts as tokens
 constexpr PassTimes kTimes;
 
 struct Policy {
@@ -22,11 +22,11 @@ struct Policy {
   LengthPolicy length;
 };
 
-// What the answers of one policy took.
+// The passes of one policy's answers.
 struct Outcome {
   std::string name;
   Passes sum;
-  Mean verified, discarded;  // rates of an answer
+  Mean verified, discarded;  // rates in each answer
   int broken = 0;            // answers for which (2.2) or (2.3) did not hold
 
   void add(const Passes& passes) {
@@ -40,7 +40,7 @@ struct Outcome {
     broken += adds_up && same ? 0 : 1;
   }
   double latency_ms() const { return 1000 * latency(sum, kTimes); }
-  double speed() const { return kTimes.target / latency(sum, kTimes); }  // against plain decoding
+  double speed() const { return kTimes.target / latency(sum, kTimes); }  // relative to plain decoding
   Point in_plane() const {
     const Estimate up = verified.estimate(), across = discarded.estimate();
     return {across.mean, up.mean, up.half_width(), across.half_width()};
@@ -63,7 +63,7 @@ Series in_plane(const std::string& name, int colour, const std::vector<Outcome>&
   return series;
 }
 
-// Latency against the candidates that a verification gets.
+// Latency as a function of the candidates of one verification.
 Series by_candidates(const std::string& name, int colour, Series::Look look, const std::vector<Outcome>& outcomes) {
   Series series{.name = name, .look = look, .colour = colour, .points = {}};
   for (const Outcome& outcome : outcomes) {
@@ -93,7 +93,8 @@ std::vector<Policy> fixed_lengths() {
   return all;
 }
 
-// How many outcomes verify less than a line of fixed lengths does at their discard rate.
+// Of the outcomes whose discard rate lies on the line of fixed lengths: how many verify less than
+// the line there.
 struct Below {
   int below = 0, all = 0;
 };
@@ -213,7 +214,7 @@ Outcome greedy(const std::vector<ChainPair>& pairs, const Policy& policy) {
   return outcome;
 }
 
-// Each answer is held to the lemma.
+// Compares every answer with the lemma.
 Outcome oracle(const std::vector<ChainPair>& pairs, Exhibit& exhibit, Mean& disagreeing) {
   Outcome outcome{.name = "oracle of Lemma 2.1"};
   int wrong = 0;

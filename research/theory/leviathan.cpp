@@ -16,8 +16,8 @@ double operations_factor(double alpha, int gamma, double c_hat) {
   return (gamma * c_hat + gamma + 1) / expected_tokens(alpha, gamma);
 }
 
-// One draft more brings alpha^(gamma + 1) tokens, ever less, and costs c: the improvement rises to
-// one maximum.
+// One more draft brings alpha^(gamma + 1) tokens, which decreases, and always costs c. So the
+// improvement has a single maximum, and the search can stop at the first decrease.
 int best_draft_length(double alpha, double c) {
   CHECK(alpha < 1 && c > 0, "no best length at alpha {} and c {}: longer is always better", alpha, c);
   int gamma = 0;

@@ -1,5 +1,5 @@
-// Where a simulated answer gets its dice: as in the product, drafts and acceptance have dice of
-// their own in each round.
+// The randomness of a simulated answer. As in the product, drafting and acceptance have separate
+// random sources in each round.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace slipstream::theory {
 class RandomPair {
  public:
   virtual ~RandomPair() = default;
-  virtual void begin_round() = 0;  // before the first one, too
+  virtual void begin_round() = 0;  // called before the first round, too
   virtual RandomSource& drafts() = 0;
   virtual RandomSource& judge() = 0;
 };
 
-// The product's noise by name (docs/design/NOISE.md, 8): an answer is an epoch of an experiment's
-// seed.
+// The product's counter-based noise (docs/design/NOISE.md, 8). The experiment's seed is the seed;
+// each answer is an epoch.
 class CounterRandomPair final : public RandomPair {
  public:
   CounterRandomPair(uint64_t seed, uint32_t answer) : key_{.seed = seed, .epoch = answer} { begin_round(); }

@@ -1,5 +1,5 @@
-// slipstream-theory: the theory of speculative decoding beside simulations by the acceptance code
-// that is served. Writes one HTML page, and a summary to the terminal; exits with 1 where a
+// slipstream-theory: compares the theory of speculative decoding with simulations by the product's
+// own acceptance code. Writes one HTML page and prints a summary. The exit status is 1 if a
 // simulation contradicts a formula (docs/lab/THEORY.md).
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 namespace slipstream::theory {
 namespace {
 
-constexpr int kRunsMin = 1000, kRunsMax = 100'000'000;  // of fewer, a mean over a tenth is not normal
+constexpr int kRunsMin = 1000, kRunsMax = 100'000'000;  // with fewer runs, a mean over a tenth of them is not normal
 constexpr uint64_t kSeedMax = 1'000'000;
 
 struct Options {
@@ -35,7 +35,7 @@ Result<void> write(const std::string& path, const std::string& text) {
 }
 
 Result<bool> run(const Options& options) {
-  TRY_VOID(write(options.out, ""));  // before the work, not after it
+  TRY_VOID(write(options.out, ""));  // fail before the work, not after it
   const auto begun = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(); };
   Study study(options.runs, options.seed,

@@ -14,6 +14,8 @@ double sum(Shares shares) { return std::accumulate(shares.begin(), shares.end(),
 double rejection(Shares p, Shares q) { return batch_rejection(p, q, 1); }
 
 std::vector<double> unaccepted(Shares p, Shares q, int drafts) {
+  // Recursion of the header: each draft takes its share q of the remaining mass, at most what is
+  // left of the token.
   std::vector<double> left(p.begin(), p.end());
   for (int draft = 0; draft < drafts; ++draft) {
     const double mass = sum(left);

@@ -29,13 +29,14 @@ double latency(const Passes& passes, const PassTimes& times) {
 Passes expected_passes(const ChainPair& pair, int length) {
   const int horizon = pair.horizon();
   const auto tokens = static_cast<size_t>(pair.vocabulary());
-  // How many rounds begin, in the mean, after n tokens of which the last is x: [horizon + 1,
-  // vocabulary].
+  // [horizon + 1, vocabulary] expected number of rounds that begin after n tokens, the last of
+  // which is x.
   std::vector<std::vector<double>> begun(static_cast<size_t>(horizon) + 1, std::vector<double>(tokens, 0.0));
   begun[0].assign(tokens, 1.0 / static_cast<double>(tokens));
   Passes mean{.tokens = static_cast<double>(horizon)};
   for (int n = 0; n < horizon; ++n) {
-    std::vector<double> alive = begun[static_cast<size_t>(n)];  // rounds with all candidates so far accepted, by the last
+    // Rounds of which all candidates so far are accepted, by the last of them.
+    std::vector<double> alive = begun[static_cast<size_t>(n)];
     const double rounds = std::accumulate(alive.begin(), alive.end(), 0.0);
     const int drafts = std::min(length, horizon - n - 1);
     mean.verified += rounds;
@@ -47,7 +48,7 @@ Passes expected_passes(const ChainPair& pair, int length) {
         const double mass = alive[static_cast<size_t>(before)];
         const Shares p = pair.p(n + i, before), q = pair.q(n + i, before);
         for (size_t x = 0; x < tokens; ++x) {
-          const double shared = i <= drafts ? std::min(p[x], q[x]) : 0.0;  // the last token is the target's own
+          const double shared = i <= drafts ? std::min(p[x], q[x]) : 0.0;  // a round's last token is the target's own
           next[x] += mass * shared;
           ended[x] += mass * (p[x] - shared);
           mean.discarded += mass * (p[x] - shared) * (drafts - i + 1);

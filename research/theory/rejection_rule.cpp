@@ -9,7 +9,8 @@
 namespace slipstream::theory {
 namespace {
 
-// min(1, wanted / q); a token that q never draws is as good as accepted.
+// min(1, wanted / q). For a token that q never drafts the result does not matter; it counts as
+// accepted.
 double ratio(double wanted, double q) { return wanted >= q ? 1.0 : wanted / q; }
 
 double entropy(Shares p) {
@@ -59,7 +60,7 @@ RejectionRule with_best_other(std::vector<double> b, Shares p, Shares q) {
   if (sum > 0) {
     for (double& share : other) share /= sum;
   } else {
-    other.assign(p.begin(), p.end());  // nothing is ever rejected
+    other.assign(p.begin(), p.end());  // rejection has probability 0
   }
   return {std::move(b), std::move(other)};
 }
@@ -90,7 +91,7 @@ RejectionRule rule_of(const Bias& bias, Shares p, Shares q) {
 }
 
 std::vector<NamedRule> unbiased_family(Shares p, Shares q) {
-  double most = 1;  // of p / q, where both are sampled
+  double most = 1;  // largest p / q over tokens that q drafts
   for (size_t x = 0; x < p.size(); ++x) most = q[x] > 0 ? std::max(most, p[x] / q[x]) : most;
   const auto member = [&](const Acceptance& acceptance) { return with_best_other(each(p, q, acceptance), p, q); };
   return {

@@ -10,14 +10,15 @@ namespace slipstream::theory {
 namespace {
 
 constexpr int kHorizon = 50;
-constexpr int kBatchesSampled[] = {1, 2, 3, 4, 5, 6, 8};  // kSiblingsMax at most
+constexpr int kBatchesSampled[] = {1, 2, 3, 4, 5, 6, 8};  // at most kSiblingsMax
 constexpr int kBatchesShown = 32;
 constexpr int kExampleBatches = 16;
 constexpr uint64_t kVocabulary = 8;  // of the uniform example
 
 ChainPair unrelated(const Study& study, int horizon) { return ChainPair::random({.horizon = horizon}, study.pair_seed()); }
 
-// The mean over the first runs, ever more, and its interval, as a band; the last is over all.
+// A band of the mean over the first runs, more and more of them, with its interval. Its last point
+// is the mean over all.
 Series convergence(Study& study, const std::string& name, int colour, const std::function<double(RandomPair&)>& answer,
                    Estimate& whole) {
   Series series{.name = name, .look = Series::Look::band, .colour = colour};
@@ -27,6 +28,7 @@ Series convergence(Study& study, const std::string& name, int colour, const std:
   whole = study.mean(study.runs(), [&](RandomPair& random) {
     const double value = answer(random);
     mean.add(value);
+    // Points at growing distances, evenly spaced on a logarithmic axis.
     if (++run >= next || run == study.runs()) {
       const Estimate now = mean.estimate();
       series.points.push_back({static_cast<double>(run), now.mean, now.half_width()});

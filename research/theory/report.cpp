@@ -70,7 +70,7 @@ std::string exhibit_html(const Exhibit& exhibit) {
   return text + "</figcaption></figure>\n";
 }
 
-// Text in columns: words to the left, numbers to the right. Counts characters, not bytes.
+// Formats columns: text left-aligned, numbers right-aligned. Widths count characters, not bytes.
 size_t width(const std::string& text) {
   return static_cast<size_t>(std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
 }

@@ -1,5 +1,5 @@
-// One page that a person can read: figures with simulation beside theory, the numbers of each in a
-// table, and a sentence that says what is seen and what bounds it.
+// The report as one page: figures with simulation and theory, a table of the numbers of each, and a
+// sentence that says what the figure shows and what limits it.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace slipstream::theory {
 
 struct Table {
   std::vector<std::string> head;
-  std::vector<std::vector<std::string>> rows;  // [rows][head]; the first column is words, the others numbers
+  std::vector<std::vector<std::string>> rows;  // [rows][head]; the first column is text, the others are numbers
 };
 
 struct Exhibit {
   Figure figure;
   std::string source;  // paper and equation
-  std::string seen;    // what is seen, and what bounds it
+  std::string seen;    // what the figure shows, and what limits it
   std::vector<Comparison> comparisons;
-  std::vector<Table> tables;        // besides that of the comparisons
-  std::vector<std::string> broken;  // what had to hold in every run and did not, as sentences; none: all is well
+  std::vector<Table> tables;        // in addition to the table of the comparisons
+  std::vector<std::string> broken;  // invariants that a run violated, as sentences; empty: none
 };
 
 struct Section {
@@ -33,8 +33,8 @@ struct Report {
   std::string made_with;  // runs, seed and build
   std::vector<Section> sections;
 
-  std::vector<Comparison> comparisons() const;  // of all
-  bool holds() const;                           // they agree, and nothing is broken
+  std::vector<Comparison> comparisons() const;  // of all sections
+  bool holds() const;                           // all comparisons agree and no invariant is broken
 };
 
 std::string html(const Report& report);     // self-contained

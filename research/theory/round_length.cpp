@@ -5,6 +5,8 @@
 namespace slipstream::theory {
 namespace {
 
+// Expected accepted drafts from position n on. reach: p_(i-1) of the header, the probability that
+// the path so far is kept.
 double accepted_of_block(const ChainPair& pair, int n, TokenId before, int drafts, double reach) {
   if (drafts == 0) return 0;
   double mean = 0;

@@ -10,6 +10,7 @@ Study::Study(int runs, uint64_t seed, std::function<void(const std::string&)> te
     : runs_(runs), seed_(seed), tell_(std::move(tell)) {}
 
 void Study::answers(int runs, const std::function<void(RandomPair&)>& answer) {
+  // A new seed for each simulation, so that all of them are independent.
   const uint64_t seed = fresh_seed();
   for (int run = 0; run < runs; ++run) {
     CounterRandomPair random(seed, static_cast<uint32_t>(run));

@@ -1,4 +1,5 @@
-// The report's sections. Each simulates, computes the formulas beside it, and says what is seen.
+// The sections of the report. Each runs simulations, computes the formulas, and describes what the
+// figures show.
 #pragma once
 
 #include <functional>
@@ -8,20 +9,19 @@
 
 namespace slipstream::theory {
 
-// What all sections share: how much is simulated, from which seed, and who is told what is being
-// done.
+// Shared by all sections: the number of runs, the seeds, and a callback for progress messages.
 class Study {
  public:
   Study(int runs, uint64_t seed, std::function<void(const std::string&)> tell);
 
   int runs() const { return runs_; }
-  uint64_t pair_seed() const { return seed_; }                    // of the chains
-  uint64_t fresh_seed() { return seed_ << 32 | ++experiments_; }  // of one simulation; below 2^32 of them
+  uint64_t pair_seed() const { return seed_; }                    // seed of the chains
+  uint64_t fresh_seed() { return seed_ << 32 | ++experiments_; }  // seed of one simulation; at most 2^32 of them
   void tell(const std::string& what) const { tell_(what); }
 
-  // So many answers, each with dice of its own.
+  // Simulates `runs` answers, each with its own randomness.
   void answers(int runs, const std::function<void(RandomPair&)>& answer);
-  Estimate mean(int runs, const std::function<double(RandomPair&)>& answer);  // over them
+  Estimate mean(int runs, const std::function<double(RandomPair&)>& answer);  // of `runs` answers
 
  private:
   int runs_;

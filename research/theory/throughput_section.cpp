@@ -16,10 +16,10 @@ constexpr int kLengths[] = {1, 2, 4, 6, 8, 10};
 constexpr int kLengthsShown = 10;
 constexpr double kCost = 0.05, kOperations = 0.05;  // c and c_hat
 constexpr double kCosts[] = {0.01, 0.02, 0.05, 0.1};
-constexpr int kChainDrafts = 5;  // block verification's formula walks 7^5 paths for each prompt
+constexpr int kChainDrafts = 5;  // the formula for block verification walks 7^5 paths for each prompt
 
-// Distributions that share alpha on two tokens and nothing else: every draft is accepted with
-// alpha, whatever came before.
+// A pair of distributions that share the mass alpha on two tokens. Every draft is accepted with
+// probability alpha, whatever came before.
 struct Iid {
   ChainPair pair;
   double alpha;  // in steps of 1 / kDraftDistributionTotal
@@ -29,6 +29,7 @@ Iid iid(double alpha, int horizon) {
   const uint64_t first = shared * 2 / 3;
   OwnedDistribution target, draft;
   for (OwnedDistribution* distribution : {&target, &draft}) distribution->add(0, first), distribution->add(1, shared - first);
+  // The rest of each is a token that the other never emits.
   target.add(2, kDraftDistributionTotal - shared);
   draft.add(3, kDraftDistributionTotal - shared);
   return {ChainPair::constant(target, draft, horizon),
@@ -41,7 +42,7 @@ Estimate tokens_of_a_round(Study& study, const ChainPair& pair, int drafts, cons
   });
 }
 
-// The same rounds give all three figures: tokens, speed, operations.
+// The same rounds give the points of all three figures: tokens, speed, operations.
 struct Simulated {
   double alpha;
   int drafts;
@@ -59,7 +60,7 @@ std::vector<Simulated> simulate(Study& study) {
   return all;
 }
 
-// One curve for each alpha; `of` makes the figure's number of tokens a round, for the dots.
+// One curve for each alpha. `of` computes the dots from the number of tokens a round.
 void curves(Exhibit& exhibit, const std::vector<Simulated>& simulated, const std::string& what,
             const std::function<double(double alpha, int drafts)>& formula,
             const std::function<Estimate(const Simulated&)>& of) {
@@ -128,7 +129,7 @@ Exhibit operations_figure(const std::vector<Simulated>& simulated) {
           "drafts are poor: speculation pays where arithmetic is idle."};
   curves(
       exhibit, simulated, "operations", [](double alpha, int drafts) { return operations_factor(alpha, drafts, kOperations); },
-      [](const Simulated& one) {  // of 1 / tokens, to the first order
+      [](const Simulated& one) {  // error of 1 / tokens, to first order
         const double work = one.drafts * kOperations + one.drafts + 1, tokens = one.tokens.mean;
         return Estimate{work / tokens, work * one.tokens.error / (tokens * tokens), one.tokens.runs};
       });
@@ -157,10 +158,12 @@ Exhibit best_length_figure(Study& study) {
   }
   for (const double alpha : {0.3, 0.5, 0.6, 0.7, 0.8, 0.9}) {
     const Iid chain = iid(alpha, kTreeDepthMax + 1);
-    std::vector<Mean> tokens(static_cast<size_t>(kTreeDepthMax) + 1);  // [drafts], of the very same rounds
+    std::vector<Mean> tokens(static_cast<size_t>(kTreeDepthMax) + 1);  // [drafts], over the same rounds
     study.answers(study.runs() / 4, [&](RandomPair& random) {
       const int emitted = decode_one_round(chain.pair, {.length_max = kTreeDepthMax}, by_ratio(), random);
       for (size_t drafts = 0; drafts < tokens.size(); ++drafts) {
+        // A shorter chain would have emitted the same accepted tokens, cut at its length, so one
+        // round serves all lengths.
         tokens[drafts].add(static_cast<double>(std::min(emitted, static_cast<int>(drafts) + 1)));
       }
     });

@@ -1,5 +1,9 @@
-// What verifiers ask, sequence by sequence, and what they are answered: a tree, none with a reason,
-// or a Resync.
+// Advances and their answers: a Tree, a Tree without nodes and the reason, a Resync, or nothing.
+//
+// The answers of a sequence's rounds:
+//   1. take(Advance) fences the message and, if it fits, queues the tokens and perhaps an ask.
+//   2. The ask runs in a later job. A newer Advance before that withdraws it (overtake).
+//   3. take(Ran) answers the asks of the job whose round is still the newest one.
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +14,8 @@
 namespace slipstream {
 namespace {
 
+// A decoder has checked these limits, but tests and the simulator give events that were never
+// decoded.
 StopRule rule_of(const Tuning& tuning) {
   return {.nodes_max = std::min<int>(tuning.nodes_max, kTreeNodesMax),
           .depth_max = std::min<int>(tuning.depth_max, kTreeDepthMax),
@@ -18,12 +24,16 @@ StopRule rule_of(const Tuning& tuning) {
 
 }  // namespace
 
+// Methods trust their input, so ids outside the vocabulary must not reach them. The sum needs 64
+// bits: a decoded base length may be as large as the type allows.
 bool Drafter::State::possible(const Advance& advance) const {
   const auto known = [&](TokenId token) { return 0 <= token && token < config.fingerprint.vocabulary; };
   const int64_t after = int64_t{advance.fence.base_length} + static_cast<int64_t>(advance.tokens.size());
   return advance.fence.base_length >= 0 && after <= kContextTokensMax && std::ranges::all_of(advance.tokens, known);
 }
 
+// An Advance that begins a held sequence anew replaces its tokens. Here they are counted with the
+// new ones, so near the limit such an Advance may be answered `busy` although it would fit.
 bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) const {
   if (held == nullptr && sequences.size() >= static_cast<size_t>(kSequencesPerDrafterMax)) return false;
   return sequences.tokens() + static_cast<int64_t>(advance.tokens.size()) <= kDrafterTokensMax;
@@ -32,7 +42,7 @@ bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) 
 void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
   VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
-  if (!met->attached) {  // its Attach was lost, or answered by the life before this one
+  if (!met->attached) {  // its Attach was lost, or went to a process that has since been restarted
     ++counters.unattached;
     Attached answer = introduction("attach first: this drafter does not know you");
     answer.attach_first = true;
@@ -61,9 +71,11 @@ void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
       ++counters.busy;
       return send_empty(event.peer, advance, NoNodes::busy, effects);
     case Fit::gap:
+      // The verifier's round is newer than the queued ask, even though its tokens are not here yet.
       overtake(key);
       return resync(key, advance, held->length, effects);
     case Fit::mismatch:
+      // The answer to a Resync is the whole sequence, which would be refused for lack of room.
       if (held == nullptr && !has_room(held, advance)) {
         ++counters.busy;
         return send_empty(event.peer, advance, NoNodes::busy, effects);
@@ -81,6 +93,7 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
     queue.begin(key, *advance.info);
   }
   queue.extend(key, std::move(advance.tokens));
+  // One Advance of each round asks, so a queued ask is of an older round: its tree would be late.
   overtake(key);
   if (!advance.draft) return;
   ++counters.asks;
@@ -116,11 +129,14 @@ void Drafter::State::take(const From<Release>& event, Time now, Effects&) {
   if (meet_attached(event.peer, now) == nullptr) return;
   const DraftKey key{event.peer, event.message.sequence};
   const HeldSequence* held = sequences.find(key);
+  // A Release of an older epoch arrived late: the sequence has begun anew on this verifier.
   if (held == nullptr || event.message.epoch < held->epoch) return;
   erase(key);
   ++counters.sequences_released;
 }
 
+// The method frees it in the next job. If a job with this sequence runs now, its answer finds no
+// held sequence and is dropped.
 bool Drafter::State::erase(const DraftKey& key) {
   if (!sequences.erase(key)) return false;
   overtake(key);
@@ -129,7 +145,7 @@ bool Drafter::State::erase(const DraftKey& key) {
 }
 
 void Drafter::State::free(const std::vector<DraftKey>& keys) {
-  for (const DraftKey& key : keys) counters.sequences_freed += erase(key);
+  for (const DraftKey& key : keys) counters.sequences_freed += erase(key);  // adds 0 or 1
 }
 
 void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
@@ -152,7 +168,10 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
   queue.finished(std::move(event.job));
 }
 
-// draft: null when the job failed.
+// The sequence may have changed while the job ran. Its tree is sent only if epoch, round and length
+// are still those of the ask: the verifier would drop any other as stale. A draft of nullopt means
+// that the method has not prefilled the sequence yet: the same ask goes into the next job, unless a
+// newer round comes first.
 void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects) {
   const DraftTree* tree = draft != nullptr && *draft ? &**draft : nullptr;
   const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());

@@ -1,5 +1,5 @@
-// The facts of one drafter's life, as a plain struct that the driver publishes
-// (services/drafter/metrics_page.h).
+// The counters of the drafter's actor, from its start. The driver publishes copies, which
+// services/drafter/metrics_page.h writes to the metrics page.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,37 @@
 namespace slipstream {
 
 struct DrafterCounters {
-  // Advances by what became of them: advances = the sum of the other six.
+  // Advances from attached verifiers, and what became of them:
+  //   advances = applied + stale + resyncs + busy + leaving + invalid
   uint64_t advances = 0;
-  uint64_t applied = 0;  // the sequence grew, or began
-  uint64_t stale = 0;    // older or doubled, by epoch and round
-  uint64_t resyncs = 0;  // a gap, another prefix, or never met: asked for the rest
-  uint64_t busy = 0;     // over a limit
-  uint64_t leaving = 0;  // came after we said that we leave
-  uint64_t invalid = 0;  // decoded, but impossible: counts as a strike
+  uint64_t applied = 0;  // the sequence began or grew
+  uint64_t stale = 0;    // of an older epoch or round, or a repeated one
+  uint64_t resyncs = 0;  // it did not fit, so a Resync was sent
+  uint64_t busy = 0;     // a limit of sequences or tokens is reached
+  uint64_t leaving = 0;  // the drafter is draining
+  uint64_t invalid = 0;  // tokens outside the vocabulary or the context limit; counts as a strike
 
-  // Asks = trees + empty trees + overtaken + those in the job that runs or waits.
+  // Requests for a tree, and what became of them:
+  //   asks = trees + empty_trees + asks_overtaken + those in the queue or in the job that runs
   uint64_t asks = 0;
-  uint64_t asks_overtaken = 0;          // a newer round came, or the sequence went, before the tree was sent
-  uint64_t trees = 0, empty_trees = 0;  // sent; empty ones carry a reason
-  // Nodes drafted = sent + discarded with a tree that a newer round overtook.
+  uint64_t asks_overtaken = 0;          // a newer round came, or the sequence was freed, before the tree was sent
+  uint64_t trees = 0, empty_trees = 0;  // Trees sent, with and without nodes
+  // Draft nodes; the discarded ones belonged to overtaken asks:
+  //   nodes_drafted = nodes_sent + nodes_discarded
   uint64_t nodes_drafted = 0, nodes_sent = 0, nodes_discarded = 0;
 
-  uint64_t sequences_begun = 0, sequences_released = 0, sequences_freed = 0;  // freed: idle, or their verifier went
+  uint64_t sequences_begun = 0, sequences_released = 0, sequences_freed = 0;  // freed: without a Release
   uint64_t live = 0, tokens_held = 0, verifiers = 0;                          // gauges
 
   uint64_t jobs = 0, failed_jobs = 0;
-  uint64_t passes = 0, rows = 0, prefix_tokens = 0, evictions = 0;  // of the method's model, if it has one
-  uint64_t attached = 0, attach_refused = 0;
+  uint64_t passes = 0, rows = 0, prefix_tokens = 0, evictions = 0;  // MethodWork, if the method has a model
+  uint64_t attached = 0, attach_refused = 0;                        // answers to Attach
   WorkerCounters worker;
+
+  // Faults of peers.
   uint64_t malformed = 0, quarantined = 0, unattached = 0, unknown_tags = 0, misplaced = 0;
-  // Of one job with all its asks. A model that prefills a long prompt takes seconds.
+
+  // Duration of a job that had asks. The upper buckets are for a model that prefills a long prompt.
   Histogram<14> draft_seconds{{.00001, .00003, .0001, .0003, .001, .002, .003, .005, .02, .1, .25, .5, 1, 2}};
 };
 

@@ -7,6 +7,7 @@
 namespace slipstream {
 namespace {
 
+// Performs one operation of a plan.
 struct Teach {
   Method& method;
   void operator()(const DraftPlan::Begin& begin) const { method.begin(begin.key, begin.spec); }
@@ -26,6 +27,8 @@ Result<Drafts> run_draft(Method& method, DraftPlan& plan) {
   const auto begin = std::chrono::steady_clock::now();
   for (const DraftPlan::Operation& operation : plan.operations) std::visit(Teach{method}, operation);
   Drafts drafts;
+  // A plan without asks only brings the method up to date; its tokens may wait there for a later
+  // ask.
   if (!plan.asks.empty()) {
     TRY(drafts.trees, method.draft(plan.asks));
   }

@@ -1,4 +1,4 @@
-// One draft job as the actor plans it and the compute thread runs it over a Method.
+// A draft job: the plan that the actor makes, and the function that runs it on a Method.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace slipstream {
 
-// What the method must learn, in order; then one batch of asks, each at the newest state of its
-// sequence, the most urgent first.
+// The plan of one job. The method first performs the operations in order, which bring its sequences
+// up to date. It then answers all asks in one batch, the most urgent first; a sequence has at most
+// one ask, for its newest state.
 struct DraftPlan {
   struct Begin {
     DraftKey key;
@@ -28,21 +29,25 @@ struct DraftPlan {
 
   std::vector<Operation> operations;
   std::vector<DraftAsk> asks;
-  std::vector<Tree> answers;  // [asks] the answers without their nodes: fence and tuning version, for when the job is back
+  std::vector<Tree> answers;  // [asks] fence and tuning version; the actor adds the nodes when the job has ended
 
   bool empty() const { return operations.empty() && asks.empty(); }
-  void clear();  // keeps the capacity
+  void clear();  // keeps the capacity of its vectors
 };
 
+// The result of a job.
 struct Drafts {
   std::vector<Draft> trees;  // [asks]
-  uint32_t draft_us = 0;     // of the whole batch
-  MethodWork work;           // since the process began
+  uint32_t draft_us = 0;     // duration of the whole job
+  MethodWork work;           // totals since the process began
 };
 
+// Runs the plan. Error: Method::draft failed; the operations were performed all the same.
+// REQUIRES: the method gives one Draft for each ask.
 Result<Drafts> run_draft(Method& method, DraftPlan& plan);
 
-// A tree's distributions as they are shipped; none of a tree that was not sampled.
+// The distributions of a sampled tree as a Tree message carries them, [nodes + 1]; empty for a tree
+// that was not sampled.
 std::vector<DraftDistribution> distributions_of(const DraftTree& tree);
 
 }  // namespace slipstream

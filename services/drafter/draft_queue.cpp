@@ -9,6 +9,8 @@ void DraftQueue::extend(const DraftKey& key, std::vector<TokenId> tokens) {
   if (!tokens.empty()) plan_.operations.push_back(DraftPlan::Extend{key, std::move(tokens)});
 }
 
+// false sorts before true, so the pair puts asks that are past their deadline last. stable_sort
+// keeps the order of keys among equal deadlines, so that equal events always give the same job.
 std::optional<DraftPlan> DraftQueue::start(Time now) {
   if (computing_ || (plan_.empty() && asks_.empty())) return std::nullopt;
   std::vector<Ask*> order;
@@ -25,7 +27,7 @@ std::optional<DraftPlan> DraftQueue::start(Time now) {
 
 void DraftQueue::finished(DraftPlan buffers) {
   computing_ = false;
-  if (!plan_.empty()) return;  // filled meanwhile
+  if (!plan_.empty()) return;  // new operations have come: these buffers are let go
   buffers.clear();
   plan_ = std::move(buffers);
 }

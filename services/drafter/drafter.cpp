@@ -24,7 +24,9 @@ Drafter::State::State(DrafterConfig given) : config(std::move(given)), worker(se
 void Drafter::State::take(const PeerDown& event, Time now, Effects& effects) {
   worker.take(event, now, effects);
   if (worker.is_router(event.peer)) return;
-  free(sequences.of(event.peer));  // it stays attached: the same life may come back, and a Resync fills it in again
+  // The verifier stays attached: the same process may come back, and a Resync fills its sequences
+  // in again. They are freed now because it may also never come back.
+  free(sequences.of(event.peer));
 }
 
 void Drafter::State::take(const From<Drain>& event, Time now, Effects& effects) {
@@ -36,6 +38,7 @@ void Drafter::State::keep_time(Time now, Effects& effects) {
   worker.send_heartbeats(now, {.sequences = static_cast<uint32_t>(sequences.size()), .steps = counters.jobs}, effects);
   if (now < next_sweep) return;
   next_sweep = now + kLeaseSweepInterval;
+  // Time begins at 0: before one lease has passed, no sequence can be older than a lease.
   if (now >= config.sequence_lease) free(sequences.silent_since(now - config.sequence_lease));
 }
 
@@ -49,8 +52,10 @@ void Drafter::State::count() {
 Drafter::Drafter(DrafterConfig config) : state_(std::make_unique<State>(std::move(config))) {}
 Drafter::~Drafter() = default;
 
+// Work is started after the event, so that one job takes all operations and asks that came with it.
 void Drafter::on(Event event, Time now, std::vector<Effect>& effects) {
   const auto sender = sender_of(event);
+  // Verifiers connect to the same socket and may send anything: a Drain of theirs must not stop us.
   if (sender && sender->boundary != Boundary::draft && !state_->worker.takes_orders_of(sender->peer)) {
     event = Malformed{sender->peer, "a message that only a router sends"};
   }

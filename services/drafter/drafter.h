@@ -1,6 +1,9 @@
-// The drafter's actor: learns all it knows of a sequence from its verifier, answers each Advance
-// that asks for one with a Tree, and keeps no policy of its own. It tracks fences (who holds how
-// many tokens of what); the method's state lives with the compute job.
+// The drafter's actor. It follows the sequences of its verifiers through their Advances, and
+// answers an Advance that asks for a tree with a Tree, or with a Resync if tokens are missing.
+//
+// It decides nothing about how far to guess: the Tuning of each Advance does. It holds the fence of
+// each sequence (epoch, round, length, prefix hash); the tokens and the method's state are with the
+// Method, which draft jobs use.
 #pragma once
 
 #include <memory>
@@ -11,9 +14,10 @@
 
 namespace slipstream {
 
-inline constexpr Time kLeaseSweepInterval = std::chrono::seconds(5);
-inline constexpr int64_t kDrafterTokensMax = 2 * 1024 * 1024;  // of all sequences: at most 256 MB of n-gram index
+inline constexpr Time kLeaseSweepInterval = std::chrono::seconds(5);  // how often silent sequences are looked for
+inline constexpr int64_t kDrafterTokensMax = 2 * 1024 * 1024;  // of all sequences together: at most 256 MB of n-gram index
 
+// An Actor (actor/actor.h). Not thread-safe.
 class Drafter {
  public:
   using Event = DrafterEvent;

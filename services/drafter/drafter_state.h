@@ -1,6 +1,14 @@
-// The inside of the drafter's actor. Events are taken in drafter.cpp (routers, time), verifiers.cpp
-// (who asks) and advances.cpp (what they ask, and the answers); after each event keep_time, the
-// queue, the alarm and count run once. Nobody else includes it.
+// The state of the drafter's actor. Only the three files that implement it include this header.
+//
+//   drafter.cpp      events of routers, time, and Drafter::on(), which runs after each event:
+//                    keep_time(), queue.start(), worker.set_alarm(), count()
+//   verifiers.cpp    which peers may ask: Attach, strikes, quarantine
+//   advances.cpp     what they ask, and the answers
+//
+// Invariants between events:
+//   1. Once the job in flight and the operations in `queue` are performed, the method has exactly
+//      the sequences of `sequences`, each with the same tokens.
+//   2. Each ask in `queue` is for the newest applied round of a held sequence.
 #pragma once
 
 #include <optional>
@@ -21,8 +29,8 @@ struct Drafter::State {
 
   explicit State(DrafterConfig given);
 
-  // Events.
-  void take(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }  // but these:
+  // Events. All WorkerEvents go to `worker`; PeerDown and Drain have more to do here.
+  void take(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }
   void take(const PeerDown& event, Time now, Effects& effects);
   void take(const From<Drain>& event, Time now, Effects& effects);
   void take(const Malformed& event, Time now, Effects& effects);
@@ -33,31 +41,38 @@ struct Drafter::State {
   void take(Ran<DraftPlan, Drafts> event, Time now, Effects& effects);
 
   // After each event.
-  void keep_time(Time now, Effects& effects);
-  void count();
+  void keep_time(Time now, Effects& effects);  // heartbeats; frees sequences that were silent for their lease
+  void count();                                // sets the gauges
 
-  VerifierPeer* meet(Peer peer, Time now);           // null: quarantined, or a router
-  VerifierPeer* meet_attached(Peer peer, Time now);  // null besides: has not attached
-  Attached introduction(std::string refusal) const;
+  // Verifiers (verifiers.cpp).
+  VerifierPeer* meet(Peer peer, Time now);           // notes that it was heard; null: quarantined, or a router
+  VerifierPeer* meet_attached(Peer peer, Time now);  // the same; null also if it has not attached
+  Attached introduction(std::string refusal) const;  // refusal: empty if this drafter drafts for it
+  // Counts a strike; at kStrikesMax the peer is quarantined, disconnected and its sequences are
+  // freed.
   void strike(Peer peer, VerifierPeer& from, Effects& effects, const std::string& why);
-  bool possible(const Advance& advance) const;
-  bool has_room(const HeldSequence* held, const Advance& advance) const;
-  void apply(const DraftKey& key, Advance advance, Fit fit, Time now);
-  void resync(const DraftKey& key, const Advance& advance, int32_t held, Effects& effects);
-  void send_empty(Peer peer, const Advance& advance, NoNodes reason, Effects& effects);
-  void answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects);
-  bool erase(const DraftKey& key);  // from the method, too
-  void free(const std::vector<DraftKey>& keys);
-  void overtake(const DraftKey& key);  // a newer round: what was asked before is not worth drafting
 
-  DrafterConfig config;
+  // Advances (advances.cpp).
+  bool possible(const Advance& advance) const;  // tokens in the vocabulary, length within the context limit
+  bool has_room(const HeldSequence* held, const Advance& advance) const;
+  void apply(const DraftKey& key, Advance advance, Fit fit, Time now);  // REQUIRES: fit is begin or extend
+  void resync(const DraftKey& key, const Advance& advance, int32_t held, Effects& effects);
+  // Answers with a Tree without nodes, if the Advance asked for one.
+  void send_empty(Peer peer, const Advance& advance, NoNodes reason, Effects& effects);
+  // Answers an ask of a job that has ended. draft: null if the job failed.
+  void answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects);
+  bool erase(const DraftKey& key);               // frees a sequence, also in the method; false: not held
+  void free(const std::vector<DraftKey>& keys);  // the same for several, and counts them
+  void overtake(const DraftKey& key);            // withdraws the ask of an older round, if there is one
+
+  DrafterConfig config;  // constant after construction
   DrafterCounters counters;
   Worker worker;
   VerifierPeers verifiers;
   Sequences sequences;
-  Time next_sweep{};
+  Time next_sweep{};  // when keep_time() looks for silent sequences again
 
-  DraftQueue queue;
+  DraftQueue queue;  // the next job, and whether one is in flight
 };
 
 }  // namespace slipstream

@@ -4,6 +4,7 @@
 
 namespace slipstream {
 
+// The counters are those from before the drain: afterwards no sequence is live.
 std::string told_to_stop(const DrafterCounters& now) {
   if (now.live == 0) return "told to stop: no sequence is here";
   return fmt::format("told to stop at once: {} without this drafter",

@@ -1,4 +1,4 @@
-// What a drafter hears and does, and what it was told at birth.
+// The events, the effects and the configuration of the drafter's actor.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace slipstream {
 
-inline constexpr Time kSequenceLease = std::chrono::seconds(60);  // without an Advance; then it is freed
+inline constexpr Time kSequenceLease = std::chrono::seconds(60);  // a sequence without an Advance for this long is freed
 
 struct DrafterConfig {
   WorkerProcess process;
   Fingerprint fingerprint;
   std::string method;
-  std::string draft_model = {};  // its name, told to routers; empty: the method has no model
-  std::string draft_endpoint;    // as bound or advertised: verifiers learn it from the router
+  std::string draft_model = {};  // name of the method's model, sent to routers; empty: it has none
+  std::string draft_endpoint;    // bound or advertised; routers tell it to verifiers
   Time sequence_lease = kSequenceLease;
 };
 

@@ -1,5 +1,7 @@
-// The drafter's actor with its method inside: a job runs at once, on the loop's thread. For methods
-// that are quick() (n-gram: microseconds); all others run on the compute thread.
+// The drafter's actor together with its method: each draft job runs at once, on the loop's thread.
+//
+// Use it for methods that are quick(): an n-gram job takes microseconds, less than handing it to
+// another thread. Use Drafter and a compute thread for all others.
 #pragma once
 
 #include <utility>
@@ -17,6 +19,7 @@ class InlineDrafter {
   using Effect = std::variant<Connect, Disconnect, WakeAt, To<Hello>, To<WorkerHeartbeat>, To<Leaving>, To<Attached>, To<Tree>,
                               To<Resync>, Note>;
 
+  // The method must outlive it.
   InlineDrafter(DrafterConfig config, Method& method) : drafter_(std::move(config)), method_(method) {}
 
   void on(Event event, Time now, std::vector<Effect>& effects) {
@@ -32,6 +35,7 @@ class InlineDrafter {
       std::visit([&](auto&& e) { perform(std::move(e), now, effects); }, std::move(effect));
     }
   }
+  // Ends in tell() again: the actor may start the next job in the same turn.
   void perform(Run<DraftPlan> run, Time now, std::vector<Effect>& effects) {
     Result<Drafts> result = run_draft(method_, run.job);
     tell(Ran<DraftPlan, Drafts>{std::move(run.job), std::move(result)}, now, effects);

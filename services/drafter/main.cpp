@@ -1,4 +1,5 @@
-// slipstream-drafter: drafts trees for every sequence of its verifiers. Constructs, connects, runs.
+// slipstream-drafter: drafts trees for the sequences of its verifiers. This file reads the options
+// and the models, puts the parts together and runs them.
 #include <string>
 #include <utility>
 
@@ -16,13 +17,15 @@
 namespace slipstream {
 namespace {
 
+// The method and its model, for the log and the HTTP page.
 std::string drafts_with(const Method& method) {
   const DraftModel model = method.draft_model();
   if (model.name.empty()) return std::string(method.name());
   return fmt::format("{} with {}, weights {:016x}", method.name(), model.name, model.weights);
 }
 
-// A: Drafter, whose jobs run on the compute thread, or InlineDrafter, with the method inside.
+// The parts that both actors share. A is Drafter, whose jobs run on the compute thread, or
+// InlineDrafter, which runs them itself. The caller sets `make` and, for Drafter, `work`.
 template <class A, class... Job>
 WorkerParts<A, Job...> parts_of(const std::string& drafts_with) {
   const auto stopped_after = [](const DrafterCounters&, const DrafterCounters& now) { return stopped(now); };

@@ -1,3 +1,4 @@
+// The drafter's part of the metrics page.
 #pragma once
 
 #include "common/metrics/exposition.h"
@@ -5,7 +6,7 @@
 
 namespace slipstream {
 
-// The drafter's own facts, added to one page of /metrics.
+// Adds the drafter's counters to a page of /metrics, under the names of metrics/names.h.
 void add_drafter_metrics(const DrafterCounters& counters, Exposition& page);
 
 }  // namespace slipstream

@@ -1,5 +1,5 @@
-// What a drafter without weights needs of the target's model folder or GGUF file: which tokens it
-// speaks of.
+// Reads the fingerprint of the target's tokens. A drafter compares it with the fingerprints of its
+// verifiers.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,8 @@
 
 namespace slipstream {
 
-// Tokenizer, vocabulary and special ids; weights 0. Errors name the file.
+// Reads a model folder or a GGUF file: tokenizer, vocabulary and special ids, but no weights, whose
+// hash is left at 0. Errors name the file.
 Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& model);
 
 }  // namespace slipstream

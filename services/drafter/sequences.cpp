@@ -5,20 +5,24 @@
 namespace slipstream {
 namespace {
 
+// An Advance with info and base length 0 that carries another hash than that of no tokens is
+// broken: it must not begin a sequence.
 bool starts_anew(const Advance& advance) {
   return advance.info && advance.fence.base_length == 0 && advance.fence.prefix_hash == PrefixHash{}.value();
 }
 
 }  // namespace
 
+// The order of the tests matters. Old messages are dropped first, even if they would fit, because
+// they may be repeated or late. A gap is told apart from a mismatch so that what is held is kept.
 Fit fit(const HeldSequence* held, const Advance& advance) {
   const Fence& fence = advance.fence;
   const Fit otherwise = starts_anew(advance) ? Fit::begin : Fit::mismatch;
   if (held == nullptr) return otherwise;
   if (fence.epoch != held->epoch) return fence.epoch < held->epoch ? Fit::stale : otherwise;
   if (fence.round < held->round) return Fit::stale;
-  // A long prompt comes in several Advances of one round, each with new tokens; what brings nothing
-  // new is the same one again.
+  // A long prompt comes in several Advances of one round, each of which brings new tokens. One that
+  // brings no new tokens in a round that was heard before is a repetition.
   if (fence.round == held->round && (fence.base_length < held->length || advance.tokens.empty())) return Fit::stale;
   if (fence.base_length > held->length) return Fit::gap;
   if (fence.base_length == held->length && fence.prefix_hash == held->hash.value()) return Fit::extend;
@@ -38,7 +42,7 @@ const HeldSequence& Sequences::apply(const DraftKey& key, const Advance& advance
   CHECK(fit == Fit::begin || fit == Fit::extend, "only what fits is applied");
   HeldSequence& held = held_[key];
   if (fit == Fit::begin) {
-    tokens_ -= held.length;
+    tokens_ -= held.length;  // 0 if the sequence is new
     held = HeldSequence{};
   }
   held.epoch = advance.fence.epoch;
@@ -65,6 +69,7 @@ bool Sequences::erase(const DraftKey& key) {
 
 std::vector<DraftKey> Sequences::of(Peer verifier) const {
   std::vector<DraftKey> keys;
+  // Keys order by verifier first, so those of one verifier are neighbours.
   for (auto at = held_.lower_bound(DraftKey{verifier, {}}); at != held_.end() && at->first.verifier == verifier; ++at) {
     keys.push_back(at->first);
   }

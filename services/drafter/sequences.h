@@ -1,5 +1,5 @@
-// The fence book-keeping of the sequences a drafter holds: how much of each it knows, and whether
-// an Advance fits. Ids and numbers only; the tokens themselves live with the method.
+// The fences of the sequences that a drafter holds: how many tokens of each it has, and whether an
+// Advance fits to them. The tokens themselves are with the method. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,51 @@
 
 namespace slipstream {
 
-// What is known of one sequence. Round and length grow within an epoch; committed tokens are never
-// taken back.
+// The state of one sequence. Within an epoch, round and length never decrease, because emitted
+// tokens are never taken back.
 struct HeldSequence {
   Epoch epoch = 0;
   Round round = 0;
-  int32_t length = 0;  // tokens held; hash covers exactly those
-  PrefixHash hash;
-  Time heard{};  // when its newest Advance was applied
+  int32_t length = 0;  // tokens held
+  PrefixHash hash;     // of exactly those tokens
+  Time heard{};        // when the newest Advance was applied
 };
 
+// How an Advance relates to the state of its sequence (docs/design/WIRE.md, section 6).
 enum class Fit : uint8_t {
-  begin,    // starts the sequence (anew): info present, nothing before the new tokens
-  extend,   // goes on from exactly what is held
-  stale,    // an older epoch or round, or the same message again
-  gap,      // tokens before it are missing: keep what is held, ask for the rest
-  mismatch  // another prefix than ours, or never met: nothing held is of use
+  begin,    // it has info and base length 0, and does not extend: the sequence begins, or begins anew
+  extend,   // its base is exactly what is held
+  stale,    // it is of an older epoch or round, or a repeated message: drop it
+  gap,      // tokens between what is held and its base are missing: Resync from what is held
+  mismatch  // another prefix, or an unknown sequence: forget it, Resync from 0
 };
 
-// held: null for a sequence never met. Pure.
+// held: the sequence's state; null if it is unknown.
 Fit fit(const HeldSequence* held, const Advance& advance);
 
-// The fence of a tree that answers this Advance, from the Advance alone: FNV goes on from the value
-// it carries.
+// The fence of a tree that answers this Advance. It follows from the Advance alone, whether the
+// sequence is held or not, because the prefix hash continues from the value in the Advance.
 Fence fence_after(const Advance& advance);
 
+// All sequences that a drafter holds. A key is (verifier, sequence id).
 class Sequences {
  public:
-  // Also the way to hold a new one. Returns what `key` holds after the Advance; fit() must have
-  // said begin or extend.
+  // Applies an Advance, and adds the sequence if it is new. Returns its new state.
+  // REQUIRES: fit(find(key), advance) is `fit`, which is begin or extend.
   const HeldSequence& apply(const DraftKey& key, const Advance& advance, Fit fit, Time now);
   const HeldSequence* find(const DraftKey& key) const;
-  bool erase(const DraftKey& key);  // false: was not there
+  bool erase(const DraftKey& key);  // false: it was not held
 
-  std::vector<DraftKey> of(Peer verifier) const;
-  std::vector<DraftKey> silent_since(Time before) const;
+  std::vector<DraftKey> of(Peer verifier) const;          // those of one verifier
+  std::vector<DraftKey> silent_since(Time before) const;  // those without an Advance after that time
   std::vector<DraftKey> all() const;
   size_t size() const { return held_.size(); }
+  // The lengths of all sequences together.
   int64_t tokens() const { return tokens_; }
 
  private:
-  std::map<DraftKey, HeldSequence> held_;
-  int64_t tokens_ = 0;  // sum of all lengths
+  std::map<DraftKey, HeldSequence> held_;  // ordered by verifier first: of() reads one range
+  int64_t tokens_ = 0;
 };
 
 }  // namespace slipstream

@@ -1,5 +1,5 @@
-// The processes that speak to a drafter on the draft boundary: who passed the check, who
-// misbehaved, who was heard when.
+// The peers that a drafter has heard on the draft boundary: whether each is attached, how often it
+// misbehaved, and when it was last heard. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,25 @@
 
 namespace slipstream {
 
-inline constexpr size_t kVerifierPeersMax = 256;  // remembered; a newcomer takes the place of the one silent longest
+inline constexpr size_t kVerifierPeersMax = 256;  // a new peer beyond these replaces the one that was silent longest
 
 struct VerifierPeer {
-  bool attached = false;
-  int strikes = 0;
-  Time heard{};
+  bool attached = false;  // its last Attach was not refused, and it is not quarantined
+  int strikes = 0;        // malformed or impossible messages
+  Time heard{};           // when its last message arrived
   bool quarantined() const { return strikes >= kStrikesMax; }
 };
 
 class VerifierPeers {
  public:
+  // Null: unknown. The pointer is valid until the peer is evicted.
   VerifierPeer* find(Peer peer) {
     const auto at = peers_.find(peer);
     return at == peers_.end() ? nullptr : &at->second;
   }
 
-  // The entry of this peer, made if it is new. evicted: who was forgotten for it.
+  // Returns the entry of this peer, which is added if it is new, and notes the time. If another
+  // peer had to go to make room, `evicted` is set to it.
   VerifierPeer& meet(Peer peer, Time now, std::optional<Peer>& evicted) {
     if (peers_.size() >= kVerifierPeersMax && !peers_.contains(peer)) {
       const auto silent = std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.heard; });
@@ -39,6 +41,7 @@ class VerifierPeers {
     return met;
   }
 
+  // The number of attached peers.
   size_t attached() const {
     return static_cast<size_t>(std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.attached; }));
   }

@@ -1,4 +1,4 @@
-// Verifiers come, are checked, misbehave and go.
+// The drafter's verifiers: Attach and its check, strikes, and quarantine.
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace slipstream {
 namespace {
 
-// A sentence, or nothing if the two may work together.
+// Why this drafter cannot draft for the sender of the Attach, as a sentence; empty if it can.
 std::string why_not(const Attach& attach, const Fingerprint& ours) {
   if (!attach.versions.includes(kProtocolVersion)) {
     return fmt::format("this drafter speaks protocol version {}, the verifier {} to {}: install the same release on both",
@@ -26,6 +26,8 @@ std::string why_not(const Attach& attach, const Fingerprint& ours) {
 
 }  // namespace
 
+// An evicted peer loses its sequences too, because its later messages are refused until it attaches
+// again.
 VerifierPeer* Drafter::State::meet(Peer peer, Time now) {
   if (worker.is_router(peer)) {
     ++counters.misplaced;
@@ -58,13 +60,15 @@ void Drafter::State::strike(Peer peer, VerifierPeer& from, Effects& effects, con
 
 void Drafter::State::take(const Malformed& event, Time now, Effects& effects) {
   ++counters.malformed;
-  if (worker.is_router(event.peer)) return;
+  if (worker.is_router(event.peer)) return;  // routers get no strikes: this process chose them
   if (VerifierPeer* met = meet(event.peer, now)) strike(event.peer, *met, effects, event.why);
 }
 
 void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects) {
   VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
+  // A verifier may attach again, with the link or with another model. Its sequences stay if it is
+  // accepted and are freed if it is refused.
   std::string refusal = worker.draining() ? "this drafter is leaving: use another" : why_not(event.message, config.fingerprint);
   met->attached = refusal.empty();
   if (met->attached) {

@@ -1,5 +1,5 @@
-// A Hugging Face folder as a GGUF file, in a format of one's choice: what llama.cpp's converter
-// would write of it.
+// Converts a Hugging Face folder to a GGUF file, in a chosen format, as llama.cpp's converter
+// would.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ enum class GgmlType : uint32_t { f32 = 0, f16 = 1, q4_0 = 2, q4_1 = 3, q8_0 = 8,
 
 class GgufOfFolder {
  public:
-  // pre: the name of the pre-tokenizer. weights: where they come from, if not from the folder.
+  // pre: name of the pre-tokenizer. weights: file or folder of the weights; empty: the folder
+  // itself.
   GgufOfFolder(const std::filesystem::path& folder, GgmlType type, const std::string& pre, std::filesystem::path weights = {})
       : config_(read_llama_config(folder).value()),
         checkpoint_(Checkpoint::open(weights.empty() ? folder : weights).value()),
@@ -46,7 +47,7 @@ class GgufOfFolder {
     add_weights();
   }
 
-  // Tokens, merges, types and chat template alone.
+  // Writes tokens, merges, token types and the chat template only.
   static void add_words(GgufWriter& writer, const std::filesystem::path& folder, const std::string& pre) {
     const auto tokenizer = nlohmann::json::parse(std::ifstream(folder / "tokenizer.json"));
     std::vector<std::string> tokens, merges;
@@ -91,7 +92,7 @@ class GgufOfFolder {
     }
   }
 
-  // For a folder without words.
+  // For a folder without a tokenizer.
   void name_tokens() {
     std::vector<std::string> tokens;
     for (int32_t id = 0; id < config_.vocabulary; ++id) tokens.push_back(fmt::format("t{}", id));
@@ -144,8 +145,8 @@ class GgufOfFolder {
     add(at + "mlp.down_proj.weight", config_.hidden, config_.intermediate, 0);
   }
 
-  // heads > 0: rotary partners side by side, as LlamaModel.permute of llama.cpp's converter
-  // reshapes them.
+  // heads > 0: places rotary partners next to each other, as LlamaModel.permute of llama.cpp's
+  // converter does.
   void add(const std::string& name, int32_t rows, int32_t cols, int32_t heads) {
     const HostMatrix matrix = checkpoint_.matrix(name, rows, cols).value();
     std::vector<std::vector<float>> values(static_cast<size_t>(rows), std::vector<float>(static_cast<size_t>(cols)));
@@ -188,8 +189,8 @@ class GgufOfFolder {
     return bytes;
   }
 
-  // A plain rounding to the nearest; where llama.cpp's own quantiser puts the scale does not matter
-  // here.
+  // Rounds to the nearest step. It does not choose the scale as llama.cpp's quantiser does, since
+  // that does not matter here.
   static std::string block(std::span<const float> row, GgmlType type) {
     const auto [least, most] = std::ranges::minmax(row);
     const float size = std::max(std::abs(least), std::abs(most));
@@ -211,7 +212,7 @@ class GgufOfFolder {
     return bytes;
   }
 
-  // As llama.cpp's converter writes Llama 3.1's rule: what each frequency is divided by.
+  // Writes Llama 3.1's rope scaling as llama.cpp's converter does: the divisor of each frequency.
   void add_rope_frequencies() {
     const auto& [factor, low, high, original] = *config_.llama3;
     std::string bytes;

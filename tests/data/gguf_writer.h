@@ -1,4 +1,4 @@
-// Writes GGUF files byte by byte, so that a test can make them right or wrong.
+// Writes GGUF files byte by byte, so that a test can make correct and corrupt ones.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class GgufWriter {
   }
   static std::string raw_text(std::string_view text) { return raw(uint64_t{text.size()}) + std::string(text); }
 
-  // A value as its bytes; or of one of the usual kinds.
+  // Adds a field from the bytes of its value; the functions below do so for the usual kinds.
   GgufWriter& value(std::string_view key, GgufKind kind, const std::string& bytes) {
     fields_ += raw_text(key) + raw(static_cast<uint32_t>(kind)) + bytes;
     ++field_count_;
@@ -43,7 +43,7 @@ class GgufWriter {
     return list(key, GgufKind::i32, list_of.size(), bytes);
   }
 
-  // shape: outermost first. type: ggml's number of it.
+  // shape: outermost dimension first. type: ggml's number of the format.
   GgufWriter& tensor(std::string_view name, uint32_t type, const std::vector<uint64_t>& shape, const std::string& bytes) {
     return tensor_at(data_.size(), name, type, shape, bytes);
   }

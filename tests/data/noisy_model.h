@@ -1,5 +1,4 @@
-// A copy of a model folder whose weights are off by noise: a drafter as good or as poor as a test
-// wants.
+// Copies a model folder and adds noise to its weights, to get a drafter of any quality for a test.
 #pragma once
 
 #include <cmath>
@@ -15,14 +14,16 @@
 
 namespace slipstream {
 
-// Every bf16 weight of `from` times (1 + noise * a standard normal). The folder `to` is made anew.
+// Multiplies every weight of `from`, a folder with bf16 weights in model.safetensors, by (1 + noise
+// * a standard normal). Replaces the folder `to` and returns it. The noise is the same in every
+// run.
 inline std::filesystem::path noisy_model(const std::filesystem::path& from, const std::filesystem::path& to, float noise) {
   std::filesystem::remove_all(to);
   std::filesystem::copy(from, to);
   const auto file = to / "model.safetensors";
   std::vector<char> bytes(std::filesystem::file_size(file));
   std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  uint64_t header = 0;  // its length in bytes, which the file begins with
+  uint64_t header = 0;  // length of the header in bytes, at the beginning of the file
   std::memcpy(&header, bytes.data(), sizeof header);
   std::mt19937_64 random(1);
   std::normal_distribution<float> normal(0, noise);

@@ -1,9 +1,9 @@
-"""Finds the place in the sources that a bug names, so that neither clang-format nor a move hides it.
+"""Finds the place in the sources where a bug is planted. Formatting and moved lines do not hide it.
 
-Pattern and source are compared token by token: white space, line breaks and comments do not count,
-and neither does it matter into how many pieces a long string is broken. In a pattern, `$name` stands
-for any one name together with the objects that it is reached through (`length`, `draft.length`,
-`sequence->draft.length`). The same `$name` stands for the same tokens each time.
+Pattern and source are compared token by token. White space, line breaks and comments do not count, nor
+does it matter how a long string is split. In a pattern, `$name` stands for any one name, including the
+objects through which it is reached (`length`, `draft.length`, `sequence->draft.length`). Equal `$name`s
+stand for equal tokens.
 """
 
 import re
@@ -40,7 +40,7 @@ def tokens_of(text):
 
 
 def stops(source, at):
-    """Where a name that begins at `at` may end. The name `a.b->c` may end behind `a`, behind `b` and behind `c`."""
+    """Yields where a name that begins at `at` may end. `a.b->c` may end after `a`, after `b` and after `c`."""
     while at < len(source) and source[at].kind == "name":
         yield at + 1
         if at + 1 == len(source) or source[at + 1].text not in REACHES:
@@ -49,7 +49,7 @@ def stops(source, at):
 
 
 def match(pattern, source, at, names):
-    """(where `pattern` ends if it begins at `at`, what each of its `$name` stands for), or None."""
+    """If `pattern` matches at `at`: (where it ends, {$name: its tokens}). Else None."""
     while pattern and not pattern[0].text.startswith("$"):
         if at == len(source) or source[at].text != pattern[0].text:
             return None
@@ -67,7 +67,7 @@ def match(pattern, source, at, names):
 
 
 def behind_bracket(source, at):
-    """Behind the bracket that closes the one at `at`."""
+    """Returns the index after the bracket that closes the one at `at`."""
     depth = 0
     for index in range(at, len(source)):
         depth += (source[index].text in OPENS) - (source[index].text in CLOSES)
@@ -77,7 +77,7 @@ def behind_bracket(source, at):
 
 
 def bodies(source, function):
-    """[first, end) of the tokens of each body of a function with this name (`name` or `Class::name`)."""
+    """Yields [first, end), as token indices, of each body of a function with this name (`name` or `Class::name`)."""
     name = [token.text for token in tokens_of(function)]
     for first in range(len(source) - len(name)):
         at = first + len(name)
@@ -91,9 +91,9 @@ def bodies(source, function):
 
 
 def places(pattern, source, function=""):
-    """Each place of `pattern` in `source`, both as tokens.
+    """Yields each place of `pattern` in `source`; both are lists of tokens.
 
-    A place is (its first character, the one behind its last, what each `$name` stands for there).
+    A place is (its first character, the character after its last, {$name: its tokens}).
     """
     for first, end in bodies(source, function) if function else [(0, len(source))]:
         for at in range(first, end):

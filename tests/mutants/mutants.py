@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plants one bug after another into a copy of the sources, and shows who catches it: a test that cannot fail proves nothing.
+"""Plants one bug after another into a copy of the sources and shows which test catches it: a test that cannot fail proves nothing.
 
-    mutants.py                 every bug: builds it, runs its catcher, prints bug, seed or test, and what was said
-    mutants.py --only WORD     those whose name has the word
-    mutants.py --check         only that every bug can still be planted and its test exists (quick; part of make test)
+    mutants.py                 every bug: builds it, runs the test that must catch it, prints bug, test or seed, and the message
+    mutants.py --only WORD     only the bugs whose name contains the word
+    mutants.py --check         checks only that every bug can still be planted and that its test exists (fast; part of make test)
 
-The copy and its build are in build/mutants; the sources here are never touched.
+The copy and its build are in build/mutants; the sources here are never changed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from bugs import BUGS  # noqa: E402
 from planting import ROOT  # noqa: E402
 
 COPY, BUILD = ROOT / "build/mutants/src", ROOT / "build/mutants/build"
-SEEDS = 500  # a bug in the protocol must be found within so many
+SEEDS = 500  # a bug in the protocol must be found within this many seeds
 JOBS = 2
 
 
@@ -30,7 +30,7 @@ def run(*command, **options):
 
 
 def copy_sources():
-    """Only what differs, so that the next build is short."""
+    """Copies only files that differ, so that the next build is short."""
     tracked = run("git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", check=True).stdout
     for name in tracked.splitlines():
         to, text = COPY / name, (ROOT / name).read_bytes()
@@ -47,7 +47,7 @@ def build(target):
 
 
 def caught_by(bug):
-    """(who, what it said), or None."""
+    """Returns (test or seed, its message) if the bug is caught, else None."""
     if bug.catcher == "simulate":
         ran = run(str(BUILD / "tests/sim/simulate"), "--seeds", str(SEEDS), timeout=600)
         if ran.returncode == 0:
@@ -67,7 +67,7 @@ def caught_by(bug):
 
 
 def plant_all(bugs):
-    """{name: (file, its text with the bug in it)}. Ends the program with a line for each bug that cannot be planted or caught."""
+    """Returns {name: (file, its text with the bug)}. Exits with one line for each bug that cannot be planted or has no test."""
     texts, problems = {}, []
     for bug in bugs:
         try:
@@ -97,7 +97,7 @@ def main():
     flags = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2", "-DSLIPSTREAM_WERROR=OFF", "-DSLIPSTREAM_RESEARCH=ON")
     run("cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja", *flags, check=True)
     missed, built = 0, None
-    # Catcher by catcher, each built without bugs first; the end-to-end tests take longest to build, and come last.
+    # Test program by test program, each built without bugs first. The end-to-end tests take longest to build and come last.
     target_of = lambda bug: bug.catcher.split(" ")[0]
     for bug in sorted(bugs, key=lambda bug: (target_of(bug) == "e2e_test", target_of(bug) != "simulate", target_of(bug))):
         if built != target_of(bug):

@@ -1,4 +1,4 @@
-"""Puts a bug into the sources, and says what to edit in bugs.py where that cannot be done."""
+"""Plants a bug into the sources. If that is impossible, says what to edit in bugs.py."""
 
 import fnmatch
 import functools
@@ -9,7 +9,7 @@ import anchor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRODUCT = ("common", "kernels", "research", "services", "tools")
-PREFIX_LEAST = 3  # so many tokens must agree before a place is shown as the one that was probably meant
+PREFIX_LEAST = 3  # this many tokens must agree before a place is suggested
 
 
 @functools.cache
@@ -19,24 +19,24 @@ def read(path):
 
 
 def files_in(where):
-    """All C++ files of a folder and of those below it, or the one file."""
+    """Returns all C++ files below a folder, or the one file."""
     if where.is_file():
         return [where]
     return sorted(path for path in where.rglob("*") if path.suffix in (".h", ".cpp"))
 
 
 def places(pattern, files, function=""):
-    """[(file, first character, behind the last, what its `$name`s stand for)]"""
+    """Returns [(file, first character, character after the last, {$name: its tokens})]."""
     return [(file, *place) for file in files for place in anchor.places(pattern, read(file)[1], function)]
 
 
 def spoken(found, root):
-    """`a.cpp:3, b.cpp:7`"""
+    """Formats places as `a.cpp:3, b.cpp:7`."""
     return ", ".join(f"{file.relative_to(root)}:{read(file)[0].count(chr(10), 0, begin) + 1}" for file, begin, *_ in found[:4])
 
 
 def hint(pattern, bug, root):
-    """Where the text of a bug that was not found may have gone."""
+    """Suggests where the text of a bug that was not found may be now."""
     every = [path for folder in PRODUCT for path in files_in(root / folder)]
     if found := places(pattern, every):
         return f"it is in {spoken(found, root)}: change the bug's folder" + (" or function" if bug.function else "")
@@ -48,7 +48,7 @@ def hint(pattern, bug, root):
 
 
 def planted(bug, root=ROOT):
-    """(the file, its text with the bug in it). The old text must be there exactly once."""
+    """Returns (the file, its text with the bug). The old text must occur exactly once."""
     where, pattern = root / bug.where, anchor.tokens_of(bug.old)
     scope = bug.where + (f" in {bug.function}()" if bug.function else "")
     cannot = f"tests/mutants/bugs.py: '{bug.name}' cannot be planted: "
@@ -71,7 +71,7 @@ PROGRAM = re.compile(r"\b(slipstream_test|add_executable)\(\s*(\w+)(.*?)\)", re.
 
 @functools.cache
 def tests(root=ROOT):
-    """{test program: the names of its tests}, read from the sources. A test of parameters is called `Instance/Suite.Test/0`."""
+    """Returns {test program: the names of its tests}, read from the sources. A parametrised test is `Instance/Suite.Test/0`."""
     found = {}
     for listing in (root / "tests").rglob("CMakeLists.txt"):
         for kind, name, words in PROGRAM.findall(listing.read_text()):
@@ -85,7 +85,7 @@ def tests(root=ROOT):
 
 
 def check_catcher(bug, root=ROOT):
-    """Without this check, only a whole run (half an hour) would notice that a catcher was renamed or moved."""
+    """Checks that the bug's test exists. Otherwise only a whole run (half an hour) would notice a renamed test."""
     program, _, test = bug.catcher.partition(" ")
     if program == "simulate":
         return

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows what hides a bug's place and what does not: what clang-format may do to it, moves, other names, and copies of it."""
+"""Shows what hides the place of a bug and what does not: formatting, moved lines, other names, and copies of its text."""
 
 import pathlib
 import tempfile

@@ -39,7 +39,7 @@ void Client::take(const Delivery& delivery, Time now) {
   if (!tokens_.empty()) longest_pause_ = std::max(longest_pause_, now - heard_);
   heard_ = now;
   if (state_ == State::cut_off) return complain("a dead router delivers");
-  if (state_ == State::abandoned) return;  // on its way when the client left
+  if (state_ == State::abandoned) return;  // sent before the router knew that the client left
   if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));
   tokens_.insert(tokens_.end(), delivery.ids.begin(), delivery.ids.end());
   drafted_ += static_cast<size_t>(std::ranges::count(delivery.drafted, 1));
@@ -54,7 +54,8 @@ void Client::take(const Delivery& delivery, Time now) {
   const bool right = delivery.finish == Finish::stop ? stopped : delivery.finish == Finish::length && full && !stopped;
   if (!right)
     complain(fmt::format("finish {} after {} of {} tokens", static_cast<int>(delivery.finish), tokens_.size(), output_max_));
-  // Of each step what it accepted, and one token of its own, which only the end may cut off.
+  // Each step delivers its accepted nodes and one token of its own. Only the end may cut that token
+  // off, so the histogram has at most one entry for each step.
   const auto by_accepted = delivery.histogram.of_all();
   size_t steps = 0, accepted = 0;
   for (size_t i = 0; i < by_accepted.size(); ++i) steps += by_accepted[i], accepted += i * by_accepted[i];
@@ -62,8 +63,9 @@ void Client::take(const Delivery& delivery, Time now) {
   if (steps > delivery.report.steps) complain(fmt::format("the histogram has {} steps of {}", steps, delivery.report.steps));
 }
 
-// All tokens so far are this truth's, and none comes behind its end.
+// Whether all tokens so far are those of this plain run, with nothing after its end.
 bool Client::follows(Truth& truth) const {
+  // Extend the plain run as far as the answer has come.
   while (truth.tokens.size() < tokens_.size()) truth.tokens.push_back(truth.oracle.next());
   if (static_cast<int32_t>(tokens_.size()) > output_max_) return false;
   for (size_t i = 0; i + 1 < tokens_.size(); ++i) {

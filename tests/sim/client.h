@@ -1,5 +1,5 @@
-// One client: asks once, takes what comes, and knows what must come: the tokens of a plain run,
-// each once, in order, an end, and nothing after it.
+// One client: sends one request and checks what arrives. It must receive the tokens of a plain run,
+// each once and in order, then an end, and nothing after it.
 #pragma once
 
 #include <optional>
@@ -12,31 +12,31 @@ namespace slipstream::sim {
 
 class Client {
  public:
-  // distributions: of the verifiers that there are; an answer follows one of them from its first
-  // token to its last.
+  // distributions: one for each numerics among the verifiers. An answer must follow one of them
+  // from its first token to its last.
   Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions);
 
   enum class State : uint8_t { not_asked, asked, answered, failed, abandoned, cut_off };
 
-  Submit submit(Time now);  // asks
-  Abandon abandon();        // goes away
-  void cut_off();           // its router died
+  Submit submit(Time now);  // sends the request
+  Abandon abandon();        // the client goes away
+  void cut_off();           // the router died
   void take(const Delivery& delivery, Time now);
   void take(const Failure& failure);
 
   State state() const { return state_; }
-  std::string end() const;  // in words, once it has ended
+  std::string end() const;  // in words: how it ended, or that it goes on
   bool ended() const { return state_ != State::asked && state_ != State::not_asked; }
   const Failure& failure() const { return failure_; }
-  const std::optional<std::string>& complaint() const { return complaint_; }  // what must not be, the first of it
+  const std::optional<std::string>& complaint() const { return complaint_; }  // the first violation; none: all is well
   size_t tokens() const { return tokens_.size(); }
   Time longest_pause() const { return longest_pause_; }                                   // between two deliveries
-  Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since it heard last
+  Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since the last delivery
 
  private:
   struct Truth {
     ToyOracle oracle;
-    std::vector<TokenId> tokens;  // as far as it was asked
+    std::vector<TokenId> tokens;  // of the plain run, computed as far as needed
   };
   bool follows(Truth& truth) const;
   void complain(std::string what) {
@@ -48,7 +48,7 @@ class Client {
   int32_t output_max_;
   std::vector<Truth> truths_;
   std::vector<TokenId> tokens_;
-  size_t drafted_ = 0;  // of tokens_
+  size_t drafted_ = 0;  // those of tokens_ that were drafted
   State state_ = State::not_asked;
   Time heard_{};
   Time longest_pause_{};

@@ -1,6 +1,6 @@
-// One life of one process in virtual time: drives an actor just as runtime/node.h does, with a
-// clock that began at its birth, one alarm, and at most one compute job. It can be frozen
-// (SIGSTOP): then everything waits for it to go on, its clock excepted.
+// One life of one process in virtual time. It drives an actor as runtime/node.h does: with a clock
+// that began at its start, one alarm, and at most one compute job. A frozen process (SIGSTOP)
+// handles nothing until it is thawed, but its clock runs on.
 #pragma once
 
 #include <deque>
@@ -17,8 +17,8 @@
 
 namespace slipstream::sim {
 
-// Where lives take place. Whatever ends is kept until the world ends, so that a late happening
-// finds it, dead.
+// The world in which processes live. Ended processes are kept until the world ends, since a late
+// happening may refer to them.
 struct Place {
   VirtualTime& time;
   Network& network;
@@ -56,11 +56,11 @@ class Process : public Listener {
       happening();
     }
   }
-  // Told to stop, it says farewell, and ends when it is done.
+  // begin_drain() tells it to stop; it drains, and ends once done() is true.
   virtual void begin_drain() = 0;
   virtual bool done() const = 0;
   bool leaving() const { return leaving_; }
-  void slow_down(double factor) {  // of its compute jobs
+  void slow_down(double factor) {  // factor on the duration of its compute jobs
     if (factor == slowness_) return;
     if (factor > 1)
       place_.trace.line(name_, "SLOW, by {:.0f}", factor);
@@ -68,7 +68,7 @@ class Process : public Listener {
       place_.trace.line(name_, "as fast as before");
     slowness_ = factor;
   }
-  // Its compute job ends no more, until it comes round; everything else of it goes on.
+  // The compute job does not end until come_round(); everything else continues.
   void hang() {
     place_.trace.line(name_, "HANGS");
     hung_ = true;
@@ -80,7 +80,7 @@ class Process : public Listener {
   void say(Peer peer, Message message) { place_.network.send(incarnation_, peer, std::move(message)); }
 
  protected:
-  // Now, or when it goes on, or never.
+  // Runs `what` now; if the process is frozen, when it thaws; if it is dead, never.
   void happen(VirtualTime::Happening what) {
     if (!alive_) return;
     if (frozen_)
@@ -97,7 +97,7 @@ class Process : public Listener {
   Place place_;
   bool leaving_ = false;
   bool hung_ = false;
-  std::optional<VirtualTime::Happening> held_;  // hung: the end of its job
+  std::optional<VirtualTime::Happening> held_;  // the end of the job, while hung
 
  private:
   Incarnation incarnation_;
@@ -105,20 +105,20 @@ class Process : public Listener {
   Time born_;
   bool alive_ = true, frozen_ = false;
   double slowness_ = 1;
-  std::deque<VirtualTime::Happening> happenings_;  // while frozen
+  std::deque<VirtualTime::Happening> happenings_;  // what happened while frozen
 };
 
 template <class Config>
 Incarnation incarnation_of(const Config& config) {
   if constexpr (requires { config.process; })
-    return config.process.incarnation;  // a worker's
+    return config.process.incarnation;  // a worker's configuration
   else
     return config.incarnation;
 }
 
-// Work: how a job is done and how long it takes; for actors without jobs std::monostate. Local:
-// takes each effect which is neither a message, a link, a job, a note nor the alarm, and every
-// message before it is sent, which it may change.
+// Work: runs a job and says how long it takes; std::monostate for actors without jobs. Local:
+// handles each effect that is not a message, link, job, note or alarm. It also sees every message
+// before it is sent, and may change it.
 template <Actor A, class Work, class Local>
 class Life final : public Process {
  public:
@@ -141,7 +141,7 @@ class Life final : public Process {
   const A& actor() const { return actor_; }
   Work& work() { return work_; }
 
-  void post(Event event) {  // from another thread of this process
+  void post(Event event) {  // called by another thread of this process
     happen([this, event = std::move(event)]() mutable { tell(std::move(event)); });
   }
 
@@ -198,7 +198,7 @@ class Life final : public Process {
     alarm_ = wake.at;
     place_.time.at(in_world(wake.at), [this, at = wake.at] {
       happen([this, at] {
-        if (alarm_ != at) return;  // another has replaced it
+        if (alarm_ != at) return;  // a later WakeAt has replaced this alarm
         alarm_.reset();
         tell(Woke{});
       });

@@ -10,7 +10,8 @@ namespace {
 
 TokenId another(TokenId token) { return (token + 1) % kToyVocabulary; }
 
-// After each row of a tree the token chosen there, for sure.
+// The target's distributions after the rows of a tree, each certain of the token that was sampled
+// there. A sampled tree is then accepted exactly where plain decoding agrees with it.
 class CertainDistributions final : public TargetDistributions {
  public:
   explicit CertainDistributions(std::span<const TokenId> sampled_tokens) {
@@ -28,6 +29,8 @@ Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
   for (const RejectionTask& rejection_task : plan.rejection_tasks) {
     const auto rows =
         std::span(plan.step.sampling).subspan(rejection_task.first_wanted, static_cast<size_t>(rejection_task.tree.size()) + 1);
+    // gather() plans greedy sampling for these rows, whose tokens it ignores. Sample them as plain
+    // decoding would.
     for (RowSampling& row : rows) row.params = rejection_task.sampling;
   }
   const auto forward_us = static_cast<uint32_t>(took_.count());
@@ -47,7 +50,8 @@ Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
   return output;
 }
 
-// After each event every node has one fate, every request one state, every Advance one answer.
+// Invariants after each event: every drafted node has one fate, every request one state, every
+// Advance one answer.
 
 void ToClients::after(const RouterLife& life) {
   const RouterCounters& c = life.actor().counters();
@@ -74,8 +78,9 @@ void Temper::sends(DrafterLife& life, To<Tree>& tree) {
   if (random_.chance(traits_.mischief)) traits_.misplaced ? misplace(tree.message) : spoil(tree.message);
 }
 
-// Guesses that the first few tokens come true, and sends the tree for then. Now and then the guess
-// is wrong: no such tree may ever be verified, whence its nodes are wrong, too.
+// Guesses the next few tokens and sends the tree that follows them, for a later round. Sometimes
+// the guess is wrong. No such tree may ever be accepted, so its nodes are wrong, too, and would be
+// noticed.
 void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
   const auto steps = static_cast<size_t>(random_.between(1, 5));
   std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);
@@ -96,7 +101,7 @@ void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
   life.say(tree.peer, ahead);
 }
 
-// No tree.
+// Makes the tree invalid.
 void Temper::spoil(Tree& tree) {
   switch (random_.between(0, 2)) {
     case 0:
@@ -111,7 +116,8 @@ void Temper::spoil(Tree& tree) {
   }
 }
 
-// A tree for something else than is there: never to be verified, and wrong if it is.
+// Makes a tree for another round, epoch or prefix. It must never be verified; its nodes are wrong,
+// so that it would be noticed.
 void Temper::misplace(Tree& tree) {
   for (TreeNode& node : tree.nodes) node.token = another(node.token);
   switch (random_.between(0, 4)) {

@@ -1,5 +1,5 @@
-// The three kinds of process: the product's actors with toy models where theirs compute, and what
-// of their doings concerns the simulation.
+// The three kinds of process: the product's actors with toy models instead of real ones, and the
+// checks that follow each event.
 #pragma once
 
 #include <functional>
@@ -22,15 +22,15 @@ class VerifyWork {
   VerifyWork(ToyDistribution distribution, int32_t cache_blocks, uint64_t seed)
       : target_(distribution, cache_blocks), random_(seed, "verify") {}
   Time takes(const VerifyPlan& plan) { return took_ = Time(random_.between(2000, 6000) + 30 * plan.step.rows()); }
-  // Judged rows are certain of the token that plain decoding would choose, so that sampled trees
-  // change no word either.
+  // For rejection tasks, the target's distribution at each row is certain of the token that plain
+  // decoding would sample. So sampled trees do not change the words either.
   Result<StepOutput> run(VerifyPlan& plan);
   uint64_t judged() const { return judged_; }
 
  private:
   ToyTarget target_;
   Time took_{};
-  uint64_t judged_ = 0;  // sampled trees, with nodes
+  uint64_t judged_ = 0;  // sampled trees with nodes
   RandomSource random_;
 };
 
@@ -47,9 +47,9 @@ class DraftWork {
   RandomSource random_;
 };
 
-using Breach = std::function<void(std::string)>;  // an oracle is violated
+using Breach = std::function<void(std::string)>;  // reports a violated oracle
 
-// Hands the router's deliveries to the clients.
+// Passes the router's deliveries to the clients.
 class ToClients {
  public:
   ToClients(std::function<void(Delivery)> deliver, std::function<void(Failure)> fail, Breach breach)
@@ -77,7 +77,8 @@ class WatchVerifier {
   Breach breach_;
 };
 
-// A drafter that runs ahead, or that spoils its trees, on the way out.
+// Makes a drafter misbehave: it may run ahead of the verifier, or spoil its trees before they are
+// sent.
 class Temper {
  public:
   Temper(const DrafterTraits& traits, uint64_t seed, Breach breach)

@@ -8,8 +8,8 @@
 namespace slipstream::sim {
 namespace {
 
-// A sequence is named by its router's identity, of which the last four digits are shown, and its
-// request's number there.
+// Writes a sequence as the last four digits of its router's incarnation and the number of its
+// request there.
 std::string of(const SequenceId& sequence, Epoch epoch) {
   return fmt::format("{:04x}/{} epoch {}", sequence.router & 0xFFFF, sequence.counter, epoch);
 }

@@ -12,7 +12,7 @@ using Message = std::variant<Hello, WorkerHeartbeat, Leaving, Welcome, Refuse, R
                              Accepted, Refused, Tokens, Assign, Attach, Attached, Advance, Release, Tree, Resync, Unknown>;
 
 Boundary boundary(const Message& message);
-std::string describe(const Message& message);  // for a trace: its kind and what it is about
-bool routine(const Message& message);          // heartbeats: a trace leaves them out
+std::string describe(const Message& message);  // for a trace: the kind of message and what it refers to
+bool routine(const Message& message);          // heartbeats, which a trace omits
 
 }  // namespace slipstream::sim

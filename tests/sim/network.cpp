@@ -3,10 +3,10 @@
 namespace slipstream::sim {
 namespace {
 
-// As libzmq is set in zmq/zmq_transport.cpp.
+// The same timeouts as libzmq has in zmq/zmq_transport.cpp.
 constexpr Time kSilentLeast = std::chrono::milliseconds(4000), kSilentMost = std::chrono::milliseconds(6000);
 constexpr Time kDialLeast = std::chrono::milliseconds(1), kDialMost = std::chrono::milliseconds(120);
-constexpr Time kEndSeen = std::chrono::microseconds(100);  // the end of a connection, after its last byte
+constexpr Time kEndSeen = std::chrono::microseconds(100);  // from the last byte of a connection to its end
 
 }  // namespace
 
@@ -19,6 +19,7 @@ void Network::close(Incarnation self) {
   nodes_.erase(self);
   for (const auto& [key, link] : links_) {
     if (key.first != self && link.to != self) continue;
+    // The kernel delivers what the process had sent before its end.
     const Time end = std::max({time_.now(), link.newest[0], link.newest[1]}) + kEndSeen;
     time_.at(end, [this, key = key, session = link.session] { hang_up(key, session); });
   }
@@ -48,7 +49,7 @@ void Network::connect(Incarnation self, Peer peer, const std::string& endpoint) 
   dial({self, peer});
 }
 
-// An incoming connection stays, but nothing of it is heard until it connects anew
+// An incoming connection stays open, but its messages are ignored until it connects again
 // (zmq/incoming_peers.h).
 void Network::disconnect(Incarnation self, Peer peer) {
   const auto at = way(self, peer);
@@ -88,6 +89,7 @@ void Network::send(Incarnation self, Peer peer, Message message) {
     if (!routine(message)) trace_.line(alive(self)->name, "   ... which is lost");
     return;
   }
+  // The copy may arrive out of order.
   if (random_.chance(weather.doubled)) {
     ++tallies_.doubled;
     carry(*at, message, false);
@@ -129,11 +131,12 @@ void Network::take(const Way& way, Link& link, Message message) {
   if (way.direction == 1) return receiver->listener->hear(way.key.second, std::move(message));
   if (link.ignored) return;
   const Peer sender = incoming_peer(way.key.first);
+  // A bound process learns of a connector with its first message, as with a ROUTER socket.
   if (!std::exchange(link.greeted, true)) receiver->listener->up(sender);
   receiver->listener->hear(sender, std::move(message));
 }
 
-// The connection that `self` calls `peer`; none: it does not stand.
+// Returns the connection that `self` names `peer`, if it exists.
 std::optional<Network::Way> Network::way(Incarnation self, Peer peer) const {
   const bool incoming = (peer.id & kIncomingPeer) != 0;
   if (!incoming) {
@@ -162,11 +165,13 @@ bool Network::in_trouble(const Key& key, const Link& link) {
   return alive(key.first) == nullptr || alive(link.to) == nullptr || parted(key.first, link.to);
 }
 
-// Nothing passes any more, or again, over this process's links.
+// Updates this process's links after a separation, a join, a freeze or a thaw: connects those that
+// can be connected, schedules the end of those that are silent, and delivers what was held back.
 void Network::look_at(Incarnation self) {
   for (auto& [key, link] : links_) {
     if (key.first == self && link.to == 0) dial(key);
     if (link.to == 0 || (key.first != self && link.to != self)) continue;
+    // The link ends only if the same trouble still lasts at the timeout; `trouble` identifies it.
     const uint64_t trouble = ++link.trouble;
     if (in_trouble(key, link)) {
       time_.in(random_.between(kSilentLeast, kSilentMost), [this, key = key, session = link.session, trouble] {
@@ -196,7 +201,7 @@ void Network::dial(const Key& key) {
   });
 }
 
-// Both ends learn that the connection is gone; the connector tries again.
+// Closes a connection at both ends; the connector then tries again.
 void Network::hang_up(const Key& key, uint64_t session) {
   const auto at = links_.find(key);
   if (at == links_.end() || at->second.session != session || at->second.to == 0) return;

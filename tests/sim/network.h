@@ -1,7 +1,9 @@
-// The network between simulated processes, with the semantics of runtime/transport.h: links from a
-// connector to whoever is bound at an endpoint, messages in order within a link, and no promise at
-// all. Weather loses, doubles, reorders and delays messages; two processes can be separated, and a
-// link that carries nothing for long is ended by the kernel.
+// The network between simulated processes, with the semantics of runtime/transport.h: a connector
+// has a link to the process that is bound at an endpoint, a link keeps the order of messages, and
+// nothing is guaranteed.
+//
+// Weather loses, doubles, reorders and delays messages. Two processes can be separated. A link that
+// carries nothing for long is closed, as the kernel would close it.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +24,13 @@
 
 namespace slipstream::sim {
 
-struct Weather {  // of one boundary; shares of its messages
+struct Weather {  // of one boundary; the numbers are shares of its messages
   double lost = 0, doubled = 0, reordered = 0, delayed = 0;
-  Time usual_least{30}, usual_most{200};  // what every message takes
-  Time reorder_most{20'000};              // a reordered or doubled one, besides
-  double straggles = 0.2;                 // share of those that take much longer
+  Time usual_least{30}, usual_most{200};  // latency of every message
+  Time reorder_most{20'000};              // added for a reordered or doubled message, at most
+  double straggles = 0.2;                 // share of reordered messages that take much longer
   Time straggle_most{3'000'000};
-  Time delay_least{1000}, delay_most{50'000};  // a delayed one, besides; those behind it wait
+  Time delay_least{1000}, delay_most{50'000};  // added for a delayed message; later messages of the link wait for it
 };
 using Climate = std::array<Weather, 3>;  // [Boundary]
 
@@ -51,14 +53,15 @@ class Network {
 
   void set(const Climate& climate) { climate_ = climate; }
 
-  // A life begins, bound at an endpoint if it has one; listener outlives it.
+  // A process begins, bound at `endpoint` if it has one. REQUIRES: `listener` outlives the process.
   void open(Incarnation self, std::string name, Listener& listener, std::optional<std::string> endpoint);
-  // It ends: what it sent still arrives, then its links are down.
+  // A process ends. Messages that it sent still arrive, then its links go down.
   void close(Incarnation self);
-  // It hears and says nothing more, or again; the kernel keeps its connections.
+  // freeze: the process receives and sends nothing; the kernel keeps its connections. thaw: it
+  // continues.
   void freeze(Incarnation self);
   void thaw(Incarnation self);
-  // Nothing passes between two processes, or everything again.
+  // separate: nothing passes between two processes. join: everything passes again.
   void separate(Incarnation a, Incarnation b);
   void join(Incarnation a, Incarnation b);
 
@@ -75,16 +78,16 @@ class Network {
     std::optional<std::string> endpoint;
     bool frozen = false;
   };
-  using Key = std::pair<Incarnation, Peer>;  // who connects, and how it names the link
+  using Key = std::pair<Incarnation, Peer>;  // the connector, and its name for the link
   struct Link {
     std::string endpoint;
     Incarnation to = 0;                        // 0: not connected
-    uint64_t session = 0;                      // grows with each connection: what was sent in an older one does not arrive
-    bool greeted = false;                      // `to` has heard from it
-    bool ignored = false;                      // by `to`
-    uint64_t trouble = 0;                      // grows when separations begin and end
-    std::array<Time, 2> newest{};              // the last arrival by direction: 0 from the connector, 1 to it
-    std::vector<VirtualTime::Happening> held;  // what would arrive while separated
+    uint64_t session = 0;                      // number of the connection; messages of an earlier one do not arrive
+    bool greeted = false;                      // `to` has received a message from it
+    bool ignored = false;                      // `to` has disconnected: it ignores what arrives
+    uint64_t trouble = 0;                      // changes when a separation begins or ends
+    std::array<Time, 2> newest{};              // last arrival in each direction: 0 from the connector, 1 to it
+    std::vector<VirtualTime::Happening> held;  // arrivals that wait for the end of a separation
   };
   struct Way {  // one direction of one connection
     Key key;
@@ -93,11 +96,11 @@ class Network {
   };
 
   std::optional<Way> way(Incarnation self, Peer peer) const;
-  Link* current(const Way& way);  // null: that connection has ended
+  Link* current(const Way& way);  // null: the connection has ended
   Node* alive(Incarnation self);
   bool parted(Incarnation a, Incarnation b) const { return separated_.contains(std::minmax(a, b)); }
   bool in_trouble(const Key& key, const Link& link);
-  void look_at(Incarnation self);  // its links, after trouble began or ended
+  void look_at(Incarnation self);  // checks its links after a separation or freeze began or ended
   void dial(const Key& key);
   void hang_up(const Key& key, uint64_t session);
   void carry(const Way& way, Message message, bool in_order);

@@ -1,4 +1,4 @@
-// What must hold in a world, and what it saw (docs/design/SIMULATOR.md).
+// The oracles of a world, and the counts of what happened in it (docs/design/SIMULATOR.md).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace slipstream::sim {
 namespace {
 
-constexpr Time kStallMost = std::chrono::seconds(4);  // where no process is at fault
+constexpr Time kStallMost = std::chrono::seconds(4);  // longest pause of an answer, if no process is at fault
 
 }  // namespace
 
@@ -27,6 +27,8 @@ std::optional<std::string> World::complaint() {
     }
     if (clients_[i].state() != Client::State::failed) continue;
     const Failure& failure = clients_[i].failure();
+    // The only fair failure: no verifier for longer than the router waits, and only if faults may
+    // take verifiers away.
     const bool away = scenario_.verifier_wait_ms < 8000 && !scenario_.rolling;
     const bool fair = failure.code == "no_verifier" && away;
     if (!fair) return fmt::format("request {} failed: {} {}", i + 1, failure.code, failure.message);
@@ -51,11 +53,11 @@ std::optional<std::string> World::leftovers() const {
   }
   for (size_t i = 0; i < verifiers_.size(); ++i) {
     const VerifierCounters& c = verifiers_[i].now()->actor().counters();
+    // All blocks must be free or kept in the prefix cache; any other is leaked.
     const auto blocks = static_cast<uint64_t>(scenario_.verifiers[i].cache_blocks);
     if (c.live + c.fates.of(Fate::held) > 0 || c.blocks_free + c.blocks_kept != blocks) {
       return fmt::format("{} keeps {} sequences, {} nodes, {} of {} blocks", verifiers_[i].now()->name(), c.live,
-                         c.fates.of(Fate::held),
-                         blocks - c.blocks_free - c.blocks_kept, blocks);
+                         c.fates.of(Fate::held), blocks - c.blocks_free - c.blocks_kept, blocks);
     }
     if (c.attaches_waiting > 0) {
       return fmt::format("{} waits for {} drafters to answer its Attach", verifiers_[i].now()->name(), c.attaches_waiting);
@@ -68,6 +70,7 @@ std::optional<std::string> World::leftovers() const {
     }
   }
   const Tallies sum = tallies();
+  // If every drafter is the target itself and no tree is wrong, no node may be rejected.
   const bool perfect = std::ranges::all_of(scenario_.drafters,
                                            [](const DrafterTraits& d) {
                                              return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced);

@@ -1,5 +1,5 @@
-// All chance of a simulation: a seed and a purpose give the same throws on every machine, whatever
-// else is thrown for.
+// The randomness of a simulation: a seed and a purpose give the same numbers on every machine,
+// independent of other purposes.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class RandomSource {
   }
   Time between(Time least, Time most) { return Time(between(least.count(), most.count())); }
   template <class T>
-  T& pick(std::span<T> of) {  // not of none
+  T& pick(std::span<T> of) {  // REQUIRES: `of` is not empty
     return of[static_cast<size_t>(between(0, static_cast<int64_t>(of.size()) - 1))];
   }
 

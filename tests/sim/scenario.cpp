@@ -10,13 +10,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Time kBeginsMost = milliseconds(800);
-constexpr int kSoakOfEach = 2;  // routers, verifiers, drafters of a soak
+constexpr int kSoakOfEach = 2;  // number of routers, of verifiers and of drafters of a soak
 constexpr int kSoakWavesPerFaults = 10;
 
 Climate draw_climate(RandomSource& random) {
   Climate climate;
   for (Weather& weather : climate) {
-    if (random.chance(0.3)) continue;  // fair
+    if (random.chance(0.3)) continue;  // fair weather
     const double harshness = random.share();
     weather.lost = 0.1 * harshness * random.share();
     weather.doubled = 0.1 * harshness * random.share();
@@ -27,7 +27,7 @@ Climate draw_climate(RandomSource& random) {
   return climate;
 }
 
-// rush: when all ask at about the same time.
+// rush: the time at which all clients ask, if they ask together.
 Ask draw_ask(RandomSource& random, int routers, std::optional<Time> rush) {
   Ask ask{.when = rush ? *rush + random.between(Time(0), Time(milliseconds(100))) : random.between(Time(0), kRequestsEnd),
           .router = static_cast<int>(random.between(0, routers - 1)),
@@ -49,7 +49,7 @@ Ask draw_ask(RandomSource& random, int routers, std::optional<Time> rush) {
   return ask;
 }
 
-// Never so much that no token is left.
+// Never forbids all tokens.
 void draw_logits_params(Ask& ask, RandomSource& random) {
   if (!random.chance(0.35)) return;
   LogitsParams& how = ask.logits_params;
@@ -83,7 +83,7 @@ Fault draw_fault(RandomSource& random, std::span<const Machine> machines, std::o
   return fault;
 }
 
-// A verifier that joins while the others have more than enough to do.
+// Lets one verifier join while the others are overloaded.
 void draw_joiner(Scenario& s, RandomSource& random, std::optional<Time> rush) {
   if (s.verifiers.size() < 2 || !rush || !random.chance(0.4)) return;
   s.begins[static_cast<size_t>(s.routers) + s.verifiers.size() - 1] = *rush + random.between(Time(0), Time(milliseconds(800)));
@@ -99,7 +99,7 @@ void draw_joiner(Scenario& s, RandomSource& random, std::optional<Time> rush) {
   std::ranges::sort(s.faults, {}, &Fault::when);
 }
 
-// Prompts with one long beginning, as a system prompt is.
+// Gives most prompts one long common beginning, like a system prompt.
 void draw_shared_prompt(Scenario& s, RandomSource& random) {
   if (!random.chance(0.25)) return;
   std::vector<TokenId> shared(static_cast<size_t>(random.between(64, 70)));
@@ -112,7 +112,8 @@ void draw_shared_prompt(Scenario& s, RandomSource& random) {
   }
 }
 
-// One verifier whose compute job never ends, while it heartbeats: others can take its work.
+// Lets one verifier hang: its compute job never ends, while its heartbeats go on. Other verifiers
+// can take over its work.
 void draw_hang(Scenario& s, RandomSource& random) {
   const bool others = s.verifiers.size() > 1 && std::ranges::none_of(s.verifiers, &VerifierTraits::other_numerics);
   if (s.calm() || s.rolling || !others || !random.chance(0.3)) return;
@@ -206,7 +207,8 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
       fault.when += wave * kWaveEvery;
       fault.whom.index %= kSoakOfEach;
       fault.from.index %= kSoakOfEach;
-      if (fault.what != Fault::What::hang) s.faults.push_back(fault);  // who hangs comes round at a world's end only
+      // No hangs: a process recovers from one only at the end of a world.
+      if (fault.what != Fault::What::hang) s.faults.push_back(fault);
     }
   }
   return s;

@@ -1,5 +1,5 @@
-// What one seed stands for: who takes part, what the network is like, who asks what, and what goes
-// wrong when. All of it is sampled before the run begins, so that a person can read it.
+// Everything that one seed determines: the processes, the network, the requests and the faults. It
+// is sampled before the run begins, so that a person can read it.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,36 @@
 
 namespace slipstream::sim {
 
-inline constexpr Time kFaultsEnd = std::chrono::seconds(8);    // of one wave: then the weather is fair and everybody is there
-inline constexpr Time kRequestsEnd = std::chrono::seconds(7);  // the last is asked before
-inline constexpr Time kWaveEvery = std::chrono::seconds(20);   // of a soak
-inline constexpr int32_t kToyContext = 128;                    // tokens
+// End of the faults of one wave. Afterwards the weather is fair and every process runs.
+inline constexpr Time kFaultsEnd = std::chrono::seconds(8);
+inline constexpr Time kRequestsEnd = std::chrono::seconds(7);  // the last request is sent before
+inline constexpr Time kWaveEvery = std::chrono::seconds(20);   // period of the waves of a soak
+inline constexpr int32_t kToyContext = 128;                    // longest sequence, in tokens
 
 enum class Kind : uint8_t { router, verifier, drafter };
-struct Machine {  // where one process after another lives
+struct Machine {  // the place of one process and its successors
   Kind kind = Kind::router;
   int index = 0;
   bool operator==(const Machine&) const = default;
 };
 
 struct VerifierTraits {
-  bool other_numerics = false;  // its bits differ: it cannot go on where one of the others fell
+  bool other_numerics = false;  // its bits differ: it cannot continue a sequence of the others
   int32_t cache_blocks = 0;
   int32_t step_rows_max = 0;
 };
 struct DrafterTraits {
-  double noise = 0;           // of its model: 0 is the target itself
-  double siblings = 0;        // share of its nodes that have the runner-up beside them
-  bool new_endpoint = false;  // each life binds another one
-  bool runs_ahead = false;    // sends trees for what it thinks comes next, too
+  double noise = 0;           // of its model; 0: the target itself
+  double siblings = 0;        // share of its nodes that get the runner-up as a sibling
+  bool new_endpoint = false;  // each life binds another endpoint
+  bool runs_ahead = false;    // also sends trees for rounds that it expects
   double mischief = 0;        // share of its trees that are spoilt
-  bool misplaced = false;     // and how: for something else than their fence says, instead of no trees at all
+  // How it spoils trees: true, by moving them to another place than their fence says; false, by
+  // invalid content.
+  bool misplaced = false;
 };
 
-struct Ask {  // of one client
+struct Ask {  // one client's request
   Time when{};
   int router = 0;
   std::vector<TokenId> prompt;
@@ -49,15 +52,17 @@ struct Ask {  // of one client
   bool speculate = true;
   Rule rule = Rule::coupled;
   LogitsParams logits_params = {};
-  std::optional<Time> patience;  // it goes away so long after asking
+  std::optional<Time> patience;  // time after the request at which it goes away
 };
 
 struct Fault {
   enum class What : uint8_t { kill, freeze, separate, slow, drain, hang };
   What what = What::kill;
-  Time when{}, lasts{};  // a killed or drained process is started again so long after its end; a hung one never comes round
-  Machine whom, from;    // separate: from whom
-  double factor = 1;     // slow: its jobs take so many times longer
+  // lasts: a killed or drained process restarts this long after its end. A hung one recovers only
+  // at the end of the world.
+  Time when{}, lasts{};
+  Machine whom, from;  // `from`: for separate, the second process
+  double factor = 1;   // slow: factor on the duration of its jobs
 };
 
 struct Scenario {
@@ -73,15 +78,16 @@ struct Scenario {
   std::vector<Fault> faults;
 
   int waves = 1;                                // of requests and faults, kWaveEvery apart
-  bool rolling = false;                         // nothing but drains: no request may fail
+  bool rolling = false;                         // only drains happen: no request may fail
   bool calm() const { return faults.empty(); }  // only the network is bad: no request may stall
   Time healed() const { return (waves - 1) * kWaveEvery + kFaultsEnd; }
 
+  // Samples the scenario of a seed, the same on every machine.
   static Scenario draw(uint64_t seed);
-  // The same processes for so many waves, of which one in ten has faults: what is little in one
-  // world adds up here.
+  // Runs the same processes for `waves` waves, of which one in ten has faults. Leaks that are small
+  // in one world add up here.
   static Scenario soak(uint64_t seed, int waves);
-  std::string text() const;
+  std::string text() const;  // for a person
 };
 
 }  // namespace slipstream::sim

@@ -1,5 +1,5 @@
-// The instruments themselves: a simulation that is not exactly what its seed says, or a network
-// that loses what it should not, would prove nothing.
+// Tests of the simulator itself. A simulation that does not depend on its seed alone, or a network
+// that loses what it should deliver, would prove nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(Simulation, IsTheSameWithAndWithoutATrace) {
   EXPECT_TRUE(untraced.trace().empty());
 }
 
-// A router is killed amid an answer, another is separated from the only verifier for a while.
+// A router is killed during an answer; another is separated from the only verifier for a while.
 TEST(Simulation, ATraceTellsOfArrivalsEndsAndThatAllIsWellAgain) {
   using std::chrono::milliseconds;
   Scenario s{.seed = 1};
@@ -57,7 +57,7 @@ TEST(Simulation, ATraceTellsOfArrivalsEndsAndThatAllIsWellAgain) {
   EXPECT_LT(place("finish length"), place("request 2 is answered whole, with 40 tokens"));
 }
 
-// One verifier, slow, with eight answers under way; another joins.
+// One slow verifier decodes eight answers; another verifier joins.
 TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   constexpr double kJoins = 2.0, kSoon = 1.0;  // seconds
   Scenario s{.seed = 1};
@@ -84,8 +84,8 @@ TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   EXPECT_LT(std::stod(*first), kJoins + kSoon) << *first;
 }
 
-// The same processes for hundreds of requests: a block, a name or a hold that each hundredth
-// request leaves adds up.
+// The same processes serve hundreds of requests: a block, a name or a reference that one request in
+// a hundred leaks adds up.
 TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
   const Verdict verdict = World(Scenario::soak(1, 90), false).live();
   EXPECT_EQ(verdict.broken, std::nullopt);
@@ -95,15 +95,15 @@ TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
   EXPECT_GT(verdict.tallies.prefix_tokens, 1000u);
 }
 
-// Eight answers under way; the target itself drafts, and dies or hangs at a moment of which there
-// are many.
+// Eight answers are being decoded. The drafter is the target itself; it dies or hangs, at each of
+// many moments.
 void expect_short_pause(Fault::What what, int moment) {
   constexpr Time kDeadline{Tuning{}.deadline_us}, kStep{6000 + 30 * 8 * (1 + Tuning{}.nodes_max)}, kMessages{4 * 200};
   Scenario s{.seed = 1};
   s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax}};
   s.drafters = {{}};
   s.begins.assign(3, Time(0));
-  s.wait_share = 1000;  // every tree is waited for
+  s.wait_share = 1000;  // steps wait for every tree
   s.verifier_wait_ms = 10'000;
   s.asks.assign(8, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 0}, .output_max = 110});
   s.faults = {{.what = what,
@@ -125,7 +125,7 @@ TEST(Simulation, ADrafterThatHangsCostsAStreamADeadlineAtMost) {
   for (int moment = 0; moment < 200; ++moment) expect_short_pause(Fault::What::freeze, moment);
 }
 
-// A step of one sequence in block 0: the context, then a tree behind it.
+// A step of one sequence in block 0: the context, followed by a tree.
 StepPlan one_block() {
   StepPlan step;
   step.block_table = {0};
@@ -176,7 +176,7 @@ TEST(ToyTarget, AnswersWronglyWhenARowWasNotMoved) {
   EXPECT_NE(run(moved, {{2, 1}}), run(unmoved, {}));
 }
 
-// Keeps what it hears.
+// Records the messages that it receives.
 struct Ear final : Listener {
   std::vector<uint64_t> heard;
   int ups = 0, downs = 0;

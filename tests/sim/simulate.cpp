@@ -1,6 +1,6 @@
-// simulate [--first SEED] [--seeds COUNT] [--trace]: lives through that many seeds, and says what
-// it saw. The first seed that violates an oracle ends it with that seed's trace; `simulate --first
-// SEED --trace` shows it again. --soak HOURS: one world for that long instead.
+// simulate [--first SEED] [--seeds COUNT] [--trace]: runs this many scenarios and prints what
+// happened in them. It stops at the first seed that violates an oracle and prints its trace, which
+// `simulate --first SEED --trace` shows again. --soak HOURS: runs one world for that long instead.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -15,7 +15,7 @@
 namespace slipstream::sim {
 namespace {
 
-uint64_t at_work = 0;  // the seed, for a CHECK that aborts
+uint64_t at_work = 0;  // the current seed, for the message of a CHECK that aborts
 
 void name_the_seed(int) {
   std::fprintf(stderr, "seed %llu: a broken invariant\n", static_cast<unsigned long long>(at_work));
@@ -25,7 +25,7 @@ void name_the_seed(int) {
 constexpr uint64_t kSeedsMax = 1'000'000'000'000;
 constexpr double kSoakHoursMax = 24 * 7;
 
-// What worlds were seen to do, and how fast.
+// What happened in the worlds that were run, and how fast they ran.
 struct Seen {
   Tallies sum;
   uint64_t happenings = 0;

@@ -1,4 +1,4 @@
-// What simulations saw: how often each thing happened that they are there to provoke.
+// Counts how often simulations saw each event that they are meant to provoke.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Tallies {
   struct Row {
     std::string_view name;
     uint64_t count = 0;
-    std::string_view why;  // what looks like a fault and is none; empty: nothing does
+    std::string_view why;  // explains a count that looks like a fault and is none; "": needs no explanation
   };
   std::vector<Row> rows() const;
 };

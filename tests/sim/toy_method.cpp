@@ -10,9 +10,9 @@ namespace slipstream::sim {
 namespace {
 
 constexpr float kConfidence = 0.9F;
-constexpr double kStillPrefills = 0.05;  // share of asks that are not answered before the next job
+constexpr double kStillPrefills = 0.05;  // share of asks left unanswered, as by a method that still prefills
 
-// [nodes + 1] of the children of each row, all alike.
+// [nodes + 1] the draft distribution of each row: uniform over its children.
 std::vector<OwnedDistribution> even_distributions(const std::vector<TreeNode>& nodes) {
   std::vector<std::vector<TokenId>> children(nodes.size() + 1);
   for (const TreeNode& node : nodes) children[static_cast<size_t>(node.parent + 1)].push_back(node.token);
@@ -60,8 +60,8 @@ Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
 
 RowSampling ToyMethod::row(const Held& held) const { return held.spec.row(held.length - held.spec.prompt_length); }
 
-// A chain; now and then the runner-up beside a node, each as likely as the other where they are
-// sampled.
+// Grows a chain. Some nodes get the runner-up as a sibling; for rules with sampled drafts both are
+// equally likely.
 DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
   std::vector<TreeNode> nodes;
   std::array<float, kToyVocabulary> logits;
@@ -75,6 +75,7 @@ DraftTree ToyMethod::grow(const Held& held, const StopRule& rule) {
     nodes.push_back({token, parent, survival});
     const bool sibling = random_.chance(siblings_) && rule.admits(survival, depth, static_cast<int>(nodes.size()));
     if (sibling) {
+      // The runner-up: what the same noise would choose without the first token.
       logits[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
       nodes.push_back({sample_token(logits, row(at), scratch_), parent, survival / 2});
     }

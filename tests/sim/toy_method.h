@@ -1,5 +1,5 @@
-// A draft method over a toy model, chosen with the shared noise: the target itself, a poor copy of
-// it, or another model.
+// A draft method over a toy model that samples with the shared noise. The model is the target
+// itself, a poor copy of it, or another model.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ class ToyMethod final : public Method {
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
 
-  // The likeliest next tokens, for running ahead of the verifier; nothing for an unknown key.
+  // Returns the likeliest next tokens, for running ahead of the verifier; empty for an unknown key.
   std::vector<TokenId> foresee(const DraftKey& key, int tokens);
 
  private:
@@ -41,7 +41,7 @@ class ToyMethod final : public Method {
   void logits(const Held& held, std::span<float> out) const;  // [kToyVocabulary] of the next token
 
   ToyDistribution distribution_;
-  double siblings_;  // share of nodes that have the runner-up beside them
+  double siblings_;  // share of nodes that get the runner-up as a sibling
   RandomSource random_;
   std::map<DraftKey, Held> sequences_;
   SamplingScratch scratch_;

@@ -9,6 +9,7 @@
 namespace slipstream::sim {
 
 void ToyDistribution::logits(uint64_t context, std::span<float> out) const {
+  // Keyed by context and model only: a replay or another verifier computes the same logits.
   RandomSource own(context ^ weights, "logits");
   for (float& logit : out) logit = static_cast<float>(4 * own.share());
   if (noise == 0) return;
@@ -24,9 +25,9 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
       const auto entry = step.sequence[row] * step.blocks_max + position / kBlockTokens;
       return step.block_table[static_cast<size_t>(entry)] * kBlockTokens + position % kBlockTokens;
     };
-    // As attend() does: the positions before, then those ancestors that lie in the tree. A prompt's
-    // row sees itself as its last position and a tree's row as its last ancestor; both write before
-    // anybody reads.
+    // Reads the cache as attend() does: first the positions before, then the ancestors in the tree.
+    // A prompt's row counts itself as its last visible position, a tree's row as its last ancestor;
+    // both write their cache row before any row is read.
     ToyContext context;
     const bool in_tree = step.ancestors[row] != 0;
     const int32_t before = in_tree ? step.visible[row] : step.visible[row] - 1;
@@ -62,7 +63,7 @@ ToyOracle::ToyOracle(ToyDistribution distribution, const ToyQuestion& question)
 TokenId ToyOracle::next() {
   std::array<float, kToyVocabulary> logits;
   distribution_.logits(context_.hash(), logits);
-  if (logits_params_.any()) {  // from the beginning each time: no state that a replay could lose
+  if (logits_params_.any()) {  // rebuilt for each token: no state that a replay could lose
     LogitsProcessor logits_processor(logits_params_);
     logits_processor.add_prompt(std::span(tokens_).first(prompt_));
     logits_processor.add_output(std::span(tokens_).subspan(prompt_));

@@ -1,5 +1,5 @@
-// A language model of a few lines: the logits after a context are random numbers keyed by the
-// tokens of that context. It has a cache like a real one, one row a position, so that a step that
+// A language model of a few lines. The logits after a context are random numbers keyed by the
+// context's tokens. Like a real model it has a cache of one row a position, so that a step that
 // reads a wrong, stale or unmoved row gives wrong tokens.
 #pragma once
 
@@ -17,19 +17,20 @@ namespace slipstream::sim {
 inline constexpr int32_t kToyVocabulary = 24;
 inline constexpr TokenId kToyStop = 0;
 
-// Which model: equal distributions give equal logits.
+// Identifies a model: equal values give equal logits.
 struct ToyDistribution {
   uint64_t weights = 1;
-  double noise = 0;  // share of other logits mixed in: 0 the model itself, 1 another one
+  double noise = 0;  // share of unrelated logits mixed in; 0: the model itself, 1: another one
 
   void logits(uint64_t context, std::span<float> out) const;  // [kToyVocabulary]
 };
 
-// The state after some tokens; what a cache row holds is the state's word.
+// The state after some tokens. A cache row holds one 64-bit word that stands for its token and
+// position.
 class ToyContext {
  public:
   void add(TokenId token, int32_t position) { read(row(token, position)); }
-  uint64_t row(TokenId token, int32_t position) const {  // what that token writes
+  uint64_t row(TokenId token, int32_t position) const {  // the word that a token writes into its cache row
     return mix(hash_ ^ (static_cast<uint64_t>(token) << 32 | static_cast<uint32_t>(position + 1)));
   }
   void read(uint64_t row) { hash_ = mix(hash_ * 31 + row); }
@@ -43,12 +44,12 @@ class ToyContext {
   uint64_t hash_ = 0;
 };
 
-// The target's cache and forward pass: runs what gather() planned.
+// The target's cache and forward pass; runs what gather() planned.
 class ToyTarget {
  public:
   ToyTarget(ToyDistribution distribution, int32_t cache_blocks)
       : distribution_(distribution), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
-  std::vector<TokenId> run(const Step& step);  // [wanted]
+  std::vector<TokenId> run(const Step& step);  // [wanted] sampled tokens
 
  private:
   ToyDistribution distribution_;
@@ -64,12 +65,12 @@ struct ToyQuestion {
   uint64_t seed = 0;
 };
 
-// Plain decoding of one request, without any of our machinery but adjust() and choose(): what every
-// answer must equal.
+// Decodes one request plainly, without any of the product's machinery but the logits processor and
+// the sampling of a token. Every answer must equal its tokens.
 class ToyOracle {
  public:
   ToyOracle(ToyDistribution distribution, const ToyQuestion& question);
-  TokenId next();  // and goes on from it
+  TokenId next();  // appends the token and returns it
 
  private:
   void add(TokenId token);

@@ -1,5 +1,5 @@
-// What happened in a run, line by line, for people: who, and what. Off, it costs a test of a flag;
-// a run that failed is run again with it on.
+// A readable log of a run: the time, the process and the event of each line. While off it costs one
+// test of a flag; a failed run is repeated with it on.
 #pragma once
 
 #include <string>

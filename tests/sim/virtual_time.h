@@ -1,5 +1,5 @@
-// Virtual time: what happens next. Of equal times the one that was planned first comes first, so
-// that a run is a function of its seed alone.
+// Virtual time: a queue of future happenings. Happenings of equal time occur in the order in which
+// they were planned, so that a run depends on its seed alone.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,15 @@ class VirtualTime {
   Time now() const { return now_; }
   uint64_t happened() const { return happened_; }
 
+  // Plans a happening. A time in the past means now.
   void at(Time when, Happening what) {
     plans_.push_back({std::max(when, now_), planned_++, std::move(what)});
     std::ranges::push_heap(plans_, later);
   }
   void in(Time delay, Happening what) { at(now_ + delay, std::move(what)); }
 
-  // Lets everything happen up to that time. False: so much happens at one time that it would never
-  // come.
+  // Runs all happenings up to `end`. Returns false if more than kAtOnceMax of them occur at one
+  // time, so that `end` would never come.
   bool run_until(Time end) {
     uint64_t at_once = 0;
     while (!plans_.empty() && plans_.front().when <= end) {
@@ -54,7 +55,7 @@ class VirtualTime {
 
   Time now_{0};
   uint64_t planned_ = 0, happened_ = 0;
-  std::vector<Plan> plans_;  // a heap, the next in front
+  std::vector<Plan> plans_;  // a heap with the next one in front
 };
 
 }  // namespace slipstream::sim

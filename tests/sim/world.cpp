@@ -11,18 +11,18 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Time kLookEvery = milliseconds(200);
-constexpr Time kEndMost = seconds(40);         // after the world has healed: every request has ended by then
-constexpr Time kDrainLook = milliseconds(20);  // a process that was told to stop looks whether it is done
-constexpr Time kGrace = seconds(25);           // and goes on for so long
-constexpr Time kSettle = seconds(12);          // leases end, drafters sweep
-constexpr uint64_t kWeights = 11;              // of the served model, as workers tell
+constexpr Time kEndMost = seconds(40);         // after healing: every request must have ended by then
+constexpr Time kDrainLook = milliseconds(20);  // how often a draining process checks whether it is done
+constexpr Time kGrace = seconds(25);           // longest drain
+constexpr Time kSettle = seconds(12);          // until leases have ended and drafters have swept
+constexpr uint64_t kWeights = 11;              // weights hash of the served model, as workers report it
 
 Fingerprint fingerprint(uint64_t weights) {
   return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
 }
 
-// What verifiers believe of steps at birth: the truth, or, every other life, that each row costs as
-// much as the first. No belief may change a word.
+// The cost model with which a verifier starts. Every other life gets a wrong one, in which each row
+// costs as much as the first. No cost model may change an answer.
 CostModel belief(bool true_one) {
   StepTimes times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? 0.004 + 30e-6 * kCostRows[i] : 0.004 * kCostRows[i];
@@ -51,6 +51,7 @@ World::World(Scenario scenario, bool trace)
   add(Kind::router, routers_.size());
   add(Kind::verifier, verifiers_.size());
   add(Kind::drafter, drafters_.size());
+  // An answer follows the numerics of the verifier on which it started; clients must know both.
   const bool two = std::ranges::any_of(scenario_.verifiers, &VerifierTraits::other_numerics);
   for (size_t i = 0; i < scenario_.asks.size(); ++i) {
     clients_.emplace_back(scenario_.asks[i], i + 1, std::span(distributions_).first(two ? 2 : 1));
@@ -71,7 +72,7 @@ void World::begin(const Machine& machine) {
   }
 }
 
-// What a process calls that finds an oracle violated; the first finding counts.
+// Called when a process violates an oracle. Only the first violation is kept.
 Breach World::breach() {
   return [this](std::string found) { broken_ = broken_.value_or(std::move(found)); };
 }
@@ -84,8 +85,8 @@ std::vector<std::string> World::router_endpoints() const {
 
 void World::begin_router(int index) {
   Home<RouterLife>& home = router(index);
-  // Where nothing but the network is bad, what was lost must be mended by those who sent it, not by
-  // starting all over.
+  // In a calm scenario no process fails, only messages. The process that sent a lost message must
+  // repair that itself, so the timeouts that would replace a process or start over are long.
   const bool calm = scenario_.calm();
   const bool heartbeats_come = scenario_.climate[0].lost + scenario_.climate[0].delayed == 0;
   const bool starts_are_lost = scenario_.climate[1].lost > 0;
@@ -190,7 +191,7 @@ void World::plan() {
 void World::ask(size_t client) {
   const Ask& ask = scenario_.asks[client];
   RouterLife* life = router(ask.router).now();
-  if (life == nullptr || life->leaving()) {  // connection refused, or 503: the client tries again
+  if (life == nullptr || life->leaving()) {  // connection refused, or status 503: the client retries
     time_.in(kLookEvery, [this, client] { this->ask(client); });
     return;
   }
@@ -213,7 +214,8 @@ void World::tell_end(RequestId request) {
   trace_.line("client", "request {} {}, with {} tokens", request, client.end(), client.tokens());
 }
 
-// A process that was told to stop ends when it is done, or at the latest then; another one begins.
+// Ends a draining process when it is done, at the latest at `latest`, and later starts its
+// successor.
 void World::drain(const Fault& fault, Incarnation whom, Time latest) {
   Process* now = process(fault.whom);
   if (now == nullptr || now->incarnation() != whom) return;
@@ -232,6 +234,7 @@ void World::kill(const Machine& machine, bool by_itself) {
   if (victim == nullptr) return;
   victim->kill(by_itself);
   ++(by_itself ? tallies_.drained : tallies_.kills);
+  // The connections of clients are part of their router: they are cut off with it.
   for (auto at = asked_.lower_bound({victim, 0}); at != asked_.end() && at->first == victim; ++at) {
     const size_t client = at->second;
     if (clients_[client].state() != Client::State::asked) continue;
@@ -317,12 +320,14 @@ Verdict World::live() {
     if (!time_.run_until(time_.now() + kLookEvery)) broken_ = "time stands still: an alarm rings for ever";
   }
   if (!broken) broken = unended();
+  // After the end, let leases expire and late messages arrive: only then must every process be
+  // empty.
   if (!broken) {
     for (const Machine& machine : machines_) {
       if (Process* now = process(machine)) now->come_round();
     }
     if (!time_.run_until(time_.now() + kSettle)) broken_ = "time stands still: an alarm rings for ever";
-    settled_ = 0;  // nobody may have heard anything after the end
+    settled_ = 0;  // check all again: no client may have received anything after its end
     broken = complaint();
   }
   if (!broken) broken = leftovers();

@@ -1,5 +1,5 @@
-// A deployment of the product's own actors in virtual time, living through one scenario, and the
-// oracles that judge it.
+// Runs one scenario: a deployment of the product's own actors in virtual time, with the oracles
+// that check it.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 namespace slipstream::sim {
 
 struct Verdict {
-  std::optional<std::string> broken;  // the oracle that was violated, and how
+  std::optional<std::string> broken;  // the violated oracle and how it was violated
   Tallies tallies;
   uint64_t happenings = 0;
   Time end{};
@@ -27,12 +27,16 @@ class World {
  public:
   World(Scenario scenario, bool trace);
   ~World();
+  // Runs the scenario until every request has ended and leases have expired. Stops at the first
+  // violation. Call it once.
   Verdict live();
-  const std::vector<std::string>& trace() const { return trace_.lines(); }
+  const std::vector<std::string>& trace() const { return trace_.lines(); }  // empty unless the world traces
 
  private:
+  // One machine and its processes, the newest last. Ended ones stay for late happenings and for the
+  // final checks.
   template <class L>
-  struct Home {  // of one machine: its lives, the newest last; the dead stay, for late happenings and the audit
+  struct Home {
     std::string name;
     std::vector<std::unique_ptr<L>> lives;
     L* now() const { return lives.empty() || !lives.back()->alive() ? nullptr : lives.back().get(); }
@@ -53,17 +57,17 @@ class World {
   void drain(const Fault& fault, Incarnation whom, Time latest);
   void heal();
   void ask(size_t client);
-  void tell_end(RequestId request);  // in the trace
+  void tell_end(RequestId request);  // writes the end of a request into the trace
   bool all_ended() const;
 
-  // Oracles. Each gives a sentence if it is violated.
+  // Oracles. Each returns a sentence if it is violated.
   std::optional<std::string> complaint();
   std::optional<std::string> unended() const;
   std::optional<std::string> leftovers() const;
   Tallies tallies() const;
 
   Scenario scenario_;
-  std::vector<ToyDistribution> distributions_;  // of the numerics there are
+  std::vector<ToyDistribution> distributions_;  // of each numerics, see VerifierTraits::other_numerics
   VirtualTime time_;
   Trace trace_;
   Network network_;
@@ -73,10 +77,11 @@ class World {
   std::vector<Home<VerifierLife>> verifiers_;
   std::vector<Home<DrafterLife>> drafters_;
   std::vector<Client> clients_;
-  std::set<std::pair<const Process*, size_t>> asked_;  // which life was asked by which client; request i + 1 is of client i
-  size_t settled_ = 0;                                 // so many clients, the first ones, have ended and were judged
-  std::optional<std::string> broken_;                  // found while it ran
-  Tallies tallies_;                                    // of faults; the rest is counted at the end
+  // Which process was asked by which client (its index). The request of client i has the id i + 1.
+  std::set<std::pair<const Process*, size_t>> asked_;
+  size_t settled_ = 0;                 // the first `settled_` clients have ended and been checked
+  std::optional<std::string> broken_;  // a violation that was found during an event
+  Tallies tallies_;                    // counts of faults; the others are added up at the end
 };
 
 }  // namespace slipstream::sim

@@ -1,13 +1,13 @@
-// A stage for one actor: tells it events, remembers its effects, moves its clock. Tests of actors
+// Drives one actor in a test: tells it events, records its effects, and moves its clock. Tests then
 // read as sentences:
 //
-//   Stage stage(verifier);                                  // the first event, Woke at time 0, has been told
+//   Stage stage(verifier);                                  // tells it the first event, Woke at time 0
 //   stage.hears(kRouter, Welcome{...});
 //   EXPECT_EQ(stage.says<Hello>().message.role, Role::verifier);  // the oldest unseen To<Hello>; none: the test fails
-//   EXPECT_TRUE(stage.silent<Tokens>());                          // no unseen To<Tokens>
-//   StepPlan& plan = stage.runs<StepPlan>();                // the job that it wants run
-//   stage.finishes(Choices{...});                           // hands job and result back
-//   stage.waits(std::chrono::milliseconds(3));              // time passes; alarms ring when they are due
+//   EXPECT_TRUE(stage.silent<Tokens>());                    // no unseen To<Tokens>
+//   VerifyPlan& plan = stage.runs<VerifyPlan>();            // the job that it wants to run
+//   stage.finishes(StepOutput{...});                        // returns the job and its result
+//   stage.waits(std::chrono::milliseconds(3));              // time passes; due alarms ring
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Stage {
 
   explicit Stage(A& actor) : actor_(actor) { tell(Woke{}); }
 
-  // What happens to it.
+  // Events for the actor.
   void tell(Event event) {
     std::vector<Effect> effects;
     actor_.on(std::move(event), now_, effects);
@@ -67,7 +67,7 @@ class Stage {
     now_ = end;
   }
 
-  // Time passes while the process does not run: alarms ring at the end.
+  // Time passes while the process does not run; a due alarm rings at the end.
   void sleeps(Time duration) {
     now_ += duration;
     if (alarm_ && *alarm_ <= now_) {
@@ -76,8 +76,8 @@ class Stage {
     }
   }
 
-  // What it does: the oldest unseen effect of a kind is taken; others stay. None: the test fails
-  // and a default comes back.
+  // Returns the oldest unseen effect of a kind; the others stay unseen. If there is none, the test
+  // fails and a default is returned.
   template <class E>
   E does() {
     const auto at = find<E>();
@@ -90,7 +90,7 @@ class Stage {
     return effect;
   }
   template <class E>
-  bool idle() const {  // nothing unseen of this kind
+  bool idle() const {  // no unseen effect of this kind
     return std::ranges::none_of(effects_, [](const Effect& effect) { return std::holds_alternative<E>(effect); });
   }
   template <class M>
@@ -102,14 +102,14 @@ class Stage {
     return idle<To<M>>();
   }
   template <class M>
-  const To<M>* newest() const {  // of the unseen, which stay so; null: none
+  const To<M>* newest() const {  // the newest unseen one, which stays unseen; null: none
     const auto at = std::ranges::find_if(effects_.rbegin(), effects_.rend(),
                                          [](const Effect& effect) { return std::holds_alternative<To<M>>(effect); });
     return at == effects_.rend() ? nullptr : &std::get<To<M>>(*at);
   }
-  void forget() { effects_.clear(); }  // all that is unseen
+  void forget() { effects_.clear(); }  // marks all effects as seen
 
-  // Compute jobs: at most one runs.
+  // Compute jobs. At most one runs at a time.
   template <class J = Job>
   J& runs() {
     EXPECT_FALSE(job_) << "a job runs already";
@@ -117,7 +117,7 @@ class Stage {
     return *job_;
   }
   template <class J = Job>
-  bool rests() const {  // wants no job run
+  bool rests() const {  // wants to run no job
     return idle<Run<J>>();
   }
   void finishes(Result<Outcome> result) {

@@ -1,7 +1,7 @@
 """The arrows between layers (docs/design/ARCHITECTURE.md) as one table. A layer is a folder and a CMake target of the same name."""
 
-# layer: the folder it lives in, and the layers it may stand on directly; what those stand on it may include too.
-# A service has two or three layers: X is the actor, and PARTS names the files of its folder that belong to another one.
+# layer: its folder, and the layers that it may include directly. It may also include whatever those may include.
+# A service has two or three layers: X is the actor, and PARTS names the files of its folder that belong to another layer.
 LAYERS = {
     "base": ("common/base", []),
     "sampling": ("common/sampling", ["base", "kernels_cpu", "kernels_exact"]),
@@ -39,14 +39,14 @@ LAYERS = {
     "theory": ("research/theory", ["rejection"]),
 }
 
-# The files of a service that are not its actor: what reads files, speaks to the network or shows a page. Names without ending.
+# The files of a service that are not part of its actor: they read files, use the network or show a page. Names without ending.
 PARTS = {
     "router_main": ["main", "metrics_page", "model_folder", "router_host"],
     "verifier_main": ["load_target", "main", "metrics_page"],
     "drafter_main": ["main", "metrics_page", "model_folder"],
 }
 
-# Third-party headers and the only folders that see them, so that a library can be replaced in one place.
+# Third-party headers and the only folders that may include them, so that a library can be replaced in one place.
 ZONES = {
     "capnp": ["common/wire"],
     "kj": ["common/wire"],
@@ -66,7 +66,7 @@ TOP_LEVEL = {
 
 
 def layer_of(path):
-    """The layer whose folder holds this file, or None (tests and benchmarks may include anything)."""
+    """The layer whose folder contains this file, or None: tests and benchmarks may include anything."""
     for name, files in PARTS.items():
         folder = LAYERS[name][0]
         if any(path.startswith(f"{folder}/{file}.") for file in files):
@@ -82,7 +82,7 @@ def layers_in(folder):
 
 
 def reachable(layer, arrows=None):
-    """All layers that `layer` may include: itself and what its arrows lead to, however far."""
+    """All layers that `layer` may include: itself, and every layer that arrows lead to, directly or not."""
     arrows = arrows or {name: below for name, (_, below) in LAYERS.items()}
     seen, wanted = set(), [layer]
     while wanted:

@@ -1,4 +1,4 @@
-"""What tidy asks of comments and pages: headers say what they are, references lead somewhere, lines can be read side by side."""
+"""The rules for comments and pages: headers say what they are for, references exist, and lines are narrow enough to read side by side."""
 
 import pathlib
 import re
@@ -6,7 +6,7 @@ import re
 COLUMNS_MAX = 100  # of a comment on a line of its own, and of a page's text; tables and code may be wider
 CODE = {".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".capnp"}
 
-# Files of others that our comments cite: the sources of libzmq and of the papers' authors.
+# Files of other projects that our comments cite: sources of libzmq and of the papers' authors.
 CITED = {"fq.cpp", "stream_engine_base.cpp"}
 
 FILE_NAME = re.compile(r"(?<![\w./<*{-])((?:[\w.-]+/)*[\w-]+\.(?:h|cpp|cu|py|md|capnp))\b(?![/{*])")
@@ -31,7 +31,7 @@ def headers_open_with_a_comment(sources):
 
 
 def is_there(name, near, sources):
-    """A file named in a comment: from the root, from the folder of the file that names it, or by the end of its path."""
+    """Whether a file named in a comment exists: from the root, from the folder of the file that names it, or as the end of a path."""
     beside = str(pathlib.PurePosixPath(near).parent / name)
     return name in sources or beside in sources or any(path.endswith("/" + name) for path in sources)
 
@@ -64,7 +64,7 @@ def comments_are_narrow(sources):
             continue
         for number, line in enumerate(source.lines, 1):
             text = re.match(r"\s*// ?(.*)", line)
-            if text and len(line) > COLUMNS_MAX and not text[1].startswith("  "):  # what is indented is a table or a command
+            if text and len(line) > COLUMNS_MAX and not text[1].startswith("  "):  # indented lines are tables or commands
                 yield source.path, number, f"this comment has {len(line)} columns, over {COLUMNS_MAX}: wrap it"
 
 

@@ -1,4 +1,4 @@
-"""What tidy asks of the sources. Each rule yields (path, line, message); a message says what to do."""
+"""The rules for the sources. Each rule yields (path, line, message); a message says what to do."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ from sources import CPP
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
 
-# (rule, path): why it may stay. An exception that nothing needs any more is an error too.
+# (rule, path): why it may stay. An exception that is no longer needed is an error, too.
 EXCEPTIONS = {}
 
 
@@ -64,7 +64,7 @@ def cmake_says_what_the_sources_say(sources):
         if name != layer and not name.startswith(layer + "_"):
             yield path, 1, f"target {name} is not the layer of {folder}: folder = target = layer (tests/tidy/layers.py)"
             continue
-        part = name if name in layers.LAYERS else layer  # a target of some of a layer's files stands where the layer does
+        part = name if name in layers.LAYERS else layer  # a target with some of a layer's files belongs to the layer
         for other in below:
             if layers.LAYERS.get(other) and other not in layers.reachable(part):
                 yield path, 1, f"{name} links {other}: {layers.why_not(part, other)}"
@@ -138,9 +138,9 @@ NOT_A_FUNCTION = re.compile(r"^\s*(namespace|struct|class|enum|union|extern|if|f
 
 
 def functions(source):
-    """(first line, last line, name), by the indentation that clang-format makes: the body ends at the first "}" as deep as its head."""
+    """Yields (first line, last line, name). Relies on clang-format's indentation: a body ends at the first "}" as deep as its head."""
     lines = source.lines
-    start = None  # index of the first line of the statement that is being read
+    start = None  # index of the first line of the current statement
     index = 0
     while index < len(lines):
         line = lines[index].rstrip()
@@ -164,7 +164,7 @@ def functions(source):
         index += 1
 
 
-# Spelt in pieces so that this file does not fail its own rule.
+# Written in pieces so that this file does not break its own rule.
 MACHINE = re.compile("(?<![\\w.])/(wo" + "rk|t" + "mp|ro" + "ot|ho" + "me)/")
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 

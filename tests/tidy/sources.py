@@ -1,4 +1,4 @@
-"""The files of the project as tidy sees them: whatever is there and not ignored."""
+"""The text files of the project that tidy reads: all files that git does not ignore."""
 
 import os
 import pathlib
@@ -17,14 +17,14 @@ class Source:
         self.suffix = pathlib.PurePosixPath(path).suffix
 
     def includes(self):
-        """(line number, name, whether in quotes)"""
+        """Yields (line number, name, whether it is in quotes)."""
         for number, line in enumerate(self.lines, 1):
             if "include" in line and (match := INCLUDE.match(line)):
                 yield number, match[2], match[1] == '"'
 
 
 def ignored_names(root):
-    """The plain names of .gitignore ("/build/", "target/"); nothing fancier is used here."""
+    """The plain names in .gitignore ("/build/", "target/"). Patterns are not supported, since none are used."""
     names = {".git"}
     ignore = root / ".gitignore"
     if ignore.exists():

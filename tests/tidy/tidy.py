@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Style as a test: holds the sources to the arrows between layers and to the habits of docs/design/HACKING.md. Usage: tidy.py ROOT"""
+"""Checks the sources against the arrows between layers and the habits of docs/design/HACKING.md. Usage: tidy.py ROOT"""
 
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that tidy can fail: each rule meets one planted offence. Usage: tidy_test.py ROOT [unittest's arguments]"""
+"""Shows that tidy can fail: plants one offence for each rule. Usage: tidy_test.py ROOT [unittest's arguments]"""
 
 import pathlib
 import shutil
@@ -18,7 +18,7 @@ TREE = sources.load(ROOT)
 
 
 def messages(rule, path, text):
-    """What `rule` says of `path`, were it to hold `text`."""
+    """Returns what `rule` reports for `path` if that file contained `text`."""
     return [message for where, _, message in rule({**TREE, path: sources.Source(path, text)}) if where == path]
 
 

@@ -87,8 +87,8 @@ void ZmtpPeer::shake_hands(std::string_view socket_type) const {
 
 bool ZmtpPeer::send(std::string_view bytes) const {
   while (!bytes.empty()) {
-    // Whoever cuts with a full buffer leaves a window of zero: only its FIN tells, and a blocking
-    // send() does not look for it.
+    // A peer that closes with a full receive buffer leaves a window of zero. Only its FIN tells
+    // that it is gone, and a blocking send() does not look for that; hence poll() for POLLRDHUP.
     pollfd ready{.fd = fd_, .events = POLLOUT | POLLRDHUP, .revents = 0};
     if (poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(kZmtpWait).count())) <= 0) return false;
     if ((ready.revents & ~POLLOUT) != 0) return false;

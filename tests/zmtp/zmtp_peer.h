@@ -1,6 +1,7 @@
-// A peer that speaks ZeroMQ's wire protocol (ZMTP 3.0, NULL) by hand over one TCP connection, since
-// libzmq is too polite for some of what the tests want to do: messages that never end, handshakes
-// that stop half way, a socket that is never read. Everything blocks, for at most kZmtpWait.
+// A peer that speaks ZeroMQ's wire protocol (ZMTP 3.0, NULL mechanism) by hand over one TCP
+// connection. libzmq cannot produce some of the input that the tests need: messages that never end,
+// handshakes that stop half way, a socket that is never read. All calls block, for at most
+// kZmtpWait.
 #pragma once
 
 #include <chrono>
@@ -15,18 +16,17 @@ inline constexpr std::chrono::seconds kZmtpWait{20};
 
 class ZmtpPeer {
  public:
-  // To 127.0.0.1, as a DEALER with the handshake done; throws where nobody listens or the handshake
-  // fails.
+  // Connects to 127.0.0.1 as a DEALER and completes the handshake. Throws if nothing listens or the
+  // handshake fails.
   static ZmtpPeer connect(uint16_t port);
-  static ZmtpPeer connect_silently(uint16_t port);  // the TCP connection alone
+  static ZmtpPeer connect_silently(uint16_t port);  // only the TCP connection
   ~ZmtpPeer();
   ZmtpPeer(ZmtpPeer&& other) noexcept;
   ZmtpPeer& operator=(ZmtpPeer&&) = delete;
 
-  // Bytes as they are; false: the other side has ended the connection, or does not read for so
-  // long.
+  // Sends raw bytes. False: the other side closed the connection, or did not read for kZmtpWait.
   bool send(std::string_view bytes) const;
-  bool ended() const;  // waits for the other side's end and drops what comes before it
+  bool ended() const;  // waits for the other side's end; drops what arrives before it
 
  private:
   friend class ZmtpListener;
@@ -35,7 +35,7 @@ class ZmtpPeer {
   int fd_;
 };
 
-// The other direction: somebody's DEALER connects here. As a ROUTER.
+// The other direction: accepts the connection of a DEALER, as a ROUTER.
 class ZmtpListener {
  public:
   ZmtpListener();  // 127.0.0.1, any free port
@@ -43,8 +43,8 @@ class ZmtpListener {
   ZmtpListener(const ZmtpListener&) = delete;
   ZmtpListener& operator=(const ZmtpListener&) = delete;
   uint16_t port() const { return port_; }
-  ZmtpPeer accept() const;                                                      // with the handshake done
-  std::optional<ZmtpPeer> accept_within(std::chrono::milliseconds wait) const;  // nullopt: nobody, or no handshake
+  ZmtpPeer accept() const;                                                      // completes the handshake
+  std::optional<ZmtpPeer> accept_within(std::chrono::milliseconds wait) const;  // nullopt: no connection, or no handshake
 
  private:
   int fd_ = -1;
@@ -52,7 +52,8 @@ class ZmtpListener {
 };
 
 std::string zmtp_frame(std::string_view body, bool more);
-// Many frames, each with more to come, of so many bytes: what an endless message consists of.
+// Returns frames of `frame_bytes` bytes, each flagged "more follows": repeated, they form an
+// endless message.
 std::string endless_part(size_t frame_bytes);
 
 }  // namespace slipstream

@@ -1,4 +1,4 @@
-"""Turns a Llama-family GGUF file into a Hugging Face model folder, with numpy and the `gguf` package only (no torch).
+"""Converts a Llama-family GGUF file to a Hugging Face model folder, with only numpy and the `gguf` package (no torch).
 
     python tools/setup/gguf_to_hf.py MODEL.gguf OUTPUT_FOLDER
 
@@ -20,7 +20,7 @@ import numpy as np
 TOKEN_TYPE_NORMAL = 1
 TOKEN_TYPE_CONTROL = 3
 
-# The pre-tokeniser is code in each runtime, so a GGUF only names it. SmolLM splits digits one by one, then GPT-2's pattern.
+# Pre-tokenisers are code in each runtime; a GGUF file only names one. SmolLM splits off single digits, then uses GPT-2's pattern.
 PRE_TOKENIZERS = {
     "smollm": {
         "type": "Sequence",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a build step with its output in .run/logs/NAME.log: a line of progress on a terminal, the end of the log on failure.
+# Runs a build step with its output in .run/logs/NAME.log. Shows one line of progress on a terminal, and the end of the log on failure.
 #
 #   tools/setup/quietly.sh NAME COMMAND...
 set -euo pipefail

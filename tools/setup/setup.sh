@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Puts everything in place that building, testing and the demo need; `make setup` calls it. Run it as often as you like: what
-# is there stays, what was cut goes on, and once all is there it uses no network.
+# Installs everything that building, testing and the demo need; `make setup` calls it. It can be run any number of times: it keeps
+# what is there, resumes interrupted downloads, and uses no network once all is there.
 #
 #   tools/setup/setup.sh            say what is missing, then install it
-#   tools/setup/setup.sh --list     only say it
+#   tools/setup/setup.sh --list     only say what is missing
 #
-# Each part (parts/*.sh) has three functions: PART_missing (status 0: there is work), PART_plan (one line: what, where, how
-# much) and PART_install. SLIPSTREAM_SKIP_APT=1 trusts you to have the packages of packages.txt under other names.
+# Each part (parts/*.sh) has three functions: PART_missing (status 0: something is missing), PART_plan (one line: what, where, how
+# much) and PART_install. With SLIPSTREAM_SKIP_APT=1, packages.txt is not checked: you have the packages under other names.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

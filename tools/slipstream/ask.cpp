@@ -21,7 +21,7 @@ Result<void> ask_command(const AskOptions& options) {
         return true;
       }));
   fmt::print("\n");
-  if (!palette.colours()) return {};  // a pipe gets the answer and nothing else
+  if (!palette.colours()) return {};  // piped output is the answer only
   fmt::print("{}\n", palette.aside(fmt::format("{} tokens, {:.1f} tokens/s, {:.2f} tokens a step", answer.ids.size(),
                                                answer.tokens_per_s(), answer.acceptance_length)));
   return {};

@@ -17,10 +17,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
-// 0.7F as 0.7, which is what was typed, and not as 0.699999988079071.
+// Converts 0.7F to 0.7, as the user typed it, instead of 0.699999988079071.
 double shortest(float value) { return std::stod(fmt::format("{}", value)); }
 
-// The one place where a request is written.
+// Writes the request. Fields that the user added come last, so that they replace ours of the same
+// name.
 std::string request_json(const std::string& model, const Question& question) {
   nlohmann::json request{
       {"model", model},
@@ -59,7 +60,7 @@ class Reader {
   bool event(std::string_view data) {
     if (data == "[DONE]") {
       done_ = true;
-      return true;  // to the end of the stream, so that the connection can be used again
+      return true;  // keep reading to the end of the stream, so that the connection can be reused
     }
     const simdjson::padded_string padded(data);
     simdjson::dom::element root;
@@ -101,6 +102,8 @@ class Reader {
       for (int64_t depth : list) answer_.depths.push_back(static_cast<uint8_t>(depth));
     }
     double spent = 0;
+    // The router sends the total after each delivery. Every token of this delivery therefore gets
+    // the total after all of them, which is an upper bound for each.
     if (root["slipstream"]["bias_spent"].get(spent) == simdjson::SUCCESS) answer_.spent_until.resize(answer_.ids.size(), spent);
     const int fresh = static_cast<int>(answer_.ids.size() - before);
     if (fresh > 0) clock(fresh);
@@ -110,8 +113,9 @@ class Reader {
     if (root["choices"].at(0)["finish_reason"].get(text) == simdjson::SUCCESS) answer_.finish = text;
   }
 
-  // `first`: the index of the first token that this event brought. What the content holds beyond
-  // the pieces is the answer's end.
+  // Shows the text of one event. `first` is the index of the first token in it. Text of `content`
+  // beyond the pieces was held back (a possible stop string, or half a character) and released by
+  // the end of the answer.
   void pieces(simdjson::dom::element root, size_t first) {
     simdjson::dom::array list;
     size_t shown = 0;
@@ -140,6 +144,8 @@ class Reader {
 
   void tell(const Piece& piece) { stopped_ = stopped_ || !piece_(piece); }
 
+  // The first delivery counts as prefill time. The decode time runs from there to the latest
+  // delivery, and covers the tokens of all later ones.
   void clock(int fresh) {
     const auto now = Clock::now();
     if (static_cast<int>(answer_.ids.size()) == fresh) {
@@ -192,7 +198,7 @@ Result<ServerUrl> ServerUrl::parse(std::string_view text) {
   const auto endpoint = parse_endpoint(std::string(rest) + (colon == std::string_view::npos ? ":80" : ""), Use::connect);
   if (!endpoint || rest.find('/') != std::string_view::npos)
     return fail("\"{}\" is no server address; write it as http://127.0.0.1:8080", text);
-  return ServerUrl{std::string(rest.substr(0, colon)), endpoint->port};  // the host as it was written: "localhost" stays
+  return ServerUrl{std::string(rest.substr(0, colon)), endpoint->port};  // keeps the host as written, such as "localhost"
 }
 
 Result<ServedModel> served_model(http::Client& client) {

@@ -1,5 +1,5 @@
-// Asks a running server one question and reads its answer token by token, over the OpenAI-style
-// API. A Slipstream server also says which tokens a drafter had guessed
+// Sends one question to a running server over the OpenAI-style API and reads the answer as it
+// streams. A Slipstream server also says which tokens a drafter had proposed
 // (docs/design/ARCHITECTURE.md).
 #pragma once
 
@@ -16,12 +16,14 @@
 
 namespace slipstream::command {
 
-inline constexpr std::chrono::seconds kAnswerTimeout{120};  // without a word from the server
+inline constexpr std::chrono::seconds kAnswerTimeout{120};  // the longest silence of the server
 
-// Where a server is, as a user writes it: http://HOST:PORT.
+// The address of a server, as a user writes it: http://HOST:PORT.
 struct ServerUrl {
   std::string host;
   uint16_t port = 80;
+  // Accepts HOST:PORT and HOST as well; without a port it is 80. Error: the text is no address, and
+  // what one looks like.
   static Result<ServerUrl> parse(std::string_view text);
 };
 
@@ -31,51 +33,58 @@ struct Question {
   float temperature = 0.0F;
   float top_p = 1.0F;
   std::optional<int64_t> seed;
-  bool speculate = true;  // false: plain decoding, whatever drafters there are
-  std::string more;       // further fields of the request, as a JSON object; "": none
-  std::string rule;       // of acceptance; empty: the server's own choice
-  std::string tuning;     // further fields of its `speculation`, likewise
-  bool standard = false;  // only OpenAI's own fields: the server is no Slipstream; `speculate` and `rule` are not sent
-  bool logprobs = false;  // ask for the text of each token in the standard way
+  bool speculate = true;  // false: plain decoding, even if drafters are connected
+  std::string more;       // more fields of the request, as a JSON object; "": none
+  std::string rule;       // acceptance rule; "": the server's default
+  std::string tuning;     // more fields of the request's `speculation` object, as a JSON object; "": none
+  // true: send OpenAI's fields only, for a server that is not Slipstream; `speculate` and `rule`
+  // are then not sent.
+  bool standard = false;
+  bool logprobs = false;  // ask for the text of each token with OpenAI's `logprobs` field
 };
 
-// Text as it came, whole tokens only.
+// A part of the answer's text as the server sent it; it holds whole tokens only.
 struct Piece {
   std::string text;
-  bool drafted = false;  // a drafter had guessed it and the target agreed
+  bool drafted = false;  // a drafter proposed it and the target accepted it
 };
 
 struct Answer {
   std::string text;
   std::vector<int32_t> ids;
-  std::vector<uint8_t> drafted;             // [ids]
-  std::vector<uint8_t> depths;              // [ids] of the tree that its step judged; 0: none
-  std::vector<std::string> pieces;          // [ids], the text of each; one more if the end freed text
-  std::vector<std::string> logprob_tokens;  // with Question::logprobs, where the server gives them
-  std::string finish;                       // "stop", "length"
-  double first_token_s = 0;                 // since the request was sent
-  double decode_s = 0;                      // from the first tokens to the last
-  int decoded = 0;                          // tokens after the first delivery, in decode_s
-  double acceptance_length = 1;             // tokens per verify step, the target's own included
-  std::optional<int64_t> draft_nodes;       // that steps judged for it; none: it does not say
-  int64_t accepted_nodes = 0;               // and found right
-  std::string rule;                         // of acceptance, that ran; empty: it does not say
-  std::string why_rule;                     // why it is not the one that was asked for, in the server's word; empty: it is
-  std::optional<double> bias_spent;         // total variation that it declares; none: it does not say
-  std::vector<double> spent_until;          // [ids] likewise up to each token at most; shorter: it does not say
+  std::vector<uint8_t> drafted;     // [ids]
+  std::vector<uint8_t> depths;      // [ids] depth of the draft tree in the token's verify step; 0: no tree
+  std::vector<std::string> pieces;  // [ids] text of each token; one more if the end of the answer released held-back text
+  std::vector<std::string> logprob_tokens;  // filled with Question::logprobs, if the server sends them
+  std::string finish;                       // "stop" or "length"
+  double first_token_s = 0;                 // from sending the request to the first token
+  double decode_s = 0;                      // from the first delivery to the last
+  int decoded = 0;                          // tokens after the first delivery: those generated in decode_s
+  double acceptance_length = 1;             // tokens per verify step, including the target's own
+  std::optional<int64_t> draft_nodes;       // draft nodes verified for this answer; none: the server does not say
+  int64_t accepted_nodes = 0;               // draft nodes that were accepted
+  std::string rule;                         // acceptance rule that ran; "": the server does not say
+  // Why the rule that ran is not the requested one, as the server words it; "": it is the requested
+  // one.
+  std::string why_rule;
+  std::optional<double> bias_spent;  // declared total variation; none: the server does not say
+  // [ids] Upper bound on the total variation declared up to and including each token. May be
+  // shorter than `ids`, or empty, if the server does not say.
+  std::vector<double> spent_until;
   double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
 };
 
 struct ServedModel {
   std::string name;
-  std::string owner;  // "slipstream": it understands our fields
+  std::string owner;  // "slipstream": the server understands Slipstream's own fields
 };
 
-// The first model that the server names.
+// Returns the first model that the server lists.
 Result<ServedModel> served_model(http::Client& client);
-// Gets text as it comes; false: enough, the rest is not wanted.
+// Receives text as it arrives. Returning false stops the answer: the caller wants no more text.
 using OnPiece = std::function<bool(const Piece&)>;
-// Error: the server's own message, that nobody answers, or that `piece` ended it.
+// Sends `question` and returns the complete answer. Error: the server's own message, a message that
+// nothing listens at the address, or a message that `piece` stopped the answer.
 Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece);
 
 }  // namespace slipstream::command

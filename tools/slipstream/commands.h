@@ -1,5 +1,5 @@
-// The subcommands of slipstream, as main.cpp calls them: one function each, in a file of its name.
-// verify-lossless has a folder of its own (verify/).
+// The subcommands of `slipstream`, as main.cpp calls them. Each is one function in the .cpp file of
+// its name; verify-lossless has its own folder, verify/.
 #pragma once
 
 #include <filesystem>
@@ -12,37 +12,37 @@
 
 namespace slipstream::command {
 
-// slipstream serve: router, verifier and drafter on this machine until a signal ends them.
+// slipstream serve: runs router, verifier and drafter on this machine until a signal stops them.
 Result<void> serve(FleetOptions options, StopSignal& stop);
 
 struct AskOptions {
   std::string url = "http://127.0.0.1:8080";
-  bool plain = false;  // no colours, only the answer
+  bool plain = false;  // print the answer only, without colours
   Question question;
 };
 
-// slipstream ask: one question to a running server. The answer is printed as it comes.
+// slipstream ask: asks a running server one question and prints the answer as it arrives.
 Result<void> ask_command(const AskOptions& options);
 
 struct DemoOptions {
   FleetOptions fleet;
-  std::string ask;     // the user's own question; empty: two of ours
-  bool plain = false;  // no colours
+  std::string ask;     // the user's own question; "": two built-in questions
+  bool plain = false;  // without colours
 };
 
 // slipstream demo: starts the three processes, asks two questions with and without drafts, kills
-// the drafter in the middle of an answer, and compares the words. Returns false if the words with
-// drafts differ from the plain ones.
+// the drafter in the middle of an answer, and compares the answers. Returns false if an answer with
+// drafts differs from the plain one.
 Result<bool> demo(DemoOptions options, StopSignal& stop);
 
 struct KeysOptions {
   std::filesystem::path folder;
-  std::vector<std::string> names;  // empty: one for each role
+  std::vector<std::string> names;  // empty: one key pair for each role
 };
 
 // slipstream keys new: makes the key pairs of a cluster, or of one more process of it, and prints
-// what to do with them. It makes nothing if one of the names exists already, or if one of the files
-// cannot be written.
+// the next steps. It makes nothing if one of the names exists already or if one of the files cannot
+// be written.
 Result<void> make_keys(const KeysOptions& options);
 
 }  // namespace slipstream::command

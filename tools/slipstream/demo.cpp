@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kAnswerTokensMax = 128;
 constexpr size_t kKillAfterTokens = 32;
-constexpr std::chrono::seconds kBackMax{20};  // for the drafter to join again
+constexpr std::chrono::seconds kBackMax{20};  // longest wait for the drafter to join again
 
 constexpr std::string_view kEdit =
     "Proofread this paragraph and write it out again: The morning ferry leaves the harbour at seven. Most of the people on the "
@@ -24,7 +24,7 @@ constexpr std::string_view kEdit =
     "harbour and then the people wait in the small cafe by the water until the ferry comes.";
 constexpr std::string_view kStory = "Tell me a short story about a lighthouse keeper who finds a letter in a bottle.";
 
-// What the supervisor says while an answer streams waits until the line is free.
+// Holds the supervisor's lines back while an answer streams, and prints them after it.
 class Remarks {
  public:
   void add(std::string_view line) {
@@ -69,6 +69,8 @@ class Demo {
       }
       if (!killed) continue;
       TRY_VOID(drafter_joins());
+      // The killed answer is compared but not timed; the question is asked again, with drafts, for
+      // the table.
       comparisons.back().bereaved = std::exchange(comparisons.back().drafted, {});
     }
     const bool died = std::ranges::any_of(comparisons, [](const Comparison& c) { return c.bereaved.has_value(); });
@@ -97,8 +99,8 @@ class Demo {
     return question;
   }
 
-  // Streams one answer. killed: not null, kill the drafter on the way, and say whether the answer
-  // was long enough for that.
+  // Streams one answer. If `killed` is not null, kills the drafter on the way and sets *killed if
+  // the answer was long enough for that.
   Result<Answer> answer(const std::string& text, bool* killed) {
     fmt::print("\n> {}\n\n", text);
     size_t tokens = 0;
@@ -121,6 +123,7 @@ class Demo {
       return !stopped();
     });
     if (stopped()) return fail("stopped");
+    // A stop during the answer also ends it with an error; report the stop, not that error.
     if (!answer) return fail("{}{}", answer.error().message, fleet_.log_tails());
     return answer;
   }

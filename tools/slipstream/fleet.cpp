@@ -10,11 +10,11 @@
 namespace slipstream::command {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};  // between two looks at a condition while starting
+constexpr std::chrono::milliseconds kLook{20};  // pause between two checks of a condition while starting
 constexpr std::chrono::seconds kStartMax{120};  // for each service to bind its ports, and for all to be ready
 constexpr std::chrono::milliseconds kProbeTimeout{2000};
-constexpr std::chrono::milliseconds kLookTimeout{500};    // of one that tells who hangs
-constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe that others wait for
+constexpr std::chrono::milliseconds kLookTimeout{500};    // of a look that detects a hang
+constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe in the supervisor's thread, which must not wait long
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 
 bool says_yes(uint16_t port, const char* path, std::chrono::milliseconds at_most) {
@@ -42,9 +42,10 @@ Result<std::unique_ptr<Fleet>> Fleet::launch(FleetOptions options, StopSignal& s
 }
 
 Result<void> Fleet::start(StopSignal& stop) {
-  supervisor_.restart_nobody();  // what cannot start must not be tried for ever
+  supervisor_.restart_nobody();  // a service that cannot start must not be restarted for ever
   TRY(router_, start_one(stop, "router", plan_.router({})));
-  supervisor_.next_life("router", plan_.router(router_));  // the workers come back to the same port
+  // A restarted router must bind the same ports, since the workers look for it there.
+  supervisor_.next_life("router", plan_.router(router_));
   TRY_VOID(start_one(stop, "verifier", plan_.verifier(router_)));
   if (drafts()) TRY_VOID(start_one(stop, "drafter", plan_.drafter(router_)));
   TRY_VOID(await(stop, "the router's /ready", [this] { return ready(); }));
@@ -66,6 +67,7 @@ Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::fu
   const auto deadline = std::chrono::steady_clock::now() + kStartMax;
   while (!condition()) {
     for (std::string_view service : kServices) {
+      // A service that has ended once cannot become ready: restarts are off during the start.
       if (const Supervisor::Life life = supervisor_.life(service); life.last) {
         return fail("the {} {} while starting{}; the end of {}:{}", service, life.last->words(),
                     life.why.empty() ? "" : ": " + life.why, files().log(service).string(), log_tail(files().log(service)));
@@ -92,12 +94,16 @@ bool Fleet::ready() const { return says_yes(router_.http, "/ready", kProbeTimeou
 
 bool Fleet::serves(std::string_view service, pid_t pid) const {
   const auto ports = read_ports(files().port_file(service));
+  // The port file must be of this process: after a restart it may still be the one of the previous
+  // life.
   if (!ports || ports->pid != pid) return false;
-  if (service == "router") return says_yes(ports->http, "/health", kGlanceTimeout);  // its /ready is the verifier's business
+  if (service == "router")
+    return says_yes(ports->http, "/health", kGlanceTimeout);  // the router's /ready depends on the verifier
   return says_yes(ports->metrics, "/ready", kGlanceTimeout);
 }
 
-// Whatever it answers; to hang up is an answer, too, which who is overrun gives.
+// Any answer counts, even an error or a closed connection, since an overloaded service may close
+// connections. Only silence until the timeout does not count.
 bool Fleet::answers(std::string_view service, const Ports& ports) const {
   const auto began = std::chrono::steady_clock::now();
   http::Client client("127.0.0.1", service == "router" ? ports.http : ports.metrics, kLookTimeout);
@@ -109,7 +115,7 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
     const std::string service(name);
     const pid_t pid = supervisor_.life(service).pid;
     const auto ports = read_ports(files().port_file(service));
-    if (!ports || ports->pid != pid) continue;  // dead, or it still starts
+    if (!ports || ports->pid != pid) continue;  // the service is dead or still starting
     if (!hangs_.hangs(service, pid, answers(service, *ports))) continue;
     say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
                     service, pid, kHangLooks, files().log(service).string()));
@@ -119,7 +125,8 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
 
 bool Fleet::drafter_joined() const {
   const Supervisor::Life life = supervisor_.life("drafter");
-  return life.pid > 0 && serves("drafter", life.pid);  // by itself: the router may not know yet that one died
+  return life.pid > 0 &&
+         serves("drafter", life.pid);  // asks the drafter itself: the router may not know yet that the previous one died
 }
 
 }  // namespace slipstream::command

@@ -1,4 +1,5 @@
-// Router, verifier and drafter on one machine, under one supervisor: what `slipstream serve` is.
+// Runs a router, a verifier and a drafter on one machine under one supervisor, as `slipstream
+// serve` does.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,14 @@
 
 namespace slipstream::command {
 
-inline constexpr int kHangLooks = 20;  // in a row, without an answer
+inline constexpr int kHangLooks = 20;  // consecutive looks without an answer
 
-// Tells a process that hangs from one that is busy: it lets kHangLooks looks in a row pass. Pure.
+// Tells a process that hangs from one that is busy: a process hangs once it has left kHangLooks
+// looks in a row unanswered. Pure.
 class HangWatch {
  public:
-  // Counts another look at this life of a service, which has said that it is there. Returns true,
-  // once a life, if it hangs.
+  // Records one look at process `pid` of a service that has finished starting. Returns true, once
+  // for each process, if it hangs.
   bool hangs(const std::string& service, pid_t pid, bool answers) {
     Life& life = lives_[service];
     if (life.pid != pid) life = {.pid = pid};
@@ -32,29 +34,29 @@ class HangWatch {
  private:
   struct Life {
     pid_t pid = -1;
-    int looks = 0;  // without an answer since the last one
+    int looks = 0;  // looks without an answer since the last answer
   };
   std::map<std::string, Life> lives_;
 };
 
 class Fleet {
  public:
-  // Starts all and returns once the router's /ready says yes. Error: a sentence with the next step,
-  // and the end of the log of a service that refused to start. `say` gets what the supervisor does,
-  // from its thread. The stop signal ends a launch too.
+  // Starts all services and returns once the router's /ready answers yes. Error: a sentence with
+  // the next step, and the end of the log of a service that failed to start. The supervisor's
+  // thread calls `say` with each event. The stop signal also ends a launch.
   static Result<std::unique_ptr<Fleet>> launch(FleetOptions options, StopSignal& stop, Supervisor::Say say);
-  ~Fleet();  // stops all, waits for all
+  ~Fleet();  // stops all services and waits for them
 
   uint16_t http_port() const { return router_.http; }
   std::string url() const;
   const CpuSplit& cpus() const { return plan_.cpus(); }
   Supervisor& supervisor() { return supervisor_; }
   bool drafts() const { return plan_.drafts(); }
-  // A look at each service: one that has let kHangLooks looks pass is killed, so that it is started
-  // again, and spoken of.
+  // Looks at each service once. Kills a service that hangs, so that the supervisor restarts it, and
+  // reports it to `say`.
   void end_who_hangs(const Supervisor::Say& say);
-  bool drafter_joined() const;    // the drafter that runs now is known to the router
-  std::string log_tails() const;  // the last lines of each log, for a failure's message
+  bool drafter_joined() const;    // the router knows the drafter that runs now
+  std::string log_tails() const;  // the last lines of each log, for an error message
 
  private:
   Fleet(FleetPlan plan, Supervisor::Say say);
@@ -64,7 +66,9 @@ class Fleet {
   const RunFolder& files() const { return plan_.run_folder(); }
   bool ready() const;
   bool answers(std::string_view service, const Ports& ports) const;
-  bool serves(std::string_view service, pid_t pid) const;  // this life of it: the router answers, a worker has its router
+  // Whether process `pid` of the service serves: the router answers HTTP requests; a worker has
+  // joined the router.
+  bool serves(std::string_view service, pid_t pid) const;
 
   FleetPlan plan_;
   Ports router_;

@@ -15,6 +15,7 @@ constexpr uint32_t kModelDeadlineUs = 200'000;
 Result<std::filesystem::path> find_program(const std::string& service) {
   const std::filesystem::path here = this_program().parent_path();
   const std::string name = "slipstream-" + service;
+  // An installation has all programs in one folder; a build tree has each in services/NAME/.
   for (const auto& folder : {here, here / ".." / ".." / "services" / service}) {
     std::error_code ignored;
     if (std::filesystem::exists(folder / name, ignored)) return std::filesystem::weakly_canonical(folder / name);
@@ -56,6 +57,7 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
     return fail("{} holds no config.json, so it is no model folder; give a Hugging Face folder or a GGUF file with --model",
                 model.string());
   }
+  // Also search upwards from this program, so that it works from any working directory.
   for (auto at = this_program().parent_path(); model.is_relative() && at.has_relative_path(); at = at.parent_path()) {
     if (there(at / model)) return at / model;
   }
@@ -76,7 +78,7 @@ uint32_t deadline_of(const FleetOptions& options) {
 
 std::vector<std::string> router_flags(const FleetOptions& options) {
   std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
-  flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // they are all our own
+  flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // every worker is one of ours
   if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
   return flags;
 }
@@ -103,6 +105,7 @@ Result<FleetPlan> FleetPlan::make(FleetOptions options) {
 }
 
 Command FleetPlan::router(const Ports& ports) const {
+  // A restarted router binds the ports of its predecessor: the workers keep that address.
   const int http = ports.http != 0 ? ports.http : options_.port;
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
   Command router{router_program_, {}, {}, run_folder_.log("router")};

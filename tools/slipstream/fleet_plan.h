@@ -1,5 +1,5 @@
-// What `slipstream serve` starts: the options of a fleet, how it divides the CPUs, and the command
-// line of each service. Nothing here starts a process.
+// Plans what `slipstream serve` starts: the options of a fleet, how it divides the CPUs, and the
+// command line of each service. Nothing here starts a process.
 #pragma once
 
 #include <algorithm>
@@ -24,64 +24,66 @@ inline constexpr std::string_view kNoDrafter = "none";
 
 struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
-  std::string drafter = "ngram";              // or kSmallLm or kNoDrafter
-  std::filesystem::path draft_model;          // kSmallLm: its folder; empty: the target drafts for itself
-  std::string weights = "file";               // of verifier and draft model, as their --weights
-  std::optional<uint32_t> deadline_us;        // that a step waits for a tree at most; none: see deadline_of()
-  std::optional<uint32_t> wait_percent;       // of the time computed that such waits may cost; none: the verifier's own
+  std::string drafter = "ngram";              // "ngram", kSmallLm or kNoDrafter
+  std::filesystem::path draft_model;          // folder of kSmallLm's model; empty: the target drafts for itself
+  std::string weights = "file";               // of verifier and draft model, as in their --weights
+  std::optional<uint32_t> deadline_us;        // longest wait of a step for a tree; none: see deadline_of()
+  std::optional<uint32_t> wait_percent;       // waits in percent of compute time, at most; none: the verifier's default
   uint16_t port = 8080;                       // of the HTTP API; 0: any free one
-  int cpus = 0;                               // to divide; 0: this process's quota
-  std::filesystem::path run_folder = ".run";  // logs/ and ports/ are in there
-  std::string rules;                          // that clients may choose, as the router's --rules; empty: its own default
-  std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: none
-  std::string name = "serve";                 // tells this fleet's logs from another's
+  int cpus = 0;                               // CPUs to divide; 0: this process's quota
+  std::filesystem::path run_folder = ".run";  // contains logs/ and ports/
+  std::string rules;                          // rules that clients may choose, as in the router's --rules; "": its default
+  std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: no encryption
+  std::string name = "serve";                 // distinguishes this fleet's logs from another's
 };
 
-// How the CPUs of one machine are shared out. Compute threads beyond the cores are the one thing
-// that must not happen: two processes with two spinning threads each ran nine times slower on two
-// cores (docs/design/ARCHITECTURE.md).
+// How the CPUs of one machine are divided. Never use more compute threads than cores: two processes
+// with two spinning threads each ran nine times slower on two cores (docs/design/ARCHITECTURE.md).
 struct CpuSplit {
   int cpus = 1;
   int verifier_threads = 1;
-  int drafter_threads = 0;  // 0: it computes nothing to speak of
+  int drafter_threads = 0;  // 0: the drafter's compute is negligible
 
-  // Look-up drafting and the router take microseconds between the verifier's steps, so up to
-  // kSharedCpusMax the verifier computes on every core; above, one core is left to them.
+  // Look-up drafting and the router take microseconds between the verifier's steps. Up to
+  // kSharedCpusMax CPUs the verifier therefore computes on every core; above, one core stays free
+  // for the others.
   static constexpr int kSharedCpusMax = 2;
   static CpuSplit of(int cpus) { return {cpus, std::max(1, cpus > kSharedCpusMax ? cpus - 1 : cpus)}; }
-  // A draft model computes as the target does, and while the target waits: half of the cores each.
+  // A draft model computes as much as the target does, and while the target waits: each gets half
+  // of the cores.
   static CpuSplit with_draft_model(int cpus) { return {cpus, std::max(1, cpus - cpus / 2), std::max(1, cpus / 2)}; }
 
-  std::string words() const;  // for a person
+  std::string words() const;  // a sentence for the user
 };
 
-// The model folder as given, or where the build tree that made this program keeps it. Error: what
-// is missing, and the next step.
+// Returns `model` if it exists, or else the same path in the build tree that made this program.
+// Error: what is missing, and the next step.
 Result<std::filesystem::path> find_model(const std::filesystem::path& model);
 
 std::filesystem::path this_program();
 
-// What is asked for, or what a method needs: the tree of a draft model is some forward passes,
-// look-up takes microseconds.
+// Returns options.deadline_us if it is set, or else the drafter's default: the tree of a draft
+// model takes several forward passes, a look-up takes microseconds.
 uint32_t deadline_of(const FleetOptions& options);
-// The router's flags that are about speculation.
+// The router's command-line flags that concern speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
 // Says which drafter runs, how long a step waits for it, and that its probabilities are trusted.
 std::string drafting_words(const FleetOptions& options);
 
 class FleetPlan {
  public:
-  // Finds the services' programs: beside this one (an installation's bin/), or in the build tree
-  // that made it. Error: names the one that is missing and how to build it.
+  // Finds the programs of the services next to this one (an installation's bin/) or in the build
+  // tree that made it. Error: names the missing program and says how to build it.
   static Result<FleetPlan> make(FleetOptions options);
 
   const CpuSplit& cpus() const { return cpus_; }
   const RunFolder& run_folder() const { return run_folder_; }
   bool drafts() const { return options_.drafter != kNoDrafter; }
 
-  // `ports`: those of its life before, which it binds again; none: any free ones.
+  // ports: those that the previous router process bound and this one binds again; empty: any free
+  // ports.
   Command router(const Ports& ports) const;
-  // `router`: where it is to be found.
+  // router: the ports at which the worker finds the router.
   Command verifier(const Ports& router) const;
   Command drafter(const Ports& router) const;
 

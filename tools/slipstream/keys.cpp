@@ -10,10 +10,11 @@ namespace slipstream::command {
 Result<void> make_keys(const KeysOptions& options) {
   std::vector<std::string> names = options.names;
   if (names.empty()) names.assign(std::begin(kRoles), std::end(kRoles));
-  for (const std::string& name : names) TRY_VOID(check_free(options.folder, name));
+  for (const std::string& name : names) TRY_VOID(check_free(options.folder, name));  // before anything is written
   for (size_t made = 0; made < names.size(); ++made) {
     auto written = write_key_files(options.folder, names[made], make_key_pair());
     if (written) continue;
+    // All or nothing: remove the keys that this call has already written.
     for (const std::string& name : std::span(names).first(made)) remove_key_files(options.folder, name);
     return written;
   }

@@ -1,5 +1,5 @@
-// The slipstream command. It speaks HTTP to the services, and starts them as processes; it is none
-// of them.
+// The `slipstream` command. It starts the services as processes and speaks HTTP to them; it
+// contains none of them.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitWordsDiffer = 1;
-constexpr int kExitUsage = 2;  // or that verify-lossless could not tell
+constexpr int kExitUsage = 2;  // also: verify-lossless could not tell
 constexpr int kAskTokensMax = 512;
 
 int failed(const Error& error, int status = kExitFailed) {
@@ -34,8 +34,8 @@ int failed(const Error& error, int status = kExitFailed) {
   return status;
 }
 
-// Words of the command line that nothing takes, of which there is one at least, explained by the
-// commands there are and by the flags of the one that was given.
+// Explains arguments that nothing accepts, using the names of the commands and the flags of the
+// given command. REQUIRES: there is at least one.
 int strays(const CLI::App& app) {
   const CLI::App* given = &app;
   while (!given->get_subcommands().empty()) given = given->get_subcommands().front();
@@ -55,16 +55,16 @@ int strays(const CLI::App& app) {
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
-  app.add_option("--drafter", options.drafter, "Who guesses ahead; its probabilities are trusted, as it is our own")
+  app.add_option("--drafter", options.drafter, "Draft method; its probabilities are trusted, since it is our own")
       ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
       ->capture_default_str();
   app.add_option("--draft-model", options.draft_model,
                  "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
   app.add_option("--deadline-us", options.deadline_us,
-                 "Microseconds that a step waits for a tree at most; none: 200000 for small-lm, else 3000")
+                 "Longest wait of a step for a tree, in microseconds; none: 200000 for small-lm, else 3000")
       ->check(CLI::Range(0U, kDeadlineUsMax));
   app.add_option("--wait-percent", options.wait_percent,
-                 "What such waits may cost beside what drafts save, in % of the time computed; none: 5")
+                 "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5")
       ->check(CLI::Range(kWaitPercentRange.low, kWaitPercentRange.high));
   app.add_option("--weights", options.weights, "Format of the matrices; file: as the file has them")
       ->check(CLI::IsMember(weights_choices()))
@@ -72,7 +72,7 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
       ->check(CLI::Range(kThreadsRange.low, kThreadsRange.high))
       ->capture_default_str();
-  app.add_option("--run-folder", options.run_folder, "Where logs go")->capture_default_str();
+  app.add_option("--run-folder", options.run_folder, "Folder for logs and port files")->capture_default_str();
 }
 
 CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
@@ -83,7 +83,7 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   ask_app->add_flag("--plain", query.plain, "No colours, only the answer");
   ask_app->add_flag("!--no-drafts", query.question.speculate, "Decode plainly, without drafters: the same words");
   ask_app->add_option("--temperature", query.question.temperature, "0: always the likeliest word")->capture_default_str();
-  ask_app->add_option("--seed", query.question.seed, "The same seed gives the same words; sampled if not given");
+  ask_app->add_option("--seed", query.question.seed, "Equal seeds give equal words; random if not given");
   ask_app->add_option("--max-tokens", query.question.tokens_max, "Where to stop at the latest")->capture_default_str();
   return ask_app;
 }
@@ -99,15 +99,15 @@ CLI::App* demo_flags(CLI::App& app, DemoOptions& showing) {
 }
 
 CLI::App* new_keys_flags(CLI::App& app, KeysOptions& keys) {
-  CLI::App* keys_app = app.add_subcommand("keys", "Keys, with which processes on several machines know each other");
+  CLI::App* keys_app = app.add_subcommand("keys", "Keys for encryption between processes on several machines");
   keys_app->require_subcommand(1);
   CLI::App* new_keys_app = keys_app->add_subcommand("new", "Make a key for each role, or for each name given (drafter-2)");
-  new_keys_app->add_option("folder", keys.folder, "Where they go")->required();
-  new_keys_app->add_option("names", keys.names, "Whose; default: router, verifier, drafter");
+  new_keys_app->add_option("folder", keys.folder, "Folder for the keys")->required();
+  new_keys_app->add_option("names", keys.names, "Names of the processes; default: router, verifier, drafter");
   return new_keys_app;
 }
 
-// Ranges let nan through, which is neither below nor above.
+// CLI::Range accepts nan, which is neither below nor above its limits.
 std::string finite(const std::string& given) {
   return std::isnan(std::strtod(given.c_str(), nullptr)) ? fmt::format("{} is no number", given) : std::string();
 }
@@ -116,7 +116,7 @@ void check_number(CLI::Option* option, double least, double most) {
   option->check(CLI::Range(least, most))->check(CLI::Validator(finite, ""));
 }
 
-// By the names of the request's fields.
+// Each flag has the name of its field in the request.
 void request_flags(CLI::App& app, verify::VerifyOptions& options) {
   const std::string speculation = "How the candidate speculates (with --server)", request = "What both are asked with";
   const auto option = [&app](const std::string& group, const char* flag, auto& value, const char* help) {
@@ -126,23 +126,26 @@ void request_flags(CLI::App& app, verify::VerifyOptions& options) {
                                 const char* help) { check_number(option(group, flag, value, help), least, most); };
   verify::SpeculationFlags& how = options.speculation;
   option(speculation, "--rule", how.rule, "Acceptance rule; none: the server's own");
-  option(speculation, "--siblings", how.siblings, "Candidates a node: ratio, batch, traversal")
+  option(speculation, "--siblings", how.siblings, "Rules ratio, batch and traversal: candidates of each node")
       ->check(CLI::Range(1, kSiblingsMax));
-  number(speculation, "--lenience", how.lenience, 0, 1, "How far the rule lenience may stray; 1: not at all");
-  number(speculation, "--epsilon", how.epsilon, 0, 1,
-         "How far the rules pareto and uniform may; of typical: the probability below which drafts are refused (0: none, most "
-         "bias)");
-  number(speculation, "--delta", how.delta, 0, 1, "... and times exp(-entropy) the other of typical's two; the lesser holds");
-  option(speculation, "--nodes", how.nodes, "Drafted nodes a round, at most")->check(CLI::Range(0, kTreeNodesMax));
-  option(speculation, "--depth", how.depth, "... and how deep")->check(CLI::Range(0, kTreeDepthMax));
+  number(speculation, "--lenience", how.lenience, 0, 1, "Rule lenience: how far it may stray; 1: not at all");
+  number(
+      speculation, "--epsilon", how.epsilon, 0, 1,
+      "Rules pareto and uniform: how far they may stray; rule typical: probability below which drafts are rejected (0: none, "
+      "most bias)");
+  number(speculation, "--delta", how.delta, 0, 1,
+         "Rule typical: its other limit, as a factor of exp(-entropy); the lower limit counts");
+  option(speculation, "--nodes", how.nodes, "Nodes of a draft tree, at most")->check(CLI::Range(0, kTreeNodesMax));
+  option(speculation, "--depth", how.depth, "Levels of a draft tree, at most")->check(CLI::Range(0, kTreeDepthMax));
   option(speculation, "--drafter", how.drafter, "Draft method; none: any");
   verify::RequestFlags& fields = options.request;
-  number(request, "--top-p", fields.top_p, 0, 1, "The likeliest tokens that have so much together");
-  option(request, "--top-k", fields.top_k, "The so many likeliest tokens");
-  number(request, "--min-p", fields.min_p, 0, 1, "Tokens at least so likely, compared with the likeliest");
+  number(request, "--top-p", fields.top_p, 0, 1, "Sample from the likeliest tokens with this total probability");
+  option(request, "--top-k", fields.top_k, "Sample from this many likeliest tokens");
+  number(request, "--min-p", fields.min_p, 0, 1, "Sample from tokens at least this likely, relative to the likeliest");
   number(request, "--repetition-penalty", fields.repetition_penalty, 0.01, 100, "Of tokens in prompt or output; 1: off");
   number(request, "--presence-penalty", fields.presence_penalty, -2, 2, "Of tokens in the output; 0: off");
-  number(request, "--frequency-penalty", fields.frequency_penalty, -2, 2, "... for each time that they are there");
+  number(request, "--frequency-penalty", fields.frequency_penalty, -2, 2,
+         "Of tokens in the output, for each occurrence; 0: off");
   option(request, "--fields", fields.fields, "Any other fields, as a JSON object: '{\"bad_words\": [\"no\"]}'");
 }
 
@@ -166,14 +169,14 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--tokens", options.tokens, "Bytes: where an answer stops at the latest")->check(CLI::Range(1, 32768));
   option("--samples", options.samples, "Distribution: answers of each side, for each prompt and temperature above 0; 0: none")
       ->check(CLI::Range(0, 100'000'000));
-  option("--seed", options.seed, "Which seeds: the same number asks the same again, another one draws anew")
+  option("--seed", options.seed, "Range of seeds: the same number repeats the questions, another one takes new seeds")
       ->check(CLI::Range(1, verify::kSeedMax));
-  option("--distribution-prompts", options.distribution_prompts, "Distribution: the first so many prompts")
+  option("--distribution-prompts", options.distribution_prompts, "Distribution: number of prompts, from the first")
       ->check(CLI::Range(1, 1'000'000));
   option("--positions", options.positions, "Distribution: tokens of each answer that are compared")->check(CLI::Range(1, 64));
   check_number(option("--alpha", options.alpha, "Distribution: chance of even one false alarm"), 1e-15, 0.5);
   option("--allow-differences", options.allow_differences,
-         "Two servers: so many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
+         "Two servers: this many answers at temperature 0 may differ (near-ties that other arithmetic decides otherwise)")
       ->check(CLI::Range(0, 1'000'000));
   option("--streams", options.streams, "Questions at once")->check(CLI::Range(1, verify::kStreamsMax));
   option("--report", options.report, "Where the report goes: this with .md and .html");
@@ -181,14 +184,16 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   return verify_app;
 }
 
-// An exit status, unless there is a command to obey.
+// Returns the exit status, or nullopt if there is a command to run.
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ExtrasError&) {
     return strays(app);
-  } catch (const CLI::RequiredError& error) {  // comes before the words that nothing takes, and may come of them
+    // CLI11 reports a missing argument before it reports arguments that nothing accepts; the latter
+    // may be the cause.
+  } catch (const CLI::RequiredError& error) {
     if (!app.remaining(true).empty()) return strays(app);
     app.exit(error);
     return kExitUsage;
@@ -246,7 +251,7 @@ int run(int argc, char** argv) {
     const auto verdict = verify::verify_lossless(verifying);
     return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);
   }
-  StopSignal stop{SIGHUP};  // before any thread: each inherits its mask
+  StopSignal stop{SIGHUP};  // before any thread starts: threads inherit its signal mask
   if (serve_app->parsed()) {
     const auto served = serve(serving, stop);
     return served ? 0 : failed(served.error());

@@ -24,7 +24,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-// This process's environment, but for the names that `own` sets itself.
+// This process's environment, with the settings of `own` replacing those of the same name.
 std::vector<std::string> environment_with(std::vector<std::string> own) {
   const size_t count = own.size();
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -36,20 +36,22 @@ std::vector<std::string> environment_with(std::vector<std::string> own) {
   return own;
 }
 
-// Whoever started this process may have it ignore SIGCHLD (`trap '' CHLD`): the kernel would then
-// reap its children, and nobody could tell how they ended.
+// The process that started this one may ignore SIGCHLD (`trap '' CHLD`), and children inherit that.
+// The kernel would then reap our children, and their exit status would be lost.
 void reap_children_ourselves() {
   struct sigaction now{};
   sigaction(SIGCHLD, nullptr, &now);
   if (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT) != 0) ::signal(SIGCHLD, SIG_DFL);
 }
 
-// After fork, in the child: only calls that are safe there. Never returns; reports what failed
-// through `report`.
+// Runs in the child after fork(), where only async-signal-safe calls are allowed. Never returns: it
+// executes the program, or writes errno to `report`.
 [[noreturn]] void become(const char* program, char** arguments, char** environment, int log, pid_t parent, int report) {
-  setpgid(0, 0);  // a Ctrl-C in the terminal reaches the supervisor alone, which then ends its children in order
+  setpgid(0, 0);  // Ctrl-C then reaches the supervisor only, which stops its children in order
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // the parent died before prctl
+  if (getppid() != parent) _exit(127);  // the parent died before prctl()
+  // A mask and ignored signals survive exec: the child must not inherit this process's
+  // (base/stop_signal.h).
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -84,6 +86,8 @@ Result<Process> Process::start(const Command& command) {
   std::vector<std::string> settings = environment_with(command.environment);
   std::vector<char*> environment = pointers(settings);
 
+  // The report pipe closes on exec. Reading nothing therefore means success; reading an int means
+  // that exec failed.
   reap_children_ourselves();
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -98,7 +102,8 @@ Result<Process> Process::start(const Command& command) {
     if (pid > 0) waitpid(pid, nullptr, 0);
     return fail("cannot run {}: {}", command.program.string(), strerror(error));
   }
-  return Process(pid, static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));  // glibc 2.36 declares it without extern "C"
+  // Called directly, since glibc 2.36 declares pidfd_open() without extern "C".
+  return Process(pid, static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 Process::Process(Process&& other) noexcept
@@ -126,7 +131,7 @@ void Process::finish() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-// By the pidfd: the pid may be another process's by now, if somebody else reaped ours.
+// Signals by pidfd: if other code reaped the child, its pid may belong to another process by now.
 void Process::signal(int number) const {
   if (pid_ <= 0 || exit_) return;
   if (descriptor_ < 0) {
@@ -142,7 +147,7 @@ std::optional<Exit> Process::ended() {
   const pid_t reaped = waitpid(pid_, &status, WNOHANG);
   if (reaped == pid_) {
     exit_ = WIFSIGNALED(status) ? Exit{0, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};
-  } else if (reaped < 0 && errno == ECHILD) {
+  } else if (reaped < 0 && errno == ECHILD) {  // other code reaped the child
     exit_ = Exit{kStatusUnknown, 0};
   }
   return exit_;

@@ -1,6 +1,6 @@
-// One child process: started in its own process group, with its output in a log file, and never
-// left behind: the kernel kills it when the thread that started it dies, the destructor kills and
-// reaps it. Start it from a thread that lives as long as it should.
+// One child process in its own process group, with its output in a log file. It is never left
+// behind: the kernel kills it when the thread that started it dies, and the destructor kills and
+// reaps it. REQUIRES: the thread that calls start() lives as long as the process shall.
 #pragma once
 
 #include <sys/types.h>
@@ -18,11 +18,11 @@ namespace slipstream::command {
 struct Command {
   std::filesystem::path program;
   std::vector<std::string> arguments;    // without the program's own name
-  std::vector<std::string> environment;  // NAME=value, besides what this process has
+  std::vector<std::string> environment;  // NAME=value, added to this process's own
   std::filesystem::path log;             // standard output and error are appended here
 };
 
-inline constexpr int kStatusUnknown = -1;  // it ended, but somebody else reaped it
+inline constexpr int kStatusUnknown = -1;  // it ended, but other code reaped it
 
 // How a process ended.
 struct Exit {
@@ -33,16 +33,17 @@ struct Exit {
 
 class Process {
  public:
-  // Error: the log cannot be written, the program cannot be run.
+  // Error: the log cannot be written, or the program cannot be run.
   static Result<Process> start(const Command& command);
-  ~Process();  // kill -9, reap
+  ~Process();  // sends SIGKILL and reaps
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
 
   pid_t pid() const { return pid_; }
   int descriptor() const { return descriptor_; }  // a pidfd: readable once the process has ended
-  void signal(int number) const;                  // nothing if it has ended
-  std::optional<Exit> ended();                    // reaps; the same answer ever after
+  void signal(int number) const;                  // does nothing if the process has ended
+  std::optional<Exit> ended();                    // reaps; repeats its answer afterwards
+  // Waits for the end, but no longer than `at_most`. nullopt: it still runs.
   std::optional<Exit> wait(std::chrono::milliseconds at_most);
 
  private:

@@ -17,7 +17,7 @@
 namespace slipstream::command {
 namespace {
 
-constexpr uintmax_t kLastBytes = 4096;  // the last line is looked for there
+constexpr uintmax_t kLastBytes = 4096;  // the last line is searched in these
 constexpr size_t kLogTailLines = 12;
 
 // Removes the files "NAME-PID-..." whose process has ended.
@@ -45,8 +45,8 @@ uint16_t port(const std::string& address) {
                                     : static_cast<uint16_t>(std::strtoul(address.c_str() + colon + 1, nullptr, 10));
 }
 
-// "2026-11-22T01:54:48.355 error   router: sentence" (base/log.cpp); other lines are whole
-// sentences.
+// Removes the prefix of our own log lines, "2026-11-22T01:54:48.355 error   router: sentence"
+// (base/log.cpp). Other lines are returned whole.
 std::string sentence_of(const std::string& line) {
   constexpr size_t kTimeEnd = 23;
   const bool ours = line.size() > kTimeEnd && line[4] == '-' && line[10] == 'T' && line[kTimeEnd] == ' ';
@@ -74,6 +74,8 @@ std::filesystem::path RunFolder::port_file(std::string_view service) const {
   return folder_ / "ports" / fmt::format("{}-{}-{}.json", name_, getpid(), service);
 }
 
+// A service writes its port file in one rename, so a file that exists is complete
+// (common/config/port_file.h).
 std::optional<Ports> read_ports(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return std::nullopt;
@@ -95,6 +97,7 @@ std::string last_sentence(const std::filesystem::path& log, uintmax_t begin) {
   const uintmax_t end = log_size(log);
   if (end <= begin) return "";
   std::ifstream file(log);
+  // The last line may be a hint on --help, which says nothing of the cause; skip it.
   file.seekg(static_cast<std::streamoff>(std::max(begin, end - std::min(end, kLastBytes))));
   std::string last;
   for (std::string line; std::getline(file, line);) {

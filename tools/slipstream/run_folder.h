@@ -1,5 +1,6 @@
-// The files that the services of a fleet leave in its run folder: logs/NAME-PID-SERVICE.log and
-// ports/NAME-PID-SERVICE.json, where NAME is the fleet's and PID is the process that started it.
+// The files of a fleet in its run folder: logs/NAME-PID-SERVICE.log and
+// ports/NAME-PID-SERVICE.json, where NAME is the fleet's name and PID is the process that started
+// the fleet.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@ class RunFolder {
  public:
   RunFolder(std::filesystem::path folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
 
-  // Makes both folders, and removes files of earlier fleets of this name whose process has ended.
+  // Makes both folders and removes files of earlier fleets of this name whose process has ended.
   // Error: which folder cannot be made.
   Result<void> prepare() const;
 
@@ -31,28 +32,28 @@ class RunFolder {
   std::string name_;
 };
 
-// The ports that a service says it bound (common/config/port_file.h).
+// The ports that a service bound, as its port file says (common/config/port_file.h).
 struct Ports {
   pid_t pid = -1;
-  uint16_t http = 0;     // the router's API; its /metrics is there too
-  std::string bind;      // "tcp://127.0.0.1:7300": the router's for workers, the drafter's for verifiers
-  uint16_t metrics = 0;  // a worker's own page
+  uint16_t http = 0;     // the router's API and /metrics
+  std::string bind;      // "tcp://127.0.0.1:7300": the router's for workers, or the drafter's for verifiers
+  uint16_t metrics = 0;  // a worker's own HTTP page
 };
 
-// nullopt: the file is not there yet.
+// nullopt: the file does not exist yet.
 std::optional<Ports> read_ports(const std::filesystem::path& file);
 
-// Size of a log in bytes; 0: it is not there.
+// Returns the size of a log in bytes, 0 if it does not exist.
 uintmax_t log_size(const std::filesystem::path& log);
 
-// The last line from byte `begin` on, without its time, level and service; "": there is none. Of a
-// long log only the end is read.
+// Returns the last line from byte `begin` on, without its time, level and service; "" if there is
+// none. Reads only the end of a long log.
 std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
 
-// The last 12 lines, each on a line of its own behind "\n  | ".
+// Returns the last 12 lines, each behind "\n  | ".
 std::string log_tail(const std::filesystem::path& log);
 
-// Adds a line, if it can be written.
+// Appends a line, and ignores a failure to do so.
 void note_in_log(const std::filesystem::path& log, std::string_view line);
 
 }  // namespace slipstream::command

@@ -12,9 +12,10 @@
 namespace slipstream::command {
 namespace {
 
-constexpr std::chrono::seconds kLook{1};  // between two looks at who answers
+constexpr std::chrono::seconds kLook{1};  // between two looks for hanging services
 
-// Asked before anything starts, so that the answer is one sentence and not the end of a log.
+// Tests the port before anything starts, so that the user gets one sentence instead of the end of a
+// log. SO_REUSEADDR makes connections in TIME_WAIT not count, as for the server itself.
 Result<void> check_port(uint16_t port) {
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
@@ -30,7 +31,7 @@ Result<void> check_port(uint16_t port) {
   return {};
 }
 
-// The supervisor's thread calls this, too. A line that cannot be written is lost.
+// Also called by the supervisor's thread. A line that cannot be written is lost.
 void say(std::string_view line) {
   const std::string text = std::string(line) + '\n';
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -13,11 +13,12 @@
 namespace slipstream::command {
 namespace {
 
-constexpr std::chrono::milliseconds kLookAgain{500};  // where the kernel gives no pidfd to wait on
+constexpr std::chrono::milliseconds kLookAgain{500};  // poll interval, if the kernel gives no pidfd to wait on
 
 double seconds(std::chrono::milliseconds pause) { return static_cast<double>(pause.count()) / 1000.0; }
 
-// What the service wrote last, if it ended by itself.
+// Returns the last line that the service wrote, if it ended by itself: a signal from outside has no
+// message.
 std::string why_ended(const Exit& exit, const std::filesystem::path& log, uintmax_t begin) {
   const bool speaks = exit.signal == 0 ? exit.status > 0 : exit.signal == SIGABRT;
   return speaks ? last_sentence(log, begin) : "";
@@ -41,6 +42,7 @@ Result<void> Supervisor::start(std::string name, Command command, Ready ready) {
   service.command = std::move(command);
   service.ready = std::move(ready);
   nudge();
+  // Look the service up again: other start() calls may have moved the vector's elements.
   started_.wait(lock, [&] { return stopping_ || find(name)->starts > 0 || find(name)->refused; });
   if (auto refused = find(name)->refused) {
     std::erase_if(services_, [&](const Service& service) { return service.name == name; });
@@ -79,6 +81,8 @@ void Supervisor::stop() {
 void Supervisor::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
+    // Callbacks (say_, ready) run without the mutex, since they may be slow or call back. What they
+    // need is copied before.
     const std::vector<std::string> lines = tend();
     std::vector<pollfd> wanted{{nudge_, POLLIN, 0}};
     for (const Service& service : services_) {
@@ -103,6 +107,7 @@ std::vector<std::string> Supervisor::tend() {
     if (service.process) {
       if (auto exit = service.process->ended()) lines.push_back(bury(service, *exit));
     }
+    // While restarts are off, only first starts happen.
     const bool held = !restarts_ && service.starts > 0;
     if (service.process || service.refused || held || Clock::now() < service.restart_at) continue;
     begin(service, lines);
@@ -116,6 +121,8 @@ void Supervisor::begin(Service& service, std::vector<std::string>& lines) {
   auto process = Process::start(service.command);
   if (!process) {
     if (service.starts == 0) service.refused = process.error();
+    // A first start that fails is reported to start(). A restart that fails (program replaced, too
+    // many processes) is tried again.
     service.restart_at = Clock::now() + kRestartPauseMax;
     lines.push_back(
         fmt::format("{}: {}; tried again in {:.1f} s", service.name, process.error().message, seconds(kRestartPauseMax)));
@@ -141,7 +148,7 @@ void Supervisor::welcome(const std::vector<Returning>& asked) {
     std::string line;
     {
       std::lock_guard lock(mutex_);
-      Service& service = *find(life.name);  // started and buried by this thread alone
+      Service& service = *find(life.name);  // only this thread adds or removes processes
       if (ready) {
         service.returning = false;
         line = fmt::format("{} is back (pid {})", life.name, life.pid);
@@ -156,6 +163,7 @@ void Supervisor::welcome(const std::vector<Returning>& asked) {
 }
 
 std::string Supervisor::bury(Service& service, Exit exit) {
+  // The pause doubles from one short life to the next, and returns to the minimum after a long one.
   const bool long_life = Clock::now() - service.started >= kLongLife;
   service.pause = long_life || !service.last ? kRestartPauseMin : std::min(service.pause * 2, kRestartPauseMax);
   service.restart_at = Clock::now() + service.pause;
@@ -178,6 +186,8 @@ Supervisor::Clock::time_point Supervisor::next_look() const {
   return next;
 }
 
+// Stop in reverse order: workers before their router. All get SIGTERM first, then they share one
+// grace period.
 void Supervisor::end_all() {
   for (Service& service : services_ | std::views::reverse) {
     if (service.process) service.process->signal(SIGTERM);
@@ -187,7 +197,7 @@ void Supervisor::end_all() {
     if (!service.process) continue;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     service.process->wait(std::max(left, std::chrono::milliseconds(0)));
-    service.process.reset();  // kills what is still there
+    service.process.reset();  // kills a process that still runs
   }
 }
 

@@ -1,7 +1,9 @@
-// Keeps processes alive: starts each again when it dies, after a pause that doubles while it keeps
-// dying, and says so: why it died, as far as its log tells, and that it is back once it is ready. A
-// line in its log says how each life ended. All its children are started, watched and reaped by one
-// thread of its own, so none outlives it (process.h). Thread-safe.
+// Keeps processes alive. It restarts each that dies, after a pause that doubles while the process
+// keeps dying, and reports why it died, as far as the log tells, and when it is ready again. A line
+// in the service's log says how each life ended.
+//
+// One thread of the supervisor starts, watches and reaps all children, so that none outlives it
+// (process.h). Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -23,35 +25,39 @@ namespace slipstream::command {
 
 inline constexpr std::chrono::milliseconds kRestartPauseMin{200};
 inline constexpr std::chrono::milliseconds kRestartPauseMax{5000};
-inline constexpr std::chrono::seconds kLongLife{10};  // a process that lived so long starts again after the shortest pause
-inline constexpr std::chrono::milliseconds kReadyLook{100};  // between two looks whether who was started again is ready
-inline constexpr std::chrono::seconds kReadyLong{30};        // who takes longer is spoken of, once
+// A process that lived at least this long is restarted after the shortest pause.
+inline constexpr std::chrono::seconds kLongLife{10};
+inline constexpr std::chrono::milliseconds kReadyLook{100};  // how often it asks whether a restarted process is ready
+inline constexpr std::chrono::seconds kReadyLong{30};        // a restarted process that takes longer is reported, once
 inline constexpr std::chrono::seconds kStopGrace{5};         // between SIGTERM and SIGKILL
 
 class Supervisor {
  public:
-  using Say = std::function<void(std::string_view line)>;  // from the supervisor's thread
-  using Ready = std::function<bool(pid_t pid)>;            // likewise, of a life after the first; it should not take long
+  using Say = std::function<void(std::string_view line)>;  // called in the supervisor's thread
+  // Called in the supervisor's thread, for restarted processes only. It must return soon.
+  using Ready = std::function<bool(pid_t pid)>;
 
   struct Life {
-    pid_t pid = -1;  // -1: not running now
+    pid_t pid = -1;  // -1: not running
     int starts = 0;
-    std::optional<Exit> last;  // how the life before this one ended
-    std::string why;           // what is known of the cause; "": nothing
+    std::optional<Exit> last;  // how the previous life ended
+    std::string why;           // the known cause of that end; "": none
   };
 
   explicit Supervisor(Say say);
-  ~Supervisor();  // stop()
+  ~Supervisor();  // calls stop()
 
-  // Returns when the process runs. Error: it cannot be run at all; then it is not supervised
-  // either. No `ready`: who runs, is.
+  // Returns when the process runs. Error: it cannot be run at all; it is then not supervised.
+  // Without `ready`, a process counts as ready when it runs.
   Result<void> start(std::string name, Command command, Ready ready = {});
-  void restart_nobody() { restarts_ = false; }             // who dies stays so: while the whole is being started
-  void restart_all() { restarts_ = true; }                 // as at first
-  void next_life(std::string_view name, Command command);  // what to start it with when it dies
+  void restart_nobody() { restarts_ = false; }             // a process that dies stays dead: for the start of the fleet
+  void restart_all() { restarts_ = true; }                 // restarts resume, as at construction
+  void next_life(std::string_view name, Command command);  // command for the next restart
   Life life(std::string_view name) const;
-  void signal(std::string_view name, int number);
-  void stop();  // SIGTERM to all in reverse order of start, SIGKILL to those that do not end in kStopGrace; waits for all
+  void signal(std::string_view name, int number);  // does nothing if it does not run
+  // Sends SIGTERM to all in reverse order of start, SIGKILL after kStopGrace to those that still
+  // run, and waits for all.
+  void stop();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -60,14 +66,16 @@ class Supervisor {
     Command command;
     std::optional<Process> process;
     Ready ready;
-    bool returning = false, late = false;  // started again and not known to be ready; that it takes long was said
-    uintmax_t log_begin = 0;               // where the log of this life begins
+    // returning: restarted and not yet known to be ready. late: the report that this takes long has
+    // been made.
+    bool returning = false, late = false;
+    uintmax_t log_begin = 0;  // offset in the log, in bytes, at which this life began
     Clock::time_point started, restart_at;
     std::chrono::milliseconds pause = kRestartPauseMin;
     int starts = 0;
     std::optional<Exit> last;
     std::string why;
-    std::optional<Error> refused;  // its first start failed
+    std::optional<Error> refused;  // why its first start failed
   };
   struct Returning {
     std::string name;
@@ -76,11 +84,14 @@ class Supervisor {
   };
 
   void run();
-  std::vector<std::string> tend();  // starts, reaps; what there is to say. Under the mutex
+  // Reaps and restarts processes; returns the lines to report. The caller holds mutex_.
+  std::vector<std::string> tend();
   void begin(Service& service, std::vector<std::string>& lines);
   std::string bury(Service& service, Exit exit);
   std::vector<Returning> returning() const;
-  void welcome(const std::vector<Returning>& asked);  // says of each that it is back, if it is. Without the mutex
+  // Asks each whether it is ready and reports it. The caller does not hold mutex_, since `ready`
+  // may be slow.
+  void welcome(const std::vector<Returning>& asked);
   Clock::time_point next_look() const;
   void end_all();
   void nudge();
@@ -88,13 +99,13 @@ class Supervisor {
   const Service* find(std::string_view name) const { return const_cast<Supervisor*>(this)->find(name); }
 
   Say say_;
-  int nudge_;  // an eventfd: the thread has something to look at
+  int nudge_;  // an eventfd that wakes the thread
   mutable std::mutex mutex_;
   std::condition_variable started_;
-  std::vector<Service> services_;  // under the mutex
-  bool stopping_ = false;          // under the mutex
+  std::vector<Service> services_;  // guarded by mutex_
+  bool stopping_ = false;          // guarded by mutex_
   std::atomic<bool> restarts_ = true;
-  std::jthread thread_;  // last: starts when all else stands
+  std::jthread thread_;  // last member: it starts when all others exist
 };
 
 }  // namespace slipstream::command

@@ -13,8 +13,9 @@ constexpr std::string_view kDrafted = "\x1b[32m";
 constexpr std::string_view kAside = "\x1b[2m";
 constexpr std::string_view kReset = "\x1b[0m";
 
+// A shorter answer takes too little time for a ratio of two speeds.
 constexpr size_t kTimedTokensMin = 48;
-constexpr double kTokensPerStepMin = 1.1;  // of a speed-up: two times of one answer differ by nearly 10 % anyway
+constexpr double kTokensPerStepMin = 1.1;  // least speed-up shown as a ratio: two runs of one answer differ by nearly 10 %
 
 struct Agreement {
   size_t same = 0, all = 0;
@@ -77,6 +78,7 @@ std::string table(std::span<const Comparison> comparisons) {
   return text;
 }
 
+// No tokens at all is not "the same words".
 bool same_words(std::span<const Comparison> comparisons) {
   const Agreement found = agreement(comparisons);
   return found.all > 0 && found.same == found.all;

@@ -1,6 +1,6 @@
-// What the command shows on a terminal: drafted tokens in another colour than the target's own, and
-// a table that compares answers with drafts and without. Without a terminal, or with NO_COLOR set
-// (no-color.org), there are no colours.
+// What the command prints on a terminal: drafted tokens in another colour than the target's own,
+// and a table that compares answers with and without drafts. It prints no colours without a
+// terminal or with NO_COLOR set (no-color.org).
 #pragma once
 
 #include <optional>
@@ -14,30 +14,32 @@ namespace slipstream::command {
 
 class Palette {
  public:
-  static Palette of_terminal(bool plain);  // plain: no colours, whatever the terminal can do
+  static Palette of_terminal(bool plain);  // plain: never colours
   explicit Palette(bool colours) : colours_(colours) {}
 
   bool colours() const { return colours_; }
   std::string paint(const Piece& piece) const;
-  std::string aside(std::string_view text) const;  // a remark of the program's, not of the model's
-  std::string legend() const;                      // "" without colours
+  std::string aside(std::string_view text) const;  // a remark of the program, not of the model
+  std::string legend() const;                      // explains the colours; "" without colours
 
  private:
   bool colours_;
 };
 
-// The same question, answered with drafts and plainly.
+// Answers to one question, with and without drafts.
 struct Comparison {
   std::string name;
   Answer drafted, plain;
-  std::optional<Answer> bereaved;  // whose drafter died on the way: not timed, but its words count
+  std::optional<Answer> bereaved;  // an answer whose drafter died on the way: not timed, but compared
 };
 
-// How fast each answer was, with drafts and without.
+// A table of the speed of each answer, with and without drafts.
 std::string table(std::span<const Comparison> comparisons);
+// Whether all answers with drafts have the tokens of the plain ones. False if there are no tokens
+// at all.
 bool same_words(std::span<const Comparison> comparisons);
-// "same words: yes, 256 of 256 tokens". Tokens are compared place by place; a longer answer's rest
-// counts as different.
+// "same words: yes, 256 of 256 tokens". Compares token by token; the tokens that only the longer
+// answer has count as different.
 std::string verdict(std::span<const Comparison> comparisons);
 
 }  // namespace slipstream::command

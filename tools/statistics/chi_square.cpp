@@ -15,8 +15,10 @@ struct Against {
   double found = 0, expected = 0;
 };
 
-// Cells that expect fewer than kExpectedMin together, with the least of the others where even
-// together they do; those that cannot be by themselves, if anything was found in them.
+// Pools cells for the test:
+//   1. Cells that expect at least kExpectedMin stay.
+//   2. The others form one cell; if it expects less than kExpectedMin, it joins the cell that expects least.
+//   3. Cells that expect 0 form a cell of their own, if anything was found there.
 std::vector<Against> pooled(std::span<const double> found, std::span<const double> expected, double draws) {
   std::vector<Against> cells;
   Against few, impossible;
@@ -41,7 +43,7 @@ std::vector<Against> pooled(std::span<const double> found, std::span<const doubl
   return cells;
 }
 
-// Infinite where something was found that cannot be.
+// Infinite if something was found in a cell of probability 0.
 double statistic(const std::vector<Against>& cells) {
   double sum = 0;
   for (const Against& cell : cells) {

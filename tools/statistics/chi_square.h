@@ -1,5 +1,5 @@
-// Pearson's test of counts against an exact distribution, and how surely it would catch a given
-// error (its power).
+// Pearson's chi-square test of counts against an exact distribution, and its power: the chance that
+// it finds a given error.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@ struct ChiSquare {
   double p_value = 1;
 };
 
-// observed, expected: [cells] counts; the expected ones sum to the observed ones. Cells that expect
-// fewer than five are put together, and with the least of the others where together they still do.
-// What was observed though it cannot be has the p-value 0.
+// observed, expected: [cells] counts with equal sums. Cells that expect fewer than five are pooled
+// into one cell; if that still expects fewer than five, it joins the smallest of the others. A
+// count in a cell of probability 0 gives p-value 0.
 ChiSquare chi_square(std::span<const double> observed, std::span<const double> expected);
 
-// The chance that the test at level alpha rejects, were the truth `truth` [cells] and not
-// `distribution` [cells] (probabilities), after so many draws. Cells are put together as the test
-// does.
+// Returns the chance that the test at level alpha rejects after this number of draws, if they
+// follow `truth` while the test assumes `distribution`. Both are [cells] probabilities. Cells are
+// pooled as in chi_square().
 double power(std::span<const double> distribution, std::span<const double> truth, double draws, double alpha);
 
 }  // namespace slipstream::statistics

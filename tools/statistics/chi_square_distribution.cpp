@@ -8,11 +8,12 @@ namespace {
 
 constexpr double kPrecision = 1e-14;
 constexpr int kTermsMax = 100000;
-constexpr int kHalvings = 200;  // of an interval: to the last bit
-constexpr double kSpread = 12;  // standard deviations of Poisson's distribution, beyond which 1e-30 is left
+constexpr int kHalvings = 200;  // of an interval: enough to reach the last bit
+constexpr double kSpread = 12;  // in standard deviations of the Poisson distribution; beyond it less than 1e-30 is left
 
-// The regularised upper incomplete gamma function: by its series below a + 1, by its continued
-// fraction above.
+// The regularised upper incomplete gamma function: by its power series below a + 1, by its
+// continued fraction (modified Lentz's method) above. Each converges fast on its side. Logarithms
+// keep the factor in front from overflowing.
 double gamma_q(double a, double x) {
   if (x <= 0) return 1;
   const double front = std::exp(-x + a * std::log(x) - std::lgamma(a));
@@ -37,7 +38,8 @@ double gamma_q(double a, double x) {
   return fraction * front;
 }
 
-// Where a rising function passes `wanted`, between 0 and whatever it takes.
+// Bisects for the argument at which a rising function reaches `wanted`. Doubles the upper end until
+// it lies beyond.
 template <class Rising>
 double solve(const Rising& rising, double wanted) {
   double high = 1;

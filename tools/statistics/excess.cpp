@@ -11,17 +11,18 @@ namespace slipstream::statistics {
 namespace {
 
 constexpr double kWrongSide = 0.170;  // max of x Phi(-x), at x = 0.752
-constexpr double kEventVaries = 0.5;  // standard deviation of one draw, at most
+constexpr double kEventVaries = 0.5;  // largest standard deviation of an event's indicator
 constexpr size_t kHalves = 2;
 
 double normal_tail(double z) { return std::erfc(z / std::sqrt(2.0)) / 2; }
 
-// A normal variable exceeds it with chance alpha, at most one half.
+// The value that a standard normal variable exceeds with chance alpha <= 1/2: z^2 is chi-square
+// with 1 degree.
 double normal_quantile(double alpha) { return std::sqrt(critical_value(1, 2 * alpha)); }
 
 struct Mean {
   double value = 0;
-  double variance = 0;  // of the mean; at least as large as if one draw had been another
+  double variance = 0;  // of the mean; at least as large as if one draw had differed
 };
 
 template <class Of>
@@ -31,17 +32,19 @@ Mean mean(size_t begin, size_t end, const Of& of) {
   for (size_t i = begin; i < end; ++i) sum += of(i);
   const double average = sum / count;
   for (size_t i = begin; i < end; ++i) squares += (of(i) - average) * (of(i) - average);
+  // If all draws are equal, the sample variance is 0 and any shift would be significant; hence the
+  // lower bound.
   return {average, std::max(squares / (count - 1) / count, 1 / (count * count))};
 }
 
-// [categories] whether it is of the event. cells: how many there were to choose of; rare categories
-// are one.
+// Chooses the event from the first half of the draws: [categories] true if it belongs to the event.
+// Sets `cells` to the number of cells to choose from; rare categories form one.
 std::vector<bool> choose(std::span<const size_t> reference, std::span<const size_t> candidate, size_t categories,
                          size_t& cells) {
   std::vector<Pair> counts(categories);
   for (const size_t category : reference) counts[category].reference += 1;
   for (const size_t category : candidate) counts[category].candidate += 1;
-  const std::vector<Cell> pooled = pool(counts);  // what was not sampled is rare, too
+  const std::vector<Cell> pooled = pool(counts);  // categories with no draws in this half are rare, too
   cells = pooled.size();
   std::vector<bool> event(categories, false);
   for (const Cell& cell : pooled) {
@@ -52,7 +55,8 @@ std::vector<bool> choose(std::span<const size_t> reference, std::span<const size
   return event;
 }
 
-// Of the two parts of what is found: the judging half's, and what choosing may cost.
+// The excess that is found, from the two parts of the header's formula: the test on the second
+// half, and the unlucky choice of the event. half: draws of each side in a half.
 double found_by(const Excess& of, double alpha, double power, double half) {
   const double deviations = normal_quantile(alpha) + normal_quantile(1 - power);
   const double variance = kEventVaries * kEventVaries + (kEventVaries + of.varies) * (kEventVaries + of.varies);
@@ -84,7 +88,7 @@ double excess_found(const Excess& of, double alpha, double power, double draws) 
 }
 
 double draws_for_excess(const Excess& of, double alpha, double power, double shift) {
-  const double of_one = found_by(of, alpha, power, 1);  // it falls with the root of the draws
+  const double of_one = found_by(of, alpha, power, 1);  // proportional to 1 / sqrt(draws)
   return std::ceil(kHalves * of_one * of_one / (shift * shift));
 }
 

@@ -1,12 +1,13 @@
-// Do two distributions lie no further apart than one of them declares? What is declared is a bound
-// on the total variation, told with each of the candidate's draws; its mean is the bound.
+// Tests whether two distributions lie no further apart than one of them declares. Each of the
+// candidate's draws declares a bound on the total variation; the mean of these is the bound that is
+// tested.
 //
-// The total variation of two distributions is the largest difference in probability of any event.
-// So the first half of the draws chooses an event, the categories that the candidate drew more
-// often than the reference, and the second half judges it: the candidate's frequency of the event
-// less what it declares must not exceed the reference's. That is a one-sided test of two means
-// (Welch's, with the normal distribution's tail); that the event was chosen by other draws is what
-// makes it one.
+// The total variation of two distributions is the largest difference in probability over all
+// events. So:
+//   1. The first half of the draws chooses an event: the categories that the candidate drew more often.
+//   2. The second half tests it: frequency of the event in the candidate - declared mean <= frequency in the reference.
+// Step 2 is a one-sided test of two means (Welch's, with the tail of the normal distribution). It
+// is valid because other draws chose the event.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +16,28 @@
 namespace slipstream::statistics {
 
 struct Excess {
-  size_t cells = 0;     // that the event was chosen of; below two: nothing to compare
-  double shift = 0;     // the candidate's frequency of the event less the reference's
-  double declared = 0;  // mean
-  double varies = 0;    // standard deviation of what one draw declares
+  size_t cells = 0;     // cells from which the event was chosen; below two: nothing to compare
+  double shift = 0;     // frequency of the event: candidate's - reference's
+  double declared = 0;  // mean of the declared bounds
+  double varies = 0;    // standard deviation of the declared bounds
   double error = 0;     // standard error of shift - declared
-  double p_value = 1;   // of "no more than is declared"
+  double p_value = 1;   // of the hypothesis "no more than is declared"
 };
 
-// reference, candidate: [draws] the category of each, numbered from 0. declared: [the candidate's
-// draws], at least 0.
+// reference, candidate: [draws] category of each draw, numbered from 0. declared: [candidate's
+// draws], each >= 0.
 Excess excess(std::span<const size_t> reference, std::span<const size_t> candidate, std::span<const double> declared);
 
-// The least total variation beyond what is declared that the test at level alpha finds with at
-// least this power, whatever its direction, with so many draws a side: `of` has its cells, and how
-// what is declared varies. Frequencies are taken to vary as much as those of an event may (by 1/2),
-// and the choice of the event to be as unlucky as it may be: a cell that moves by d and has a mass
-// of s on both sides together is put on the wrong side with chance Phi(-d sqrt(m / s)) for m draws
-// a side in a half, so that it loses at most max x Phi(-x) = 0.170 of sqrt(s / m), and all cells
-// together 0.170 sqrt(2 cells / m) (Cauchy and Schwarz).
+// Returns the smallest total variation beyond the declared one that the test at level alpha finds
+// with at least this power, in whatever direction, with this number of draws of each side. `of`
+// gives the number of cells and how the declared bounds vary. Two worst cases are assumed:
+//   1. The frequency of the event varies as much as any can: standard deviation 1/2.
+//   2. The choice of the event is as unlucky as possible. With m draws of each side in the first half, a cell that
+//      shifts by d and has mass s on both sides together is put on the wrong side with chance Phi(-d sqrt(m / s)). It
+//      loses at most sqrt(s / m) * max x Phi(-x) = 0.170 sqrt(s / m), and all cells together lose at most
+//      0.170 sqrt(2 cells / m) (Cauchy-Schwarz).
 double excess_found(const Excess& of, double alpha, double power, double draws);
-// The other way round: draws a side with which an excess of `shift` is found.
+// The inverse: draws of each side with which an excess of `shift` is found.
 double draws_for_excess(const Excess& of, double alpha, double power, double shift);
 
 }  // namespace slipstream::statistics

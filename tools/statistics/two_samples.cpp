@@ -20,6 +20,7 @@ void join(Cell& cell, Cell other) {
 
 std::vector<Cell> pool(std::span<const Pair> categories) {
   std::vector<size_t> order(categories.size());
+  // Stable, so that ties keep the lower index: cells must not depend on the side.
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return categories[a].both() > categories[b].both(); });
   std::vector<Cell> cells;
@@ -53,7 +54,7 @@ ChiSquare compare(std::span<const Cell> cells) {
   for (const Cell& cell : cells) {
     const double reference = cell.count.both() * total.reference / total.both();
     const double candidate = cell.count.both() * total.candidate / total.both();
-    const double off = cell.count.reference - reference;  // as far below on the other side
+    const double off = cell.count.reference - reference;  // the candidate's difference is the same with the other sign
     result.statistic += off * off / reference + off * off / candidate;
   }
   result.p_value = chi_square_tail(result.statistic, result.degrees);
@@ -61,6 +62,7 @@ ChiSquare compare(std::span<const Cell> cells) {
 }
 
 double draws_for(int degrees, double alpha, double power, double shift) {
+  // The worst case of the header: noncentrality = 2 n t^2.
   return std::ceil(noncentrality_for(degrees, alpha, power) / (2 * shift * shift));
 }
 

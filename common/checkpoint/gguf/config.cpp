@@ -14,7 +14,7 @@ constexpr std::string_view kArchitectures[] = {"llama", "qwen2", "qwen3"};
 constexpr std::string_view kEndTokens[] = {"eos", "eot", "eom"};  // of a text, of a turn, of a message to a tool
 constexpr std::string_view kRopeFrequencies = "rope_freqs.weight";
 
-// The fields of one architecture, which all begin with its name.
+// The fields of one architecture. Their keys begin with its name: "llama.block_count".
 struct Fields {
   const GgufFields& all;
   std::string architecture;
@@ -62,7 +62,8 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
   return check_llama_shape(config, fields.all.what());
 }
 
-// What other models of these architectures have, and this code does not compute.
+// Refuses what other models of these architectures have and this code does not compute. A model
+// that is computed without it would give wrong text without any error.
 Result<void> refuse_the_unknown(const Fields& fields) {
   const std::string scaling = fields.key("rope.scaling.type");
   if (fields.all.has(scaling)) {
@@ -101,7 +102,8 @@ Result<void> read_rope(const GgufFile& file, const Fields& fields, LlamaConfig& 
   return {};
 }
 
-// As many as there are embeddings, and as many tokens.
+// The vocabulary has as many tokens as the embedding table has rows. Every token that ends a text,
+// a turn or a message to a tool is an end token.
 Result<void> read_vocabulary(const GgufFile& file, LlamaConfig& config) {
   const auto embedding = file.tensors().find("token_embd.weight");
   if (embedding == file.tensors().end()) return fail("{}: tensor token_embd.weight is missing", file.what());
@@ -134,10 +136,13 @@ Result<LlamaConfig> read_gguf_config(const GgufFile& file) {
   TRY_VOID(refuse_the_unknown(fields));
   TRY_VOID(read_rope(file, fields, config));
   TRY_VOID(read_vocabulary(file, config));
+  // GGUF has no fields for these; the architecture and the tensors that are there decide.
   config.tied_embeddings = !file.has("output.weight");
   config.qkv_bias = fields.architecture == "qwen2" || file.has("blk.0.attn_q.bias");
   config.out_bias = file.has("blk.0.attn_output.bias");
   config.head_norms = fields.architecture == "qwen3";
+  // A tensor of no known use means that the model computes something which this code would leave
+  // out.
   for (const auto& [name, tensor] : file.tensors()) {
     if (name != kRopeFrequencies && !gguf_name_is_of(name, config)) {
       return fail("{}: tensor {} is none that a plain {} model has: it is another kind of model, not supported yet",

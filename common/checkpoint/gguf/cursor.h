@@ -1,5 +1,5 @@
-// Reads forward through bytes that nobody vouches for: whatever is asked for beyond their end is an
-// error, never a read.
+// Reads forward through untrusted bytes. Asking for more than is left is an error. Numbers are
+// little-endian, as on this machine.
 #pragma once
 
 #include <cstring>
@@ -17,6 +17,7 @@ class GgufCursor {
   size_t at() const { return at_; }
   size_t left() const { return bytes_.size() - at_; }
 
+  // The next `bytes` bytes; a view into the bytes that the cursor was made of.
   Result<std::span<const std::byte>> take(uint64_t bytes) {
     if (bytes > left()) {
       return fail("it needs {} bytes more at byte {}, where the file has {}: it is truncated, copy or download it again", bytes,
@@ -33,6 +34,7 @@ class GgufCursor {
     std::memcpy(&value, bytes.data(), sizeof value);
     return value;
   }
+  // A text with its length as u64 before it. An error if it is longer than bytes_max.
   Result<std::string_view> text(uint64_t bytes_max) {
     TRY(const auto size, number<uint64_t>());
     if (size > bytes_max) return fail("a text at byte {} claims {} bytes, the limit is {}", at_, size, bytes_max);

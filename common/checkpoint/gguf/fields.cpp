@@ -5,7 +5,7 @@
 namespace slipstream {
 namespace {
 
-// 0: of no fixed size.
+// The size of one value; 0: not fixed.
 size_t bytes_of(GgufKind kind) {
   switch (kind) {
     case GgufKind::u8:
@@ -43,7 +43,7 @@ T load(std::span<const std::byte> bytes, uint64_t index) {
   return value;
 }
 
-// None: no integer, or one beyond int64.
+// nullopt: not an integer, or beyond int64.
 std::optional<int64_t> as_integer(GgufKind kind, std::span<const std::byte> bytes, uint64_t index) {
   switch (kind) {
     case GgufKind::u8:
@@ -75,6 +75,8 @@ std::optional<double> as_number(GgufKind kind, std::span<const std::byte> bytes)
   return std::nullopt;
 }
 
+// The bytes of `count` texts with their lengths. A second cursor walks over them to find their end;
+// every length is checked on the way, so that text() and texts() can rely on it.
 Result<std::span<const std::byte>> read_texts(GgufCursor& cursor, uint64_t count) {
   GgufCursor ahead = cursor;
   for (uint64_t i = 0; i < count; ++i) {
@@ -93,6 +95,7 @@ Result<GgufFields::Field> GgufFields::read_field(GgufCursor& cursor) {
     TRY(field.kind, read_kind(cursor));
     TRY(field.count, cursor.number<uint64_t>());
     if (field.kind == GgufKind::list) return fail("it is a list of lists, which no model needs");
+    // Also keeps count * size below from overflowing.
     if (field.count > kGgufArrayCountMax) return fail("it claims {} members, the limit is {}", field.count, kGgufArrayCountMax);
   }
   if (field.kind == GgufKind::text) {
@@ -134,7 +137,7 @@ Result<double> GgufFields::number(std::string_view key, double least, double mos
   TRY(const Field* field, find(key, false));
   const auto value = as_number(field->kind, field->bytes);
   if (!value) return fail("{}: {} must be a number", what_, key);
-  if (!(*value >= least && *value <= most))
+  if (!(*value >= least && *value <= most))  // written so that NaN is refused too
     return fail("{}: {} is {}, supported are {} to {}", what_, key, *value, least, most);
   return *value;
 }

@@ -12,7 +12,7 @@ constexpr uint32_t kMagic = 0x46554747;  // "GGUF"
 struct GgmlType {
   uint32_t number;
   std::string_view name;
-  std::optional<Dtype> dtype;  // none: known by name only
+  std::optional<Dtype> dtype;  // nullopt: not supported, and listed to name it in an error
 };
 constexpr GgmlType kTypes[] = {
     {0, "F32", Dtype::f32}, {1, "F16", Dtype::f16},   {2, "Q4_0", Dtype::q4_0}, {3, "Q4_1", Dtype::q4_1},  {6, "Q5_0", {}},
@@ -37,10 +37,10 @@ Result<Dtype> read_dtype(GgufCursor& cursor) {
 struct Entry {
   std::string_view name;
   GgufTensor tensor;
-  uint64_t begin = 0, size = 0;  // bytes, from the start of the data
+  uint64_t begin = 0, size = 0;  // bytes; begin: from the start of the data
 };
 
-// The size in bytes of a tensor of this shape; refused where it overflows.
+// The size in bytes of a tensor of this type and shape.
 Result<uint64_t> size_of(const GgufTensor& tensor) {
   const StoredBlock block = block_of(tensor.dtype);
   if (tensor.shape.back() % block.numbers != 0) {
@@ -86,7 +86,8 @@ Result<uint64_t> read_alignment(const GgufFields& fields) {
   return static_cast<uint64_t>(alignment);
 }
 
-// Where tensors lie in the data: inside it, and none over another. Holes are padding.
+// Checks that the tensors lie inside the data and do not overlap, and gives them their bytes. Bytes
+// between two tensors are padding.
 Result<void> place(std::vector<Entry>& entries, std::span<const std::byte> data) {
   std::ranges::sort(entries, {}, &Entry::begin);
   uint64_t covered = 0;
@@ -109,6 +110,7 @@ Result<void> check_start(GgufCursor& cursor) {
   if (magic != kMagic) return fail("it does not begin with \"GGUF\": give a GGUF file or a Hugging Face model folder");
   TRY(const auto version, cursor.number<uint32_t>());
   if (version == 2 || version == 3) return {};
+  // A version number in the upper bytes: the file was written with the other byte order.
   if ((version & 0xFFFF) == 0) return fail("it is big-endian: take the little-endian file of this model");
   return fail("it is of GGUF version {}, supported are 2 and 3: convert the model again with a current converter", version);
 }
@@ -125,7 +127,7 @@ Result<GgufFile> GgufFile::open(const std::filesystem::path& path) {
   GgufFile file(std::move(mapped));
   auto read = file.read();
   if (!read) return fail("{}: {}", path.string(), read.error().message);
-  file.fields_.set_what(path.string());
+  file.fields_.set_what(path.string());  // after read(), whose errors get the path in the line above
   return file;
 }
 
@@ -146,6 +148,8 @@ Result<void> GgufFile::read() {
     TRY(Entry entry, read_entry(cursor, alignment));
     entries.push_back(std::move(entry));
   }
+  // The data begins at the next multiple of the alignment. A file without tensors may end before
+  // it.
   const uint64_t padding = (alignment - cursor.at() % alignment) % alignment;
   if (!entries.empty()) {
     TRY_VOID(cursor.take(padding));

@@ -1,7 +1,6 @@
-// Reads GGUF files (versions 2 and 3, little-endian) by mmap. Nothing in a file is trusted: every
-// count, length, type and offset is checked before the first tensor is handed out, and every
-// product is taken without overflow. Format:
-// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+// Reads GGUF files (versions 2 and 3, little-endian) by mmap. Nothing in a file is trusted: all
+// counts, lengths, types and offsets are checked when it is opened, and products that overflow are
+// errors. Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 #pragma once
 
 #include <filesystem>
@@ -18,17 +17,17 @@
 namespace slipstream {
 
 inline constexpr uint64_t kGgufTensorsMax = 1 << 16;
-inline constexpr uint64_t kGgufNameBytesMax = 64;  // of a tensor: the format's own limit
+inline constexpr uint64_t kGgufNameBytesMax = 64;  // of a tensor's name; the format's own limit
 inline constexpr uint32_t kGgufRankMax = 4;
 inline constexpr int64_t kGgufAlignmentDefault = 32, kGgufAlignmentMax = 1 << 20;  // bytes
 
-// A model is a Hugging Face folder or a GGUF file: whether `model` is a file at all.
+// Whether the path of a model is a file (so GGUF) and not a Hugging Face folder.
 bool is_model_file(const std::filesystem::path& model);
 
-// Its bytes were found inside the file, whole blocks, and overlap no other's.
+// Its bytes are whole blocks, lie inside the file, and overlap no other tensor's.
 struct GgufTensor {
   Dtype dtype = Dtype::f32;
-  std::vector<int64_t> shape;  // outermost first, as Hugging Face has it (GGUF itself writes it the other way round)
+  std::vector<int64_t> shape;  // outermost first, as in Hugging Face's files; the reverse of GGUF's order
   std::span<const std::byte> bytes;
 };
 

@@ -25,7 +25,8 @@ constexpr Name kOfLayers[] = {
     {"self_attn.o_proj.bias", "attn_output.bias"},     {"self_attn.q_norm.weight", "attn_q_norm.weight"},
     {"self_attn.k_norm.weight", "attn_k_norm.weight"}};
 
-// "blk.3.attn_q.weight" behind "blk.": 3 and "attn_q.weight".
+// Splits the name of a layer's tensor: "blk.3.attn_q.weight" with the prefix "blk." gives 3 and
+// "attn_q.weight".
 struct InLayer {
   int32_t layer = 0;
   std::string_view part;

@@ -1,4 +1,4 @@
-// How GGUF calls the tensors of a Llama-family model that Hugging Face calls otherwise.
+// Translates the names of a Llama-family model's tensors from Hugging Face's to GGUF's.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace slipstream {
 
-// model.layers.3.self_attn.q_proj.weight -> blk.3.attn_q.weight. None: no such tensor is known.
+// "model.layers.3.self_attn.q_proj.weight" -> "blk.3.attn_q.weight". nullopt: the name is unknown.
 std::optional<std::string> gguf_name(std::string_view hugging_face);
 
-// Whether a model of this configuration has a tensor that GGUF calls so.
+// Whether a model of this configuration has a tensor of this GGUF name.
 bool gguf_name_is_of(std::string_view gguf, const LlamaConfig& config);
 
 }  // namespace slipstream

@@ -8,16 +8,17 @@ namespace {
 
 using nlohmann::json;
 
+// tokenizer.ggml.token_type.
 enum TokenType : int64_t { kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5 };
 
 struct PreTokenizer {
   std::string_view name;   // tokenizer.ggml.pre
   const char* normalizer;  // JSON
   const char* steps;       // JSON
-  bool ignore_merges;      // a word that is a token is that token, whatever the merges say
+  bool ignore_merges;      // a word that is in the vocabulary becomes that token without the merges
 };
-// Llama 3's and Qwen2's patterns differ in how many digits stand together; SmolLM splits digits one
-// by one, then as GPT-2 does.
+// The patterns of Llama 3 and Qwen2 differ in how many digits stay together: up to 3, and 1. SmolLM
+// splits off each digit, and then splits as GPT-2 does.
 constexpr PreTokenizer kPreTokenizers[] = {
     {"llama-bpe", "null",
      R"json([{"type": "Split", "behavior": "Isolated", "invert": false, "pattern": {"Regex":
@@ -55,7 +56,7 @@ bool utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), t
 
 struct Vocabulary {
   json ids = json::object();   // token -> id
-  json added = json::array();  // those that are found in a text before it is split into words
+  json added = json::array();  // tokens that are found in a text before it is split into words
 };
 
 Result<Vocabulary> vocabulary_of(const GgufFile& file) {
@@ -104,6 +105,7 @@ Result<std::string> gguf_tokenizer_json(const GgufFile& file) {
   TRY(const PreTokenizer* pre, pre_tokenizer_of(file));
   TRY(Vocabulary vocabulary, vocabulary_of(file));
   TRY(json merges, merges_of(file));
+  // The decoder of all byte-level BPEs; its options change nothing when it decodes.
   const json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
   json tokenizer = {{"version", "1.0"},
                     {"truncation", nullptr},

@@ -1,5 +1,5 @@
-// The tokenizer and the chat template out of a GGUF file's metadata, in the words of a Hugging Face
-// folder's files.
+// Converts the tokenizer and the chat template in a GGUF file's metadata to the files of a Hugging
+// Face folder, so that common/text reads both kinds of models in the same way.
 #pragma once
 
 #include <string>
@@ -9,14 +9,19 @@
 
 namespace slipstream {
 
-// As tokenizer.json. A GGUF file names its pre-tokenizer only, so those that are known are written
-// out here as the models' own tokenizer.json files have them: llama-bpe, qwen2 and smollm; others
-// are refused by name. Control tokens become special ones, user-defined ones are found in any text,
-// unused ones are left out. `add_bos_token` needs nothing: a chat begins as its template says, as
-// with a folder, whose post-processor is not run either.
+// The text of a tokenizer.json.
+//
+//   pre-tokenizer           GGUF has only its name. llama-bpe, qwen2 and smollm are known, as the
+//                           models' own tokenizer.json files define them; others are errors.
+//   control tokens          become special tokens
+//   user-defined tokens     become added tokens: found in any text, but not special
+//   unused tokens           are left out
+//   add_bos_token           is ignored: the chat template writes the beginning of a chat. (For a
+//                           folder, the post-processor is ignored for the same reason.)
 Result<std::string> gguf_tokenizer_json(const GgufFile& file);
 
-// As tokenizer_config.json: the chat template, and the special tokens that it may ask for by name.
+// The text of a tokenizer_config.json: the chat template, and the special tokens that it may use by
+// name. An error if the file has no chat template.
 Result<std::string> gguf_tokenizer_config(const GgufFile& file);
 
 }  // namespace slipstream

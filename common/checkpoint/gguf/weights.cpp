@@ -12,7 +12,9 @@ Result<GgufWeights> GgufWeights::open(const std::filesystem::path& path) {
   TRY(const LlamaConfig config, read_gguf_config(file));
   TRY(const std::string_view architecture, file.fields().text("general.architecture"));
   GgufWeights weights(std::move(file));
-  if (architecture == "llama") {  // llama.cpp rotates neighbours there, and halves for all others
+  // llama.cpp rotates neighbouring rows for the architecture "llama", and row i with row half + i
+  // for all others. Its converter reorders the rows of "llama" accordingly.
+  if (architecture == "llama") {
     weights.paired_query_heads_ = config.heads;
     weights.paired_kv_heads_ = config.kv_heads;
   }
@@ -43,6 +45,7 @@ Result<HostMatrix> GgufWeights::matrix(std::string_view name, int32_t rows, int3
                 gguf.value_or(std::string(name)));
   }
   const GgufTensor& tensor = file_.tensors().at(*gguf);
+  // A vector as a column would have one number in each row, which a block of 32 cannot store.
   const bool vector = (rows == 1 && tensor.shape == std::vector<int64_t>{cols}) ||
                       (cols == 1 && tensor.shape == std::vector<int64_t>{rows} && block_of(tensor.dtype).numbers == 1);
   if (!vector && tensor.shape != std::vector<int64_t>{rows, cols}) {

@@ -1,5 +1,5 @@
-// The weights of a GGUF file under Hugging Face's names and in its order of rows, as they are
-// stored: nothing is copied.
+// Gives access to the weights of a GGUF file by Hugging Face's names and with Hugging Face's order
+// of rows. Nothing is copied.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ class GgufWeights {
  public:
   static Result<GgufWeights> open(const std::filesystem::path& path);
   bool has(std::string_view name) const;
-  uint64_t bytes() const;  // as Checkpoint::bytes
-  // As Checkpoint::matrix.
+  // As in Checkpoint.
+  uint64_t bytes() const;
   Result<HostMatrix> matrix(std::string_view name, int32_t rows, int32_t cols) const;
 
  private:
@@ -24,7 +24,7 @@ class GgufWeights {
   int32_t paired_heads(std::string_view name) const;
 
   GgufFile file_;
-  int32_t paired_query_heads_ = 0, paired_kv_heads_ = 0;  // 0: this architecture's rows are stored in Hugging Face's order
+  int32_t paired_query_heads_ = 0, paired_kv_heads_ = 0;  // for HostMatrix::paired_heads; 0: in Hugging Face's order
 };
 
 }  // namespace slipstream

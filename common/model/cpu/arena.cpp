@@ -11,7 +11,7 @@ namespace slipstream {
 namespace {
 
 constexpr size_t kAlignBytes = 64;
-constexpr size_t kChunkBytes = size_t{64} << 20;  // address space; memory comes with the first touch
+constexpr size_t kChunkBytes = size_t{64} << 20;  // of address space
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -25,8 +25,8 @@ Arena::~Arena() {
 
 Result<void*> Arena::take(size_t bytes) {
   bytes = round_up(bytes, kAlignBytes);
-  // Address space is had at once, and what is behind it only with the first touch: too late to say
-  // no.
+  // mmap reserves address space and succeeds; memory comes with the first touch, where a lack of it
+  // kills the process. So compare with the machine's memory now.
   if (const size_t most = machine_bytes(); taken_ + bytes > most) {
     return fail("{} MB of memory cannot be had (this machine has {}): use a smaller model or a smaller cache",
                 (taken_ + bytes) >> 20, most >> 20);
@@ -38,7 +38,7 @@ Result<void*> Arena::take(size_t bytes) {
       return fail("{} MB of memory cannot be had ({}): use a smaller model or a smaller cache", size >> 20,
                   std::strerror(errno));
     }
-    madvise(start, size, MADV_HUGEPAGE);  // a wish: without it all works, slower
+    madvise(start, size, MADV_HUGEPAGE);  // a hint; if the kernel refuses, everything works more slowly
     chunks_.push_back({static_cast<std::byte*>(start), size});
     used_ = 0;
   }

@@ -1,5 +1,5 @@
-// Memory for weights, cache and buffers: zeroed, aligned to 64 bytes, never freed before the arena
-// is. Asks for huge pages, because a forward pass streams through all of the weights. Not
+// Allocates memory for weights, caches and buffers: zeroed, aligned to 64 bytes, and freed with the
+// arena. It asks for huge pages, because a forward pass streams through all weights. Not
 // thread-safe.
 #pragma once
 
@@ -17,7 +17,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  Result<void*> take(size_t bytes);  // an error where the system has no such address space left
+  Result<void*> take(size_t bytes);  // an error if the machine does not have that much memory
   template <class T>
   Result<T*> array(size_t count) {
     TRY(void* start, take(count * sizeof(T)));
@@ -30,8 +30,8 @@ class Arena {
     size_t bytes;
   };
   std::vector<Chunk> chunks_;
-  size_t used_ = 0;   // of the last chunk
-  size_t taken_ = 0;  // of all
+  size_t used_ = 0;   // bytes of the last chunk
+  size_t taken_ = 0;  // bytes of all chunks
 };
 
 }  // namespace slipstream

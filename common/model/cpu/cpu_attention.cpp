@@ -6,15 +6,17 @@
 namespace slipstream {
 namespace {
 
-constexpr int64_t kRangeProducts = 100'000;     // multiply-adds worth another thread's while: some microseconds
-constexpr int64_t kPartedProducts = 1'000'000;  // of a step's layer, worth three loops instead of one
-constexpr int32_t kCallsPerThread = 3;          // with fewer calls, threads share each one's parts
+constexpr int64_t kRangeProducts = 100'000;     // multiply-adds of a range: some microseconds, worth waking a thread
+constexpr int64_t kPartedProducts = 1'000'000;  // multiply-adds of a layer from which three loops pay instead of one
+constexpr int32_t kCallsPerThread = 3;          // with fewer calls the threads share the parts of each
 constexpr int32_t kPartColumns = 2 * kLanes;
 
-// Of one query's scores: whole vectors, and an odd number of them, so that many queries' scores of
-// one position do not share the few lines that a cache keeps of one address modulo 4 KB.
+// Floats between the scores of two queries: whole vectors, and an odd number of them. With an even
+// number the scores of many queries for one position could have the same address modulo 4 KB, and a
+// cache keeps only a few such lines.
 int64_t scores_stride(int32_t blocks) { return int64_t{blocks} * kCacheRows + kLanes; }
 
+// Positions that any of the rows sees, counted from the start of their sequence.
 int32_t deepest(const Step& step, size_t first, size_t count) {
   int32_t seen = 0;
   for (size_t row = first; row < first + count; ++row) {
@@ -46,7 +48,9 @@ void CpuAttention::begin(const Step& step) {
   deepest_ = deepest(step, 0, step.token.size());
 }
 
-// A call has as many rows as share a block's loading well. heads: those of one key-value head.
+// Splits the step's rows into groups of neighbouring rows of one sequence, as large as shares the
+// loading of a block well. heads: query heads per key-value head, so a group has rows * heads
+// queries. The groups are made once per step, as all layers of a network have the same heads.
 void CpuAttention::group_rows(int32_t heads) {
   if (heads == grouped_heads_) return;
   grouped_heads_ = heads;
@@ -60,8 +64,9 @@ void CpuAttention::group_rows(int32_t heads) {
   }
 }
 
-// Number i: key-value head i % kv_heads of rows_[i / kv_heads], with its queries. Each part of the
-// scratch begins at a line.
+// The arguments of call i: key-value head i % kv_heads of group i / kv_heads. It gathers the call's
+// queries, too. The scratch is, in this order, sums, scores, queries and totals; each begins at a
+// cache line.
 AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tensor out, int32_t i, size_t scratch) {
   const int32_t kv_heads = cache.shape.kv_heads, heads = cache.shape.heads / kv_heads, size = cache.shape.head_size;
   const Rows rows = rows_[static_cast<size_t>(i / kv_heads)];
@@ -113,7 +118,9 @@ void CpuAttention::run(Tensor qkv, const CpuCache& cache, int layer, Tensor out)
   });
 }
 
-// Few calls behind much context: each part of all of them is split over the threads.
+// With few calls behind a long context, splits the blocks, then the queries, then the columns of
+// all calls over the threads. Each loop ends before the next begins, because weights need all
+// scores of a query, and values all weights.
 void CpuAttention::run_parts(int32_t head_size) {
   const auto calls = static_cast<int32_t>(calls_.size());
   const auto split = [&](int32_t size, int32_t range, const auto& part) {

@@ -1,7 +1,12 @@
-// Attention of a step on a CPU: rows that stand beside each other in one sequence (a tree's nodes,
-// a prompt chunk) are attended together, so that each cache block is read once for all of them;
-// key-value heads and groups of rows are split over threads, and where these are few and the
-// context is long, each one's blocks and columns are. A row's bits depend on none of this.
+// Attention of a step on a CPU, over the kernels of one path:
+//
+//   1. Neighbouring rows of one sequence (a tree's nodes, a prompt chunk) form a group, so that each
+//      cache block is read once for all of them.
+//   2. A call is one group and one key-value head. Calls are split over the threads.
+//   3. With few calls behind a long context, the blocks, queries and columns of each call are split
+//      over the threads instead.
+//
+// A row's bits depend on none of this (row invariance, kernels/cpu/kernels.h).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +22,11 @@ class CpuAttention {
  public:
   CpuAttention(const Kernels& kernels, ThreadPool& pool);
 
-  // At load, for each network, so that no step allocates.
+  // Called at load for each network, so that no step allocates.
   void reserve_rows(int32_t rows_max);
-  void reserve(int32_t positions, const AttentionShape& shape);  // of one sequence
+  void reserve(int32_t positions, const AttentionShape& shape);  // positions: the most of one sequence
 
-  void begin(const Step& step);  // the step must live until its last run
+  void begin(const Step& step);  // the step must outlive its runs
   void run(Tensor qkv, const CpuCache& cache, int layer, Tensor out);
 
  private:
@@ -35,11 +40,11 @@ class CpuAttention {
   const Kernels& kernels_;
   ThreadPool& pool_;
   const Step* step_ = nullptr;
-  int32_t deepest_ = 0;                          // positions of the row that sees most
-  int32_t grouped_heads_ = 0;                    // that rows_ is made for; 0: not yet
-  std::vector<Rows> rows_;                       // the step's rows, a call's worth each
-  std::vector<std::vector<CacheLine>> scratch_;  // one a thread, or one a call where their parts are split
-  std::vector<AttendArgs> calls_;                // whose parts are split
+  int32_t deepest_ = 0;                          // positions that the row with the longest context sees
+  int32_t grouped_heads_ = 0;                    // heads per key-value head that rows_ was made for; 0: none yet
+  std::vector<Rows> rows_;                       // the groups of the step's rows
+  std::vector<std::vector<CacheLine>> scratch_;  // one per thread; one per call if the parts of calls are split
+  std::vector<AttendArgs> calls_;                // the calls whose parts are split
 };
 
 }  // namespace slipstream

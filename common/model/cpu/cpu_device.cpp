@@ -16,16 +16,19 @@
 namespace slipstream {
 namespace {
 
-constexpr int kKernelVersion = 2;             // part of the numerics id: grows when a kernel's bits change
-constexpr int64_t kPackRangeBytes = 1 << 18;  // that a thread packs at a time
-constexpr int32_t kRopeRangePositions = 128;  // likewise
+constexpr int kKernelVersion = 2;             // part of the numerics id: increase it when a kernel's bits change
+constexpr int64_t kPackRangeBytes = 1 << 18;  // packed by a thread at a time
+constexpr int32_t kRopeRangePositions = 128;  // computed by a thread at a time
 
 CacheLayout layout(CpuPath path, int32_t head_size) {
   return {.format = kernels(path).cache, .head_size = head_size, .value_stride = value_stride(head_size)};
 }
 
-// Llama 3.1's rule, as in its reference: long waves (beyond original_context / low) are slowed by
-// `factor`, short ones (below original_context / high) left alone, those between blended.
+// Llama 3.1's scaling, as in its reference. By the wave length w = 2 pi / frequency, in positions:
+//
+//   w < original_context / high_freq_factor    unchanged
+//   w > original_context / low_freq_factor     divided by factor
+//   between                                    a blend of both, linear in original_context / w
 float llama3_frequency(float frequency, const RopeRules& rules) {
   const auto original = static_cast<float>(rules.original_context);
   const float wave = 2.0F * std::numbers::pi_v<float> / frequency;
@@ -35,7 +38,7 @@ float llama3_frequency(float frequency, const RopeRules& rules) {
   return (1.0F - blend) * frequency / rules.factor + blend * frequency;
 }
 
-// Of pair i of a head's columns.
+// The angle per position of pair i of a head's columns.
 float rope_frequency(const RopeRules& rules, size_t i) {
   const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
   float frequency = 1.0F / std::pow(rules.theta, exponent);
@@ -44,8 +47,7 @@ float rope_frequency(const RopeRules& rules, size_t i) {
   return frequency;
 }
 
-// The format that holds every number of the dtype as stored; bf16 is also what rounds those of
-// wider ones.
+// The weight format that stores a dtype without loss; bf16 for wider dtypes, which are rounded.
 WeightFormat format_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::q8_0:
@@ -62,8 +64,8 @@ WeightFormat format_of(Dtype dtype) {
   return WeightFormat::bf16;
 }
 
-// What a stack is kept in, where the file decides: a weight has one format, so parts that differ
-// become bf16.
+// The format of a stack if no option says otherwise. A weight has one format, so matrices of
+// different formats become bf16.
 WeightFormat format_of(std::span<const HostMatrix> stacked) {
   const WeightFormat first = format_of(stacked.front().dtype);
   const bool alike = std::ranges::all_of(stacked, [&](const HostMatrix& each) { return format_of(each.dtype) == first; });
@@ -74,15 +76,16 @@ bool all_finite(std::span<const float> numbers) {
   return std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); });
 }
 
-// Rows of a matrix into its panels: what a file stores in this format as it stands, all else
-// rounded to it.
+// Packs rows of a matrix into panels of a format. Rows that the file stores in that format are
+// copied bit by bit, all others are read as f32 and rounded.
 class RowPacker {
  public:
   RowPacker(WeightFormat format, int32_t cols)
       : format_(format), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
     if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
   }
-  // False, and nothing done, if not all of its numbers are finite in this format.
+  // False, and nothing is packed, if a number of the row is not finite in this format. `from`: the
+  // row in the matrix; `row`: in the panels.
   bool pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
     if (as_stored(matrix.dtype)) return put(matrix.row(from).data(), row, panels);
     read_row(matrix, from, f32_);
@@ -116,10 +119,11 @@ class RowPacker {
   std::vector<std::byte> blocks_;
 };
 
-// Rows [begin, end) of a stack. The first matrix with a row that is not finite, or null.
+// Packs the rows [begin, end) of a stack. Returns the first matrix with a row that is not finite,
+// or null.
 const HostMatrix* pack_rows(std::span<const HostMatrix> stacked, int32_t begin, int32_t end, RowPacker& packer,
                             std::byte* panels) {
-  int32_t first = 0;  // of the matrix, among the stack's rows
+  int32_t first = 0;  // row of the stack at which the matrix begins
   for (const HostMatrix& matrix : stacked) {
     const int32_t behind = std::min(end, first + matrix.rows);
     for (int32_t row = std::max(begin, first); row < behind; ++row) {
@@ -137,15 +141,15 @@ std::unexpected<Error> not_finite(std::string_view tensor) {
       tensor);
 }
 
-// Adds to a hash the bits that this processor gives for one fixed product. Vendors describe
-// VDPBF16PS alike, but a numerics id must not rest on their rounding alike as well: where they
-// differ, so do the ids.
+// Adds to a hash the bits of one fixed product, computed by the kernel of this format on this
+// processor. Vendors specify VDPBF16PS alike, but a numerics id must not rely on all of them
+// rounding alike: if two processors differ, so do their ids.
 uint32_t probe(const Kernels& kernels, WeightFormat format, uint32_t hash) {
   constexpr int32_t kCols = 512;
   std::vector<float> in(kCols), out(kPanelRows), row(kCols);
   std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
   uint32_t state = 1;
-  const auto next = [&state] {  // numbers of many sizes below 1 and both signs, the same everywhere
+  const auto next = [&state] {  // numbers below 1 of many magnitudes and both signs, the same on every machine
     state = state * 1664525 + 1013904223;
     return static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) *
            std::ldexp(1.0F, -23 - static_cast<int>(state >> 28));
@@ -285,7 +289,7 @@ class CpuDevice final : public Device {
     TRY(std::byte * panels,
         arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
     const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kPackRangeBytes / panel_bytes(weight.format, weight.in)));
-    std::atomic<const HostMatrix*> damaged = nullptr;
+    std::atomic<const HostMatrix*> damaged = nullptr;  // any one of those that several threads may find
     ops_.pool().run(panels_of(weight.out), grain, [&](int32_t begin, int32_t end, int) {
       RowPacker packer(weight.format, weight.in);
       const HostMatrix* matrix = pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);

@@ -1,6 +1,7 @@
-// The cpu device: weights packed for kernels/cpu, paged caches in the format that the path reads,
-// one pool of threads for all networks. Row-invariant on every path. A process makes one device:
-// two pools that spin would take each other's cores.
+// The cpu device: weights packed for kernels/cpu, paged caches in the format of its instruction
+// path, and one thread pool for all networks. It is row-invariant on every path.
+//
+// Make one device per process: the idle threads of two pools would spin on each other's cores.
 #pragma once
 
 #include <memory>
@@ -13,15 +14,16 @@
 namespace slipstream {
 
 struct CpuOptions {
-  int threads = 1;                      // the caller's included, at most kComputeThreadsMax
-  std::optional<CpuPath> path;          // unset: the fastest one available; an unavailable one is an error
-  std::optional<WeightFormat> weights;  // of matrices, made at load (panels.h); unset: small ones stay as they are stored,
-                                        // others become bf16
+  int threads = 1;              // including the caller's, at most kComputeThreadsMax
+  std::optional<CpuPath> path;  // unset: the fastest available one; an unavailable one is an error
+  // Matrices are converted to this format at load (panels.h). Unset: the small formats stay as they
+  // are stored, all others become bf16.
+  std::optional<WeightFormat> weights;
 };
 
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);
 
-// Bytes of a cache of that shape (Device::cache).
+// The size of a cache that Device::cache() would make, in bytes.
 size_t cpu_cache_bytes(CpuPath path, int layers, AttentionShape shape, int32_t blocks);
 
 }  // namespace slipstream

@@ -11,10 +11,10 @@ namespace {
 
 static_assert(kCacheRows == kBlockTokens, "a cache block of the kernels is one of the block tables");
 
-// A range is worth another thread's while from about this much work on: some microseconds.
-constexpr int64_t kRangeElements = 8192;  // of element-wise loops
-constexpr int32_t kRangesPerThread = 8;   // of a linear: few enough to claim, many enough to end together
+constexpr int64_t kRangeElements = 8192;  // of a range of an element-wise loop: some microseconds, worth waking a thread
+constexpr int32_t kRangesPerThread = 8;   // of a linear: few, as claiming costs; enough that all threads end together
 
+// Rows of a range that has about `range` elements, if a row has `each`.
 int32_t grain_for(int64_t range, int64_t each) {
   return static_cast<int32_t>(std::max<int64_t>(1, range / std::max<int64_t>(1, each)));
 }
@@ -26,7 +26,8 @@ Element* head_of(const CpuCache& cache, int layer, int32_t slot, int32_t head) {
   return reinterpret_cast<Element*>(cache.head(layer, slot / kCacheRows, head));
 }
 
-// Writes one row's keys and values of all heads to a slot. Element: the cache's.
+// Writes the keys and values of all heads of one row to a slot. Element: the element type of the
+// cache. keys: [kv_heads, head_size], followed by the values.
 template <class Element>
 void store_row(const CpuCache& cache, int layer, int32_t slot, const Element* keys) {
   const auto [heads, kv_heads, size] = cache.shape;
@@ -59,6 +60,7 @@ CpuOps::CpuOps(const Kernels& kernels, int threads)
   for (Scratch& each : scratch_) each.choose.chain.kernels = &vocabulary_kernels(kernels.path);
 }
 
+// Sizes for the largest network of the device: its ops share the scratch.
 void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
   attention_.reserve_rows(rows_max_);
@@ -82,8 +84,8 @@ void CpuOps::begin(const Step& step) {
   attention_.begin(step);
 }
 
-// In order, since a later move may read what an earlier one's neighbour left; layers are apart from
-// each other.
+// Moves of a layer run in order, because one may overwrite the source of an earlier one
+// (BlockTable::commit). Layers are independent of each other, so they are split over the threads.
 void CpuOps::move(const CpuCache& cache, std::span<const KvMove> moves) {
   if (moves.empty()) return;
   pool_.run(cache.layers, 4, [&](int32_t begin, int32_t end, int) {
@@ -116,7 +118,8 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
   });
 }
 
-// The rows as a kernel reads them.
+// The rows of `in` in the form that a linear kernel reads: as they are, or rounded into
+// activations_.
 const void* CpuOps::activations(Tensor in, Activations kind) {
   if (kind == Activations::f32) return in.data;
   const int64_t row_bytes = activation_bytes(kind, in.cols);
@@ -134,6 +137,8 @@ const void* CpuOps::activations(Tensor in, Activations kind) {
   return rows;
 }
 
+// Split by panels, not by rows: every thread then reads its own part of the weights, once. The bias
+// is added while the thread's columns are in its cache.
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);

@@ -1,5 +1,5 @@
-// Ops on a CPU: each call splits its rows, panels or heads over the pool and runs the path's kernel
-// on every part.
+// Ops on a CPU. Each op splits its rows, panels or heads over the thread pool and runs the kernel
+// of its instruction path on every part.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class CpuOps final : public Ops {
  public:
   CpuOps(const Kernels& kernels, int threads);
 
-  // At load: makes room for what ops will need, so that no step allocates.
+  // Called at load: make room for what ops will need, so that no step allocates.
   void reserve_rows(int32_t rows_max);
   void reserve_columns(int32_t in_cols);  // of a weight
-  ThreadPool& pool() { return pool_; }    // to pack with
+  ThreadPool& pool() { return pool_; }    // the device packs weights with it
   void reserve_context(int32_t positions, const AttentionShape& shape);
 
   void begin(const Step& step);
@@ -39,9 +39,9 @@ class CpuOps final : public Ops {
   void rank(Tensor logits, Tensor out) override;
 
  private:
-  struct Scratch {                  // one a thread
-    std::vector<float> processed;   // one row
-    std::vector<uint16_t> rounded;  // a row's keys and values, where the cache keeps bf16
+  struct Scratch {                  // of one thread
+    std::vector<float> processed;   // one row of logits after its logits processor
+    std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
   };
   const void* activations(Tensor in, Activations kind);
@@ -52,7 +52,7 @@ class CpuOps final : public Ops {
   CpuAttention attention_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
-  std::vector<CacheLine> activations_;  // [rows_max, cols_max] bf16 or int8, where the weight's kernel wants it
+  std::vector<CacheLine> activations_;  // [rows_max, cols_max] in bf16 or int8, for kernels that read these
   std::vector<Scratch> scratch_;        // [threads]
 };
 

@@ -1,4 +1,4 @@
-// What the cpu device hands out behind the opaque types of ops.h. Private to common/model/cpu.
+// The cpu device's types behind the opaque types of ops.h. Private to common/model/cpu.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@ inline float* row_of(const Tensor& tensor, int32_t row) {
   return static_cast<float*>(tensor.data) + int64_t{row} * tensor.cols;
 }
 
-// Scratch is made of these: a tile's row, or a vector, that two lines share takes two loads.
+// The unit of scratch memory. It aligns tile rows and vectors to cache lines: one that lies across
+// two lines takes two loads.
 struct alignas(64) CacheLine {
   std::byte bytes[64];
 };
@@ -26,8 +27,8 @@ constexpr int32_t value_stride(int32_t head_size) { return (head_size + kLanes -
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
 
 struct CpuWeight final : Weight {
-  const float* gain = nullptr;        // Format::f32: [out, in]
-  const std::byte* panels = nullptr;  // a matrix (kernels/cpu/panels.h)
+  const float* gain = nullptr;        // [out, in], of a Format::f32 weight
+  const std::byte* panels = nullptr;  // of a Format::matrix weight (kernels/cpu/panels.h)
   WeightFormat format = WeightFormat::bf16;
 };
 
@@ -36,7 +37,7 @@ struct CpuRope final : RopeTable {
   std::vector<float> cosine, sine;  // [positions, half]
 };
 
-// [layers][blocks][kv_heads] of blocks as the path's kernels read them (kernels/cpu/cache.h).
+// data: [layers][blocks][kv_heads] cache blocks in the layout of kernels/cpu/cache.h.
 struct CpuCache final : KvCache {
   AttentionShape shape;
   int layers = 0;

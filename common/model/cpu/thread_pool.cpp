@@ -8,9 +8,9 @@
 namespace slipstream {
 namespace {
 
-constexpr int kPausesPerLook = 32;            // between two looks at the clock
-constexpr uint64_t kRangeBits = 0xFFFF'FFFF;  // of a ticket
-constexpr uint64_t kClosed = kRangeBits;      // a range beyond every loop's end
+constexpr int kPausesPerLook = 32;            // pauses between two readings of the clock
+constexpr uint64_t kRangeBits = 0xFFFF'FFFF;  // the lower half of a ticket
+constexpr uint64_t kClosed = kRangeBits;      // a range beyond the end of every loop
 
 void pause() {
 #ifdef __x86_64__
@@ -18,7 +18,7 @@ void pause() {
 #endif
 }
 
-// Spins until ready() or the time is over. Says whether it is ready.
+// Spins until ready(), for kSpinFor at most. Returns whether it is ready.
 template <class Ready>
 bool spin(const Ready& ready) {
   const auto until = std::chrono::steady_clock::now() + kSpinFor;
@@ -35,7 +35,9 @@ bool spin(const Ready& ready) {
 
 ThreadPool::ThreadPool(int threads) {
   CHECK(threads >= 1 && threads <= kComputeThreadsMax, "{} compute threads", threads);
-  std::string refused;  // why; thrown on, it would have the workers that there are joined before anybody stopped them
+  // The exception must not leave the constructor: it would join the workers that have started,
+  // which nothing has told to stop.
+  std::string refused;
   try {
     for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
   } catch (const std::system_error& error) {
@@ -52,11 +54,13 @@ ThreadPool::~ThreadPool() {
   loops_.notify_all();
 }
 
+// Publishes a loop, works on it, and waits for the ranges that workers have claimed.
 void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* context) {
   const uint32_t loop = loops_.load(std::memory_order_relaxed) + 1;
   const int32_t ranges = (count + grain - 1) / grain;
-  // From here on a worker still at the end of the last loop fails its claim, whatever it has read
-  // of the fields by then.
+  // Close the ticket first: a worker that still tries to claim a range of the last loop fails from
+  // here on, whatever it has read of the fields. Release stores of the fields keep them behind
+  // this.
   ticket_.store(uint64_t{loop} << 32 | kClosed, std::memory_order_relaxed);
   count_.store(count, std::memory_order_release);
   grain_.store(grain, std::memory_order_release);
@@ -68,9 +72,12 @@ void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* cont
   loops_.notify_all();
   work_on(loop, 0);
   const auto finished = [this, ranges] { return done_.load(std::memory_order_acquire) == ranges; };
-  while (!spin(finished)) std::this_thread::yield();  // a worker lost its core within a range
+  while (!spin(finished)) std::this_thread::yield();  // the system took a worker's core away within a range
 }
 
+// The reader's side of the sequence lock: the fields are read between the ticket and the claim. If
+// the ticket changed in between, the compare-exchange fails and they are read again. begin may be
+// garbage until then, so it is only compared before the claim.
 bool ThreadPool::work_on(uint32_t loop, int thread) {
   bool worked = false;
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
@@ -90,6 +97,7 @@ bool ThreadPool::work_on(uint32_t loop, int thread) {
   return worked;
 }
 
+// A worker: spins for the next loop, then sleeps until loops_ changes.
 void ThreadPool::serve(int thread) {
   uint32_t seen = 0;
   while (!stopping_) {

@@ -1,9 +1,12 @@
-// Splits loops over a fixed number of threads, the caller's included. Which thread does which range
-// is left to chance, so a body's result must not depend on it.
+// Splits loops over a fixed number of threads, including the caller's. Threads claim ranges as they
+// get free, so a body's result must not depend on which thread runs which range.
 //
-// Workers that find nothing to do spin for kSpinFor, then sleep: a forward pass is hundreds of
-// short loops, and an idle verifier burns no core. One thread calls run(); bodies call nothing of
-// the pool.
+// A worker without work spins for kSpinFor, then sleeps. A forward pass is hundreds of short loops,
+// between which sleeping would cost too much; an idle verifier, on the other hand, uses no core.
+//
+// Threads: one thread at a time calls run(). Bodies must not call the pool.
+//
+//   pool.run(rows, 16, [&](int32_t begin, int32_t end, int thread) { ... rows [begin, end) ... });
 #pragma once
 
 #include <atomic>
@@ -23,8 +26,9 @@ class ThreadPool {
   ~ThreadPool();
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // body(begin, end, thread) for disjoint ranges of at most `grain` that cover [0, count); returns
-  // when all are done. thread: 0 .. threads() - 1, never twice at once.
+  // Calls body(begin, end, thread) for disjoint ranges of at most `grain` that cover [0, count),
+  // and returns when all calls have returned. thread: in [0, threads()), never in two calls at
+  // once.
   template <class Body>
   void run(int32_t count, int32_t grain, const Body& body) {
     if (count <= grain || workers_.empty()) {
@@ -43,17 +47,18 @@ class ThreadPool {
   using Call = void (*)(const void* context, int32_t begin, int32_t end, int thread);
   void split(int32_t count, int32_t grain, Call call, const void* context);
   void serve(int thread);
-  bool work_on(uint32_t loop, int thread);  // takes ranges until none is left; false: there was none
+  bool work_on(uint32_t loop, int thread);  // runs ranges until none is left; false: it got none
 
-  // A loop is published by its number in the upper half of ticket_, its next range in the lower. A
-  // thread reads ticket and fields, then claims a range by compare-exchange on the whole ticket.
-  // The ticket is closed before the fields change and opened after (a sequence lock): if the claim
-  // succeeds, the fields read are this loop's, and stay until its range is done.
+  // ticket_ holds the number of the present loop (upper half) and its next range (lower half).
+  //   publish   close the ticket (no range left), write the fields below, open the ticket at range 0
+  //   claim     read the ticket, read the fields, compare-exchange the ticket to its next range
+  // This is a sequence lock: if the claim succeeds, the fields that were read belong to this loop.
+  // They stay until the claimed range is done, because split() returns only then.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<int32_t> count_{0}, grain_{1};
   std::atomic<Call> call_{nullptr};
   std::atomic<const void*> context_{nullptr};
-  alignas(64) std::atomic<int32_t> done_{0};    // ranges finished of the present loop
+  alignas(64) std::atomic<int32_t> done_{0};    // finished ranges of the present loop
   alignas(64) std::atomic<uint32_t> loops_{0};  // number of the present loop; sleepers wait on it
   std::atomic<bool> stopping_{false};
   std::vector<std::jthread> workers_;

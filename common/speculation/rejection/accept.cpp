@@ -16,6 +16,8 @@ int32_t next_child(const DraftTree& tree, int32_t parent, int32_t after) {
 
 TokenId token_of(const DraftTree& tree, int32_t node) { return tree.nodes()[static_cast<size_t>(node)].token; }
 
+// accept_traversal(), recursive: a node's children decide before the node itself does. Each depth
+// has its own residual, because a node's is still in use while those below it are asked.
 class Traversal {
  public:
   Traversal(const DraftTree& tree, TargetDistributions& target, RandomSource& random, AcceptScratch& scratch)
@@ -66,6 +68,7 @@ class Traversal {
 
 }  // namespace
 
+// From the root down; one residual at a time is enough.
 Walk accept_ratio(const DraftTree& tree, TargetDistributions& target, RandomSource& random, AcceptScratch& scratch) {
   if (scratch.residuals.empty()) scratch.residuals.emplace_back();
   Residual& r = scratch.residuals.front();

@@ -31,6 +31,9 @@ class Position {
     return acceptance(bias_, whole_.probability(token), q.probability(token), entropy_);
   }
 
+  // TV(emitted, p). With P = residual, the emitted distribution exceeds p only where b q > p, so
+  // the variation is the sum of (b q - p)+. With P = p it is half the sum of |b q + (1 - sum b q) p
+  // - p|, over the support and outside it.
   double spent() const {
     double apart = 0;
     for (size_t i = 0; i < p_.size(); ++i) {
@@ -92,6 +95,8 @@ double acceptance(const Bias& bias, double p, double q, double entropy) {
 
 double spent(const Bias& bias, const TokenDistribution& p, const TokenDistribution& q) { return Position(bias, p, q).spent(); }
 
+// In a chain node i is the child of node i - 1, so the walk counts nodes instead of looking for
+// children.
 BiasedWalk accept_biased(const DraftTree& tree, const Bias& bias, TargetDistributions& target, RandomSource& random) {
   BiasedWalk biased;
   Walk& walk = biased.walk;

@@ -36,6 +36,7 @@ Result<void> check_distribution(const OwnedDistribution& distribution, int row, 
 
 }  // namespace
 
+// The tokens first: the checks of the distributions rely on valid parents.
 Result<DraftTree> DraftTree::make(std::vector<TreeNode> nodes, std::vector<OwnedDistribution> distributions,
                                   Replacement replacement, int32_t vocabulary) {
   const Siblings siblings = replacement == Replacement::with ? Siblings::may_repeat : Siblings::distinct;
@@ -81,7 +82,7 @@ std::vector<int32_t> DraftTree::trim(int budget) {
   for (const TreeNode& node : tokens_.nodes()) parent[static_cast<size_t>(node.parent + 1)] = true;
   std::vector<OwnedDistribution> distributions(stayed.size() + 1);
   for (size_t row = 0; row < distributions.size(); ++row) {
-    const size_t was = row == 0 ? 0 : static_cast<size_t>(stayed[row - 1]) + 1;
+    const size_t was = row == 0 ? 0 : static_cast<size_t>(stayed[row - 1]) + 1;  // row i + 1 is node i; the root stays
     if (parent[row]) distributions[row] = std::move(distributions_[was]);
   }
   distributions_ = std::move(distributions);

@@ -8,7 +8,7 @@
 namespace slipstream {
 namespace {
 
-// The 52 bits of noise_uniform, of which u = (x + 1/2) / 2^52.
+// The 52 bits x of noise_uniform, where u = (x + 1/2) / 2^52.
 uint64_t bits(uint32_t high, uint32_t low) { return uint64_t{high} << 20 | low >> 12; }
 
 }  // namespace
@@ -18,6 +18,8 @@ CounterRandom::CounterRandom(const Key& key, NoisePurpose purpose)
   CHECK(purpose == NoisePurpose::accept || purpose == NoisePurpose::draft, "coupled noise is asked for by choose()");
 }
 
+// Each question takes the next counter, so no two questions of a round share a word. The epoch is
+// part of the counter: a replayed round gets other numbers.
 CounterRandom::Words CounterRandom::next(NoisePurpose purpose) {
   const uint32_t stream = key_.epoch * kChoicesMax + key_.choice;
   const PhiloxWords words = philox({{asked_++, key_.round, stream, static_cast<uint32_t>(purpose) << 1}}, key_.seed);
@@ -35,7 +37,7 @@ size_t CounterRandom::pick(std::span<const double> weights) {
   for (const double weight : weights) total += weight;
   const double mark = noise_uniform(words.high, words.low) * total;
   double sum = 0;
-  size_t last = weights.size();  // whose weight is not 0: rounding may carry the mark past the end
+  size_t last = weights.size();  // the last index with a positive weight: rounding may carry the mark past the sum
   for (size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] > 0)) continue;
     last = i;
@@ -45,6 +47,8 @@ size_t CounterRandom::pick(std::span<const double> weights) {
   return last;
 }
 
+// Integers throughout: mark = floor(u * total) is below the total, so the loop always finds a
+// token.
 TokenId CounterRandom::draw(const TokenDistribution& distribution, std::span<const TokenId> without) {
   const Words words = next(draws_);
   uint64_t total = distribution.total;

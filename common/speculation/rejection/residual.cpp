@@ -23,17 +23,21 @@ void Residual::begin(const TokenDistribution& p, const TokenDistribution& q, dou
   outside_ = static_cast<double>(outside) / static_cast<double>(p.total);
 }
 
+// The index of a token in the support.
 size_t Residual::place(TokenId token) const {
   const auto at = std::ranges::lower_bound(support_, token);
   CHECK(at != support_.end() && *at == token, "the draft distribution cannot give token {}", token);
   return static_cast<size_t>(at - support_.begin());
 }
 
+// Compares before it divides, so that q = 0 needs no case of its own.
 double Residual::acceptance(TokenId token) const {
   const size_t at = place(token);
   return reach_ * p_[at] >= q_[at] ? 1.0 : reach_ * p_[at] / q_[at];
 }
 
+// Outside the support q is 0, so p changes there by one common factor: outside_ stands for all of
+// those tokens.
 void Residual::reject(TokenId token, Replacement replacement) {
   double sum = reach_ * outside_;
   for (size_t i = 0; i < p_.size(); ++i) sum += std::max(reach_ * p_[i] - q_[i], 0.0);

@@ -39,6 +39,9 @@ void SampledTreeBuilder::sample_children(size_t row, const TokenDistribution& q,
       {q.ids.begin(), q.ids.end()}, {q.weights.begin(), q.weights.end()}, q.total};
 }
 
+// Samples the children of the frontier, then selects the next one: nodes of the new depth, the
+// likeliest first, as many as the budget has room for whole sibling sets, down to the threshold.
+// That is decided by survivals, before any child is sampled (adr/0008).
 void SampledTreeBuilder::add(std::span<const TokenDistribution> distributions, RandomSource& random) {
   CHECK(distributions.size() == frontier().size(), "distributions of {} rows for a frontier of {}", distributions.size(),
         frontier().size());
@@ -49,7 +52,6 @@ void SampledTreeBuilder::add(std::span<const TokenDistribution> distributions, R
   const size_t frontier_began = std::exchange(first_, end);
   if (depth >= shape_.stop.depth_max || static_cast<int>(nodes_.size()) + shape_.children > shape_.stop.nodes_max) return;
 
-  // The likeliest first, as many as there is room for their children.
   std::vector<int32_t> order(nodes_.size() - older);
   std::iota(order.begin(), order.end(), static_cast<int32_t>(older));
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](int32_t at) { return nodes_[static_cast<size_t>(at)].survival; });

@@ -37,6 +37,8 @@ bool target_distribution(std::span<const float> logits, const SamplingParams& pa
   return true;
 }
 
+// Keeps the likeliest tokens, scales their weights to kDraftDistributionTotal rounding down (but to
+// at least 1), and gives the likeliest token the difference.
 void quantise(const TokenDistribution& distribution, size_t most, OwnedDistribution& out) {
   CHECK(!distribution.empty() && most > 0 && most <= kDraftDistributionTotal, "nothing to quantise: {} tokens, {} wanted",
         distribution.ids.size(), most);
@@ -89,6 +91,7 @@ double entropy(const TokenDistribution& distribution) {
   return sum;
 }
 
+// Loops over q's support only; outside it q is 0, and |p - q| adds up to p's mass there.
 double total_variation(const TokenDistribution& p, const TokenDistribution& q) {
   double apart = 0, shared = 0;
   for (size_t i = 0; i < q.ids.size(); ++i) {

@@ -1,4 +1,5 @@
-# What several messages carry. The meaning, unit and limit of each field: docs/design/WIRE.md. Fields are only ever added, at the end.
+# Structs that several messages contain. docs/design/WIRE.md states the meaning, unit and limit of each field.
+# Fields are only ever added, at the end of a struct.
 @0xb9ea6c2bb07954d3;
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("slipstream::schema");
@@ -20,7 +21,7 @@ struct Fingerprint {
   specialIds @3 :List(Int32);
 }
 
-struct Needs {  # reserved
+struct Needs {  # reserved: neither written nor read
   features @0 :Bool;
   probabilities @1 :Bool;
 }

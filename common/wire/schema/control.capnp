@@ -1,4 +1,4 @@
-# Boundary `control`: worker <-> router (docs/design/WIRE.md).
+# Boundary `control`, between worker and router (docs/design/WIRE.md, section 4).
 @0xba685fd82e018727;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Fingerprint;
@@ -8,7 +8,7 @@ $Cxx.namespace("slipstream::schema");
 
 struct Control {
   union {
-    none @0 :Void;  # an empty message says nothing: malformed
+    none @0 :Void;  # what an all-zero message reads as; it is malformed
     hello @1 :Hello;
     workerHeartbeat @2 :WorkerHeartbeat;
     leaving @3 :Leaving;
@@ -28,7 +28,7 @@ struct Hello {
   versions @0 :VersionRange;
   incarnation @1 :UInt64;
   role @2 :Role;
-  needs @3 :Needs;  # reserved: nobody writes or reads it
+  needs @3 :Needs;  # reserved: neither written nor read
   fingerprint @4 :Fingerprint;
   numericsId @5 :Text;
   methods @6 :List(Text);
@@ -41,7 +41,7 @@ struct Hello {
 }
 
 struct WorkerHeartbeat {
-  incarnation @0 :UInt64;  # reserved: the envelope says it
+  incarnation @0 :UInt64;  # reserved: the envelope carries it
   steps @1 :UInt64;
   sequences @2 :UInt32;
   waiting @3 :UInt32;
@@ -49,7 +49,7 @@ struct WorkerHeartbeat {
 }
 
 struct Leaving {
-  incarnation @0 :UInt64;  # reserved: the envelope says it
+  incarnation @0 :UInt64;  # reserved: the envelope carries it
   reason @1 :Text;
 }
 

@@ -1,4 +1,4 @@
-# Boundary `draft`: verifier <-> drafter (docs/design/WIRE.md).
+# Boundary `draft`, between verifier and drafter (docs/design/WIRE.md, section 6).
 @0x865bc9b22eecf43a;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;
@@ -13,11 +13,11 @@ $Cxx.namespace("slipstream::schema");
 
 struct Draft {
   union {
-    none @0 :Void;  # an empty message says nothing: malformed
+    none @0 :Void;  # what an all-zero message reads as; it is malformed
     attach @1 :Attach;
     attached @2 :Attached;
     advance @3 :Advance;
-    features @4 :Features;  # reserved: nobody sends it, and it reads as an unknown tag
+    features @4 :Features;  # reserved: never sent; read as an unknown tag
     release @5 :Release;
     tree @6 :Tree;
     resync @7 :Resync;
@@ -35,7 +35,7 @@ struct Attached {
   version @1 :UInt16;
   fingerprint @2 :Fingerprint;
   method @3 :Text;
-  needs @4 :Needs;  # reserved: nobody writes or reads it
+  needs @4 :Needs;  # reserved: neither written nor read
   refusal @5 :Text;
   attachFirst @6 :Bool;
 }
@@ -65,7 +65,7 @@ struct Advance {
   info @4 :SequenceInfo;  # null: not sent
 }
 
-struct Features {  # reserved
+struct Features {  # reserved: never sent
   fence @0 :Fence;
 }
 

@@ -1,4 +1,4 @@
-# Boundary `generate`: router <-> verifier (docs/design/WIRE.md).
+# Boundary `generate`, between router and verifier (docs/design/WIRE.md, section 5).
 @0xc11b93f981038496;
 using Cxx = import "/capnp/c++.capnp";
 using import "common.capnp".Acceptance;
@@ -10,7 +10,7 @@ $Cxx.namespace("slipstream::schema");
 
 struct Generate {
   union {
-    none @0 :Void;  # an empty message says nothing: malformed
+    none @0 :Void;  # what an all-zero message reads as; it is malformed
     start @1 :Start;
     ack @2 :Ack;
     cancel @3 :Cancel;
@@ -100,7 +100,7 @@ struct Tokens {
   drafted @5 :List(Bool);
   reason @6 :Text;
   report @7 :Report;
-  logprobs @8 :List(TokenLogprob);  # [ids] or none
+  logprobs @8 :List(TokenLogprob);  # [ids], or empty
   depths @9 :List(UInt8);
   field @10 :Text;
 }

@@ -1,4 +1,4 @@
-# The Rust crates of common/text/rust/Cargo.lock, which holds their hashes. The build itself is offline.
+# The Rust crates of common/text/rust/Cargo.lock, which contains their hashes. The build itself uses no network.
 
 crates_folder="$root/common/text/rust"
 crates_key() { sha256sum <"$crates_folder/Cargo.lock"; }
@@ -8,7 +8,7 @@ crates_missing() { [[ ! -d "$cache/cargo/registry" ]] || ! stamped crates "$(cra
 crates_plan() { echo "87 Rust crates, into .cache/cargo: 9 MB to download, 75 MB on disk, 10 seconds"; }
 
 crates_install() {
-  # A mirror that this user configured counts here too, though cargo's home is another.
+  # Cargo's home is a folder of our own, so copy a mirror that this user configured.
   local -a config=()
   local file
   for file in "${CARGO_HOME:-$HOME/.cargo}/config.toml" "${CARGO_HOME:-$HOME/.cargo}/config"; do

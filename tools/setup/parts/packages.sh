@@ -1,4 +1,4 @@
-# Debian packages (packages.txt). With all of them there, apt is not called and no root is needed.
+# Debian packages (packages.txt). If all of them are installed, apt is not called and root is not needed.
 
 package_names() { sed -e 's/#.*//' "$here/packages.txt" | awk 'NF { print $1 }'; }
 
@@ -54,7 +54,7 @@ apt_needed() {
   return 1
 }
 
-# One message with all that is needed, where apt cannot be used.
+# One message that lists everything to install, for machines where apt cannot be used.
 require_apt() {
   local why="" id="" version=""
   if [[ -r /etc/os-release ]]; then

@@ -1,5 +1,5 @@
-# promtool, which checks /metrics in tests. It comes out of Debian's prometheus package, which is not installed: that would
-# start a server on this machine.
+# promtool, which checks /metrics in tests. It is extracted from Debian's prometheus package, which is not installed, since that
+# would start a server on this machine.
 
 promtool_missing() { ! command -v promtool >/dev/null && [[ ! -x "$cache/bin/promtool" ]]; }
 

@@ -1,8 +1,8 @@
-# A Python of its own in .venv, only to turn the model's file into a Hugging Face folder.
+# A Python environment in .venv, used only to convert the model's file to a Hugging Face folder.
 
 python_key() { cat "$here/requirements-pip.txt" "$here/requirements.txt" | sha256sum; }
 
-# Needed for the model alone: with the model there, a missing .venv is not missed.
+# Needed for the model only: if the model is there, .venv need not be.
 python_missing() { model_missing && { [[ ! -x "$root/.venv/bin/python" ]] || ! stamped python "$(python_key)"; }; }
 
 python_plan() { echo "numpy and gguf for Python, into .venv: 20 MB to download, 90 MB on disk, 10 seconds"; }

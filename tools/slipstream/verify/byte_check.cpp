@@ -7,7 +7,7 @@
 namespace slipstream::command::verify {
 namespace {
 
-constexpr size_t kAroundBytes = 40;  // shown before and after the place where texts part
+constexpr size_t kAroundBytes = 40;  // shown before and after the difference
 constexpr size_t kAroundIds = 6;
 
 template <class Sequence>
@@ -19,7 +19,7 @@ bool inside_character(const std::string& text, size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
 }
 
-// Whole UTF-8 characters only.
+// An excerpt around byte `at` that does not split UTF-8 characters.
 std::string around(const std::string& text, size_t at) {
   size_t first = at - std::min(at, kAroundBytes);
   size_t last = std::min(text.size(), at + kAroundBytes);
@@ -51,6 +51,8 @@ std::vector<BytesCase> cases(const BytesPlan& plan) {
 }
 
 std::optional<Difference> difference(const BytesCase& where, const Answer& reference, const Answer& candidate, bool ids) {
+  // Text decides first, since that is what a user sees; equal texts may still consist of other
+  // tokens.
   Difference found{.where = where, .byte = first_difference(reference.text, candidate.text)};
   if (ids && reference.ids != candidate.ids) found.token = first_difference(reference.ids, candidate.ids);
   if (reference.text != candidate.text) {
@@ -76,6 +78,8 @@ Result<BytesResult> compare_bytes(const QuestionPool& pool, const BytesPlan& pla
   const std::vector<BytesCase> all = cases(plan);
   std::vector<Answer> references(all.size()), candidates(all.size());
   Progress progress("bytes: answers", 2 * all.size());
+  // Even tasks ask the reference, odd ones the candidate, so that load changes on the machine meet
+  // both sides alike.
   TRY_VOID(pool.run(2 * all.size(), progress, [&](ClientPair& clients, size_t at) -> Result<void> {
     const auto& [prompt, seed, temperature] = all[at / 2];
     const Query query{plan.prompts[prompt], seed, temperature, plan.tokens_max};

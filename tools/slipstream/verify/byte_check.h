@@ -1,5 +1,5 @@
-// The first part of verify-lossless: both servers get the same question, and their answers are
-// compared byte for byte, by token ids where both give them, and by their finish reason.
+// The first part of verify-lossless: asks both servers the same questions and compares the answers
+// byte for byte, by token ids where both servers send them, and by finish reason.
 #pragma once
 
 #include <optional>
@@ -15,37 +15,39 @@ struct BytesPlan {
   std::vector<std::string> prompts;
   std::vector<int64_t> seeds;
   std::vector<float> temperatures;
-  int tokens_max = 0;  // of each answer
+  int tokens_max = 0;  // longest answer
 };
 
 struct BytesCase {
-  size_t prompt = 0;  // index
+  size_t prompt = 0;  // index into BytesPlan::prompts
   int64_t seed = 0;
   float temperature = 0;
 };
 
-// Prompts x temperatures x seeds; at temperature 0, where no seed matters, the first only.
+// All combinations of prompt, temperature and seed. Temperature 0 uses the first seed only, since
+// no seed matters there.
 std::vector<BytesCase> cases(const BytesPlan& plan);
 
 struct Difference {
   BytesCase where;
-  size_t byte = 0;  // the first that differs; one past the shorter text where that is all the longer one's beginning
-  std::optional<size_t> token;       // likewise, where both gave ids
+  // The first byte that differs; one past the shorter text if that is a prefix of the longer one.
+  size_t byte = 0;
+  std::optional<size_t> token;       // the first token that differs, if both servers send ids
   std::string what;                  // "text", "token ids", "finish reason"
-  std::string reference, candidate;  // around that place, of the text or of the ids
+  std::string reference, candidate;  // excerpts around the difference, of the text or of the ids
 };
 
-// ids: both sides give token ids.
+// ids: both servers send token ids.
 std::optional<Difference> difference(const BytesCase& where, const Answer& reference, const Answer& candidate, bool ids);
 
 struct BytesResult {
-  size_t answers = 0;            // of each side
-  size_t bytes = 0, tokens = 0;  // of the reference; tokens: where it gives ids
+  size_t answers = 0;            // of each server
+  size_t bytes = 0, tokens = 0;  // of the reference; tokens: only if it sends ids
   DraftUse drafting;
   std::vector<Difference> differences;
 };
 
-// Error: a question that got no answer.
+// Error: a question got no answer.
 Result<BytesResult> compare_bytes(const QuestionPool& pool, const BytesPlan& plan);
 
 }  // namespace slipstream::command::verify

@@ -11,17 +11,17 @@
 namespace slipstream::command::verify {
 namespace {
 
-// No JSON string has these bytes, so that they can be no unit's.
+// Bytes that occur in no JSON string, so that no unit can be equal to them or contain them.
 constexpr std::string_view kEnded = "\xff";
 constexpr std::string_view kBetween = "\xfe";
 constexpr double kDrawsPerPairCell = 40;  // of both sides together
 constexpr size_t kPairCellsMin = 4;
 
-using Texts = std::map<std::string, std::string>;  // what a unit says, where it is no text itself
+using Texts = std::map<std::string, std::string>;  // text of a unit that is a token id
 
 struct Tally {
-  std::map<std::string, statistics::Pair> counts;  // by category, so that their order tells nothing of the sides
-  std::map<std::string, std::string> labels;       // [counts] for a person
+  std::map<std::string, statistics::Pair> counts;  // sorted by category, so that the order is independent of the sides
+  std::map<std::string, std::string> labels;       // [counts] for the report
 };
 
 using CategoryOf = std::function<std::string(const Sample&)>;
@@ -88,7 +88,7 @@ Tally count_units(const Samples& samples, const Texts& texts, size_t position) {
   return tally;
 }
 
-// Share of the candidate's answers that had a draft at one of `places` units from `position` on.
+// Share of the candidate's answers with a draft at one of `places` units from `position` on.
 std::optional<double> drafted_at(const Samples& samples, size_t position, size_t places) {
   size_t told = 0, drafted = 0;
   for (const Sample& sample : samples.candidate) {
@@ -100,14 +100,15 @@ std::optional<double> drafted_at(const Samples& samples, size_t position, size_t
   return static_cast<double>(drafted) / static_cast<double>(samples.candidate.size());
 }
 
-// FNV-1a of 64 bits: the same cells on every machine.
+// 64-bit FNV-1a, so that the cells are the same on every machine.
 uint64_t hash(std::string_view text) {
   uint64_t value = 14695981039346656037ULL;
   for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return value ^ (value >> 32);
 }
 
-// [the candidate's draws] total variation that each declares for its units up to this one.
+// [candidate's draws] total variation that each answer declares for its units up to `unit`. An
+// answer that ended before has declared its total.
 std::vector<double> declared_until(const Samples& samples, size_t unit) {
   std::vector<double> declared = samples.declared;
   for (size_t i = 0; i < declared.size(); ++i) {
@@ -117,8 +118,8 @@ std::vector<double> declared_until(const Samples& samples, size_t unit) {
   return declared;
 }
 
-// The category of each draw, numbered as they come, and the test whether the sides lie further
-// apart than is declared. until: the last unit that the category knows of.
+// Numbers the categories in order of appearance, and tests whether the sides lie further apart than
+// declared. until: index of the last unit on which the category depends.
 statistics::Excess excess_of(const Samples& samples, const CategoryOf& category, size_t until) {
   std::map<std::string, size_t> numbers;
   const auto numbered = [&](const std::vector<Sample>& side) {
@@ -130,6 +131,8 @@ statistics::Excess excess_of(const Samples& samples, const CategoryOf& category,
   return statistics::excess(reference, candidate, declared_until(samples, until));
 }
 
+// Shows the excess test in the fields of a chi-square test: z as the statistic, cells - 1 as the
+// degrees.
 void hold_to_declared(DistributionTest& test, const statistics::Excess& excess) {
   test.excess = excess;
   const double z = excess.error > 0 ? (excess.shift - excess.declared) / excess.error : 0;
@@ -147,8 +150,8 @@ std::string pair_label(const Texts& texts, const std::string& pair) {
 
 double apart(const statistics::Pair& count) { return std::abs(count.reference - count.candidate) / std::sqrt(count.both()); }
 
-// A cell is every pair of its hash. A person is told the one of them that differs most; the test
-// knows nothing of that.
+// Counts pairs in `cells` cells by hash. The label of a cell names its pair that differs most, for
+// the reader only: the test uses the sums.
 Tally count_pairs(const Samples& samples, const Texts& texts, size_t position, size_t cells) {
   const Tally pairs = count(samples, [=](const Sample& sample) { return pair_at(sample, position); });
   struct Shown {
@@ -188,6 +191,7 @@ std::vector<DistributionTest> distribution_tests(const Samples& samples, const S
     hold_to_declared(tests.back(),
                      excess_of(samples, [position](const Sample& sample) { return unit_at(sample, position); }, position));
   }
+  // Pairs need enough samples for each cell; with few samples the joint tests are left out.
   const double together = static_cast<double>(samples.reference.size() + samples.candidate.size());
   const size_t cells = std::min(statistics::kCellsMax, static_cast<size_t>(together / kDrawsPerPairCell));
   if (cells < kPairCellsMin) return tests;
@@ -206,7 +210,8 @@ void correct(DistributionResult& result) {
   std::vector<double> p_values;
   for (const DistributionTest& test : result.tests) p_values.push_back(test.test.p_value);
   const std::vector<double> processed = statistics::holm(p_values);
-  const double each = result.alpha / static_cast<double>(std::max<size_t>(1, result.tests.size()));  // Holm's strictest
+  // The level of Holm's strictest step, so that the power below holds for every test.
+  const double each = result.alpha / static_cast<double>(std::max<size_t>(1, result.tests.size()));
   for (size_t i = 0; i < result.tests.size(); ++i) {
     DistributionTest& test = result.tests[i];
     test.processed = processed[i];

@@ -1,18 +1,20 @@
-// The second part's judgement: are the answers of both sides draws of one distribution? For each
-// position a test of its own distribution, whatever stood before, and for each two neighbours one
-// of their joint distribution; all of them corrected together (statistics/holm.h). Pure.
+// The tests of the second part of verify-lossless: were the answers of both servers sampled from
+// one distribution? There is one test for the distribution of the token at each position, whatever
+// preceded it, and one for the joint distribution of each two neighbouring positions. All p-values
+// are corrected together (statistics/holm.h). Pure.
 //
-// A candidate that declares how far it strays is held to that instead: each test is whether the two
-// lie further apart than the mean of what its answers declare (statistics/excess.h). What an answer
-// declares is the sum over its tokens of the total variation between the distribution that each
-// came from and the target's own, given what stood before; by the triangle inequality the mean of
-// the sum up to a token bounds the total variation of the distribution of answers up to there, and
-// so of any part of them. Where the candidate tells the sum token by token, each test has its own
-// bound; else all have the one of whole answers.
+// A candidate that declares a bias is held to it instead: each test asks whether the two
+// distributions lie further apart than the mean of what the candidate's answers declare
+// (statistics/excess.h). An answer declares the sum, over its tokens, of the total variation
+// between the distribution that the token was sampled from and the target's own, given the tokens
+// before it. By the triangle inequality, the mean of that sum up to a token bounds the total
+// variation of the distribution of answers up to that token, and so of any part of them. If the
+// candidate sends the sum for each token, each test has its own bound; otherwise all tests use the
+// bound of whole answers.
 //
-// Each test pools rare cells blind to sides (statistics/two_samples.h). Pairs are hashed into as
-// many cells as the number of draws fills, so that a vocabulary's square does not end as one cell
-// of rarities.
+// Each test pools rare cells without looking at the side that they come from
+// (statistics/two_samples.h). Pairs are hashed into as many cells as the number of samples can
+// fill; otherwise almost all of the vocabulary's square would end in one cell of rare pairs.
 #pragma once
 
 #include <optional>
@@ -26,13 +28,13 @@
 
 namespace slipstream::command::verify {
 
-inline constexpr double kPower = 0.99;       // of the statements about what is found
-inline constexpr double kSmallShift = 0.01;  // total variation, of which they speak
+inline constexpr double kPower = 0.99;       // power of the statements about what the tests find
+inline constexpr double kSmallShift = 0.01;  // total variation for which the report states the needed samples
 
 struct Share {
-  std::string label;  // "17 \"the\"", "(end)", "12 rare ones"; of pairs "17 \"the\", 8 \" end\" and 3 other pairs"
+  std::string label;  // "17 \"the\"", "(end)", "12 rare ones"; for pairs "17 \"the\", 8 \" end\" and 3 other pairs"
   statistics::Pair count;
-  bool rare = false;  // several tokens pooled, each too rare alone
+  bool rare = false;  // several tokens, each too rare for a cell of its own
 };
 
 struct DistributionTest {
@@ -40,12 +42,14 @@ struct DistributionTest {
   float temperature = 1;
   std::string place;                         // "token 1", "tokens 1 and 2"
   std::vector<Share> shares;                 // [cells]
-  statistics::ChiSquare test;                // or, of one that declares, z and one less than the cells
-  std::optional<statistics::Excess> excess;  // of one that declares
-  std::optional<double> drafted;             // share of the candidate's answers that had a draft there; none: not told
-  double processed = 1;                      // p-value, for all tests of the run
-  double shift_found = 1;   // total variation, beyond what is declared, that it finds with kPower, whatever its direction
-  double draws_needed = 0;  // a side, to find kSmallShift so
+  statistics::ChiSquare test;                // of a candidate that declares a bias: z, and cells - 1
+  std::optional<statistics::Excess> excess;  // only of a candidate that declares a bias
+  std::optional<double> drafted;             // share of the candidate's answers with a draft there; none: unknown
+  double processed = 1;                      // p-value, corrected for all tests of the run
+  // The smallest total variation, beyond what is declared, that the test finds with kPower, in
+  // whatever direction.
+  double shift_found = 1;
+  double draws_needed = 0;  // samples of each server to find kSmallShift with kPower
 };
 
 struct SamplePlace {
@@ -55,26 +59,27 @@ struct SamplePlace {
   int positions = 1;
 };
 
-// One test for each position, then one for each two neighbours if the draws fill at least four
-// cells. An answer that ended early has "(end)" at the positions it does not reach.
+// Makes one test for each position, then one for each two neighbouring positions if the samples
+// fill at least four cells. An answer that ended early has "(end)" at the positions that it does
+// not reach.
 std::vector<DistributionTest> distribution_tests(const Samples& samples, const SamplePlace& place);
 
 struct DistributionResult {
   std::vector<DistributionTest> tests;
-  double alpha = 0;    // chance of even one false alarm
-  size_t samples = 0;  // a side, for each prompt and temperature
+  double alpha = 0;    // chance of even one false alarm in all tests
+  size_t samples = 0;  // of each server, for each prompt and temperature
   Unit unit = Unit::token_id;
   DraftUse drafting;
-  bool declares = false;  // the candidate tells how far it strays
+  bool declares = false;  // the candidate declares a bias
 
   bool different() const;
   const DistributionTest* worst() const;  // the smallest p-value; null: no test
-  double declared() const;                // of one that declares: the largest mean of a prompt and temperature
+  double declared() const;                // the largest mean declared for a prompt and temperature
   double shift_found() const;             // the largest of the tests
-  double draws_needed() const;            // likewise
+  double draws_needed() const;            // the largest of the tests
 };
 
-// Fills in what depends on how many tests there are.
+// Fills in the fields that depend on the number of tests.
 void correct(DistributionResult& result);
 
 }  // namespace slipstream::command::verify

@@ -24,6 +24,7 @@ struct MarkdownWriter {
   }
   std::string operator()(const Paragraph& paragraph) const { return markdown_escaped(paragraph.text) + "\n"; }
   std::string operator()(const Quotation& quotation) const {
+    // An indented block needs no escapes, unlike a fenced one, whose fence the text could contain.
     std::string text = "    ";
     for (char c : quotation.lines) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
     return text + "\n";
@@ -44,6 +45,7 @@ struct HtmlWriter {
   std::string operator()(const Plot& plot) const { return plot.svg; }
 };
 
+// Counts UTF-8 characters: every byte that does not continue one.
 size_t characters(const std::string& text) {
   return static_cast<size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -140,6 +142,7 @@ std::string Table::lines(const std::vector<std::vector<std::string>>& rows, bool
 std::string Table::plain() const { return lines(rows_, false); }
 
 std::string Table::markdown() const {
+  // Escape before the columns are aligned: an escape makes a cell wider.
   auto rows = rows_;
   for (auto& row : rows) std::ranges::transform(row, row.begin(), markdown_escaped);
   return lines(rows, true);

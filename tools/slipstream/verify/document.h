@@ -1,5 +1,5 @@
-// A report's content, said once: headings, paragraphs, tables, quotations and plots, and their two
-// forms.
+// The content of a report as a list of blocks (headings, paragraphs, tables, quotations, plots),
+// and its two forms: Markdown and HTML.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace slipstream::command::verify {
 
-// Text that nobody can mistake: a model's words as they may stand in a report.
-std::string visible(std::string_view text);  // on one line: \n, \t, \\ and \x07 written out
+// A model's text, made unambiguous for a report.
+std::string visible(std::string_view text);  // on one line, with \n, \t, \\ and \x07 as escapes
 std::string quoted(std::string_view text);   // the same between quotes
 std::string html_escaped(std::string_view text);
 std::string markdown_escaped(std::string_view text);
 
-// A table that lines up: on a terminal, in Markdown, in HTML.
+// A table with aligned columns, for a terminal, Markdown or HTML.
 class Table {
  public:
   struct Column {
     std::string title;
-    bool right = false;  // numbers
+    bool right = false;  // aligned right, for numbers
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  void row(std::vector<std::string> cells);  // as many as there are columns
+  void row(std::vector<std::string> cells);  // REQUIRES: one cell for each column
   std::string plain() const;
   std::string markdown() const;
   std::string html() const;
@@ -45,16 +45,16 @@ struct Paragraph {
   std::string text;
 };
 struct Quotation {
-  std::string lines;  // shown as they are, in columns
+  std::string lines;  // preformatted text
 };
 struct Plot {
-  std::string svg;  // in HTML only
+  std::string svg;  // shown in HTML only
 };
 
 using Block = std::variant<Heading, Paragraph, Quotation, Table, Plot>;
 using Document = std::vector<Block>;
 
 std::string markdown(const Document& document);
-std::string html(const std::string& title, const Document& document);  // one page that needs nothing else
+std::string html(const std::string& title, const Document& document);  // one self-contained page
 
 }  // namespace slipstream::command::verify

@@ -4,11 +4,12 @@
 
 namespace slipstream::command::verify {
 
-// A step gives what it accepted of its tree, then one token of its own.
+// A step emits the tokens that it accepted from its tree, then one token of its own. The tree had a
+// node at a token if the step accepted fewer tokens before it than the tree was deep.
 std::vector<uint8_t> drafted_places(const Answer& answer) {
   std::vector<uint8_t> places;
   if (answer.depths.size() != answer.ids.size() || answer.drafted.size() != answer.ids.size()) return places;
-  int accepted = 0;  // by the step, before this token
+  int accepted = 0;  // tokens that the current step accepted before this one
   for (size_t i = 0; i < answer.ids.size(); ++i) {
     places.push_back(accepted < int{answer.depths[i]} ? 1 : 0);
     accepted = answer.drafted[i] != 0 ? accepted + 1 : 0;

@@ -9,7 +9,7 @@ namespace slipstream::command::verify {
 namespace {
 
 constexpr double kLabelWidth = 290, kPlotWidth = 480, kRowHeight = 22, kTop = 26, kNumbersWidth = 130;
-constexpr double kDecadesMax = 12;  // p-values below are sampled as long as this
+constexpr double kDecadesMax = 12;  // smaller p-values get a bar of this length
 constexpr size_t kSharesMax = 24;
 constexpr const char* kReference = "#7a7a7a";
 constexpr const char* kCandidate = "#2a6fb0";

@@ -1,4 +1,4 @@
-// Two pictures of the distribution tests, as SVG that stands by itself in a page.
+// Two plots of the distribution tests, as self-contained SVG.
 #pragma once
 
 #include <span>
@@ -8,11 +8,12 @@
 
 namespace slipstream::command::verify {
 
-// A bar for each test, as long as its corrected p-value is small (logarithmic), and the line that
-// none may cross.
+// One bar for each test, longer for a smaller corrected p-value (logarithmic), and the line that no
+// bar may cross.
 std::string p_value_plot(std::span<const DistributionTest> tests, double alpha);
 
-// How often each side drew what: two bars a cell, the most frequent first, at most 24 cells.
+// How often each server sampled each cell: two bars a cell, the most frequent first, at most 24
+// cells.
 std::string share_plot(const DistributionTest& test);
 
 }  // namespace slipstream::command::verify

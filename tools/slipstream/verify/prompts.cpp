@@ -26,8 +26,8 @@ Result<std::string> prompt_of(simdjson::dom::parser& parser, std::string_view li
 
 }  // namespace
 
-// The first is the distribution's, of which a few tokens are compared: it is to repeat itself, so
-// that look-up guesses some of them.
+// The first prompt also serves the distribution part, which compares a few tokens only. It asks for
+// a repetition, so that look-up proposes some of them.
 std::vector<std::string> built_in_prompts() {
   return {
       "Repeat this sentence five times: the quick brown fox jumps over the lazy dog.",

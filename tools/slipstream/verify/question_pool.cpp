@@ -40,16 +40,18 @@ Result<void> QuestionPool::run(size_t count, Progress& progress,
                                const std::function<Result<void>(ClientPair&, size_t)>& task) const {
   std::atomic<size_t> next = 0;
   std::mutex mutex;
-  Result<void> outcome;  // under the mutex
+  Result<void> outcome;  // guarded by mutex
   {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < std::min(static_cast<size_t>(streams), count); ++i) {
       threads.emplace_back([&] {
         ClientPair clients{connect(servers.reference), connect(servers.candidate)};
+        // Threads take the next question from a shared counter, so that slow answers do not delay
+        // the others.
         for (size_t at = next++; at < count; at = next++) {
           auto done = task(clients, at);
           if (!done) {
-            next = count;
+            next = count;  // no thread begins another task
             std::lock_guard lock(mutex);
             if (outcome) outcome = std::move(done);
             return;

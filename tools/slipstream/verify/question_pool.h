@@ -1,4 +1,4 @@
-// Asks many questions at once, on several threads, and shows how far the work is.
+// Asks many questions at once, on several threads, and shows the progress.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 
 namespace slipstream::command::verify {
 
-// Shows on a terminal how far the work is: one line that is written over. Shows nothing where
-// stdout is no terminal. Thread-safe.
+// Shows the progress on a terminal, in one line that it overwrites. Shows nothing if stdout is no
+// terminal. Thread-safe.
 class Progress {
  public:
   Progress(std::string what, size_t total);
-  ~Progress();  // wipes the line
+  ~Progress();  // erases the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void step();
@@ -26,7 +26,7 @@ class Progress {
   const std::string what_;
   const size_t total_;
   const bool shown_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   size_t done_ = 0;
   std::chrono::steady_clock::time_point next_;
 };
@@ -36,13 +36,13 @@ struct ClientPair {
   http::Client reference, candidate;
 };
 
-// Runs questions on `streams` threads. Each thread keeps connections of its own.
+// Runs questions on `streams` threads. Each thread keeps its own connections.
 struct QuestionPool {
   const ServerPair& servers;
   int streams = 1;
 
-  // Calls task(clients, i) once for each i below count, from several threads. The first error ends
-  // it: what runs is finished, nothing more is begun.
+  // Calls task(clients, i) once for each i < count, from several threads. After the first error no
+  // further task begins, tasks that run are finished, and the error is returned.
   Result<void> run(size_t count, Progress& progress, const std::function<Result<void>(ClientPair&, size_t)>& task) const;
 };
 

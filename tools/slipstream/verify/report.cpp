@@ -15,10 +15,9 @@ constexpr double kNoVariation = 1e-9;
 constexpr std::string_view kTwoSamplesTest =
     "Pearson's test of two samples; rare cells are pooled by what both sides have together.";
 constexpr std::string_view kDeclaredTest =
-    "The rule declares a bias, and is held to it: half of the draws choose an event, what the candidate said more often than "
-    "the "
-    "reference, and the other half judges whether its share on the candidate's side exceeds the reference's by more than the "
-    "mean of what the answers declare to have spent up to there.";
+    "The rule declares a bias, and is held to it: half of the samples choose an event, namely what the candidate said more "
+    "often than the reference, and the other half tests whether its share on the candidate's side exceeds the reference's by "
+    "more than the mean of what the answers declare to have spent up to there.";
 
 bool too_many(const Report& report) { return report.bytes && report.bytes->differences.size() > report.allowed; }
 bool other_distribution(const Report& report) { return report.distribution && report.distribution->different(); }
@@ -31,13 +30,13 @@ std::string per_cent(const DraftUse& drafting) {
   return per_cent(static_cast<double>(drafting.with) / static_cast<double>(std::max<size_t>(1, drafting.answers)));
 }
 
-// Why a part with so little speculation says nothing of it; empty: it had enough.
+// Says why a part with little speculation proves nothing about it; "": it had enough.
 std::string idle(std::string_view part, const DraftUse& drafting) {
   if (drafting.enough()) return "";
   if (drafting.told == 0) {
     return fmt::format(
-        "no answer of the part \"{}\" says how much was drafted for it (metrics.speculative_decoding), so nobody "
-        "knows whether speculation was at work; ask the server itself, and not who takes such fields away",
+        "no answer of the part \"{}\" says how much was drafted for it (metrics.speculative_decoding), so it is "
+        "unknown whether speculation was at work; ask the server directly, not through a gateway that removes such fields",
         part);
   }
   if (drafting.nodes == 0) {
@@ -53,7 +52,7 @@ std::string idle(std::string_view part, const DraftUse& drafting) {
       drafting.with, count(drafting.answers, "answer"), part, per_cent(drafting), per_cent(kDraftedShareMin));
 }
 
-// Of the first part that speculation was hardly at work in; empty: it was in both.
+// The same for the first part that had too little speculation; "": both had enough.
 std::string without_drafts(const Report& report) {
   if (!report.speculates) return "";
   std::string why;
@@ -69,11 +68,12 @@ std::string drafting_sentence(const DraftUse& drafting) {
       drafting.nodes, drafting.accepted, drafting.with, count(drafting.answers, "answer"), per_cent(drafting));
 }
 
-// Total variation; what rounding leaves of none is none.
+// Formats a total variation. Rounding errors below kNoVariation count as 0.
 std::string variation(double value) { return std::abs(value) < kNoVariation ? "0" : fmt::format("{:.3g}", value); }
 
 std::string beginning(const std::string& prompt) {
   size_t end = std::min(prompt.size(), kPromptBytesShown);
+  // Do not cut inside a UTF-8 character.
   while (end < prompt.size() && (static_cast<unsigned char>(prompt[end]) & 0xC0U) == 0x80U) ++end;
   return visible(prompt.substr(0, end)) + (end < prompt.size() ? "…" : "");
 }
@@ -144,7 +144,7 @@ void add_distribution(Document& document, const Report& report) {
   if (const DistributionTest* worst = distribution.worst()) add_worst(document, *worst);
 }
 
-// All that was sampled is too rare for a cell of its own.
+// All samples are too rare to form a second cell.
 bool rare_only(const DistributionTest& test) { return test.shares.size() == 1 && test.shares.front().rare; }
 
 bool too_few_draws(const Report& report) {
@@ -162,6 +162,8 @@ std::string more_than_declared(const DistributionTest& test) {
 
 Verdict verdict(const Report& report) {
   if (too_many(report) || other_distribution(report)) return Verdict::different;
+  // "Same" needs evidence: a part that failed, hardly any drafts, or too few samples give
+  // "unknown".
   const bool nothing = !report.bytes && !report.distribution;
   if (nothing || !report.problem.empty() || !without_drafts(report).empty() || too_few_draws(report)) return Verdict::unknown;
   return Verdict::same;

@@ -1,4 +1,4 @@
-// What was found, and what follows from it.
+// The results of verify-lossless and the verdict that follows from them.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,26 @@ enum class Verdict : int { same = 0, different = 1, unknown = 2 };
 
 struct Report {
   std::string reference, candidate;  // in words
-  std::string asked;                 // further fields of both sides' requests, as JSON; empty: none
-  std::string seeds;                 // that the answers were sampled with, in words
-  std::string made;                  // when, with what
+  std::string asked;                 // more fields of both servers' requests, as JSON; "": none
+  std::string seeds;                 // seeds of the answers, in words
+  std::string made;                  // date and versions
   std::vector<std::string> prompts;
-  bool bytes_promised = false;  // also above temperature 0: equal seeds, equal words
-  bool speculates = false;      // the candidate is to have drafts: without any, nothing is shown
-  size_t allowed = 0;           // answers that may differ in the first part
+  bool bytes_promised = false;  // above temperature 0, too, equal seeds promise equal answers
+  bool speculates = false;      // the candidate should draft: without any draft the verdict is "unknown"
+  size_t allowed = 0;           // answers of the first part that may differ
   std::optional<BytesResult> bytes;
   std::optional<DistributionResult> distribution;
-  std::string problem;  // why a part could not be done; empty: none
+  std::string problem;  // why a part could not be run; "": none
 };
 
+// different: more answers differ than allowed, or a distribution test rejects. unknown: a part
+// failed, or had too few samples or drafts to tell.
 Verdict verdict(const Report& report);
 std::string sentence(const Report& report);  // the verdict and its reason
 
 Table distribution_table(const DistributionResult& distribution);
-std::string power_sentence(
-    const DistributionResult& distribution);  // what the distribution tests find, and what finding 1 % would take
+// What the distribution tests find, and how many samples it would take to find a shift of 1 %.
+std::string power_sentence(const DistributionResult& distribution);
 Document document(const Report& report);
 
 }  // namespace slipstream::command::verify

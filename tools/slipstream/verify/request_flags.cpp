@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// That a question has anyway (chat_client.cpp), or would take away what is compared.
+// Fields that every question sets (chat_client.cpp), or that would remove what is compared.
 constexpr std::array<std::string_view, 11> kOurOwn{"model",       "messages",   "max_tokens", "max_completion_tokens",
                                                    "temperature", "seed",       "stream",     "stream_options",
                                                    "logprobs",    "slipstream", "speculation"};

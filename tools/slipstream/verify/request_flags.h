@@ -1,5 +1,5 @@
-// What a user wants in the requests, by the names of their fields (docs/use/API.md): in those of
-// both sides, and in the candidate's `speculation`.
+// The flags that set fields of the requests, under the names of the fields (docs/use/API.md):
+// fields of both servers' requests, and fields of the candidate's `speculation`.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,24 @@ namespace slipstream::command::verify {
 struct RequestFlags {
   std::optional<double> top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty;
   std::optional<int> top_k;
-  std::string fields;  // any others, as a JSON object
+  std::string fields;  // any other fields, as a JSON object
 
-  // As one JSON object; empty: there is none. Error: `fields` is no object, or names what the
-  // command sets itself or another flag has.
+  // Returns the fields as one JSON object, or "" if there are none. Error: `fields` is no object,
+  // or names a field that the command or another flag sets.
   Result<std::string> json() const;
 };
 
 struct SpeculationFlags {
-  std::string rule;  // empty: the server's own
+  std::string rule;  // "": the server's default
   std::string drafter;
   std::optional<int> siblings, nodes, depth;
   std::optional<double> lenience, epsilon, delta;
 
-  std::string json() const;     // all but the rule, as a JSON object; empty: there is none
-  bool declares_bias() const;   // the rule does not promise the target's distribution, but says how far it strays
-  bool promises_bytes() const;  // equal seeds, equal words
-  // Error: a rule that there is not, one that lacks what it must be told, or a flag that does not
-  // go with it.
+  std::string json() const;     // all fields but the rule, as a JSON object; "" if there are none
+  bool declares_bias() const;   // the rule may change the distribution and declares by how much
+  bool promises_bytes() const;  // equal seeds give equal answers
+  // Error: an unknown rule, a rule without a flag that it needs, or a flag that the rule does not
+  // take.
   Result<void> check() const;
 };
 

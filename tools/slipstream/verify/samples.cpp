@@ -58,6 +58,8 @@ Result<Samples> draw_samples(const QuestionPool& pool, const SamplePlan& plan, U
   std::vector<DraftUse> drafting(plan.samples);
   Progress progress(fmt::format("distribution at temperature {:g}: answers", plan.temperature), 2 * plan.samples);
   TRY_VOID(pool.run(2 * plan.samples, progress, [&](ClientPair& clients, size_t at) -> Result<void> {
+    // Even tasks and seeds belong to the reference, odd ones to the candidate: the samples are
+    // independent.
     const bool candidate = at % 2 != 0;
     const ServerUnderTest& server = candidate ? pool.servers.candidate : pool.servers.reference;
     const Query query{plan.prompt, plan.first_seed + static_cast<int64_t>(at), plan.temperature, plan.positions + kDraftRoom};

@@ -1,6 +1,6 @@
-// Draws the samples of the second part of verify-lossless: many short answers to one prompt. Each
-// server has seeds of its own, so that the two sets of samples are independent even where equal
-// seeds give equal words.
+// Gets the samples of the second part of verify-lossless: many short answers to one prompt. The two
+// servers get different seeds, so that their samples are independent even where equal seeds give
+// equal answers.
 #pragma once
 
 #include <cstdint>
@@ -12,53 +12,61 @@
 
 namespace slipstream::command::verify {
 
-// Tokens asked for beyond those that are compared. A step drafts no deeper than the answer may
-// still go, and its last token is its own; rules that draw draft nothing for the first token, and a
-// tree with two siblings a node is two deep only where six tokens are left. So the second and the
-// third, say, have a tree of several levels before them, as they have in long answers.
+// Tokens asked for beyond those that are compared, so that the compared tokens have draft trees of
+// several levels before them, as in long answers. Without them the trees would be shallow:
+//   - a step drafts no deeper than the rest of the answer, whose last token is the target's own;
+//   - rules with sampled drafts draft nothing for the first token;
+//   - a tree with two siblings a node has two levels only if six tokens are left.
 inline constexpr int kDraftRoom = 5;
-// What lies between the seeds of one --seed and the next: those of half a million answers a side.
+// Distance between the seed ranges of two values of --seed: enough for half a million answers of
+// each server.
 inline constexpr int64_t kSeedStride = 1'000'000;
 
-// What an answer is cut into. Pieces of a stream will not do: how many tokens travel in one is not
-// part of the distribution.
+// The unit into which an answer is cut. Pieces of the stream cannot be used: how many tokens travel
+// in one piece is not part of the distribution.
 enum class Unit : uint8_t {
   token_id,
-  logprob_token,  // the text of a token, as given with logprobs
-  character,      // where tokens cannot be told apart: a distribution of tokens is also one of characters
+  logprob_token,  // text of a token, as sent with logprobs
+  // Used if a server does not tell tokens apart. Equal distributions of tokens give equal
+  // distributions of characters.
+  character,
 };
 
 std::string_view words(Unit unit);  // "token", "token (from logprobs)", "character"
-// The finest that both give.
+// Returns the finest unit that both servers give.
 Unit common_unit(const ServerPair& servers);
 
 // One answer, cut into units.
 struct Sample {
   std::vector<std::string> units;
-  std::vector<double> spent;  // [units] total variation that was spent up to there at most; empty: the answer's whole counts
-  std::vector<std::string> texts;  // Unit::token_id: what each says; may be shorter
-  std::vector<uint8_t> drafted;    // [units] likewise: a draft stood there; empty: not told
+  // [units] Upper bound on the total variation declared up to each unit. Empty: use the bound of
+  // the whole answer.
+  std::vector<double> spent;
+  std::vector<std::string> texts;  // Unit::token_id: the text of each token; may be shorter
+  std::vector<uint8_t> drafted;    // [units] 1 if a draft stood there; may be shorter; empty: unknown
 };
 
-// Cuts an answer; what is beyond `units_max` is left out.
+// Cuts an answer into at most `units_max` units; drops the rest.
 Sample cut(const Answer& answer, Unit unit, size_t units_max);
 
 struct SamplePlan {
   std::string prompt;
   float temperature = 1;
-  size_t samples = 0;                // of each side
-  int positions = 0;                 // units of each answer that are kept
-  int64_t first_seed = kSeedStride;  // the reference has every other from there on, the candidate those between
-  bool declares = false;             // the candidate tells how far each of its answers strays
+  size_t samples = 0;  // of each server
+  int positions = 0;   // units of each answer that are kept
+  // The reference uses first_seed, first_seed + 2, ...; the candidate uses the seeds between.
+  int64_t first_seed = kSeedStride;
+  bool declares = false;  // the candidate declares a bias with each answer
 };
 
 struct Samples {
   std::vector<Sample> reference, candidate;  // [samples]
-  std::vector<double> declared;              // [the candidate's samples] total variation of the whole answer, if it tells
+  // [candidate] Total variation declared for the whole answer, if the candidate declares one.
+  std::vector<double> declared;
   DraftUse drafting;
 };
 
-// Error: a question that got no answer.
+// Error: a question got no answer.
 Result<Samples> draw_samples(const QuestionPool& pool, const SamplePlan& plan, Unit unit);
 
 }  // namespace slipstream::command::verify

@@ -18,7 +18,7 @@ bool gives_ids(const ServerUnderTest& server) {
   return first && !first->ids.empty();
 }
 
-// One that refuses the field gives none.
+// A server that refuses the field counts as one without logprobs.
 bool gives_logprobs(const ServerUnderTest& server) {
   const auto first = first_answer(server, true);
   return first && !first->logprob_tokens.empty();
@@ -57,12 +57,15 @@ Result<Answer> ask(http::Client& client, const ServerUnderTest& server, const Qu
     return fail("{} did not answer (seed {}, temperature {:g}): {}", address(server), query.seed, query.temperature,
                 answer.error().message);
   }
+  // A server may run another rule than asked for, and say so. Its answers would test the wrong
+  // rule.
   if (!question.rule.empty() && question.temperature > 0 && answer->rule != question.rule) {
     if (answer->rule.empty())
       return fail("{} does not say which rule it ran where {} was asked for", address(server), question.rule);
     return fail("{} ran the rule {} where {} was asked for; {}", address(server), answer->rule, question.rule,
-                answer->why_rule.empty() ? "it does not say why"
-                                         : fmt::format("its reason: {} (docs/use/API.md says what that means)", answer->why_rule));
+                answer->why_rule.empty()
+                    ? "it does not say why"
+                    : fmt::format("its reason: {} (docs/use/API.md says what that means)", answer->why_rule));
   }
   return answer;
 }
@@ -97,7 +100,9 @@ Result<ServerPair> probe_switched(const ServerChoice& choice, const SpeculationF
   }
   ServerPair servers{server, server};
   servers.reference.defaults.speculate = false;
-  detect_outputs(servers);  // of both plainly: a rule that does not run is told by the first answer that counts
+  // Probe both without the rule. If the rule cannot run, the first real answer reports that with
+  // its reason.
+  detect_outputs(servers);
   servers.candidate.defaults.rule = wanted.rule;
   servers.candidate.defaults.tuning = wanted.json();
   return servers;

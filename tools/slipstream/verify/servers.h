@@ -1,4 +1,5 @@
-// The two servers that are compared: where each is, which model it serves, and how it is asked.
+// The two servers that are compared: their addresses, the models that they serve, and how they are
+// asked.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace slipstream::command::verify {
 
-// What differs from question to question.
+// The part of a question that differs from question to question.
 struct Query {
   std::string prompt;
   int64_t seed = 0;
@@ -21,9 +22,11 @@ struct Query {
 struct ServerUnderTest {
   ServerUrl url;
   ServedModel model;
-  Question defaults;      // what all its questions have in common
-  bool ids = false;       // it gives token ids
-  bool logprobs = false;  // where one of the two gives none: it gives the text of each token when asked for logprobs
+  Question defaults;  // fields that all its questions share
+  bool ids = false;   // it sends token ids
+  // It sends the text of each token when asked for logprobs. Known only if one of the two servers
+  // sends no ids.
+  bool logprobs = false;
 
   bool slipstream() const { return !defaults.standard; }
   std::string words() const;  // "http://127.0.0.1:8080, model tiny-llama, speculation on"
@@ -34,24 +37,25 @@ struct ServerPair {
   bool give_ids() const { return reference.ids && candidate.ids; }
 };
 
-// A server as the user names it, and which model there; empty: the first that it names.
+// A server as the user names it, and the model to ask for; an empty model means the first that the
+// server lists.
 struct ServerChoice {
   std::string url, model;
 };
 
-// Asks a server which model it serves. A server that is no Slipstream gets standard fields only.
-// Error: nobody answers there, or it has no such API.
+// Asks a server which model it serves. A server that is not Slipstream gets standard fields only.
+// Error: nothing listens there, or it has no such API.
 Result<ServerUnderTest> probe(const ServerChoice& choice);
-// Probes two servers. Each Slipstream is asked for one token to see whether its id comes, since a
-// gateway before it may take ids away. Where an id is missing, or one server is no Slipstream, each
-// is asked for one token to see whether it gives logprobs.
+// Probes two servers. Each Slipstream server is asked for one token to see whether its id arrives,
+// since a gateway before it may remove ids. If an id is missing, or one server is not Slipstream,
+// each is asked for one token to see whether it sends logprobs.
 Result<ServerPair> probe_two(const ServerChoice& reference, const ServerChoice& candidate);
-// Probes one Slipstream likewise. The reference is asked with speculation off, the candidate with
-// speculation as `wanted`.
+// Probes one Slipstream server in the same way. The reference is asked with speculation off, the
+// candidate with speculation as in `wanted`.
 Result<ServerPair> probe_switched(const ServerChoice& choice, const SpeculationFlags& wanted);
 
 http::Client connect(const ServerUnderTest& server);
-// Error: whose answer failed, and why.
+// Error: which server failed to answer, and why.
 Result<Answer> ask(http::Client& client, const ServerUnderTest& server, const Query& query, bool logprobs = false);
 
 }  // namespace slipstream::command::verify

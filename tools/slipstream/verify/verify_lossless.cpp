@@ -24,6 +24,7 @@ Result<void> check(const VerifyOptions& options) {
   const bool one = !options.server.empty();
   const bool half = options.reference.empty() != options.candidate.empty();
   if (one == two || half) return fail("say what to compare: --server URL, or --reference URL and --candidate URL");
+  // One server with equal arithmetic on both sides has no near-ties to excuse.
   if (one && options.allow_differences) {
     return fail("--allow-differences is for two servers: one that switches its speculation off and on promises every byte");
   }
@@ -41,6 +42,7 @@ Result<void> check(const VerifyOptions& options) {
   if (options.only == kDistribution && !sampled)
     return fail("there is no distribution at temperature 0; add one above 0 to --temperatures");
   const bool compares_samples = sampled && options.only != kBytes && options.samples > 0;
+  // Rules with sampled drafts draft nothing for the first token.
   if (compares_samples && options.positions == 1 && !options.speculation.promises_bytes()) {
     return fail(
         "the rule {} drafts nothing for the first token, so --positions 1 would compare plain decoding with itself; ask "
@@ -68,7 +70,10 @@ BytesPlan bytes_plan(const VerifyOptions& options, const Report& report) {
                  .seeds = std::vector<int64_t>(static_cast<size_t>(options.seeds)),
                  .temperatures = options.temperatures,
                  .tokens_max = options.tokens};
+  // Seeds of one --seed: the first part uses the range below seed * kSeedStride, the second part
+  // the range above.
   std::iota(plan.seeds.begin(), plan.seeds.end(), (options.seed - 1) * kSeedStride + 1);
+  // Above temperature 0 only some rules promise equal bytes for equal seeds.
   if (!report.bytes_promised) std::erase_if(plan.temperatures, [](float temperature) { return temperature > 0; });
   return plan;
 }
@@ -149,7 +154,8 @@ Result<Verdict> verify_lossless(const VerifyOptions& options) {
   if (!options.prompts.empty()) {
     TRY(report.prompts, read_prompts(options.prompts));
   }
-  for (const char* suffix : {kMarkdown, kHtml}) TRY_VOID(write(options.report, suffix, "", std::ios::app));  // before the work
+  // Test that the report can be written before hours of work.
+  for (const char* suffix : {kMarkdown, kHtml}) TRY_VOID(write(options.report, suffix, "", std::ios::app));
   TRY(const ServerPair servers, servers_for(options));
   report.reference = servers.reference.words();
   report.candidate = servers.candidate.words();

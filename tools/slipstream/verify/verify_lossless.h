@@ -1,6 +1,6 @@
-// slipstream verify-lossless: does a server say the same with speculation as without, or one server
-// the same as another? To the byte where that is the promise, as a distribution where that is; with
-// a report that a person can read.
+// slipstream verify-lossless: checks that a server gives the same answers with speculation as
+// without, or that two servers give the same answers. It compares bytes where equal bytes are
+// promised, distributions where equal distributions are promised, and writes a report.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@
 
 namespace slipstream::command::verify {
 
-inline constexpr int kSeedMax = 4000;   // there are servers that take 32 bits of a seed
-inline constexpr int kStreamsMax = 64;  // a router has 256 places in its queue
+inline constexpr int kSeedMax = 4000;   // some servers take only 32 bits of a seed
+inline constexpr int kStreamsMax = 64;  // a router's queue has 256 places
 
 struct VerifyOptions {
-  std::string server;                  // one Slipstream, speculation off against on; or
-  std::string reference, candidate;    // any two
-  std::string model, candidate_model;  // asked for in place of what /v1/models names
-  SpeculationFlags speculation;        // the candidate's
-  RequestFlags request;                // both sides'
-  std::filesystem::path prompts;       // file; empty: ours
-  std::string only;                    // "bytes", "distribution"; empty: both
+  std::string server;                  // one Slipstream server, speculation off against on; or
+  std::string reference, candidate;    // any two servers
+  std::string model, candidate_model;  // models to ask for instead of the first in /v1/models
+  SpeculationFlags speculation;        // of the candidate
+  RequestFlags request;                // of both servers
+  std::filesystem::path prompts;       // a file; empty: the built-in prompts
+  std::string only;                    // "bytes" or "distribution"; "": both parts
   std::vector<float> temperatures{0.0F, 0.7F, 1.0F};
-  int seeds = 2;                 // of the first part, for each prompt and temperature
-  int tokens = 64;               // of its answers, at most
-  int samples = 1000;            // of the second part, a side, for each prompt and temperature above 0
-  int64_t seed = 1;              // which million of seeds the answers are sampled with
-  int distribution_prompts = 1;  // the first so many
+  int seeds = 2;                 // first part: for each prompt and temperature
+  int tokens = 64;               // first part: longest answer
+  int samples = 1000;            // second part: of each server, for each prompt and temperature above 0
+  int64_t seed = 1;              // which range of a million seeds the samples use (kSeedStride)
+  int distribution_prompts = 1;  // second part: uses this many of the prompts
   int positions = 4;
-  double alpha = 1e-3;                   // of all tests together
-  std::optional<int> allow_differences;  // between two servers
+  double alpha = 1e-3;                   // chance of even one false alarm in all tests
+  std::optional<int> allow_differences;  // first part, two servers only
   int streams = 8;
-  std::filesystem::path report = "verify-lossless";  // .md and .html are written
+  std::filesystem::path report = "verify-lossless";  // without its ending: .md and .html are written
 };
 
-// Prints progress, a table and the verdict, and writes the report. Error: contradictory options, a
-// prompts file that cannot be read, a server that is not there, or a report that cannot be written:
-// nothing can be told.
+// Prints progress, a table and the verdict, and writes the report. Error: contradictory options, an
+// unreadable prompts file, a server that does not answer, or a report that cannot be written. There
+// is no verdict then.
 Result<Verdict> verify_lossless(const VerifyOptions& options);
 
 }  // namespace slipstream::command::verify

@@ -1,10 +1,11 @@
-//! Plain structs that cross the border, and the guard that turns errors and panics into an owned sentence.
+//! The plain structs that cross the C ABI, and `guard`, which turns errors and panics into a
+//! sentence.
 
 use std::any::Any;
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 use std::sync::Once;
 
-/// Borrowed from the caller for the time of the call.
+/// Bytes borrowed from the caller for the duration of the call.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Slice {
@@ -34,7 +35,7 @@ impl Slice {
     }
 }
 
-/// Owned by the caller, who gives it back to `slipstream_bytes_free`.
+/// Text owned by the caller, which frees it with `slipstream_bytes_free`.
 #[repr(C)]
 pub struct Bytes {
     data: *mut u8,
@@ -49,7 +50,7 @@ impl Bytes {
     }
 }
 
-/// Owned by the caller, who gives it back to `slipstream_ids_free`.
+/// Token ids owned by the caller, which frees them with `slipstream_ids_free`.
 #[repr(C)]
 pub struct Ids {
     data: *mut u32,
@@ -83,13 +84,13 @@ fn panic_text(panic: Box<dyn Any + Send>) -> String {
     format!("internal error in the text library: {}", text.unwrap_or_else(|| "no details".into()))
 }
 
-/// Runs `body`; an error or a panic is written to `error` as a sentence, and None comes back.
+/// Runs `body`. If it fails or panics, writes a sentence to `error` and returns None.
 ///
 /// # Safety
 /// `error` points to a `Bytes` that may be overwritten.
 pub unsafe fn guard<T>(error: *mut Bytes, body: impl FnOnce() -> Result<T, String>) -> Option<T> {
     static QUIET: Once = Once::new();
-    QUIET.call_once(|| set_hook(Box::new(|_| {}))); // the caller gets the text; stderr is not ours
+    QUIET.call_once(|| set_hook(Box::new(|_| {}))); // no line on stderr: the caller gets the text
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(panic_text(panic))) {
         Ok(value) => Some(value),
         Err(message) => {

@@ -1,8 +1,9 @@
-//! GPT-2's printable alphabet for bytes: how a byte-level BPE spells its tokens.
+//! GPT-2's printable alphabet for bytes, in which a byte-level BPE spells its tokens.
 
 use std::collections::HashMap;
 
-/// The byte that each letter stands for. Printable Latin-1 stands for itself; the other 68 bytes follow from U+0100 on.
+/// The byte that each letter stands for. A byte that is printable in Latin-1 is its own letter; the
+/// other 68 bytes have the letters from U+0100 on, in their order.
 pub fn alphabet() -> HashMap<char, u8> {
     let printable = |b: u8| matches!(b, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
     let mut next = 0x100..;

@@ -1,11 +1,12 @@
-//! A model's chat template in the environment that Hugging Face gives it.
+//! Renders a model's chat template in the same environment as Hugging Face's transformers.
 
 use crate::abi::{guard, Bytes, Slice};
 use crate::python;
 use minijinja::{context, AutoEscape, Environment, Value};
 use serde_json::Value as Json;
 
-/// Instructions of one rendering. A 4 MiB body holds about 130,000 empty messages of 30 instructions each.
+/// Limit on the instructions of one rendering, against templates that loop for very long. A request
+/// of 4 MiB holds about 130,000 empty messages, which take about 30 instructions each.
 const FUEL_MAX: u64 = 10_000_000;
 const SPECIALS: [&str; 4] = ["bos_token", "eos_token", "unk_token", "pad_token"];
 
@@ -20,12 +21,14 @@ pub struct TemplateHandle {
     specials: Vec<(&'static str, String)>,
 }
 
-/// "<s>", or {"content": "<s>", ...}, as older tokenizer_config.json files say it.
+/// The text of a special token: "<s>", or {"content": "<s>", ...} in older tokenizer_config.json
+/// files.
 fn token_text(value: &Json) -> Option<String> {
     value.as_str().or_else(|| value.get("content")?.as_str()).map(String::from)
 }
 
-/// A string, or a list of {name, template} of which "default" counts.
+/// The template in tokenizer_config.json: a string, or a list of {name, template} with one named
+/// "default".
 fn template_of(config: &Json) -> Option<String> {
     let found = config.get("chat_template")?;
     let named = || found.as_array()?.iter().find(|entry| entry["name"] == "default")?["template"].as_str();
@@ -83,7 +86,7 @@ unsafe fn message(turn: &Turn) -> Result<Value, String> {
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_template_load(
     template: Slice,
@@ -95,14 +98,14 @@ pub unsafe extern "C" fn slipstream_template_load(
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_template_free(handle: *mut TemplateHandle) {
     drop(Box::from_raw(handle));
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_template_render(
     handle: &TemplateHandle,

@@ -1,4 +1,5 @@
-//! The C ABI of ../../ffi.h. Nothing here unwinds into C++: every entry goes through `abi::guard`.
+//! Implements the C ABI of common/text/rust_bridge.h. No panic may unwind into C++, so every call
+//! that can fail goes through `abi::guard`.
 
 mod abi;
 mod byte_level;

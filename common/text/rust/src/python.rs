@@ -1,4 +1,5 @@
-//! What chat templates expect of Python: json.dumps' layout, strftime, and how None and bool print.
+//! What chat templates expect of Python: the layout of json.dumps, strftime, and how None and bool
+//! are printed.
 
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Output, State, Value};
@@ -6,7 +7,7 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use std::io;
 
-/// json.dumps(value, ensure_ascii=False): ", " between items and ": " after a key.
+/// The layout of json.dumps(value, ensure_ascii=False): ", " between items and ": " after a key.
 struct OneLine;
 
 impl Formatter for OneLine {
@@ -29,7 +30,7 @@ fn dump(value: &Value, formatter: impl Formatter) -> Result<String, Error> {
     String::from_utf8(out).map_err(|e| invalid(e.to_string()))
 }
 
-/// The `tojson` of Hugging Face's environment, which does not escape for HTML as Jinja's own does.
+/// The `tojson` of Hugging Face's environment. Unlike Jinja's own, it does not escape for HTML.
 pub fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     let _: (Option<bool>, Option<bool>) = (options.get("ensure_ascii")?, options.get("sort_keys")?); // accepted, as defaults
     match options.get::<Option<usize>>("indent")? {
@@ -38,17 +39,19 @@ pub fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     }
 }
 
+/// How templates refuse roles or an order of roles; the message becomes the error of the rendering.
 pub fn raise_exception(message: String) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, message))
 }
 
-/// Local time, as datetime.now().strftime(format); the moment comes in from outside as `now_unix_s`.
+/// Local time as text, as Python's datetime.now().strftime(format). The time comes from the caller,
+/// as the template variable `now_unix_s`.
 pub fn strftime_now(state: &State, format: String) -> Result<String, Error> {
     let bad = |why: &str| Error::new(ErrorKind::InvalidOperation, format!("strftime_now: {why}"));
     let now = state.lookup("now_unix_s").and_then(|now| i64::try_from(now).ok()).ok_or_else(|| bad("no time"))?;
     let format = std::ffi::CString::new(format).map_err(|_| bad("the format holds a NUL"))?;
     let mut text = [0u8; 256];
-    // SAFETY: both calls write only to what is passed, within the size passed.
+    // SAFETY: both calls write only to the buffers passed to them, within the size passed.
     let size = unsafe {
         let mut parts: libc::tm = std::mem::zeroed();
         libc::localtime_r(&now, &mut parts);
@@ -57,6 +60,7 @@ pub fn strftime_now(state: &State, format: String) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&text[..size]).into_owned())
 }
 
+/// Prints values as Python does: None, True and False instead of Jinja's none, true and false.
 pub fn print(out: &mut Output, state: &State, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::None => out.write_str("None").map_err(Error::from),

@@ -1,4 +1,4 @@
-//! Text to ids, and the table of bytes that each id stands for.
+//! Encodes text as token ids, and holds the table of the bytes that each id stands for.
 
 use crate::abi::{guard, Bytes, Ids, Slice};
 use crate::byte_level;
@@ -7,14 +7,14 @@ use tokenizers::{DecoderWrapper, Tokenizer};
 
 pub struct TokenizerHandle {
     tokenizer: Tokenizer,
-    words_only: AddedVocabulary, // the added tokens, with the special ones left unrecognised
+    words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
     specials: Vec<String>,
-    piece_bytes: Vec<u8>, // of all ids, one after the other
-    piece_ends: Vec<u32>, // [vocabulary]
+    piece_bytes: Vec<u8>, // the bytes of all ids, one id after the other
+    piece_ends: Vec<u32>, // [vocabulary] where in piece_bytes those of each id end
     is_special: Vec<u8>,  // [vocabulary]
 }
 
-/// Borrowed from the handle; see ffi.h.
+/// Borrowed from the handle; see rust_bridge.h.
 #[repr(C)]
 pub struct Pieces {
     bytes: *const u8,
@@ -38,7 +38,7 @@ impl TokenizerHandle {
         let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
         check_decoder(&tokenizer)?;
         let mut model = tokenizer.get_model().clone();
-        model.resize_cache(0); // nothing changes after load, so nothing is shared between threads but constants
+        model.resize_cache(0); // without its cache the model is constant, so threads share it without a lock
         tokenizer.with_model(model);
         let mut words_only = tokenizer.get_added_vocabulary().clone();
         words_only.set_encode_special_tokens(true);
@@ -57,7 +57,7 @@ impl TokenizerHandle {
         let alphabet = byte_level::alphabet();
         let (mut bytes, mut ends, mut special) = (Vec::new(), Vec::new(), Vec::new());
         for id in 0..=top {
-            let token = tokenizer.id_to_token(id).unwrap_or_default(); // a hole in the ids stands for nothing
+            let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
             bytes.extend(byte_level::bytes_of(&token, &alphabet));
             ends.push(u32::try_from(bytes.len()).map_err(|_| "its tokens are longer than 4 GiB together")?);
             special.push(tokenizer.get_added_vocabulary().is_special_token(&token).into());
@@ -65,7 +65,8 @@ impl TokenizerHandle {
         Ok((bytes, ends, special))
     }
 
-    /// As `Tokenizer::encode` without the post-processor. `mark` is taken out after the special tokens were found.
+    /// The steps of `Tokenizer::encode` without the post-processor, with one more in between:
+    /// `mark` is removed after the special tokens were found and before the rest is split.
     fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
         let added = if parse_special { self.tokenizer.get_added_vocabulary() } else { &self.words_only };
         let mut split = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
@@ -84,7 +85,7 @@ impl TokenizerHandle {
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_tokenizer_load(json: Slice, error: *mut Bytes) -> *mut TokenizerHandle {
     let handle = guard(error, || TokenizerHandle::load(json.bytes()));
@@ -92,14 +93,14 @@ pub unsafe extern "C" fn slipstream_tokenizer_load(json: Slice, error: *mut Byte
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_tokenizer_free(handle: *mut TokenizerHandle) {
     drop(Box::from_raw(handle));
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_tokenizer_encode(
     handle: &TokenizerHandle,
@@ -115,7 +116,7 @@ pub unsafe extern "C" fn slipstream_tokenizer_encode(
 }
 
 /// # Safety
-/// See ffi.h.
+/// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_tokenizer_id(handle: &TokenizerHandle, token: Slice) -> i64 {
     let token = std::str::from_utf8(token.bytes()).ok();

@@ -73,8 +73,8 @@ TEST(LanguageModel, KeepsAKeyAndAValueOfEachPositionLayerAndHead) {
   EXPECT_EQ(cpu_cache_bytes(CpuPath::amx, 30, kShape, 512), numbers * sizeof(uint16_t));
   const auto target = load_alone(test_data("tiny-llama"), {.path = CpuPath::portable}).value();
   const LlamaConfig& tiny = target.config();
-  EXPECT_EQ(target.cache_bytes(),
-            sizeof(float) * static_cast<size_t>(2 * tiny.layers * tiny.kv_heads * tiny.head_size * 4 * kBlockTokens));
+  const AttentionShape shape{.heads = tiny.heads, .kv_heads = tiny.kv_heads, .head_size = tiny.head_size};
+  EXPECT_EQ(target.cache_bytes(), cpu_cache_bytes(CpuPath::portable, tiny.layers, shape, 4)) << "the blocks of load_alone";
 }
 
 TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {
