@@ -14,6 +14,7 @@ namespace {
 Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, const Fingerprint& target) {
   // Without a draft model of its own a drafter drafts with the target itself.
   const std::string& folder = options.draft_model.empty() ? options.model : options.draft_model;
+  // Before anything is loaded: with another tokenizer every draft would be wrong, silently.
   TRY(const uint64_t tokenizer, hash_tokenizer(folder));
   if (tokenizer != target.tokenizer) {
     return fail(

@@ -36,6 +36,8 @@ void CachedSequence::recompute_root() {
   in_place_ = std::min(in_place_, cached_);
 }
 
+// Order matters: moves are computed from the old root, then the tokens are appended, which moves
+// the root. The token that the target sampled last has no K/V yet, so cached() ends before it.
 void CachedSequence::commit(std::span<const int32_t> path, std::span<const TokenId> tokens) {
   CHECK(path.size() <= tokens.size(), "a path of {} rows brings {} tokens", path.size(), tokens.size());
   table_.commit(root(), path, moves_);

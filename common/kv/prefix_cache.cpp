@@ -8,6 +8,7 @@
 
 namespace slipstream {
 
+// Gives its hold on every block back; blocks that sequences hold live on.
 PrefixCache::~PrefixCache() {
   for (const Node& node : nodes_) pool_.give(node.block);
 }

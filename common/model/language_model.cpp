@@ -57,6 +57,8 @@ LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
 LanguageModel& LanguageModel::operator=(LanguageModel&&) noexcept = default;
 LanguageModel::~LanguageModel() = default;
 
+// Config and file are checked first, then every byte is hashed, and only then packed: an unreadable
+// model fails before it takes memory, and the hash warms the page cache for the packing.
 Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, std::shared_ptr<Device> device,
                                           const ModelOptions& options) {
   if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
@@ -89,6 +91,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   return LanguageModel(std::move(state));
 }
 
+// The check comes before anything runs, because kernels index with the step's numbers unchecked.
 Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
   TRY_VOID(check_step(step, state_->limits));
   TRY_VOID(state_->device->run(state_->model, step));
@@ -101,6 +104,7 @@ std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {
   const Tensor all = state_->model.ranked();
   CHECK(wanted < state_->wanted && all.data != nullptr, "no candidates of wanted row {}", wanted);
   const auto columns = static_cast<size_t>(all.cols) / kRankedWords;
+  // A row with fewer candidates than columns ends at token -1 (Ops::rank).
   const auto row = std::span(static_cast<const Ranked*>(all.data) + wanted * columns, columns);
   return row.first(static_cast<size_t>(std::ranges::find(row, -1, &Ranked::token) - row.begin()));
 }

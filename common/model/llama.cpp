@@ -91,6 +91,8 @@ Result<Llama::Layer> Llama::load_layer(const Loader& load, const LlamaConfig& co
   return layer;
 }
 
+// A step uses either sampled_tokens or ranked, so only one of them gets memory; the other's null
+// data tells forward() and LanguageModel which it is.
 Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options) {
   Buffers buffers;
   const int32_t rows_max = options.rows_max;
@@ -125,7 +127,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
     model.layers_.push_back(layer);
   }
   TRY(model.final_norm_, load.gain("model.norm.weight", config.hidden));
-  model.head_ = model.embedding_;
+  model.head_ = model.embedding_;  // tied: one packed matrix serves both
   if (!config.tied_embeddings) {
     TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
   }
@@ -151,6 +153,7 @@ Llama::Buffers Llama::cut(Shape shape) const {
   return buffers;
 }
 
+// Head norms come before the rotation, as in Qwen3's reference.
 void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const {
   ops.linear(at.normed, *layer.qkv, layer.qkv_bias, at.qkv);
   if (layer.query_norm != nullptr) {

@@ -25,6 +25,7 @@ std::optional<std::string> LoadLines::due(const LoadProgress& progress, Time now
                      progress.all / kMegabyte);
 }
 
+// The lambda owns the state, so each load has its own pace of lines.
 OnLoad log_load() {
   using Clock = std::chrono::steady_clock;
   return [lines = LoadLines(Clock::now())](const LoadProgress& progress) mutable {

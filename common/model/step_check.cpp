@@ -8,6 +8,7 @@
 namespace slipstream {
 namespace {
 
+// All row fields must be as long as the tokens, since the kernels index them alike.
 Result<void> check_lengths(const Step& step, int32_t rows_max) {
   const size_t rows = step.token.size();
   if (rows == 0 || rows > static_cast<size_t>(rows_max)) return fail("a step of {} rows; 1 to {} are possible", rows, rows_max);
@@ -50,6 +51,7 @@ Result<void> check_context(const Step& step, size_t row, const StepLimits& limit
   return {};
 }
 
+// Ascending order lets processed() find a row by bisection.
 Result<void> check_processed(const Step& step) {
   const auto path = static_cast<int64_t>(step.path.size());
   const auto logits_processors = static_cast<int32_t>(step.logits_processors.size());

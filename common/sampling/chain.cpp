@@ -221,6 +221,8 @@ Result<void> validate(const SamplingParams& params) {
   return {};
 }
 
+// One pass over the row, which finds out whether it is usable, its maximum, and the bounds by which
+// later passes skip blocks.
 RowScan scan_row(const VocabularyKernels& kernels, std::span<const float> logits, float scale, const uint8_t* levels,
                  std::vector<float>& bounds) {
   bounds.resize(static_cast<size_t>(scan_blocks(std::ssize(logits))));

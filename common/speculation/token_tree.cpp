@@ -31,6 +31,7 @@ Result<void> check_node(std::span<const TreeNode> nodes, int at, int32_t vocabul
 
 }  // namespace
 
+// Depths are counted after each node's parent was checked, so following parents always ends.
 Result<TokenTree> TokenTree::make(std::vector<TreeNode> nodes, int32_t vocabulary, Siblings siblings) {
   if (nodes.size() > kTreeNodesMax) return fail("the tree has {} nodes: send at most {}", nodes.size(), kTreeNodesMax);
   TokenTree tree;
@@ -74,6 +75,7 @@ int TokenTree::child(int parent, TokenId token) const {
   return -1;
 }
 
+// O(cuts * nodes), with at most kTreeNodesMax nodes.
 std::vector<int32_t> TokenTree::trim(int budget) {
   const int before = size();
   std::vector<int> children(nodes_.size() + 1, 0);  // of the root, then of each node

@@ -61,6 +61,7 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
   }
 }
 
+// The frontier's nodes stay candidates; only their rows go, as they are never forwarded.
 void TreeGrowth::stop() {
   rows_.resize(first_);
   candidate_of_row_.resize(first_);

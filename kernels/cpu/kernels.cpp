@@ -22,6 +22,7 @@ const Kernels& kernels(CpuPath path) {
   return kPortableKernels;
 }
 
+// Three tables serve six paths: the loops over a vocabulary gain nothing from VNNI, BF16 or AMX.
 const VocabularyKernels& vocabulary_kernels(CpuPath path) {
   if (path >= CpuPath::avx512) return kAvx512Vocabulary;
   return path == CpuPath::avx2 ? kAvx2Vocabulary : kPortableVocabulary;

@@ -88,9 +88,9 @@ class Bench {
       none.round = welcome.round = unwelcome.round = static_cast<Round>(i);
       const RowSampling row{.seed = 7, .choice = 0, .position = static_cast<uint32_t>(i), .params = sampling_};
       coupled.push_back(timed([&] { return sample_token(logits_, row, choose_); }));
-      bonus.push_back(timed([&] { return judge(none, Step{}, logits_, verify_).walk.emitted.back(); }));
-      refused.push_back(timed([&] { return judge(unwelcome, Step{}, twice, verify_).walk.emitted.back(); }));
-      both.push_back(timed([&] { return judge(welcome, Step{}, twice, verify_).walk.emitted.back(); }));
+      bonus.push_back(timed([&] { return accept_in_job(none, Step{}, logits_, verify_).walk.emitted.back(); }));
+      refused.push_back(timed([&] { return accept_in_job(unwelcome, Step{}, twice, verify_).walk.emitted.back(); }));
+      both.push_back(timed([&] { return accept_in_job(welcome, Step{}, twice, verify_).walk.emitted.back(); }));
     }
     // The accepted case also samples a bonus token at the child; subtract that.
     const double last = median(bonus);

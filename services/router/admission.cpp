@@ -76,15 +76,16 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
 }
 
 std::optional<Failure> Admission::expire(const LiveRequest& request, const Workers& workers, Time now) const {
+  const auto& waiting = std::get<Waiting>(request.phase);
   Failure failure{.request = request.submit.request, .status = 503, .retry_after_s = kRetryNoVerifierSeconds};
-  if (now - request.requeued_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
+  if (now - waiting.no_verifier_since >= std::chrono::milliseconds(config_.verifier_wait_ms)) {
     failure.code = "no_verifier";
     failure.message =
         fmt::format("No verifier that can take this request for {} ms.{}{} See /ready and the page / of this router.",
                     config_.verifier_wait_ms, why_not_there(request, workers), who_leaves(workers));
     return failure;
   }
-  if (now - request.waiting_since >= std::chrono::milliseconds(config_.queue_wait_ms)) {
+  if (now - waiting.since >= std::chrono::milliseconds(config_.queue_wait_ms)) {
     failure.code = "queue_timeout";
     failure.message = fmt::format("All verifiers were busy for {} ms. Try again later.", config_.queue_wait_ms);
     return failure;

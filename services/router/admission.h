@@ -1,4 +1,4 @@
-// Which requests may wait for a verifier, in which order, and for how long.
+// Decides which requests may wait for a verifier, in which order, and for how long. Pure.
 #pragma once
 
 #include <deque>
@@ -14,15 +14,17 @@ class Admission {
  public:
   explicit Admission(const RouterConfig& config) : config_(config) {}
 
-  // Refusals at the door: the queue is full, prompt and max_tokens do not fit any verifier that is
-  // there (with none there, the model's own context), or nobody ever drafted by the method that is
-  // asked for.
+  // Refuses a request at once in three cases:
+  //   1. prompt and max_tokens fit no verifier that is there (with none there: the model's own context);
+  //   2. no drafter ever had the method that it asks for;
+  //   3. the queue is full.
   std::optional<Failure> refuse(const Submit& submit, const Workers& workers) const;
-  // A waiting request that must not wait longer, or that no verifier there can ever take.
+  // The failure of a request that has waited too long: for any verifier that can take it, or for
+  // one that has room. REQUIRES: it waits.
   std::optional<Failure> expire(const LiveRequest& request, const Workers& workers, Time now) const;
 
   void add(RequestId request) { queue_.push_back(request); }
-  void add_front(RequestId request) { queue_.push_front(request); }  // it lost its verifier; it was admitted long ago
+  void add_front(RequestId request) { queue_.push_front(request); }  // it was admitted before, and has lost its verifier
   void remove(RequestId request) { std::erase(queue_, request); }
   const std::deque<RequestId>& queue() const { return queue_; }
 

@@ -1,48 +1,94 @@
-#include "services/router/assign.h"
-
+// Gives live requests their drafters, counts them, and tells verifiers (Start, Assign) who drafts.
 #include <algorithm>
-#include <tuple>
-#include <utility>
+#include <set>
+
+#include "common/messages/rules.h"
+#include "services/router/router_state.h"
 
 namespace slipstream {
+namespace {
 
-bool can_serve(const Worker& worker, const LiveRequest& request) {
-  return worker.hello.role == Role::verifier && worker.takes_work() && worker.hello.context_max >= request.context_needed() &&
-         (!request.pinned() || worker.backend() == request.backend);
+std::set<Incarnation> incarnations(const std::vector<DrafterRef>& drafters) {
+  std::set<Incarnation> incarnations;
+  for (const DrafterRef& drafter : drafters) incarnations.insert(drafter.incarnation);
+  return incarnations;
 }
 
-std::optional<Placement> pick_verifier(const Workers& workers, const PrefixMemory& memory, const LiveRequest& request) {
-  std::vector<std::pair<std::tuple<bool, double, Peer>, const Worker*>> offers;
-  for (const auto& [peer, worker] : workers.all()) {
-    if (!can_serve(worker, request) || worker.sequences() >= worker.capacity()) continue;
-    offers.push_back({{peer == request.refused_by, worker.load_with(0), peer}, &worker});
+}  // namespace
+
+void Router::State::count_rule(const LiveRequest& request) {
+  if (!request.submit.speculation.enabled) {
+    ++counters.rules.plain;
+    return;
   }
-  if (offers.empty()) return std::nullopt;
-  const auto [refused, load, peer] = std::ranges::min_element(offers)->first;
-  Placement placement{.verifier = peer};
-  int32_t longest = kAffinityTokensMin - 1;
-  const std::map<Peer, int32_t> held = memory.find(request.prefixes);
-  for (const auto& [cost, worker] : offers) {
-    const auto at = held.find(std::get<Peer>(cost));
-    if (at == held.end() || at->second <= longest || std::get<bool>(cost)) continue;
-    if (worker->load_with(1 - kAffinitySlackSequences) > load) continue;
-    longest = at->second;
-    placement = {.verifier = at->first, .why = Placement::Why::affinity};
-  }
-  return placement;
+  const RuleChoice& rule = request.at_verifier().rule;
+  const auto asked = std::ranges::find(kRuleNames, name_of(request.submit.speculation.acceptance)) - kRuleNames.begin();
+  const bool greedy = rule.ran.rule == Rule::greedy;  // temperature 0 is the reason, whoever drafts
+  const RuleReason reason = greedy ? RuleReason::temperature_zero : rule.reason;
+  ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(reason));
 }
 
-std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterFits& fits) {
-  std::vector<std::tuple<int32_t, bool, uint32_t, Peer>> ready;
-  for (const auto& [peer, worker] : workers.all()) {
-    if (worker.hello.role != Role::drafter || !worker.takes_work() || !fits(peer, worker)) continue;
-    ready.emplace_back(worker.assigned, peer != now, worker.load.sequences, peer);
+Tuning Router::State::tuning_for(const LiveRequest& request) const {
+  Tuning tuning = config.tuning;
+  tuning.nodes_max = std::min(tuning.nodes_max, request.submit.speculation.nodes_max);
+  tuning.depth_max = std::min(tuning.depth_max, request.submit.speculation.depth_max);
+  return tuning;
+}
+
+// REQUIRES: the request is at a verifier. Its first drafter counts it as assigned.
+void Router::State::give_drafters(LiveRequest& request) {
+  AtVerifier& at = request.at_verifier();
+  const Peer before = at.drafter;
+  take_drafters(request);
+  for (Peer peer : drafters.drafters_for(request, at.rule.ran, before)) {
+    Worker& worker = *workers.find(peer);
+    if (at.drafters.empty()) {
+      at.drafter = peer;
+      ++worker.assigned;
+      workers_changed = true;
+    }
+    at.drafters.push_back({worker.hello.incarnation, worker.hello.draft_endpoint});
   }
-  std::ranges::sort(ready);
-  if (ready.size() > kDraftersPerSequenceMax) ready.resize(kDraftersPerSequenceMax);
-  std::vector<Peer> drafters;
-  for (const auto& [assigned, other, load, peer] : ready) drafters.push_back(peer);
-  return drafters;
+}
+
+// REQUIRES: the request is at a verifier.
+void Router::State::take_drafters(LiveRequest& request) {
+  AtVerifier& at = request.at_verifier();
+  at.drafters.clear();
+  if (Worker* worker = workers.find(std::exchange(at.drafter, Peer{}))) {
+    --worker->assigned;
+    workers_changed = true;
+  }
+}
+
+// After drafters came or went, each verifier is told which drafters its requests may fall back on.
+// A request gets another first drafter if it had none, if its first is gone, or if its first is
+// busier than another.
+void Router::State::check_drafters(Time now, Effects& effects) {
+  if (!std::exchange(drafters_changed, false)) return;
+  for (auto& [id, request] : requests) {
+    if (request.waits()) continue;
+    AtVerifier& at = request.at_verifier();
+    const Peer first = at.drafter;
+    const std::set<Incarnation> before = incarnations(at.drafters);
+    give_drafters(request);
+    if (at.drafter == first && incarnations(at.drafters) == before) continue;  // the order of fallbacks is no news
+    ++at.assignment;
+    ++counters.assigns;
+    send_assign(request, now, effects);
+  }
+}
+
+void Router::State::send_assign(LiveRequest& request, Time now, Effects& effects) {
+  AtVerifier& at = request.at_verifier();
+  at.assign_sent = now;
+  send(at.verifier,
+       Assign{.sequence = sequence(request),
+              .epoch = request.epoch,
+              .version = at.assignment,
+              .drafters = at.drafters,
+              .tuning = tuning_for(request)},
+       effects);
 }
 
 }  // namespace slipstream

@@ -1,6 +1,7 @@
 // The facts of one router's life, as a plain struct that the driver publishes (metrics/names.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,8 +9,9 @@
 
 #include "common/base/histogram.h"
 #include "common/base/ids.h"
+#include "common/base/names.h"
 #include "common/messages/control.h"
-#include "services/router/rule_choice.h"
+#include "services/router/request.h"
 
 namespace slipstream {
 
@@ -36,6 +38,13 @@ struct RefusedFacts {
   std::string reason;  // told to it
 };
 inline constexpr size_t kRefusedNamedMax = 8;  // on the page `/`
+
+// Starts by the acceptance rule that was asked for and why another one ran. A repeated Start is not
+// counted again.
+struct RuleCounts {
+  std::array<std::array<uint64_t, kRuleReasons.size()>, kRuleNames.size()> asked{};  // [rule asked for][RuleReason]
+  uint64_t plain = 0;                                                                // speculation was off
+};
 
 struct RouterCounters {
   // Requests by outcome: submitted = the sum of the others, `waiting` and `live` included.

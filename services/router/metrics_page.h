@@ -1,3 +1,4 @@
+// The router's part of /metrics.
 #pragma once
 
 #include "common/metrics/exposition.h"
@@ -8,7 +9,7 @@ namespace slipstream {
 
 // The router's own facts, added to one page of /metrics.
 void add_router_metrics(const RouterCounters& counters, Exposition& page);
-// And what its HTTP side answered with errors.
+// The errors that its HTTP side has answered with, by code.
 void add_error_metrics(const ErrorCountsByCode& counts, Exposition& page);
 
 }  // namespace slipstream

@@ -46,9 +46,9 @@ std::optional<Rebalance::Move> Rebalance::next(const Workers& workers, const std
     if (now - since < patience) continue;
     std::tuple<double, int64_t, RequestId> best{};  // from the busiest, the one that pays most
     for (const auto& [id, request] : requests) {
-      if (request.phase != LiveRequest::Phase::running || request.verifier == peer || request.came_from == peer) continue;
+      if (!request.runs() || request.is_at(peer) || request.came_from == peer) continue;
       if (request.moved && now - *request.moved < kMoveRest) continue;
-      const double sequences = gap(all.at(request.verifier), to);
+      const double sequences = gap(all.at(request.at_verifier().verifier), to);
       if (sequences < kRebalanceGapSequences || worth(request) <= 0 || !can_serve(to, request)) continue;
       best = std::max(best, {sequences, worth(request), id});
     }

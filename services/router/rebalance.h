@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
-#include "services/router/assign.h"
 #include "services/router/live_request.h"
+#include "services/router/placement.h"
 #include "services/router/router_config.h"
 #include "services/router/workers.h"
 

@@ -1,10 +1,13 @@
-// What the HTTP thread and the actor tell each other about one request. Plain data; they meet
-// through bounded queues only.
+// What the HTTP thread and the router's actor tell each other about one request: Submit and Abandon
+// go to the actor, Delivery and Failure come back. Plain data. The two sides meet through bounded
+// queues only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -12,22 +15,35 @@
 #include "common/messages/generation.h"
 #include "common/sampling/logprobs.h"
 #include "services/router/acceptance_histogram.h"
-#include "services/router/rule_choice.h"
 
 namespace slipstream {
 
 using RequestId = uint64_t;  // never reused in a router's life: it is the counter of the request's SequenceId too
 
-// Whether, by whom and how drafts may speed a request up.
+// Whether drafts may speed a request up, which, and how they are accepted.
 struct Speculation {
   bool enabled = true;
-  Acceptance acceptance{.rule = Rule::coupled};  // as asked for; each Delivery says what runs
-  uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round, and no more than the tuning's
+  Acceptance acceptance{.rule = Rule::coupled};  // what the client asked for; each Delivery says what runs
+  uint16_t nodes_max = kTreeNodesMax;            // drafted nodes a round; the router's own limit holds too
   uint16_t depth_max = kTreeDepthMax;
   std::string drafter = {};  // method; empty: any
 };
 
-// From the HTTP thread. Limits that need no worker (types, ranges, body size) were checked there.
+// Why another acceptance rule runs than the client asked for. A sampled rule relies on the
+// probabilities that drafters report. Without a drafter whose reports the router trusts, the
+// coupled rule runs instead: its output has the same distribution.
+enum class RuleReason : uint8_t { as_asked, temperature_zero, no_drafter, no_drafter_of_that_method, no_trusted_drafter };
+inline constexpr std::array<std::string_view, 5> kRuleReasons{"", "temperature_zero", "no_drafter", "no_drafter_of_that_method",
+                                                              "no_trusted_drafter"};
+constexpr std::string_view name_of(RuleReason reason) { return kRuleReasons[static_cast<size_t>(reason)]; }
+
+struct RuleChoice {
+  Acceptance ran;
+  RuleReason reason = RuleReason::as_asked;
+};
+
+// To the actor. The HTTP side has checked all limits that need no worker (types, ranges, size of
+// the body).
 struct Submit {
   RequestId request = 0;
   std::vector<TokenId> prompt;
@@ -36,35 +52,39 @@ struct Submit {
   GenerationSpec spec;
   Speculation speculation = {};
 };
-struct Abandon {  // cancel, deliver nothing more
+
+// To the actor: cancel the request and deliver nothing more.
+struct Abandon {
   enum class Why : uint8_t { client_went, stop_string, failed };
   RequestId request = 0;
   Why why = Why::client_went;
 };
 
-// From the process, when it is told to stop: take no new request; now: fail those that are here,
-// too.
+// To the actor, from the process that was told to stop: take no new request.
 struct Closing {
-  bool now = false;
+  bool now = false;  // the requests that are live or wait fail, too
 };
 
-// To the HTTP thread.
+// To the HTTP thread: the next tokens of a request.
 struct Delivery {
   RequestId request = 0;
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;             // [ids] 1: a drafter had guessed it
-  std::vector<uint8_t> depths;              // [ids] of the tree that the token's step judged; 0: it had none
-  Finish finish = Finish::none;             // none, stop or length: the rest arrives as Failure
+  std::vector<uint8_t> depths;              // [ids] of the draft tree of the token's step; 0: it had none
+  Finish finish = Finish::none;             // none, stop or length; any other end arrives as a Failure
   SpeculationReport report;                 // since the request began, over all its verifiers
-  Acceptance asked;                         // for by the request
-  RuleChoice rule;                          // that ran last
+  Acceptance asked;                         // for by the client
+  RuleChoice rule;                          // of the newest epoch
   uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
   AcceptanceHistogram histogram = {};       // of the report
 };
+
 // What Retry-After tells a client whose request was not taken, in seconds.
-inline constexpr int kRetryFullSeconds = 1;        // a queue is full, or this router leaves
+inline constexpr int kRetryFullSeconds = 1;        // a queue is full, or this router shuts down
 inline constexpr int kRetryNoVerifierSeconds = 5;  // no verifier is there: one has to start
+
+// To the HTTP thread: the request has ended without a finish.
 struct Failure {
   RequestId request = 0;
   int status = 500;  // before the first token; after it, an error event ends the stream
@@ -74,7 +94,7 @@ struct Failure {
   std::string param = {};  // the field at fault, if one is
 };
 
-// Of a router that was told to stop. request: 0 where there is none yet.
+// The Failure of a router that was told to stop. request: 0 where there is none yet.
 inline Failure shutting_down(RequestId request = 0) {
   return {.request = request,
           .status = 503,

@@ -1,6 +1,9 @@
-// The router's actor: keeps prompt and emitted ids of every live request, assigns them to
-// verifiers, delivers each token once, and replays a request elsewhere when its verifier is lost.
-// Reading order: admission.h, assign.h, stream.h, drafters.cpp, failover.cpp.
+// The router's actor. It keeps the prompt and the emitted tokens of every live request, starts each
+// request at a verifier, delivers each token once, and replays a request at another verifier when
+// its own is lost.
+//
+// Reading order: live_request.h, admission.h, placement.h, requests.cpp, stream.h, drafters.h,
+// failover.cpp, worker_events.cpp.
 #pragma once
 
 #include <memory>

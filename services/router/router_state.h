@@ -1,12 +1,19 @@
-// The inside of the actor, shared by router.cpp (requests), drafters.cpp (who drafts for them) and
-// failover.cpp (workers). Nobody else includes it.
+// The inside of the router's actor. Five files implement it: router.cpp (what happens at every
+// event), requests.cpp (one request at its verifier), failover.cpp (a request goes on elsewhere),
+// worker_events.cpp (workers come, speak and go) and assign.cpp (verifiers are told who drafts).
+// No other file includes it.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "services/router/admission.h"
+#include "services/router/drafters.h"
 #include "services/router/live_request.h"
+#include "services/router/placement.h"
 #include "services/router/prefix_memory.h"
 #include "services/router/rebalance.h"
 #include "services/router/router.h"
@@ -16,103 +23,116 @@ namespace slipstream {
 
 inline Time ms(uint32_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
 
-// Invariants. (1) A request waits in the queue, or has a verifier in `workers` whose `assigned`
-// counts it, and at most one drafter whose does. (2) Its epoch is that of its newest Start: what
-// carries another is stale. (3) A request leaves `requests` with exactly one finishing Delivery,
-// one Failure, or an Abandon. Lines of the log about failed requests come no closer than this.
-inline constexpr Time kBetweenFailureLines = std::chrono::seconds(5);
-
+// Invariants, between events:
+//   1. A request is Waiting and in the queue of `admission`, or it is at a verifier in `workers`
+//      whose `assigned` counts it. It has at most one first drafter, whose `assigned` counts it, too.
+//   2. The epoch of a request is that of its newest Start. A message of another epoch is stale.
+//   3. A request leaves `requests` with exactly one finishing Delivery, one Failure, or an Abandon.
 struct Router::State {
+  using Effects = std::vector<Effect>;
+
   explicit State(RouterConfig given) : config(std::move(given)) {}
 
-  // Requests (router.cpp).
-  void handle(Submit&& submit);
-  void handle(const Abandon& abandon);
-  void handle(const Closing& closing);
-  void handle(const From<Accepted>& from);
-  void handle(const From<Refused>& from);
-  void handle(const From<Tokens>& from);
-  void assign_waiting();
-  void start(LiveRequest& request, Placement placement);
-  void move(LiveRequest& request, Placement placement);  // to another verifier, while its own may live on
-  void send_start(LiveRequest& request);
-  void heard(LiveRequest& request);  // by its verifier, which has it
-  void acknowledge(LiveRequest& request, bool fresh, bool finished);
-  void deliver(LiveRequest& request, Stream::Taken taken);
-  bool finish_if_complete(LiveRequest& request);
-  void fail(LiveRequest& request, Failure failure);
-  void release(LiveRequest& request);       // from its verifier or the queue
-  void erase(LiveRequest& request);         // released, finished, gone
-  void to_waiting(LiveRequest& request);    // back to the head of the queue
-  void cancel(const LiveRequest& request);  // tells its verifier
-  LiveRequest* current(Peer peer, const SequenceId& sequence, Epoch epoch);
-  SequenceId sequence(const LiveRequest& request) const { return {config.incarnation, request.submit.request}; }
-
-  // Who drafts for whom (drafters.cpp).
-  bool trusts(Peer drafter) const;
-  RuleChoice rule_for(const LiveRequest& request) const;
-  RuleReason why_not_sampled(const LiveRequest& request) const;
-  void count_rule(const LiveRequest& request);
-  Tuning tuning_for(const LiveRequest& request) const;
-  std::vector<Peer> drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const;
-  void give_drafters(LiveRequest& request);
-  void take_drafters(LiveRequest& request);
-  void check_drafters();
-  void send_assign(LiveRequest& request);
-
-  // Workers (failover.cpp).
-  void handle(const Woke&);
-  void handle(const PeerUp& up);  // it speaks first: Hello
-  void handle(const PeerDown& down);
-  void handle(const Malformed& malformed);
-  void handle(From<Hello>&& from);
-  void handle(const From<WorkerHeartbeat>& from);
-  void handle(const From<Leaving>& from);
-  void handle(const From<Unknown>&) { ++counters.unknown_tags; }
-  bool admits(const Event& event);  // false: from a quarantined peer
-  void refuse(Peer peer, const Hello& hello, std::string reason);
-  void lose_worker(Peer peer);
-  void requeue(Peer peer);  // its requests go back to the queue
-  void look_at_clock(Time since_last_event);
-  void look_at_workers();
-  void tell_failures();
-  void look_at_requests();
-  void look_at(LiveRequest& request);
-  void look_at_waiting(LiveRequest& request);
-  void look_at_balance();
-  std::vector<RequestId> request_ids() const;  // to go through while some end
-  void set_alarm();
+  // Every event (router.cpp).
+  void on(const Woke& event, Time now, Effects& effects);
+  void on(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
+  void log_failures(Time now, Effects& effects);
+  void set_alarm(Time now, Effects& effects);
   void publish();
 
-  void note(std::string text) { effects->push_back(Note{std::move(text)}); }
-  void warn(std::string text) { effects->push_back(Note{std::move(text), true}); }
+  // Requests (requests.cpp).
+  void on(Submit&& submit, Time now, Effects& effects);
+  void on(const Abandon& abandon, Time now, Effects& effects);
+  void on(const Closing& closing, Time now, Effects& effects);
+  void on(const From<Accepted>& event, Time now, Effects& effects);
+  void on(const From<Refused>& event, Time now, Effects& effects);
+  void on(const From<Tokens>& event, Time now, Effects& effects);
+  void start_waiting(Time now, Effects& effects);  // all that a verifier can take now
+  void start(LiveRequest& request, Placement placement, Time now, Effects& effects);
+  void send_start(const LiveRequest& request, Effects& effects);
+  void confirm(LiveRequest& request, Time now);  // its verifier has spoken: it runs
+  void acknowledge(LiveRequest& request, const Stream::Taken& taken, Time now, Effects& effects);
+  void deliver(LiveRequest& request, Stream::Taken taken, Time now, Effects& effects);
+  void fail(LiveRequest& request, Failure failure, Time now, Effects& effects);
+  void cancel(const LiveRequest& request, Effects& effects);  // tells its verifier, if it has one
+  void release(LiveRequest& request);                         // from the queue, or from its verifier and drafter
+  void erase(LiveRequest& request, Time now, Effects& effects);
+  void check_requests(Time now, Effects& effects);  // their deadlines and repetitions
+  void check(LiveRequest& request, Time now, Effects& effects);
+  void check_waiting(LiveRequest& request, Time now, Effects& effects);
+  // The request that a message speaks of; null: the message is stale.
+  LiveRequest* current(Peer peer, const SequenceId& sequence, Epoch epoch);
+  std::vector<RequestId> request_ids() const;  // for loops in which requests end
+  SequenceId sequence(const LiveRequest& request) const { return {config.incarnation, request.submit.request}; }
+
+  // Failover (failover.cpp).
+  void to_waiting(LiveRequest& request, Waiting as);  // back to the head of the queue
+  void requeue(Peer verifier, Time now, Effects& effects);
+  void move(LiveRequest& request, Placement placement, Time now, Effects& effects);
+  void move_away(Peer verifier, Time now, Effects& effects);  // what another verifier can take now
+  void move_to_idle_verifiers(Time now, Effects& effects);
+  bool finish_if_complete(LiveRequest& request, Time now, Effects& effects);
+
+  // Workers (worker_events.cpp).
+  void on(const PeerUp& up, Time now, Effects& effects);
+  void on(const PeerDown& down, Time now, Effects& effects);
+  void on(const Malformed& malformed, Time now, Effects& effects);
+  void on(From<Hello>&& event, Time now, Effects& effects);
+  void on(const From<WorkerHeartbeat>& event, Time now, Effects& effects);
+  void on(const From<Leaving>& event, Time now, Effects& effects);
+  bool admits(const Event& event, Time now, Effects& effects);  // false: the peer is quarantined
+  void check_clock(Time now, Effects& effects);
+  void check_workers(Time now, Effects& effects);
+  void refuse(Peer peer, const Hello& hello, std::string reason, Effects& effects);
+  void lose_worker(Peer peer, Time now, Effects& effects);
+  void publish_workers();
+
+  // Drafters (assign.cpp).
+  void count_rule(const LiveRequest& request);
+  Tuning tuning_for(const LiveRequest& request) const;
+  void give_drafters(LiveRequest& request);
+  void take_drafters(LiveRequest& request);
+  void check_drafters(Time now, Effects& effects);
+  void send_assign(LiveRequest& request, Time now, Effects& effects);
+
+  static void note(std::string text, Effects& effects) { effects.push_back(Note{std::move(text)}); }
+  static void warn(std::string text, Effects& effects) { effects.push_back(Note{std::move(text), true}); }
   template <class M>
-  void send(Peer peer, M message) {
-    effects->push_back(To<M>{peer, std::move(message)});
+  static void send(Peer peer, M message, Effects& effects) {
+    effects.push_back(To<M>{peer, std::move(message)});
   }
 
-  RouterConfig config;
-  RouterCounters counters;
+  // Constant after construction.
+  const RouterConfig config;
+
+  // Between events: requests and the workers that they may go to.
+  std::map<RequestId, LiveRequest> requests;
+  Admission admission{config};
   Workers workers{config};
   PrefixMemory memory;
   Rebalance rebalance{config};
-  Admission admission{config};
-  std::map<RequestId, LiveRequest> requests;
-  std::map<Peer, int> strikes;
-  std::map<Peer, std::string> keys;       // the key's name of each peer that is connected, if there are keys
-  std::map<Peer, RefusedFacts> refusals;  // of those connected; the log has each reason once
-  Time next_heartbeat{};
-  std::optional<Time> alarm;
-  bool workers_changed = true;    // since the newest facts
-  bool starts_nothing = false;    // it must stop now
-  bool drafters_changed = false;  // since check_drafters()
+  bool starts_nothing = false;  // the router ends now
 
-  // Of the event at hand.
-  Time now{};
-  uint64_t failures_unsaid = 0;  // since the last line of the log on them
+  // Between events: connected peers.
+  std::map<Peer, std::string> keys;       // the name of each peer's key, if the router runs with keys
+  std::map<Peer, int> strikes;            // malformed messages
+  std::map<Peer, RefusedFacts> refusals;  // the newest one of each; the log has each reason once
+  Drafters drafters{config, workers, keys};
+
+  // Between events: time.
+  Time last_event{};
+  Time next_heartbeat{};
+  std::optional<Time> alarm;  // as the driver has it
+
+  // Between events: what is published or logged.
+  RouterCounters counters;
+  uint64_t failures_not_logged = 0;
   std::string newest_failure;
-  Time tell_failures_at{};
-  std::vector<Effect>* effects = nullptr;
+  Time log_failures_at{};  // not before
+
+  // Set by an event, and clear again when it has ended.
+  bool workers_changed = true;    // publish() renews the facts of workers
+  bool drafters_changed = false;  // check_drafters() looks at every live request
 };
 
 }  // namespace slipstream

@@ -1,3 +1,4 @@
+// The verifier's own metrics, as lines of its /metrics page (docs/use/METRICS.md).
 #pragma once
 
 #include "common/metrics/exposition.h"

@@ -81,6 +81,16 @@ def layers_in(folder):
     return [name for name, (home, _) in LAYERS.items() if home == folder or home.startswith(folder + "/")]
 
 
+# What an actor never includes, even if a layer that it stands on does: what drives it, what shows it, and how it was set up.
+ACTORS = {"router", "verifier", "drafter"}
+NOT_FOR_ACTORS = {"runtime", "zmq", "http", "metrics", "ops_page", "config"}
+
+
+def allowed(layer):
+    """The layers whose headers a file of `layer` may include."""
+    return reachable(layer) - (NOT_FOR_ACTORS if layer in ACTORS else set())
+
+
 def reachable(layer, arrows=None):
     """All layers that `layer` may include: itself, and every layer that arrows lead to, directly or not."""
     arrows = arrows or {name: below for name, (_, below) in LAYERS.items()}
@@ -103,7 +113,7 @@ def why_not(layer, other):
         return "the slipstream command speaks HTTP only: it stands on http, config, statistics and base"
     if layer == "kernels_cpu":
         return "kernels take raw pointers; of ours they see only kernels/exact"
-    if layer in services and other in ("runtime", "zmq", "http", "metrics", "ops_page", "config"):
+    if layer in ACTORS and other in NOT_FOR_ACTORS:
         return (f"{layer} is the actor: events in, effects out, and no I/O. Put what needs {other} into a file of {layer}_main "
                 "(PARTS in tests/tidy/layers.py)")
     below = ", ".join(LAYERS[layer][1]) or "nothing"

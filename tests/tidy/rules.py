@@ -22,7 +22,7 @@ def includes_follow_the_arrows(sources):
         layer = layers.layer_of(source.path)
         if layer is None:
             continue
-        allowed = layers.reachable(layer)
+        allowed = layers.allowed(layer)
         for line, name, quoted in source.includes():
             other = layers.layer_of(name) if quoted else None
             if quoted and name not in sources and not name.endswith((".capnp.h", ".pb.h")):

@@ -47,7 +47,7 @@ class Tidy(unittest.TestCase):
         for header in ("common/runtime/transport.h", "common/zmq/zmq_transport.h", "common/http/server.h",
                        "common/ops_page/worker_page.h", "common/config/router_config.h"):
             line = f'#include "{header}"\n'
-            for path in ("services/router/failover.cpp", "services/verifier/steps.cpp", "services/drafter/verifiers.cpp"):
+            for path in ("services/router/failover.cpp", "services/verifier/step.cpp", "services/drafter/verifiers.cpp"):
                 found = messages(rules.includes_follow_the_arrows, path, line)
                 self.assertTrue(any("is the actor" in message for message in found), (path, header, found))
             self.assertFalse(messages(rules.includes_follow_the_arrows, "services/router/main.cpp", line), header)

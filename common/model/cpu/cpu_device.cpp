@@ -208,7 +208,7 @@ class CpuDevice final : public Device {
       auto at = static_cast<size_t>(begin) * half;
       for (int32_t position = begin; position < end; ++position) {
         for (const float frequency : frequencies) {
-          const double angle = static_cast<float>(position) * frequency;  // rounded to f32 first, as the reference does
+          const double angle = static_cast<float>(position) * frequency;  // the product is rounded to f32, as in the reference
           table->cosine[at] = static_cast<float>(std::cos(angle));
           table->sine[at++] = static_cast<float>(std::sin(angle));
         }
@@ -227,6 +227,7 @@ class CpuDevice final : public Device {
     cache->layout = layout(path_, shape.head_size);
     cache->bytes = cpu_cache_bytes(path_, layers, shape, blocks);
     TRY(cache->data, arena_.array<std::byte>(cache->bytes));
+    // No sequence can be longer than the cache, so a small cache needs less scratch.
     const int64_t held = int64_t{blocks} * kCacheRows;
     ops_.reserve_context(static_cast<int32_t>(std::min<int64_t>(held, positions)), shape);
     caches_.push_back(std::move(cache));
@@ -242,6 +243,7 @@ class CpuDevice final : public Device {
   Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
 
   Result<void> run(const Network& network, const Step& step) override {
+    // Steps of two threads would overwrite each other's scratch and give wrong tokens silently.
     CHECK(!running_.exchange(true), "a step begins on a device that runs another");
     ops_.begin(step);
     for (const KvCache* cache : network.caches()) ops_.move(static_cast<const CpuCache&>(*cache), step.moves);
@@ -252,6 +254,8 @@ class CpuDevice final : public Device {
   }
 
   bool row_invariant() const override { return true; }
+  // Only formats that the network uses count, so that networks with equal weights have equal ids
+  // whatever else the device has packed.
   std::string numerics_id(std::span<const Weight* const> weights) const override {
     bool used[kWeightFormats] = {};
     for (const Weight* each : weights) {

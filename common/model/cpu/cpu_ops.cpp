@@ -41,6 +41,7 @@ void store_row(const CpuCache& cache, int layer, int32_t slot, const Element* ke
   }
 }
 
+// Copies element by element: within a block, neighbours in a row are not neighbours in memory.
 template <class Element>
 void move_row(const CpuCache& cache, int layer, const KvMove& move) {
   const CacheLayout& layout = cache.layout;
@@ -174,6 +175,8 @@ void CpuOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const We
   });
 }
 
+// Rotates a row and stores it while it is in the thread's cache. Rows have distinct slots, so
+// threads never write to the same place.
 void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) {
   const auto& table = static_cast<const CpuRope&>(rope);
   const auto& store = static_cast<const CpuCache&>(cache);
@@ -210,6 +213,7 @@ void CpuOps::silu_gate(Tensor gate_up, Tensor out) {
   });
 }
 
+// Not split: the wanted rows are few and short.
 void CpuOps::gather(Tensor in, Tensor out) {
   for (int32_t row = 0; row < out.rows; ++row) {
     std::memcpy(row_of(out, row), row_of(in, step_->wanted[static_cast<size_t>(row)]),
@@ -222,6 +226,7 @@ std::span<const float> CpuOps::to_choose_from(Tensor logits, int32_t row, int th
   return processed(*step_, row, own, scratch_[static_cast<size_t>(thread)].processed);
 }
 
+// One row a range: a vocabulary is long enough to pay for the claim.
 void CpuOps::sample_tokens(Tensor logits, Tensor ids) {
   pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
     for (int32_t row = begin; row < end; ++row) {

@@ -58,9 +58,9 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* context) {
   const uint32_t loop = loops_.load(std::memory_order_relaxed) + 1;
   const int32_t ranges = (count + grain - 1) / grain;
-  // Close the ticket first: a worker that still tries to claim a range of the last loop fails from
-  // here on, whatever it has read of the fields. Release stores of the fields keep them behind
-  // this.
+  // Close the ticket first: from here on a worker that still tries to claim a range of the last
+  // loop fails, whatever it has read of the fields. The fields are stored with release order, so no
+  // worker sees a new field and then the old ticket.
   ticket_.store(uint64_t{loop} << 32 | kClosed, std::memory_order_relaxed);
   count_.store(count, std::memory_order_release);
   grain_.store(grain, std::memory_order_release);
@@ -76,8 +76,9 @@ void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* cont
 }
 
 // The reader's side of the sequence lock: the fields are read between the ticket and the claim. If
-// the ticket changed in between, the compare-exchange fails and they are read again. begin may be
-// garbage until then, so it is only compared before the claim.
+// the ticket changed in between, the compare-exchange fails and they are read again. Until then
+// begin may be wrong, and no more than compared: a worker may leave a loop too early, but never
+// runs a wrong range.
 bool ThreadPool::work_on(uint32_t loop, int thread) {
   bool worked = false;
   uint64_t ticket = ticket_.load(std::memory_order_acquire);

@@ -7,6 +7,7 @@
 namespace slipstream {
 namespace {
 
+// Invariant 3. The weights must add up exactly: the rules compute q(x) = weight / total.
 Result<void> check_distribution(const OwnedDistribution& distribution, int row, int32_t vocabulary) {
   if (distribution.ids.empty())
     return fail("row {} has children and no distribution: send the one they were sampled from", row);
@@ -55,6 +56,7 @@ Result<DraftTree> DraftTree::make(std::vector<TreeNode> nodes, std::vector<Owned
       return fail("row {} has a distribution and no children: send none", row);
     }
   }
+  // Invariant 4. Residual::acceptance() would abort on a token that q cannot give.
   for (const TreeNode& node : tree.tokens_.nodes()) {
     const auto row = static_cast<size_t>(node.parent + 1);
     if (distributions[row].view().weight(node.token) == 0) {
@@ -75,6 +77,8 @@ DraftTree DraftTree::certain(const TokenTree& tokens) {
   return *std::move(tree);
 }
 
+// The tokens decide what is cut. Sets are cut whole, so a row keeps its distribution or loses it: a
+// row whose children were cut must have none (invariant 2).
 std::vector<int32_t> DraftTree::trim(int budget) {
   std::vector<int32_t> stayed = tokens_.trim(budget);
   if (distributions_.empty()) return stayed;

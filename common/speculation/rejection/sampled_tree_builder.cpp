@@ -8,6 +8,7 @@
 
 namespace slipstream {
 
+// A sibling set larger than the whole budget would give no tree at all, so sets are narrowed to it.
 SampledTreeBuilder::SampledTreeBuilder(const SampledShape& shape) : shape_(shape) {
   shape_.stop.nodes_max = std::min(shape_.stop.nodes_max, kTreeNodesMax);
   shape_.stop.depth_max = std::min(shape_.stop.depth_max, kTreeDepthMax);

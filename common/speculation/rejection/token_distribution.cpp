@@ -25,6 +25,7 @@ void OwnedDistribution::clear() {
   total = 0;
 }
 
+// The chain's weights are p: exp_each() gives the same integers that top-p compared.
 bool target_distribution(std::span<const float> logits, const SamplingParams& params, ChainScratch& scratch,
                          OwnedDistribution& distribution) {
   distribution.clear();

@@ -1,4 +1,4 @@
-#include "services/router/assign.h"
+#include "services/router/placement.h"
 
 #include <numeric>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Why = Placement::Why;
 
-class AssignTest : public testing::Test {
+class PlacementTest : public testing::Test {
  protected:
   Worker& join(Peer peer, int32_t sequences_max = 8) {
     Hello hello = verifier(peer);
@@ -36,21 +36,21 @@ class AssignTest : public testing::Test {
   LiveRequest request{.submit = slipstream::ask(1), .stream = Stream(100)};
 };
 
-TEST_F(AssignTest, ARequestGoesToTheLeastLoaded) {
+TEST_F(PlacementTest, ARequestGoesToTheLeastLoaded) {
   join(kVerifier).assigned = 2;
   join(kSpare).assigned = 1;
   EXPECT_EQ(picked(), kSpare);
   EXPECT_EQ(why(), Why::load);
 }
 
-TEST_F(AssignTest, OthersRoutersSequencesAreLoadToo) {
+TEST_F(PlacementTest, OthersRoutersSequencesAreLoadToo) {
   join(kVerifier).assigned = 1;
   Worker& spare = join(kSpare);
   heartbeat(spare, 3);
   EXPECT_EQ(picked(), kVerifier);
 }
 
-TEST_F(AssignTest, OurOwnSequencesAreNotCountedTwice) {
+TEST_F(PlacementTest, OurOwnSequencesAreNotCountedTwice) {
   Worker& spare = join(kSpare);
   spare.assigned = 3;
   heartbeat(spare, 3);
@@ -58,7 +58,7 @@ TEST_F(AssignTest, OurOwnSequencesAreNotCountedTwice) {
   EXPECT_EQ(picked(), kSpare);
 }
 
-TEST_F(AssignTest, WhatWeGaveSinceTheHeartbeatCountsAtOnce) {
+TEST_F(PlacementTest, WhatWeGaveSinceTheHeartbeatCountsAtOnce) {
   Worker& spare = join(kSpare);
   heartbeat(spare, 2);
   spare.assigned = 3;
@@ -66,24 +66,24 @@ TEST_F(AssignTest, WhatWeGaveSinceTheHeartbeatCountsAtOnce) {
   EXPECT_EQ(picked(), kVerifier);
 }
 
-TEST_F(AssignTest, SequencesThatWaitForCacheWeighTwice) {
+TEST_F(PlacementTest, SequencesThatWaitForCacheWeighTwice) {
   heartbeat(join(kVerifier), 3);
   heartbeat(join(kSpare), 2, 2);
   EXPECT_EQ(picked(), kVerifier);
 }
 
-TEST_F(AssignTest, LoadIsAShareOfWhatAVerifierCanTake) {
+TEST_F(PlacementTest, LoadIsAShareOfWhatAVerifierCanTake) {
   join(kVerifier, 4).assigned = 2;
   join(kSpare, 8).assigned = 3;
   EXPECT_EQ(picked(), kSpare);
 }
 
-TEST_F(AssignTest, AFullVerifierGetsNothing) {
+TEST_F(PlacementTest, AFullVerifierGetsNothing) {
   heartbeat(join(kVerifier, 4), 4);
   EXPECT_FALSE(pick_verifier(workers, memory, request));
 }
 
-TEST_F(AssignTest, APromptGoesWhereItsBeginningWasComputed) {
+TEST_F(PlacementTest, APromptGoesWhereItsBeginningWasComputed) {
   join(kVerifier);
   join(kSpare).assigned = 1;
   ask(100);
@@ -92,7 +92,7 @@ TEST_F(AssignTest, APromptGoesWhereItsBeginningWasComputed) {
   EXPECT_EQ(why(), Why::affinity);
 }
 
-TEST_F(AssignTest, TheLongestBeginningWins) {
+TEST_F(PlacementTest, TheLongestBeginningWins) {
   join(kVerifier);
   join(kSpare);
   ask(200);
@@ -101,7 +101,7 @@ TEST_F(AssignTest, TheLongestBeginningWins) {
   EXPECT_EQ(picked(), kSpare);
 }
 
-TEST_F(AssignTest, AffinityEndsWhereTheSlackDoes) {
+TEST_F(PlacementTest, AffinityEndsWhereTheSlackDoes) {
   join(kVerifier);
   Worker& spare = join(kSpare);
   ask(100);
@@ -113,7 +113,7 @@ TEST_F(AssignTest, AffinityEndsWhereTheSlackDoes) {
   EXPECT_EQ(why(), Why::load);
 }
 
-TEST_F(AssignTest, AShortBeginningIsNotWorthIt) {
+TEST_F(PlacementTest, AShortBeginningIsNotWorthIt) {
   join(kVerifier);
   join(kSpare).assigned = 1;
   ask(kAffinityTokensMin - 1);
@@ -121,7 +121,7 @@ TEST_F(AssignTest, AShortBeginningIsNotWorthIt) {
   EXPECT_EQ(picked(), kVerifier);
 }
 
-TEST_F(AssignTest, AffinityDoesNotInsistOnAVerifierThatRefused) {
+TEST_F(PlacementTest, AffinityDoesNotInsistOnAVerifierThatRefused) {
   join(kVerifier);
   join(kSpare);
   ask(100);
