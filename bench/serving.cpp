@@ -15,9 +15,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/processor.h"
-#include "tests/e2e/cluster.h"
-#include "tests/e2e/node_fates.h"
-#include "tests/e2e/prompts.h"
+#include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/node_fates.h"
+#include "tests/e2e/support/prompts.h"
 
 namespace slipstream::e2e {
 namespace {

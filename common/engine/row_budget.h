@@ -1,5 +1,6 @@
 // Splits the rows of a step over the draft trees of its sequences, so that every node pays for
-// itself. It is one of the three bounds on a draft (docs/design/SCHEDULER.md, table).
+// itself. It is one of the three bounds on a draft (docs/design/SCHEDULER.md, "Three bounds on a
+// draft").
 //
 //   1. The j-th node of a chain gains alpha^j expected tokens (Leviathan et al., 2211.17192,
 //      equation 1, term by term). alpha: the sequence's acceptance rate.

@@ -48,6 +48,7 @@ Step StepPlan::view() const {
           .path = path};
 }
 
+// Keeps the capacity, so that a step of the usual size allocates nothing.
 void StepPlan::clear() {
   for (std::vector<int32_t>* column : {&token, &position, &slot, &sequence, &visible, &block_table, &wanted}) column->clear();
   ancestors.clear();

@@ -28,6 +28,8 @@ size_t rank_logits(std::span<const float> logits, SamplingScratch& scratch, std:
 
 }  // namespace
 
+// Above temperature 0 the whole chain applies, as in sample_token(): a token that the filters
+// remove cannot be sampled and is not ranked.
 size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out) {
   CHECK(out.size() <= kRankedMax, "{} candidates were asked for, {} can be ranked", out.size(), kRankedMax);
   const double temperature = row.params.temperature;

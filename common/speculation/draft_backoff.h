@@ -1,6 +1,6 @@
 // Limits how many nodes one sequence may ask for: promise 2, "never slower for long". It is one of
-// the three bounds on a draft (docs/design/SCHEDULER.md, table). It counts steps; waiting time is
-// the business of wait_budget.h.
+// the three bounds on a draft (docs/design/SCHEDULER.md, "Three bounds on a draft"). It counts
+// steps; waiting time is the business of wait_budget.h.
 //
 //   start     kFirstNodes nodes, which cost a step next to nothing
 //   success   a node accepted: draft again at once, halve the gap; 1/kGrowthShare of the tree accepted: double the nodes
@@ -23,7 +23,7 @@ namespace slipstream {
 inline constexpr int kFirstNodes = 3;
 inline constexpr int kFailuresBeforeBackoff = 2;  // failures in a row
 inline constexpr int kFirstGapSteps = 4;          // plain steps between two drafts, at first
-inline constexpr int kProbeGapSteps = 64;         // and at most
+inline constexpr int kProbeGapSteps = 64;         // plain steps between two drafts, at most
 inline constexpr int kEmptiesBeforeBackoff = 16;  // empty trees in a row before the empty gap grows
 inline constexpr int kEmptyGapSteps = 16;         // the longest empty gap
 inline constexpr int kGrowthShare = 4;            // the tree doubles if at least 1/kGrowthShare of it was accepted

@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kEntriesAtFirst = 64;
 
+// The length is part of the hash, since n-grams of all lengths share one table.
 uint64_t hash_of(std::span<const TokenId> gram) {
   uint64_t hash = gram.size();
   for (TokenId token : gram) {

@@ -1,6 +1,6 @@
 // Limits how long steps wait for trees: waiting time is paid from the time that drafts have saved.
-// It is one of the three bounds on a draft (docs/design/SCHEDULER.md, table), and the second half
-// of promise 2, "never slower for long".
+// It is one of the three bounds on a draft (docs/design/SCHEDULER.md, "Three bounds on a draft"),
+// and the second half of promise 2, "never slower for long".
 //
 //   credit := min(credit + computed (share + saved) - waited, most)        after each step
 //

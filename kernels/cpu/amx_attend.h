@@ -51,6 +51,8 @@ constexpr int32_t step_pairs(int32_t head_size) {
   return pairs;
 }
 
+// Prefetches the next block while it computes the present one: a block is read once, so memory is
+// what bounds it.
 void tiled_attend_scores(const AttendArgs& args, int32_t first_block, int32_t last_block) {
   constexpr int32_t kPairStride = 4 * kCacheRows;
   const int32_t queries = args.rows * args.heads, rows = tile_rows(queries), pairs = step_pairs(args.head_size);
@@ -163,6 +165,9 @@ SLIPSTREAM_INLINE void sum_rest(const AttendArgs& args, int32_t shared, int32_t 
   store_sums<false, kWide>(sums, nullptr, args.value_stride);
 }
 
+// First the blocks that all rows see whole, in tiles of queries of all rows; then the rest of each
+// row's path, in tiles of its heads, since these rows share no keys. The shape of the tiles
+// differs, so each part configures them anew.
 void tiled_attend_values(const AttendArgs& args, int32_t first_column, int32_t last_column) {
   int32_t shared = args.visible[0];  // blocks that all rows see whole
   for (int32_t row = 1; row < args.rows; ++row) shared = args.visible[row] < shared ? args.visible[row] : shared;

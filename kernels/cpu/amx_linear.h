@@ -54,6 +54,8 @@ void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_
     prefetch_to_write(out + row * args.out_stride);
     if (kTwo) prefetch_to_write(more_out + row * args.out_stride);
   }
+  // Whole steps first, then the columns that are left, from a padded copy: reading past the end of
+  // a row or a panel could leave its memory.
   const int32_t left = args.in_cols % kStepColumns;
   for (int32_t k = left; k < args.in_cols; k += kStepColumns) {
     for (int32_t line = 0; line < kStepBytes; line += kTileBytes) {
@@ -70,6 +72,7 @@ void multiply_panel(const LinearArgs& args, int32_t panel, int32_t first, int32_
     add_product<kTwo, true>(last.factors());
   }
   if (cols == kPanelRows) return store_sums<kTwo, true>(out, more_out, args.out_stride);
+  // The last panel has fewer columns than the tiles: store them aside and copy what belongs to out.
   alignas(64) float part[2 * kTileRows][kPanelRows];
   store_sums<kTwo, true>(part[0], part[kTileRows], kPanelRows);
   for (int32_t row = 0; row < rows; ++row) {

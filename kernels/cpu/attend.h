@@ -214,6 +214,10 @@ SLIPSTREAM_INLINE void add_values(const AttendArgs& args, const ValueRun& run, i
            (run.last - run.first) * args.heads);
 }
 
+// Adds the values of kVectors vectors of columns for all rows. Blocks that all rows see whole are
+// added for all rows at once; the rest of each row's path follows row by row: the rest of its
+// context block by block, then its ancestors one by one. Each row adds its keys in path order
+// either way.
 template <int kVectors>
 void sum_columns(const AttendArgs& args, int32_t column) {
   int32_t shared = args.visible[0];  // positions that all rows see, in whole blocks

@@ -7,6 +7,8 @@
 namespace slipstream {
 namespace {
 
+// The squares are summed lane by lane, then over the lanes in a fixed order: the same for every
+// row.
 [[maybe_unused]] void add_rms_norm(const NormArgs& args) {
   Lanes squares = {};
   for (int32_t at = 0; at < args.cols; at += kLanes) {
@@ -22,10 +24,11 @@ namespace {
   for (int32_t at = 0; at < args.cols; ++at) args.out[at] = args.residual[at] * scale * args.gain[at];
 }
 
-// Every path gives the same bits: each operation is rounded once everywhere.
+// Rounds each group of 32 columns to int8, by the largest magnitude of the group. Every path gives
+// the same bits: each operation is rounded once everywhere.
 [[maybe_unused]] void to_int8(const float* in, int32_t cols, ActivationGroup* out) {
   constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, to even when halfway
-  constexpr int32_t kRoundBits = 0x4B400000;  // which then stands in the low bits
+  constexpr int32_t kRoundBits = 0x4B400000;  // the bits of kRound; the integer is the difference to them
   typedef int8_t Bytes __attribute__((vector_size(kLanes)));
   for (int32_t at = 0; at < cols; at += kGroupColumns, ++out) {
     Lanes value[2], finite = {};

@@ -209,6 +209,7 @@ void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
   for (int part = 0; part < kParts; ++part) {
     for (int t = 0; t < kRows; ++t) sums[part][t] = Vector{};
   }
+  // Rows of activations stand `groups` groups apart, so row t of this group is in[t * groups].
   for (int64_t g = 0; g < groups; ++g, ++in, at += group_bytes(kFormat)) {
     for (int64_t line = 0; line < kHeader; line += kWordBytes) fetch_ahead<kRows>(at + line);
 #pragma GCC unroll 2

@@ -58,7 +58,7 @@ TEST(Simulation, ATraceTellsOfArrivalsEndsAndThatAllIsWellAgain) {
 }
 
 // One slow verifier decodes eight answers; another verifier joins.
-TEST(Simulation, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
+TEST(Rebalance, AVerifierThatJoinsUnderLoadTakesOverLiveRequests) {
   constexpr double kJoins = 2.0, kSoon = 1.0;  // seconds
   Scenario s{.seed = 1};
   s.verifiers.assign(2, {.cache_blocks = 64, .step_rows_max = 256});
@@ -117,11 +117,11 @@ void expect_short_pause(Fault::What what, int moment) {
   EXPECT_LE(verdict.longest_pause, kDeadline + kStep + kMessages) << "moment " << moment;
 }
 
-TEST(Simulation, ADrafterThatDiesCostsAStreamADeadlineAtMost) {
+TEST(DrafterLoss, CostsAStreamADeadlineAtMost) {
   for (int moment = 0; moment < 200; ++moment) expect_short_pause(Fault::What::kill, moment);
 }
 
-TEST(Simulation, ADrafterThatHangsCostsAStreamADeadlineAtMost) {
+TEST(DrafterHang, CostsAStreamADeadlineAtMost) {
   for (int moment = 0; moment < 200; ++moment) expect_short_pause(Fault::What::freeze, moment);
 }
 

@@ -34,6 +34,8 @@ CpuAttention::CpuAttention(const Kernels& kernels, ThreadPool& pool)
 
 void CpuAttention::reserve_rows(int32_t rows_max) { rows_.reserve(static_cast<size_t>(rows_max)); }
 
+// The largest call: as many queries as a group has at best, or the heads of a single row if those
+// are more, each with its scores, sums, query and total.
 void CpuAttention::reserve(int32_t positions, const AttentionShape& shape) {
   const int32_t heads = shape.heads / shape.kv_heads;
   const int64_t each =
@@ -98,6 +100,8 @@ AttendArgs CpuAttention::call(Tensor qkv, const CpuCache& cache, int layer, Tens
   return args;
 }
 
+// Whole calls are split over the threads unless there are too few of them to keep all threads busy
+// and the work is large enough to pay for three loops.
 void CpuAttention::run(Tensor qkv, const CpuCache& cache, int layer, Tensor out) {
   group_rows(cache.shape.heads / cache.shape.kv_heads);
   const int32_t kv_heads = cache.shape.kv_heads, calls = static_cast<int32_t>(rows_.size()) * kv_heads;

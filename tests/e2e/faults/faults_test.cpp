@@ -1,4 +1,4 @@
-// The instrument itself: what it claims to do to messages is what it does, and nothing else.
+// The fault proxy does to messages what it claims to do, and nothing else.
 #include <algorithm>
 #include <filesystem>
 

@@ -1,5 +1,4 @@
-// The proxy between two of the product's own transports: what a process sees of the other through
-// it.
+// The proxy between two of the product's own transports: what each side sees of the other.
 #include "tests/e2e/faults/proxy.h"
 
 #include <sys/eventfd.h>

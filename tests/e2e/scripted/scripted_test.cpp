@@ -1,4 +1,4 @@
-// The instruments themselves: what they claim to send is what they send.
+// The scripted drafters send what they claim to send.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -22,7 +22,7 @@ using testing::StartsWith;
 
 // Runs a parser with the words of a command line; the model folder is always there unless the test
 // names one.
-class ACommandLine : public testing::Test {
+class CommandLineTest : public testing::Test {
  protected:
   template <class Options>
   Parsed<Options> parse(Parsed<Options> (*parser)(int, const char* const*), std::vector<std::string> words) {
@@ -52,7 +52,7 @@ class ACommandLine : public testing::Test {
   std::string err_;
 };
 
-TEST_F(ACommandLine, GivesTheDefaultsWhenNothingIsSaid) {
+TEST_F(CommandLineTest, GivesTheDefaultsWhenNothingIsSaid) {
   const RouterOptions options = router({});
   EXPECT_EQ(options.http, "127.0.0.1:8080");
   EXPECT_EQ(options.bind, "tcp://127.0.0.1:7300");
@@ -60,24 +60,24 @@ TEST_F(ACommandLine, GivesTheDefaultsWhenNothingIsSaid) {
   EXPECT_EQ(options.log_level, "info");
 }
 
-TEST_F(ACommandLine, TakesAFlag) {
+TEST_F(CommandLineTest, TakesAFlag) {
   EXPECT_EQ(router({"--deadline-us", "1500"}).deadline_us, 1500u);
   EXPECT_EQ(router({"--deadline-us=1600"}).deadline_us, 1600u);
 }
 
-TEST_F(ACommandLine, TakesTheEnvironment) {
+TEST_F(CommandLineTest, TakesTheEnvironment) {
   const ScopedVariable variable("SLIPSTREAM_DEADLINE_US", "1700");
   EXPECT_EQ(router({}).deadline_us, 1700u);
 }
 
-TEST_F(ACommandLine, TakesAFile) {
+TEST_F(CommandLineTest, TakesAFile) {
   const std::string file = folder_.write("router.toml", "# ours\ndeadline-us = 1800\nmodel-name = \"tiny chat\"\n");
   const RouterOptions options = router({"--config", file});
   EXPECT_EQ(options.deadline_us, 1800u);
   EXPECT_EQ(options.model_name, "tiny chat");
 }
 
-TEST_F(ACommandLine, PutsFlagsAboveTheEnvironmentAboveTheFile) {
+TEST_F(CommandLineTest, PutsFlagsAboveTheEnvironmentAboveTheFile) {
   const std::string file = folder_.write("router.toml", "deadline-us = 1\nnodes-max = 2\nlease-ms = 1003\n");
   const ScopedVariable deadline("SLIPSTREAM_DEADLINE_US", "10");
   const ScopedVariable nodes("SLIPSTREAM_NODES_MAX", "20");
@@ -87,30 +87,30 @@ TEST_F(ACommandLine, PutsFlagsAboveTheEnvironmentAboveTheFile) {
   EXPECT_EQ(options.lease_ms, 1003u);
 }
 
-TEST_F(ACommandLine, FindsTheFileByTheEnvironmentToo) {
+TEST_F(CommandLineTest, FindsTheFileByTheEnvironmentToo) {
   const ScopedVariable variable("SLIPSTREAM_CONFIG", folder_.write("router.toml", "nodes-max = 5\n"));
   EXPECT_EQ(router({}).nodes_max, 5u);
 }
 
-TEST_F(ACommandLine, TakesAnEmptyVariableForUnset) {
+TEST_F(CommandLineTest, TakesAnEmptyVariableForUnset) {
   const ScopedVariable variable("SLIPSTREAM_DEADLINE_US", "");
   EXPECT_EQ(router({}).deadline_us, 3000u);
 }
 
-TEST_F(ACommandLine, RepeatsAFlagThatNamesSeveral) {
+TEST_F(CommandLineTest, RepeatsAFlagThatNamesSeveral) {
   const auto parsed = parse(parse_drafter_options, {"--router", "tcp://127.0.0.1:1", "--router", "tcp://127.0.0.1:2"});
   ASSERT_TRUE(std::holds_alternative<DrafterOptions>(parsed)) << err_;
   EXPECT_THAT(std::get<DrafterOptions>(parsed).router, ElementsAre("tcp://127.0.0.1:1", "tcp://127.0.0.1:2"));
 }
 
-TEST_F(ACommandLine, SplitsAVariableThatNamesSeveralAtCommas) {
+TEST_F(CommandLineTest, SplitsAVariableThatNamesSeveralAtCommas) {
   const ScopedVariable variable("SLIPSTREAM_ROUTER", "tcp://127.0.0.1:1,tcp://127.0.0.1:2");
   const auto parsed = parse(parse_verifier_options, {});
   ASSERT_TRUE(std::holds_alternative<VerifierOptions>(parsed)) << err_;
   EXPECT_THAT(std::get<VerifierOptions>(parsed).router, ElementsAre("tcp://127.0.0.1:1", "tcp://127.0.0.1:2"));
 }
 
-TEST_F(ACommandLine, TakesAListFromTheFile) {
+TEST_F(CommandLineTest, TakesAListFromTheFile) {
   const std::string file =
       folder_.write("verifier.toml", "router = [\"tcp://127.0.0.1:1\", \"tcp://127.0.0.1:2\"]\nthreads = 2\n");
   const auto parsed = parse(parse_verifier_options, {"--config", file});
@@ -119,7 +119,7 @@ TEST_F(ACommandLine, TakesAListFromTheFile) {
   EXPECT_EQ(std::get<VerifierOptions>(parsed).threads, 2u);
 }
 
-TEST_F(ACommandLine, ShowsEveryDefaultInItsHelp) {
+TEST_F(CommandLineTest, ShowsEveryDefaultInItsHelp) {
   EXPECT_EQ(exit_code({"--help"}), 0);
   EXPECT_THAT(out_, AllOf(HasSubstr("--deadline-us"), HasSubstr("3000"), HasSubstr("127.0.0.1:8080"), HasSubstr("10000"),
                           HasSubstr("tcp://127.0.0.1:7300"), HasSubstr("SLIPSTREAM_DEADLINE_US"), HasSubstr("--check-config")));
@@ -130,22 +130,22 @@ TEST_F(ACommandLine, ShowsEveryDefaultInItsHelp) {
               AllOf(HasSubstr("ngram"), HasSubstr("tcp://127.0.0.1:0"), HasSubstr("--router TEXT=tcp://127.0.0.1:7300 ")));
 }
 
-TEST_F(ACommandLine, SaysItsVersion) {
+TEST_F(CommandLineTest, SaysItsVersion) {
   EXPECT_EQ(exit_code({"--version"}), 0);
   EXPECT_THAT(out_, StartsWith("slipstream-router 0."));
 }
 
-TEST_F(ACommandLine, RefusesAnUnknownFlagWithTheNextStep) {
+TEST_F(CommandLineTest, RefusesAnUnknownFlagWithTheNextStep) {
   EXPECT_EQ(exit_code({"--deadline", "3"}), kExitUsage);
   EXPECT_THAT(err_, AllOf(HasSubstr("--deadline"), HasSubstr("--help")));
 }
 
-TEST_F(ACommandLine, RefusesAStrayWord) {
+TEST_F(CommandLineTest, RefusesAStrayWord) {
   EXPECT_EQ(exit_code({"8080"}), kExitUsage);
   EXPECT_THAT(err_, HasSubstr("8080"));
 }
 
-TEST_F(ACommandLine, RefusesWhatIsNoNumberWithTheRange) {
+TEST_F(CommandLineTest, RefusesWhatIsNoNumberWithTheRange) {
   for (const char* value : {"soon", "1.5", "-", "3x"}) {
     EXPECT_EQ(exit_code({std::string("--lease-ms=") + value}), kExitUsage) << value;
     EXPECT_THAT(err_,
@@ -154,7 +154,7 @@ TEST_F(ACommandLine, RefusesWhatIsNoNumberWithTheRange) {
   }
 }
 
-TEST_F(ACommandLine, RefusesANumberOutOfRangeWithTheRange) {
+TEST_F(CommandLineTest, RefusesANumberOutOfRangeWithTheRange) {
   for (const char* value : {"-5", "5", "600001", "99999999999999999999"}) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"--lease-ms", value}, {std::string("--lease-ms=") + value}}) {
@@ -165,7 +165,7 @@ TEST_F(ACommandLine, RefusesANumberOutOfRangeWithTheRange) {
   }
 }
 
-TEST_F(ACommandLine, TellsThatZeroIsFineWhereItStandsForSomethingElse) {
+TEST_F(CommandLineTest, TellsThatZeroIsFineWhereItStandsForSomethingElse) {
   parse(parse_verifier_options, {"--context-max", "few"});
   EXPECT_THAT(err_, HasSubstr("--context-max few is no whole number; choose 0, or 16 to 32768"));
   parse(parse_verifier_options, {"--context-max", "3"});
@@ -173,7 +173,7 @@ TEST_F(ACommandLine, TellsThatZeroIsFineWhereItStandsForSomethingElse) {
   EXPECT_TRUE(std::holds_alternative<VerifierOptions>(parse(parse_verifier_options, {"--context-max", "0"}))) << err_;
 }
 
-TEST_F(ACommandLine, TellsOfEachNumberThatIsOutOfRange) {
+TEST_F(CommandLineTest, TellsOfEachNumberThatIsOutOfRange) {
   parse(parse_verifier_options, {"--threads", "257", "--cache-tokens", "1", "--context-max", "1048576"});
   EXPECT_THAT(err_, AllOf(HasSubstr("--threads 257 is out of range; choose 0 to 256\n"),
                           HasSubstr("--cache-tokens 1 is out of range; choose 256 to 16777216\n"),
@@ -183,20 +183,20 @@ TEST_F(ACommandLine, TellsOfEachNumberThatIsOutOfRange) {
   EXPECT_THAT(err_, HasSubstr("SLIPSTREAM_THREADS 257 is out of range; choose 0 to 256\n"));
 }
 
-TEST_F(ACommandLine, NamesTheVariableThatIsNoNumber) {
+TEST_F(CommandLineTest, NamesTheVariableThatIsNoNumber) {
   const ScopedVariable variable("SLIPSTREAM_LEASE_MS", "abc");
   EXPECT_EQ(exit_code({}), kExitUsage);
   EXPECT_THAT(err_,
               StartsWith("slipstream-router: SLIPSTREAM_LEASE_MS abc is no whole number; choose 500 to 600000\nRun with"));
 }
 
-TEST_F(ACommandLine, NamesTheFileWhoseNumberIsNone) {
+TEST_F(CommandLineTest, NamesTheFileWhoseNumberIsNone) {
   const std::string file = folder_.write("router.toml", "lease-ms = \"abc\"\n");
   EXPECT_EQ(exit_code({"--config", file}), kExitUsage);
   EXPECT_THAT(err_, StartsWith("slipstream-router: lease-ms in " + file + " abc is no whole number; choose 500 to 600000\n"));
 }
 
-TEST_F(ACommandLine, SuggestsTheFlagThatAMisspeltOneMeant) {
+TEST_F(CommandLineTest, SuggestsTheFlagThatAMisspeltOneMeant) {
   EXPECT_EQ(exit_code({"--leese-ms", "5"}), kExitUsage);
   EXPECT_THAT(err_, StartsWith("slipstream-router: there is no flag --leese-ms; did you mean --lease-ms?\nRun with --help"));
   EXPECT_EQ(exit_code({"--chek-config"}), kExitUsage);
@@ -205,14 +205,14 @@ TEST_F(ACommandLine, SuggestsTheFlagThatAMisspeltOneMeant) {
   EXPECT_THAT(err_, HasSubstr("there is no setting \"leese-ms\"; did you mean lease-ms?"));
 }
 
-TEST_F(ACommandLine, WarnsOfAMisspeltVariableAndGoesOn) {
+TEST_F(CommandLineTest, WarnsOfAMisspeltVariableAndGoesOn) {
   const ScopedVariable variable("SLIPSTREAM_LEESE_MS", "5000");
   EXPECT_EQ(router({}).lease_ms, 10000u);
   EXPECT_EQ(err_, "slipstream-router: SLIPSTREAM_LEESE_MS is no setting and was ignored; did you mean SLIPSTREAM_LEASE_MS?\n");
 }
 
 // One environment may serve all roles: what is another's setting is no misspelling.
-TEST_F(ACommandLine, TakesNoOtherServicesSettingForAMisspelling) {
+TEST_F(CommandLineTest, TakesNoOtherServicesSettingForAMisspelling) {
   std::vector<std::string> names{"config"};
   const auto note_settings = [&] {
     std::istringstream table(out_);
@@ -235,7 +235,7 @@ TEST_F(ACommandLine, TakesNoOtherServicesSettingForAMisspelling) {
   EXPECT_EQ(err_, "");
 }
 
-TEST_F(ACommandLine, CountsARouterThatIsNamedTwiceOnce) {
+TEST_F(CommandLineTest, CountsARouterThatIsNamedTwiceOnce) {
   const auto parsed = parse(parse_verifier_options, {"--router", "tcp://127.0.0.1:1", "--router", "tcp://127.0.0.1:2",
                                                      "--router", "tcp://127.0.0.1:1", "--router", "tcp://localhost:2"});
   ASSERT_TRUE(std::holds_alternative<VerifierOptions>(parsed)) << err_;
@@ -249,33 +249,33 @@ TEST_F(ACommandLine, CountsARouterThatIsNamedTwiceOnce) {
   EXPECT_THAT(err_, HasSubstr("which is tcp://127.0.0.1:1#router again"));
 }
 
-TEST_F(ACommandLine, SaysWhichPortsARouterMayHave) {
+TEST_F(CommandLineTest, SaysWhichPortsARouterMayHave) {
   parse(parse_verifier_options, {"--router", "tcp://127.0.0.1:99999"});
   EXPECT_THAT(err_, HasSubstr("--router: \"tcp://127.0.0.1:99999\" has no port in 1..65535; write the one it listens on\n"));
 }
 
-TEST_F(ACommandLine, NamesTheFileAndTheSettingItDoesNotKnow) {
+TEST_F(CommandLineTest, NamesTheFileAndTheSettingItDoesNotKnow) {
   const std::string file = folder_.write("router.toml", "deadline = 3\n");
   EXPECT_EQ(exit_code({"--config", file}), kExitUsage);
   EXPECT_THAT(err_, AllOf(HasSubstr(file), HasSubstr("\"deadline\"")));
 }
 
-TEST_F(ACommandLine, RefusesAFileThatIsNotThere) {
+TEST_F(CommandLineTest, RefusesAFileThatIsNotThere) {
   EXPECT_EQ(exit_code({"--config", "/nowhere/router.toml"}), kExitUsage);
   EXPECT_THAT(err_, HasSubstr("/nowhere/router.toml"));
 }
 
-TEST_F(ACommandLine, RefusesABindBeyondLoopback) {
+TEST_F(CommandLineTest, RefusesABindBeyondLoopback) {
   EXPECT_EQ(exit_code({"--http", "0.0.0.0:8080"}), kExitUsage);
   EXPECT_THAT(err_, AllOf(HasSubstr("--http 0.0.0.0:8080"), HasSubstr("HTTP in clear")));
 }
 
-TEST_F(ACommandLine, TellsEveryProblemAtOnce) {
+TEST_F(CommandLineTest, TellsEveryProblemAtOnce) {
   EXPECT_EQ(exit_code({"--http", "nowhere", "--log-level", "loud", "--nodes-max", "64"}), kExitUsage);
   EXPECT_THAT(err_, AllOf(HasSubstr("--http"), HasSubstr("\"loud\""), HasSubstr("--nodes-max 64")));
 }
 
-TEST_F(ACommandLine, ChecksTheConfigurationAndSaysWhereEachValueCameFrom) {
+TEST_F(CommandLineTest, ChecksTheConfigurationAndSaysWhereEachValueCameFrom) {
   const ScopedVariable variable("SLIPSTREAM_NODES_MAX", "4");
   const std::string file = folder_.write("router.toml", "lease-ms = 2000\n");
   EXPECT_EQ(exit_code({"--check-config", "--config", file, "--deadline-us", "9"}), 0);
@@ -285,7 +285,7 @@ TEST_F(ACommandLine, ChecksTheConfigurationAndSaysWhereEachValueCameFrom) {
   EXPECT_THAT(out_, testing::ContainsRegex("http +127.0.0.1:8080 +default\n"));
 }
 
-TEST_F(ACommandLine, ChecksABadConfigurationWithExitCodeTwo) {
+TEST_F(CommandLineTest, ChecksABadConfigurationWithExitCodeTwo) {
   EXPECT_EQ(exit_code({"--check-config", "--log-level", "loud"}), kExitUsage);
   EXPECT_THAT(out_, HasSubstr("log-level"));
   EXPECT_THAT(err_, HasSubstr("loud"));

@@ -202,7 +202,7 @@ double gumbel_agreement(const std::vector<double>& p, const std::vector<double>&
 // A drafter of other weights: of the nodes of its chains that the target reaches, each is accepted
 // with the probability that the formula gives for the two distributions behind the very prefix of
 // that node.
-TEST(SmallLm, IsAcceptedAsOftenAsTheRaceFormulaSaysAlongAChain) {
+TEST(SmallLm, IsAcceptedAsOftenAsTheGumbelFormulaSaysAlongAChain) {
   constexpr int kTrials = 6000, kDepth = 3;
   const auto folder = noisy_model(kTiny, std::filesystem::path(testing::TempDir()) / "small_lm_noisy", 0.06F);
   const auto method = load({.folder = folder, .siblings_max = 1});

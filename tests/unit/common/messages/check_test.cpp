@@ -11,19 +11,19 @@ namespace {
 
 Start good_start() { return {.spec = {.prompt_length = 1, .output_max = 5}, .tokens = {1, 2}}; }
 
-TEST(Check, TakesWhatIsWithinTheLimits) {
+TEST(MessageCheck, TakesWhatIsWithinTheLimits) {
   EXPECT_TRUE(check(GenerateMessage(good_start())));
   EXPECT_TRUE(check(DraftMessage(Tree{.nodes = {{.token = -7, .parent = 12}}})))
       << "whether it is a tree is TokenTree's to say";
 }
 
-TEST(Check, WantsThePromptWithinTheTokens) {
+TEST(MessageCheck, WantsThePromptWithinTheTokens) {
   Start start = good_start();
   start.spec.prompt_length = 3;
   EXPECT_FALSE(check(GenerateMessage(start)));
 }
 
-TEST(Check, HoldsSamplingToTheRangesOfTheRequest) {
+TEST(MessageCheck, HoldsSamplingToTheRangesOfTheRequest) {
   const auto refused = [](SamplingParams sampling) {
     Start start = good_start();
     start.spec.sampling = sampling;
@@ -38,7 +38,7 @@ TEST(Check, HoldsSamplingToTheRangesOfTheRequest) {
   EXPECT_TRUE(refused({.min_p = 1}));
 }
 
-TEST(Check, NamesTheFieldAndTheLimit) {
+TEST(MessageCheck, NamesTheFieldAndTheLimit) {
   const auto result = check(DraftMessage(Advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax + 1)}));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "Advance.tokens has 4097 entries, the limit is 4096");

@@ -5,7 +5,7 @@
 namespace slipstream {
 namespace {
 
-TEST(Rules, HaveNamesThatReadBack) {
+TEST(AcceptanceRules, HaveNamesThatReadBack) {
   for (const std::string_view name : kRuleNames) {
     const auto acceptance = acceptance_named(name, std::nullopt);
     ASSERT_TRUE(acceptance) << name;
@@ -15,7 +15,7 @@ TEST(Rules, HaveNamesThatReadBack) {
   EXPECT_FALSE(acceptance_named("greedy", std::nullopt)) << "temperature 0 says so";
 }
 
-TEST(Rules, OnChainsHaveOneChildANodeWhateverIsAsked) {
+TEST(AcceptanceRules, OnChainsHaveOneChildANodeWhateverIsAsked) {
   for (const std::string_view name : {"block", "lenience", "pareto", "uniform", "typical"}) {
     const auto acceptance = acceptance_named(name, uint8_t{4});
     EXPECT_EQ(acceptance->root_children * acceptance->children, 1) << name;

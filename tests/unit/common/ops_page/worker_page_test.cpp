@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class AWorkerPage : public testing::Test {
+class WorkerPageTest : public testing::Test {
  protected:
   http::Reply get(std::string_view path) {
     const auto reply = client_.get(path);
@@ -33,26 +33,26 @@ class AWorkerPage : public testing::Test {
   http::Client client_{"127.0.0.1", server_.port(), std::chrono::seconds(20)};
 };
 
-TEST_F(AWorkerPage, HasTheMetrics) {
+TEST_F(WorkerPageTest, HasTheMetrics) {
   EXPECT_EQ(get("/metrics").status, 200);
   EXPECT_EQ(get("/metrics").body, "page");
 }
 
-TEST_F(AWorkerPage, IsHealthyBeforeItIsReady) {
+TEST_F(WorkerPageTest, IsHealthyBeforeItIsReady) {
   EXPECT_EQ(get("/health").status, 200);
   EXPECT_EQ(get("/ready").status, 503);
   state_ = WorkerState::ready;
   EXPECT_EQ(get("/ready").status, 200);
 }
 
-TEST_F(AWorkerPage, IsNotReadyAnyMoreOnceItIsToldToStop) {
+TEST_F(WorkerPageTest, IsNotReadyAnyMoreOnceItIsToldToStop) {
   state_ = worker_state(true, true);
   EXPECT_EQ(get("/ready").status, 503);
   EXPECT_THAT(get("/ready").body, HasSubstr("told to stop"));
   EXPECT_EQ(get("/health").status, 200);
 }
 
-TEST_F(AWorkerPage, SaysWhoItIsAndWhatElseThereIs) {
+TEST_F(WorkerPageTest, SaysWhoItIsAndWhatElseThereIs) {
   EXPECT_THAT(get("/").body,
               AllOf(HasSubstr("slipstream-tester: waiting for a router\nngram\n"), HasSubstr("/metrics"), HasSubstr("/ready")));
   state_ = WorkerState::ready;
@@ -60,9 +60,9 @@ TEST_F(AWorkerPage, SaysWhoItIsAndWhatElseThereIs) {
   EXPECT_EQ(get("/nowhere").status, 404);
 }
 
-TEST_F(AWorkerPage, IsOnlyRead) { EXPECT_EQ(client_.post("/metrics", "{}")->status, 405); }
+TEST_F(WorkerPageTest, IsOnlyRead) { EXPECT_EQ(client_.post("/metrics", "{}")->status, 405); }
 
-TEST_F(AWorkerPage, CountsItsOwnConnections) {
+TEST_F(WorkerPageTest, CountsItsOwnConnections) {
   get("/");
   Exposition page;
   add_server_metrics(server_.counters(), page);

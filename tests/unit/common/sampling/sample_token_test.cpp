@@ -32,15 +32,15 @@ std::string described(const SamplingParams& params, size_t size) {
 }
 
 // With the kernels of each path that this machine has.
-class OnEachPath : public testing::TestWithParam<CpuPath> {
+class SampleTokenOnEachPath : public testing::TestWithParam<CpuPath> {
  protected:
   ChainScratch chain_scratch() const { return {.kernels = &vocabulary_kernels(GetParam())}; }
   SamplingScratch choose_scratch() const { return {.chain = chain_scratch()}; }
 };
-INSTANTIATE_TEST_SUITE_P(, OnEachPath, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
+INSTANTIATE_TEST_SUITE_P(, SampleTokenOnEachPath, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
                          [](const auto& path) { return name(path.param); });
 
-TEST_P(OnEachPath, ChooseEqualsThePlainLoopOnThousandsOfRandomRows) {
+TEST_P(SampleTokenOnEachPath, EqualsThePlainLoopOnThousandsOfRandomRows) {
   std::mt19937_64 random(1);
   SamplingScratch scratch = choose_scratch();
   for (int i = 0; i < 6000; ++i) {
@@ -52,7 +52,7 @@ TEST_P(OnEachPath, ChooseEqualsThePlainLoopOnThousandsOfRandomRows) {
   }
 }
 
-TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
+TEST_P(SampleTokenOnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
   std::mt19937_64 random(2);
   ChainScratch scratch = chain_scratch();
   for (int i = 0; i < 6000; ++i) {
@@ -69,7 +69,7 @@ TEST_P(OnEachPath, TheChainKeepsExactlyWhatTheSortKeeps) {
 
 // p at the very share of the first tokens, and next to it: what the row weighs must be known to the
 // last bit, or nearly.
-TEST_P(OnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
+TEST_P(SampleTokenOnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
   std::mt19937_64 random(4);
   ChainScratch scratch = chain_scratch();
   for (int i = 0; i < 60; ++i) {
@@ -92,7 +92,7 @@ TEST_P(OnEachPath, TopPEndsWhereTheSortDoesWhereverPIs) {
   }
 }
 
-TEST(Choose, TakesTheLowestIdOfTheHighestAtTemperatureZero) {
+TEST(SampleToken, TakesTheLowestIdOfTheHighestAtTemperatureZero) {
   SamplingScratch scratch;
   const RowSampling greedy{.seed = 1, .choice = 0, .position = 0, .params = {.temperature = 0}};
   for (size_t first : {0u, 5u, 64u, 129u}) {
@@ -102,7 +102,7 @@ TEST(Choose, TakesTheLowestIdOfTheHighestAtTemperatureZero) {
   }
 }
 
-TEST(Choose, GivesNoTokenForARowThatIsNotFinite) {
+TEST(SampleToken, GivesNoTokenForARowThatIsNotFinite) {
   SamplingScratch scratch;
   for (const SamplingParams& params : {SamplingParams{}, SamplingParams{.temperature = 0}, SamplingParams{.top_p = 0.9F}}) {
     const RowSampling row{.seed = 1, .choice = 0, .position = 0, .params = params};
@@ -111,14 +111,14 @@ TEST(Choose, GivesNoTokenForARowThatIsNotFinite) {
   }
 }
 
-TEST(Choose, NeverTakesAMaskedToken) {
+TEST(SampleToken, NeverTakesAMaskedToken) {
   SamplingScratch scratch;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     EXPECT_EQ(sample_token(std::vector<float>{-INFINITY, -5.0F, -INFINITY}, {seed, 0, 0, {}}, scratch), 1);
   }
 }
 
-TEST(Choose, AllocatesNothingOnceItHasGrown) {
+TEST(SampleToken, AllocatesNothingOnceItHasGrown) {
   std::mt19937_64 random(3);
   std::vector<float> logits(5000);
   for (float& logit : logits) logit = std::normal_distribution<float>(0, 3)(random);

@@ -79,7 +79,7 @@ TEST(Walk, NoTreeChangesAWordOfPlainDecoding) {
   EXPECT_GT(trees, 10000);
 }
 
-TEST(Fates, AddUpToTheTreeWhereverTheRoundIsCut) {
+TEST(NodeFates, AddUpToTheTreeWhereverTheRoundIsCut) {
   std::vector<TreeNode> nodes;
   each_tree(nodes, [&](const TokenTree& tree) {
     for (uint64_t number = 0; number < 3; ++number) {
@@ -115,7 +115,7 @@ TEST(Walk, EndsAtARowWithoutFiniteLogits) {
   EXPECT_THAT(path.emitted, ElementsAre(1, -1));
 }
 
-TEST(Fates, RejectedNodesAreThoseWhoseParentWasReached) {
+TEST(NodeFates, RejectedNodesAreThoseWhoseParentWasReached) {
   const Walk path = walk(example(), std::vector<TokenId>{1, 4, 0, 0, 9, 0, 0, 0});
   const Fates all = fates(example(), path, 2);
   EXPECT_EQ(all.accepted, 2);   // 1, 4
@@ -123,7 +123,7 @@ TEST(Fates, RejectedNodesAreThoseWhoseParentWasReached) {
   EXPECT_EQ(all.unreached, 2);  // 7, 3
 }
 
-TEST(Fates, WhatLiesBehindAStopTokenIsUnreached) {
+TEST(NodeFates, WhatLiesBehindAStopTokenIsUnreached) {
   const Walk path = walk(example(), std::vector<TokenId>{1, 4, 0, 0, 9, 0, 0, 0});
   const Fates cut = fates(example(), path, 1);
   EXPECT_EQ(cut.accepted, 1);   // 1

@@ -55,9 +55,9 @@ std::jthread attack(ZmtpPeer& peer, std::string part, bool& cut) {
   });
 }
 
-class AnEndlessMessage : public ::testing::TestWithParam<size_t> {};  // bytes of a frame
+class EndlessMessage : public ::testing::TestWithParam<size_t> {};  // bytes of a frame
 
-TEST_P(AnEndlessMessage, EndsTheConnectionThatSendsItAndNoOther) {
+TEST_P(EndlessMessage, EndsTheConnectionThatSendsItAndNoOther) {
   auto server = open(kServerLife, "tcp://127.0.0.1:0");
   auto client = open(kClientLife);
   client->connect(kServer, server->bound_endpoint());
@@ -81,7 +81,7 @@ TEST_P(AnEndlessMessage, EndsTheConnectionThatSendsItAndNoOther) {
   EXPECT_EQ(until<FrameFrom>(*server).peer, friendly);
   EXPECT_EQ(server->counters().connections, 1u);
 }
-INSTANTIATE_TEST_SUITE_P(OfFrames, AnEndlessMessage, ::testing::Values(0, 1, 60'000, 1'000'000));
+INSTANTIATE_TEST_SUITE_P(OfFrames, EndlessMessage, ::testing::Values(0, 1, 60'000, 1'000'000));
 
 TEST(HostileConnections, ALinkOfOursIsCutToo) {
   ZmtpListener hostile;

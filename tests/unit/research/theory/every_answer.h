@@ -6,7 +6,7 @@
 #include <map>
 
 #include "research/theory/decoding.h"
-#include "tests/unit/common/speculation/rejection/every_outcome.h"
+#include "tests/distributions/every_outcome.h"
 
 namespace slipstream::theory {
 

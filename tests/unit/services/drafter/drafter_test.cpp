@@ -10,6 +10,9 @@ namespace {
 using namespace std::chrono_literals;
 
 using DrafterActor = DrafterStage;
+// Subjects that share this stage.
+using VerifierLoss = DrafterActor;
+using SequenceLease = DrafterActor;
 
 TEST_F(DrafterActor, AnswersAnAdvanceWithATreeOfTheSameFence) {
   const std::vector<TokenId> tokens{10, 20, 30};
@@ -34,7 +37,7 @@ TEST_F(DrafterActor, DraftSecondsHasABucketForAJobOfSeconds) {
   EXPECT_EQ(seconds.counts().back(), 0u);  // above the last bound
 }
 
-TEST_F(DrafterActor, TeachesTheMethodBeforeItAsks) {
+TEST_F(DrafterActor, PrefillsTheMethodBeforeItAsks) {
   stage.hears(kVerifier, first_advance({10, 20}));
   const DraftPlan& plan = stage.runs<DraftPlan>();
   ASSERT_EQ(plan.operations.size(), 2u);
@@ -216,7 +219,7 @@ TEST_F(DrafterActor, ForgetsAReleasedSequence) {
   EXPECT_TRUE(std::holds_alternative<DraftPlan::End>(stage.runs<DraftPlan>().operations.at(0)));
 }
 
-TEST_F(DrafterActor, FreesTheSequencesOfAVerifierThatWent) {
+TEST_F(VerifierLoss, FreesTheSequencesOfThatVerifier) {
   attach(kOtherVerifier);
   stage.hears(kVerifier, first_advance({10}));
   drafts({});
@@ -227,7 +230,7 @@ TEST_F(DrafterActor, FreesTheSequencesOfAVerifierThatWent) {
   EXPECT_EQ(counters().sequences_freed, 1u);
 }
 
-TEST_F(DrafterActor, FreesASequenceThatWasSilentForItsLease) {
+TEST_F(SequenceLease, FreesASequenceThatWasSilentForItsLease) {
   stage.hears(kVerifier, first_advance({10}));
   drafts({});
   stage.waits(kSequenceLease - 1s);

@@ -12,6 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 using DrafterLinks = DrafterStage;
+// Subjects that share this stage.
+using DrafterDraining = DrafterLinks;
 
 TEST(DrafterBirth, ConnectsToItsRouters) {
   Drafter drafter{drafter_config()};
@@ -138,7 +140,7 @@ TEST_F(DrafterLinks, TakesAnEndlessSequenceForAStrike) {
   EXPECT_EQ(counters().invalid, 1u);
 }
 
-TEST_F(DrafterLinks, TellsEverybodyThatItLeaves) {
+TEST_F(DrafterDraining, TellsEveryPeerThatTheDrafterLeaves) {
   stage.up(kRouter);
   stage.hears(kVerifier, first_advance({10}));
   drafts({});

@@ -30,7 +30,11 @@ class DraftersTest : public RouterTest {
   }
 };
 
-TEST_F(DraftersTest, ALiveRequestHearsOfTheFirstDrafterThatComes) {
+// Subjects that share this stage.
+using DrafterArrival = DraftersTest;
+using DrafterLoss = DraftersTest;
+
+TEST_F(DrafterArrival, ALiveRequestHearsOfTheFirstDrafter) {
   EXPECT_TRUE(started(1).empty());
   joins(kDrafter, kFirstRef);
   const auto assign = stage.says<Assign>();
@@ -43,7 +47,7 @@ TEST_F(DraftersTest, ALiveRequestHearsOfTheFirstDrafterThatComes) {
 }
 
 // A draft model has other weights than the target: only the tokens must be the same.
-TEST_F(DraftersTest, OneWithItsOwnModelDraftsAndIsNamedWithIt) {
+TEST_F(DraftersTest, ADrafterWithItsOwnModelIsNamedWithIt) {
   Hello hello = drafter(kDrafter, kFirstRef.endpoint);
   hello.methods = {"small-lm"};
   hello.draft_model = "tiny";
@@ -56,7 +60,7 @@ TEST_F(DraftersTest, OneWithItsOwnModelDraftsAndIsNamedWithIt) {
   EXPECT_EQ(named->what, "small-lm with tiny, weights 000000000000beef");
 }
 
-TEST_F(DraftersTest, ALiveRequestWhoseDrafterDiesGetsAnother) {
+TEST_F(DrafterLoss, ALiveRequestGetsAnotherDrafter) {
   joins(kDrafter, kFirstRef);
   EXPECT_THAT(started(1), ElementsAre(kFirstRef));
   joins(kSecond, kSecondRef);
@@ -69,7 +73,7 @@ TEST_F(DraftersTest, ALiveRequestWhoseDrafterDiesGetsAnother) {
   EXPECT_EQ(none.version, 3);
 }
 
-TEST_F(DraftersTest, ANewDrafterTakesOverHalfOfTheRequests) {
+TEST_F(DrafterArrival, ANewDrafterTakesOverHalfOfTheRequests) {
   joins(kDrafter, kFirstRef);
   for (RequestId id = 1; id <= 4; ++id) started(id);
   joins(kSecond, kSecondRef);
@@ -116,7 +120,7 @@ TEST_F(DraftersTest, AnAssignIsSaidAgainEachSecondAsItMayBeLost) {
   EXPECT_EQ(router.counters().assigns, 1);
 }
 
-TEST_F(DraftersTest, WhoAskedForPlainDecodingIsLeftAlone) {
+TEST_F(DraftersTest, ARequestForPlainDecodingGetsNoDrafter) {
   Submit plain = ask(1, 40);
   plain.speculation.enabled = false;
   stage.tell(plain);
@@ -148,7 +152,7 @@ TEST_F(DraftersTest, ARequestMayNameItsDraftersMethodAndItsLimits) {
   EXPECT_EQ(start.tuning.nodes_max, 3);
 }
 
-TEST_F(DraftersTest, AMethodThatNobodyEverHadIsRefusedAndOneThatIsGoneIsNot) {
+TEST_F(DraftersTest, AMethodThatNoDrafterEverHadIsRefusedAndOneThatIsGoneIsNot) {
   Hello hello = drafter(kDrafter, "tcp://d");
   hello.methods = {"crystal"};
   Submit picky = ask(1, 40);

@@ -1,4 +1,4 @@
-// Workers come, fall silent, leave and die.
+// A verifier falls silent, leaves or dies, and its requests go on elsewhere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,70 +13,11 @@ using testing::HasSubstr;
 constexpr Peer kThird{0x8000000000000004};
 
 using FailoverTest = RouterTest;
+// Subjects that share this stage.
+using VerifierDraining = FailoverTest;
+using VerifierLoss = FailoverTest;
 
-TEST_F(FailoverTest, WelcomesAVerifierAndSaysHowOftenToCall) {
-  stage.hears(kVerifier, verifier(kVerifier));
-  EXPECT_EQ(stage.says<Welcome>().message, (Welcome{.router = kRouter, .heartbeat_ms = 200}));
-  EXPECT_EQ(router.counters().verifiers, 1);
-}
-
-TEST_F(FailoverTest, RefusesAWorkerOfAnotherTokenizer) {
-  Hello hello = verifier(kVerifier);
-  hello.fingerprint.tokenizer = 0xDEF;
-  stage.hears(kVerifier, hello);
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("tokenizer"));
-  EXPECT_EQ(router.counters().verifiers, 0);
-  EXPECT_EQ(router.counters().workers_refused, 1);
-}
-
-TEST_F(FailoverTest, RefusesAWorkerWhoseKeyIsAnothers) {
-  stage.tell(PeerUp{kVerifier, "drafter-2"});
-  stage.hears(kVerifier, verifier(kVerifier));
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("the key drafter-2 is not that of a verifier"));
-  stage.tell(PeerUp{kDrafter, "drafter"});
-  stage.hears(kDrafter, drafter(kDrafter, "tcp://127.0.0.1:1#drafter-2"));
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("does not name the key drafter"));
-  stage.hears(kDrafter, drafter(kDrafter, "tcp://127.0.0.1:1#drafter"));
-  stage.says<Welcome>();
-  EXPECT_EQ(router.counters().workers_refused, 2);
-}
-
-TEST_F(FailoverTest, RefusesAnotherProtocolVersion) {
-  Hello hello = verifier(kVerifier);
-  hello.versions = {.oldest = kProtocolVersion + 1, .newest = kProtocolVersion + 2};
-  stage.hears(kVerifier, hello);
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("protocol version"));
-}
-
-TEST_F(FailoverTest, NamesThoseItRefusesWhileTheyAreConnectedEachOnce) {
-  stage.hears(kVerifier, verifier(kVerifier));
-  Hello other = verifier(kSpare);
-  other.fingerprint.weights = 0x22;
-  other.pid = 4711;
-  stage.hears(kSpare, other);
-  stage.hears(kSpare, other);
-  EXPECT_EQ(router.counters().workers_refused, 2);
-  ASSERT_EQ(router.counters().refused_now->size(), 1u);
-  const RefusedFacts refused = router.counters().refused_now->front();
-  EXPECT_EQ(refused.incarnation, other.incarnation);
-  EXPECT_EQ(refused.pid, 4711u);
-  EXPECT_THAT(refused.reason, HasSubstr("other weights"));
-  stage.down(kSpare);
-  EXPECT_TRUE(router.counters().refused_now->empty());
-}
-
-TEST_F(FailoverTest, NamesABoundedNumberOfThoseItRefuses) {
-  for (uint64_t i = 0; i < 2 * kRefusedNamedMax; ++i) {
-    const Peer peer{0x8000000000000100 + i};
-    Hello hello = drafter(peer, "tcp://d");
-    hello.fingerprint.tokenizer = 0xDEF;
-    stage.hears(peer, hello);
-  }
-  EXPECT_EQ(router.counters().refused_now->size(), kRefusedNamedMax);
-  EXPECT_EQ(router.counters().refused_unnamed, kRefusedNamedMax);
-}
-
-TEST_F(FailoverTest, TellsClientsAndTheLogWhyTheOnlyVerifierLeaves) {
+TEST_F(VerifierDraining, TellsClientsAndTheLogWhyTheOnlyVerifierLeaves) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
@@ -89,7 +30,7 @@ TEST_F(FailoverTest, TellsClientsAndTheLogWhyTheOnlyVerifierLeaves) {
   EXPECT_THAT(stage.does<Failure>().message, HasSubstr("leaves this router: the verifier was told to stop."));
 }
 
-TEST_F(FailoverTest, SaysHowManyRequestsGoOnWithoutASilentVerifier) {
+TEST_F(VerifierLoss, SaysHowManyRequestsGoOnWithoutASilentVerifier) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   stage.tell(ask(2));
@@ -98,25 +39,7 @@ TEST_F(FailoverTest, SaysHowManyRequestsGoOnWithoutASilentVerifier) {
   EXPECT_THAT(stage.does<Note>().text, HasSubstr("silent for 2000 ms, its 2 requests go on without it"));
 }
 
-TEST_F(FailoverTest, RefusesASecondVerifierWithOtherWeights) {
-  stage.hears(kVerifier, verifier(kVerifier));
-  Hello other = verifier(kSpare);
-  other.fingerprint.weights = 0x22;
-  stage.hears(kSpare, other);
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights or config"));
-}
-
-TEST_F(FailoverTest, LetsNoOtherWeightsInWhileAVerifierIsSilent) {
-  stage.hears(kVerifier, verifier(kVerifier));
-  lives(milliseconds(2500), {});
-  stage.forget();
-  Hello other = verifier(kSpare);
-  other.fingerprint.weights = 0x22;
-  stage.hears(kSpare, other);
-  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("other weights or config")) << "the first may come back";
-}
-
-TEST_F(FailoverTest, BlamesNobodyForItsOwnPause) {
+TEST_F(VerifierLoss, IsNotSeenInAPauseOfTheRouter) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.forget();
   stage.sleeps(milliseconds(5000));
@@ -153,7 +76,7 @@ TEST_F(FailoverTest, ReplaysOnAnotherVerifierWithPromptAndEmitted) {
   EXPECT_EQ(router.counters().replays, 1);
 }
 
-TEST_F(FailoverTest, FencesTokensOfAVerifierThatWakesAfterBeingGivenUp) {
+TEST_F(VerifierLoss, FencesTokensOfAVerifierThatWakesAfterBeingGivenUp) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
@@ -219,7 +142,7 @@ TEST_F(FailoverTest, MovesAnUnbegunRequestToAnyNumerics) {
   EXPECT_EQ(stage.says<Start>().peer, kSpare);
 }
 
-TEST_F(FailoverTest, FinishesItselfWhenOnlyTheFinishWasLost) {
+TEST_F(FailoverTest, FinishesTheRequestWhenOnlyTheFinishWasLost) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1, 2));
   tokens(kVerifier, 1, 1, 0, {20, 21});
@@ -242,7 +165,7 @@ TEST_F(FailoverTest, GoesOnInANewEpochAtAVerifierThatHasFreedTheSequence) {
   EXPECT_THAT(start.tokens, ElementsAre(10, 11, 12, 20));
 }
 
-TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifier) {
+TEST_F(VerifierDraining, MovesTheWorkOfALeavingVerifier) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
@@ -253,7 +176,7 @@ TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifier) {
   EXPECT_EQ(stage.says<Start>().peer, kSpare);
 }
 
-TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifierOnceAnotherComes) {
+TEST_F(VerifierDraining, MovesTheWorkOnceAnotherVerifierComes) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
@@ -265,7 +188,7 @@ TEST_F(FailoverTest, MovesTheWorkOfALeavingVerifierOnceAnotherComes) {
   EXPECT_EQ(stage.says<Start>().peer, kSpare);
 }
 
-TEST_F(FailoverTest, LetsALeavingVerifierFinishWhatNobodyElseCan) {
+TEST_F(VerifierDraining, LetsALeavingVerifierFinishWhatNoOtherCan) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   stage.hears(kVerifier, Leaving{});
@@ -276,7 +199,7 @@ TEST_F(FailoverTest, LetsALeavingVerifierFinishWhatNobodyElseCan) {
   EXPECT_TRUE(stage.silent<Start>());
 }
 
-TEST_F(FailoverTest, NewStartsCarryTheDraftersOfTheMoment) {
+TEST_F(FailoverTest, StartsOfAReplayCarryTheDraftersOfTheMoment) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
   stage.tell(ask(1));
@@ -318,17 +241,6 @@ TEST_F(FailoverTest, ReportsTheFatesOfAllEpochsTogether) {
   stage.does<Delivery>();
   EXPECT_EQ(stage.does<Delivery>().report,
             (SpeculationReport{.steps = 2, .received = 5, .accepted = 3, .rejected = 1, .unreached = 1}));
-}
-
-TEST_F(FailoverTest, AsksAWorkerThatItHasForgottenForItsHello) {
-  stage.hears(kVerifier, verifier(kVerifier));
-  stage.waits(milliseconds(61'000));
-  EXPECT_EQ(router.counters().verifiers, 0);
-  stage.forget();
-  stage.hears(kVerifier, WorkerHeartbeat{});
-  EXPECT_EQ(stage.says<Refuse>().peer, kVerifier);
-  stage.hears(kVerifier, verifier(kVerifier));
-  EXPECT_EQ(stage.says<Welcome>().peer, kVerifier);
 }
 
 }  // namespace

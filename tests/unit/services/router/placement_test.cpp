@@ -36,6 +36,9 @@ class PlacementTest : public testing::Test {
   LiveRequest request{.submit = slipstream::ask(1), .stream = Stream(100)};
 };
 
+// Subjects that share this stage.
+using PrefixAffinity = PlacementTest;
+
 TEST_F(PlacementTest, ARequestGoesToTheLeastLoaded) {
   join(kVerifier).assigned = 2;
   join(kSpare).assigned = 1;
@@ -43,7 +46,7 @@ TEST_F(PlacementTest, ARequestGoesToTheLeastLoaded) {
   EXPECT_EQ(why(), Why::load);
 }
 
-TEST_F(PlacementTest, OthersRoutersSequencesAreLoadToo) {
+TEST_F(PlacementTest, SequencesOfOtherRoutersAreLoadToo) {
   join(kVerifier).assigned = 1;
   Worker& spare = join(kSpare);
   heartbeat(spare, 3);
@@ -58,7 +61,7 @@ TEST_F(PlacementTest, OurOwnSequencesAreNotCountedTwice) {
   EXPECT_EQ(picked(), kSpare);
 }
 
-TEST_F(PlacementTest, WhatWeGaveSinceTheHeartbeatCountsAtOnce) {
+TEST_F(PlacementTest, SequencesGivenSinceTheHeartbeatAreLoadAtOnce) {
   Worker& spare = join(kSpare);
   heartbeat(spare, 2);
   spare.assigned = 3;
@@ -83,7 +86,7 @@ TEST_F(PlacementTest, AFullVerifierGetsNothing) {
   EXPECT_FALSE(pick_verifier(workers, memory, request));
 }
 
-TEST_F(PlacementTest, APromptGoesWhereItsBeginningWasComputed) {
+TEST_F(PrefixAffinity, APromptGoesWhereItsPrefixWasComputed) {
   join(kVerifier);
   join(kSpare).assigned = 1;
   ask(100);
@@ -92,7 +95,7 @@ TEST_F(PlacementTest, APromptGoesWhereItsBeginningWasComputed) {
   EXPECT_EQ(why(), Why::affinity);
 }
 
-TEST_F(PlacementTest, TheLongestBeginningWins) {
+TEST_F(PrefixAffinity, TheLongestPrefixWins) {
   join(kVerifier);
   join(kSpare);
   ask(200);
@@ -101,7 +104,7 @@ TEST_F(PlacementTest, TheLongestBeginningWins) {
   EXPECT_EQ(picked(), kSpare);
 }
 
-TEST_F(PlacementTest, AffinityEndsWhereTheSlackDoes) {
+TEST_F(PrefixAffinity, EndsWhereTheSlackDoes) {
   join(kVerifier);
   Worker& spare = join(kSpare);
   ask(100);
@@ -113,7 +116,7 @@ TEST_F(PlacementTest, AffinityEndsWhereTheSlackDoes) {
   EXPECT_EQ(why(), Why::load);
 }
 
-TEST_F(PlacementTest, AShortBeginningIsNotWorthIt) {
+TEST_F(PrefixAffinity, IsNotWorthItForAShortPrefix) {
   join(kVerifier);
   join(kSpare).assigned = 1;
   ask(kAffinityTokensMin - 1);
@@ -121,7 +124,7 @@ TEST_F(PlacementTest, AShortBeginningIsNotWorthIt) {
   EXPECT_EQ(picked(), kVerifier);
 }
 
-TEST_F(PlacementTest, AffinityDoesNotInsistOnAVerifierThatRefused) {
+TEST_F(PrefixAffinity, DoesNotInsistOnAVerifierThatRefused) {
   join(kVerifier);
   join(kSpare);
   ask(100);

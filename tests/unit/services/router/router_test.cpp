@@ -10,6 +10,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Subjects that share this stage.
+using TokenDelivery = RouterTest;
+using RequestQueue = RouterTest;
+using RouterDraining = RouterTest;
+
 TEST_F(RouterTest, StartsCarryEverythingAVerifierNeeds) {
   stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
   stage.hears(kVerifier, verifier(kVerifier));
@@ -135,7 +140,7 @@ TEST_F(RouterTest, FailsARequestWhoseLogprobsAreMissing) {
   EXPECT_EQ(stage.does<Failure>().code, "invalid_tokens");
 }
 
-TEST_F(RouterTest, DeliversEachTokenOnceWhenTokensAreRepeated) {
+TEST_F(TokenDelivery, DeliversEachTokenOnceWhenTokensAreRepeated) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20, 21});
@@ -149,7 +154,7 @@ TEST_F(RouterTest, DeliversEachTokenOnceWhenTokensAreRepeated) {
   EXPECT_EQ(router.counters().repeated_tokens, 3);
 }
 
-TEST_F(RouterTest, AsksForWhatAGapLeftOutAndDeliversInOrder) {
+TEST_F(TokenDelivery, AsksForWhatAGapLeftOutAndDeliversInOrder) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 2, {22});
@@ -159,7 +164,7 @@ TEST_F(RouterTest, AsksForWhatAGapLeftOutAndDeliversInOrder) {
   EXPECT_THAT(stage.does<Delivery>().ids, ElementsAre(20, 21, 22));
 }
 
-TEST_F(RouterTest, PacesAcksForNothingNew) {
+TEST_F(TokenDelivery, PacesAcksForNothingNew) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
@@ -169,7 +174,7 @@ TEST_F(RouterTest, PacesAcksForNothingNew) {
   EXPECT_TRUE(stage.silent<Ack>());
 }
 
-TEST_F(RouterTest, FinishesOnceAndLetsTheVerifierForgetALateCopy) {
+TEST_F(TokenDelivery, FinishesOnceAndLetsTheVerifierForgetALateCopy) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20, 2}, Finish::stop);
@@ -180,7 +185,7 @@ TEST_F(RouterTest, FinishesOnceAndLetsTheVerifierForgetALateCopy) {
   EXPECT_EQ(stage.says<Cancel>().message, (Cancel{sequence(1), 1}));
 }
 
-TEST_F(RouterTest, WaitsForAVerifierThenGivesUpWithRetryAfter) {
+TEST_F(RequestQueue, WaitsForAVerifierThenGivesUpWithRetryAfter) {
   stage.tell(ask(1));
   stage.waits(milliseconds(9900));
   EXPECT_TRUE(stage.idle<Failure>());
@@ -191,14 +196,14 @@ TEST_F(RouterTest, WaitsForAVerifierThenGivesUpWithRetryAfter) {
   EXPECT_GT(failure.retry_after_s, 0);
 }
 
-TEST_F(RouterTest, ServesWhatWaitedWhenAVerifierComes) {
+TEST_F(RequestQueue, ServesWhatWaitedWhenAVerifierComes) {
   stage.tell(ask(1));
   stage.waits(milliseconds(5000));
   stage.hears(kVerifier, verifier(kVerifier));
   EXPECT_EQ(stage.says<Start>().message.sequence, sequence(1));
 }
 
-TEST_F(RouterTest, AnswersQueueFullAtOnce) {
+TEST_F(RequestQueue, AnswersAtOnceWhenItIsFull) {
   for (RequestId id = 1; id <= kRequestsWaitingMax; ++id) stage.tell(ask(id));
   EXPECT_TRUE(stage.idle<Failure>());
   stage.tell(ask(kRequestsWaitingMax + 1));
@@ -232,7 +237,7 @@ TEST_F(RouterTest, SpreadsRequestsOverVerifiers) {
   EXPECT_NE(stage.says<Start>().peer, stage.says<Start>().peer);
 }
 
-TEST_F(RouterTest, HoldsBackWhatExceedsAVerifiersRoomUntilOneEnds) {
+TEST_F(RequestQueue, HoldsBackWhatExceedsAVerifiersRoomUntilOneEnds) {
   stage.hears(kVerifier, verifier(kVerifier));
   for (RequestId id : {1, 2, 3}) stage.tell(ask(id));
   stage.says<Start>();
@@ -311,7 +316,7 @@ TEST_F(RouterTest, CountsEveryRequestOnce) {
                              c.waiting + c.live);
 }
 
-TEST_F(RouterTest, TakesNothingMoreOnceItIsToldToStopButFinishesWhatItHas) {
+TEST_F(RouterDraining, TakesNothingMoreButFinishesWhatItHas) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
@@ -327,7 +332,7 @@ TEST_F(RouterTest, TakesNothingMoreOnceItIsToldToStopButFinishesWhatItHas) {
   EXPECT_EQ(stage.does<Delivery>().finish, Finish::stop);
 }
 
-TEST_F(RouterTest, FailsWhatIsLeftWhenItMustStopNow) {
+TEST_F(RouterDraining, FailsWhatIsLeftWhenItMustStopNow) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);

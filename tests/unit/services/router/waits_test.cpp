@@ -27,6 +27,10 @@ class WaitsTest : public RouterTest {
   uint64_t ended = 0;
 };
 
+// Subjects that share this stage.
+using StuckVerifier = WaitsTest;
+using OtherWeights = WaitsTest;
+
 TEST_F(WaitsTest, AStartIsRepeatedAtGrowingGapsAndThenGivenUp) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
@@ -92,7 +96,7 @@ TEST_F(WaitsTest, ARequestThatNeverGetsATokenFails) {
   EXPECT_EQ(stage.does<Failure>().code, "no_token");
 }
 
-TEST_F(WaitsTest, AVerifierThatHeartbeatsButEndsNoStepIsGivenUp) {
+TEST_F(StuckVerifier, IsGivenUpThoughItHeartbeats) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
@@ -109,7 +113,7 @@ TEST_F(WaitsTest, AVerifierThatHeartbeatsButEndsNoStepIsGivenUp) {
 
 // As one does that works for a copy of this router: it never ends, and would keep what it was to
 // finish for ever.
-TEST_F(WaitsTest, AVerifierThatLeavesAndHangsIsGivenUpToo) {
+TEST_F(StuckVerifier, IsGivenUpThoughItLeaves) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
@@ -120,7 +124,7 @@ TEST_F(WaitsTest, AVerifierThatLeavesAndHangsIsGivenUpToo) {
   EXPECT_EQ(stage.does<Failure>().code, "no_verifier");
 }
 
-TEST_F(WaitsTest, AStuckVerifierThatEndsAStepIsThereAgain) {
+TEST_F(StuckVerifier, IsThereAgainOnceItEndsAStep) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
@@ -134,7 +138,7 @@ TEST_F(WaitsTest, AStuckVerifierThatEndsAStepIsThereAgain) {
 
 // It was frozen, its requests were taken from it, and it has none now: without work there will be
 // no next step to judge it by.
-TEST_F(WaitsTest, AStuckVerifierThatHasNothingLeftIsThereAgain) {
+TEST_F(StuckVerifier, IsThereAgainOnceItHasNothingLeft) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   accept(kVerifier, 1, 1);
@@ -144,7 +148,7 @@ TEST_F(WaitsTest, AStuckVerifierThatHasNothingLeftIsThereAgain) {
   EXPECT_EQ(router.counters().verifiers, 1u);
 }
 
-TEST_F(WaitsTest, OtherWeightsThatTakeOverAreWarnedOf) {
+TEST_F(OtherWeights, AreWarnedOfWhenTheyTakeOver) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.down(kVerifier);
   stage.forget();
@@ -160,7 +164,7 @@ TEST_F(WaitsTest, OtherWeightsThatTakeOverAreWarnedOf) {
   EXPECT_TRUE(stage.does<Note>().warning);
 }
 
-TEST_F(WaitsTest, AVerifierWithNothingToDoIsNotStuck) {
+TEST_F(StuckVerifier, IsNotOneThatHasNothingToDo) {
   stage.hears(kVerifier, verifier(kVerifier));
   lives(milliseconds(60'000), {kVerifier});
   EXPECT_EQ(router.counters().workers_stuck, 0u);
@@ -182,7 +186,7 @@ TEST_F(WaitsTest, AnAckThatComesTooEarlyIsSentLaterNotLeftOut) {
   EXPECT_TRUE(stage.silent<Ack>());
 }
 
-TEST_F(WaitsTest, AnAnswerNeverGoesOnAtAVerifierWithOtherWeights) {
+TEST_F(OtherWeights, NeverGoOnWithAnAnswer) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});

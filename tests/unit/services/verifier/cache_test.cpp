@@ -10,8 +10,10 @@ namespace slipstream {
 namespace {
 
 using CacheTest = VerifierStage;
+// Subjects that share this stage.
+using Preemption = CacheTest;
 
-TEST_F(CacheTest, ComputesAPreemptedSequenceAnew) {
+TEST_F(Preemption, ComputesTheSequenceAnew) {
   VerifierConfig tight = config();
   tight.cache_blocks = 5;  // 160 rows: both prompts, but not both outputs
   Verifier small(tight);
@@ -45,7 +47,7 @@ TEST_F(CacheTest, ComputesAPreemptedSequenceAnew) {
   EXPECT_EQ(emitted[2], (std::vector<TokenId>{21, 22, 23, 24, 25, 26, 27, 28}));
 }
 
-TEST_F(CacheTest, ComputesOnlyWhatNoSequenceComputedBefore) {
+TEST_F(CacheTest, ComputesOnlyThePrefixThatNoSequenceComputedBefore) {
   Start first = start();
   first.tokens.assign(100, 10);
   first.spec.prompt_length = 100;

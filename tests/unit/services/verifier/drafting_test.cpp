@@ -10,8 +10,10 @@ namespace slipstream {
 namespace {
 
 using DraftingTest = VerifierStage;
+// Subjects that share this stage.
+using DrafterBackoff = DraftingTest;
 
-TEST_F(DraftingTest, AsksAFailingDrafterAtMostOnceInFiftySteps) {
+TEST_F(DrafterBackoff, AsksAFailingDrafterAtMostOnceInFiftySteps) {
   meet_drafter();
   const std::vector<int> asked = fail(2, 800);
   const auto late = std::ranges::count_if(asked, [](int step) { return step >= 400; });
@@ -19,7 +21,7 @@ TEST_F(DraftingTest, AsksAFailingDrafterAtMostOnceInFiftySteps) {
   EXPECT_GE(late, 1);
 }
 
-TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
+TEST_F(DrafterBackoff, VerifiesFewNodesUntilSomeAreAccepted) {
   meet_drafter();
   stage.hears(kRouter, second());
   std::vector<TreeNode> right;
@@ -33,7 +35,7 @@ TEST_F(DraftingTest, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
-TEST_F(DraftingTest, TellsADrafterWhatIsDoneToLogits) {
+TEST_F(DraftingTest, TellsADrafterTheLogitsParams) {
   meet_drafter();
   Start asks = second();
   asks.spec.logits_params = {.repetition_penalty = 1.5F, .bias = {{3, 1}}};
@@ -41,7 +43,7 @@ TEST_F(DraftingTest, TellsADrafterWhatIsDoneToLogits) {
   EXPECT_EQ(stage.says<Advance>().message.info->logits_params, asks.spec.logits_params);
 }
 
-TEST_F(DraftingTest, AttachesToNobodyWhoIsGone) {
+TEST_F(DraftingTest, AttachesToNoDrafterThatIsGone) {
   stage.hears(kRouter, start({{77, "tcp://drafter"}}));
   stage.up(kDrafter);
   stage.down(kDrafter);
@@ -134,9 +136,14 @@ class TwoDraftersTest : public DraftingTest {
   }
 };
 
-TEST_F(TwoDraftersTest, TheFirstOfTheListDrafts) { EXPECT_EQ(stage.says<Advance>().peer, kDrafter); }
+// Subjects that share this stage.
+using DrafterLoss = TwoDraftersTest;
+using DrafterExchange = TwoDraftersTest;
+using DrafterRestart = TwoDraftersTest;
 
-TEST_F(TwoDraftersTest, WhenItsDrafterGoesTheNextRoundIsTheOthers) {
+TEST_F(TwoDraftersTest, TheFirstDrafterOfTheListDrafts) { EXPECT_EQ(stage.says<Advance>().peer, kDrafter); }
+
+TEST_F(DrafterLoss, NextInListTakesOver) {
   stage.says<Advance>();
   stage.down(kDrafter);
   stage.waits(5ms);
@@ -181,20 +188,20 @@ TEST_F(TwoDraftersTest, AnOlderAssignIsDropped) {
   EXPECT_EQ(verifier.counters().fenced, 1);
 }
 
-TEST_F(TwoDraftersTest, ABusyDrafterMakesWayForTheNext) {
+TEST_F(DrafterExchange, ABusyDrafterMakesWayForTheNext) {
   answers(stage.says<Advance>(), NoNodes::busy);
   step();
   EXPECT_EQ(stage.says<Advance>().peer, kOther);
 }
 
-TEST_F(TwoDraftersTest, ALeavingDrafterIsAskedNoMore) {
+TEST_F(DrafterLoss, ALeavingDrafterIsAskedNoMore) {
   answers(stage.says<Advance>(), NoNodes::leaving);
   step();
   EXPECT_EQ(stage.says<Advance>().peer, kOther);
   EXPECT_TRUE(stage.silent<Release>()) << "it has forgotten all";
 }
 
-TEST_F(DraftingTest, AsksAgainWhereAnAttachIsNotAnswered) {
+TEST_F(DraftingTest, RepeatsAnAttachThatIsNotAnswered) {
   stage.hears(kRouter, start({kFirstRef}));
   stage.up(kDrafter);
   stage.says<Attach>();
@@ -227,7 +234,7 @@ TEST_F(DraftingTest, WarnsOfADrafterThatDoesNotFitAndSaysWhatToDo) {
   EXPECT_FALSE(stage.does<Note>().warning) << "that is as it should be";
 }
 
-TEST_F(TwoDraftersTest, ADrafterThatDoesNotKnowUsIsAttachedAnew) {
+TEST_F(DrafterRestart, ADrafterThatDoesNotKnowUsIsAttachedAnew) {
   stage.says<Advance>();
   const Attached stranger{.drafter = 79, .refusal = "attach first", .attach_first = true};
   stage.hears(kDrafter, stranger);
@@ -243,7 +250,7 @@ TEST_F(TwoDraftersTest, ADrafterThatDoesNotKnowUsIsAttachedAnew) {
   EXPECT_EQ(advance.message.fence.base_length, 0) << "another life knows nothing yet";
 }
 
-TEST_F(TwoDraftersTest, TheWordOfTheLifeBeforeGivesWayToThatOfNow) {
+TEST_F(DrafterRestart, TheAttachedOfItsFormerLifeGivesWayToThatOfNow) {
   stage.forget();
   stage.down(kDrafter);
   stage.up(kDrafter);
@@ -255,7 +262,7 @@ TEST_F(TwoDraftersTest, TheWordOfTheLifeBeforeGivesWayToThatOfNow) {
   EXPECT_EQ(stage.says<Advance>().peer, kOther);
 }
 
-TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
+TEST_F(DrafterExchange, TwoSlowDraftersAreExchangedLessAndLessOften) {
   Start longer = second();
   longer.spec.output_max = 900;
   longer.lease_ms = 600'000;
@@ -276,7 +283,7 @@ TEST_F(TwoDraftersTest, TwoSlowDraftersAreExchangedLessAndLessOften) {
   EXPECT_LE(asks, 40);
 }
 
-TEST_F(TwoDraftersTest, ANewDrafterDoesNotInheritTheGap) {
+TEST_F(DrafterExchange, ANewDrafterDoesNotInheritTheBackoff) {
   for (int i = 0; i < 10; ++i) {
     if (stage.rests()) stage.waits(5ms);
     step();
@@ -291,7 +298,7 @@ TEST_F(TwoDraftersTest, ANewDrafterDoesNotInheritTheGap) {
   ADD_FAILURE() << "it never got its chance";
 }
 
-TEST_F(TwoDraftersTest, ADrafterThatIsAlwaysLateMakesWayForTheNext) {
+TEST_F(DrafterExchange, ADrafterThatIsAlwaysLateMakesWayForTheNext) {
   int steps = 0;
   for (; steps < 20; ++steps) {
     stage.waits(5ms);

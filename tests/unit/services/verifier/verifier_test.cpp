@@ -9,6 +9,17 @@ namespace slipstream {
 namespace {
 
 using VerifierTest = VerifierStage;
+// Subjects that share this stage.
+using PlainDecoding = VerifierTest;
+using LateTree = VerifierTest;
+using StaleTree = VerifierTest;
+using InvalidTree = VerifierTest;
+using ParkedTree = VerifierTest;
+using TokenDelivery = VerifierTest;
+using VerifierDraining = VerifierTest;
+using SequenceLease = VerifierTest;
+using NonFiniteLogits = VerifierTest;
+using StepResult = VerifierTest;
 
 TEST_F(VerifierTest, SaysHelloAndHeartbeats) {
   EXPECT_EQ(stage.says<Hello>().message.incarnation, 5U);
@@ -23,7 +34,7 @@ TEST_F(VerifierTest, AnswersARepeatedStartOnceMoreAndStartsOnce) {
   EXPECT_EQ(verifier.counters().sequences_started, 1U);
 }
 
-TEST_F(VerifierTest, DecodesPlainlyWithoutDrafters) {
+TEST_F(PlainDecoding, NeedsNoDrafter) {
   stage.hears(kRouter, start());
   EXPECT_EQ(runs().token, (std::vector<int32_t>{10, 11, 12}));  // two rows of prompt, then the root
   EXPECT_EQ(plan->wanted, std::vector<int32_t>{2});
@@ -59,7 +70,7 @@ TEST_F(VerifierTest, EmitsTheAcceptedPathAndOneMore) {
   EXPECT_FALSE(next.info.has_value());
 }
 
-TEST_F(VerifierTest, GoesOnPlainlyWhenTheTreeIsLate) {
+TEST_F(LateTree, LeavesItsRoundPlain) {
   meet_drafter();
   stage.hears(kRouter, second());
   const auto advance = stage.says<Advance>();
@@ -74,7 +85,7 @@ TEST_F(VerifierTest, GoesOnPlainlyWhenTheTreeIsLate) {
   EXPECT_EQ(verifier.counters().missed_deadlines, 1U);
 }
 
-TEST_F(VerifierTest, NeverVerifiesATreeOfAnotherPrefix) {
+TEST_F(StaleTree, OfAnotherPrefixIsNeverVerified) {
   meet_drafter();
   stage.hears(kRouter, second());
   Tree wrong = tree({{13, kRoot, .9F}}, stage.says<Advance>());
@@ -84,7 +95,7 @@ TEST_F(VerifierTest, NeverVerifiesATreeOfAnotherPrefix) {
   EXPECT_TRUE(stage.rests());
 }
 
-TEST_F(VerifierTest, CutsADrafterAfterThreeImpossibleTrees) {
+TEST_F(InvalidTree, CutsItsDrafterAtTheThird) {
   meet_drafter();
   stage.hears(kRouter, second());
   const Tree hostile = tree({{13, 5, .9F}}, stage.says<Advance>());  // a parent that comes later
@@ -95,7 +106,7 @@ TEST_F(VerifierTest, CutsADrafterAfterThreeImpossibleTrees) {
   EXPECT_EQ(runs().rows(), 3);
 }
 
-TEST_F(VerifierTest, ParksATreeForALongerBaseUntilTheCommitReachesIt) {
+TEST_F(ParkedTree, WaitsUntilTheCommitReachesItsBase) {
   meet_drafter();
   stage.hears(kRouter, second());
   const auto advance = stage.says<Advance>();
@@ -125,7 +136,7 @@ TEST_F(VerifierTest, StopsAtAStopTokenInsideTheAcceptedPath) {
   EXPECT_EQ(stage.says<Release>().message.sequence.counter, 2U);
 }
 
-TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
+TEST_F(TokenDelivery, KeepsTheFinishUntilItIsAcked) {
   Start start = this->start();
   start.spec.output_max = 1;
   stage.hears(kRouter, start);
@@ -141,7 +152,7 @@ TEST_F(VerifierTest, KeepsTheFinishUntilItIsAcked) {
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
-TEST_F(VerifierTest, ARouterThatIsBehindGetsTheRestInOneMessage) {
+TEST_F(TokenDelivery, ARouterThatIsBehindGetsTheRestInOneMessage) {
   stage.hears(kRouter, start());
   for (int step = 0; step < kTokensInFlight + 5; ++step) {
     runs();
@@ -155,7 +166,7 @@ TEST_F(VerifierTest, ARouterThatIsBehindGetsTheRestInOneMessage) {
   EXPECT_EQ(rest.ids.size(), 5U);
 }
 
-TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
+TEST_F(TokenDelivery, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
   Start start = this->start();
   start.spec.output_max = 1;
   start.lease_ms = 10'000;
@@ -172,7 +183,7 @@ TEST_F(VerifierTest, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
-TEST_F(VerifierTest, TellsWhoAcksASequenceThatIsNotHere) {
+TEST_F(TokenDelivery, TellsARouterThatAcksASequenceWhichIsNotHere) {
   Start start = this->start();
   start.spec.output_max = 1;
   start.lease_ms = 500;
@@ -200,13 +211,13 @@ TEST_F(VerifierTest, CountsAStepWhenItHasEnded) {
   EXPECT_EQ(verifier.counters().steps, 1U);
 }
 
-TEST_F(VerifierTest, IsDrainingOnceToldToStop) {
+TEST_F(VerifierDraining, BeginsWhenToldToStop) {
   EXPECT_FALSE(verifier.counters().worker.draining);
   stage.hears(Peer{0}, Drain{"told to stop"});
   EXPECT_TRUE(verifier.counters().worker.draining);
 }
 
-TEST_F(VerifierTest, FreesASequenceWhoseLeaseNobodyRenews) {
+TEST_F(SequenceLease, FreesASequenceWhenNobodyRenewsIt) {
   stage.hears(kRouter, start());
   runs();
   sample_token();
@@ -251,7 +262,7 @@ TEST_F(VerifierWithTwoRouters, LeaseIsNotRenewedByAnotherLink) {
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
-TEST_F(VerifierTest, FailsOnlyTheSequenceWhoseLogitsAreNotFinite) {
+TEST_F(NonFiniteLogits, FailTheirSequenceOnly) {
   stage.hears(kRouter, start());
   Start other = start();
   other.sequence.counter = 2;
@@ -288,14 +299,14 @@ TEST_F(VerifierTest, AnswersAResyncFromWhereTheDrafterIs) {
   EXPECT_THAT(rest.message.tokens, testing::ElementsAre(12));
 }
 
-TEST_F(VerifierTest, TellsARouterThatWelcomesItAgainThatItIsLeaving) {
+TEST_F(VerifierDraining, IsToldToARouterThatWelcomesTheVerifierAgain) {
   stage.tell(From<Drain>{Peer{}, {"told to stop"}});
   EXPECT_EQ(stage.says<Leaving>().peer, kRouter);
   stage.hears(kRouter, Welcome{.router = 4, .heartbeat_ms = 100000});
   EXPECT_EQ(stage.says<Leaving>().peer, kRouter);
 }
 
-TEST_F(VerifierTest, SaysThatItIsLeavingWithEachHeartbeat) {
+TEST_F(VerifierDraining, IsToldWithEachHeartbeat) {
   stage.tell(From<Drain>{Peer{}, {"told to stop"}});
   stage.forget();  // and lost
   stage.waits(100s);
@@ -335,7 +346,7 @@ TEST_F(VerifierTest, ListensToNoOtherRouterAboutASequence) {
   EXPECT_EQ(verifier.counters().sequences_replaced, 0U);
 }
 
-TEST_F(VerifierTest, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {
+TEST_F(TokenDelivery, SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked) {
   const Start start = this->start();
   stage.hears(kRouter, start);
   runs();
@@ -371,7 +382,7 @@ TEST_F(VerifierTest, FreesTheCacheOfASequenceWhoseStepFailed) {
 
 // A Cancel and the same Start again while a step runs: its result belongs to the life that has
 // ended.
-TEST_F(VerifierTest, GivesAStepsResultToTheLifeItWasComputedFor) {
+TEST_F(StepResult, GoesToTheLifeThatItWasComputedFor) {
   Start start = this->start();
   start.tokens.assign(600, 10);
   start.spec.prompt_length = 600;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/common/sampling/goodness_of_fit.h"
+#include "tests/distributions/goodness_of_fit.h"
 
 namespace slipstream {
 namespace {

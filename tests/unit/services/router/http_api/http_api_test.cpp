@@ -143,7 +143,10 @@ TEST_F(HttpApiTest, EndsAStreamThatFailsMidwayWithAnErrorAndNoDone) {
   EXPECT_EQ(json::parse(got.events.back())["error"]["message"], "lost");
 }
 
-TEST_F(HttpApiTest, AbandonsWhenTheClientGoes) {
+// Subjects that share this stage.
+using ClientLoss = HttpApiTest;
+
+TEST_F(ClientLoss, AbandonsTheRequest) {
   const auto request = ask(R"("stream":true)");
   auto client = std::async(std::launch::async, [&] {
     http::Client("127.0.0.1", server.port(), kPatience).post_stream("/v1/chat/completions", request, [](auto) {
@@ -186,7 +189,7 @@ TEST_F(HttpApiTest, SaysTooManyWhenNoMoreChatsMayWaitToBeTokenised) {
   EXPECT_EQ(second.get().status, 200);
 }
 
-TEST_F(HttpApiTest, AbandonsAChatWhoseClientWentBeforeItWasTokenised) {
+TEST_F(ClientLoss, AbandonsAChatThatIsNotTokenisedYet) {
   HeldText held(text);
   WireClient client(server.port());
   const std::string body = ask();
