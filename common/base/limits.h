@@ -1,4 +1,5 @@
-// The bounds of the system. Each name contains the unit: nodes, tokens, bytes, messages, Us, Ms.
+// The bounds of the system. Names of sizes and durations contain the unit (tokens, bytes, Us, Ms);
+// the others are counts.
 //
 // Reaching a bound is counted by a metric (metrics/names.h). If a client caused it, the client gets
 // an error that states the bound.
@@ -21,7 +22,7 @@ inline constexpr int kStopIdsMax = 32;           // token ids that end a sequenc
 inline constexpr int kStopStringsMax = 4;        // as OpenAI's API has it
 inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
-inline constexpr int kChoicesMax = 8;  // the field `n` of a request
+inline constexpr int kChoicesMax = 8;  // reserved for the field `n` of a request: the API refuses n > 1 today
 
 // LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
 // Advance beside kAdvanceTokensMax tokens.

@@ -6,8 +6,8 @@
 //   end      once
 //
 // A method keeps its own state of each sequence and has no policy: how large a tree may be comes
-// with each ask. The caller (draft_job.h) has checked that calls are in order and up to date, so a
-// method trusts its input. Threads: the compute thread calls it.
+// with each ask. The caller (services/drafter/draft_job.h) has checked that calls are in order and
+// up to date, so a method trusts its input. Threads: the compute thread calls it.
 #pragma once
 
 #include <cstdint>

@@ -133,7 +133,7 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
       drafts[i] = DraftTree();
     }
   }
-  Result<void> done = learn(trees);
+  Result<void> done = prefill(trees);
   if (done) done = grow(trees);
   if (!done) {
     for (GrowingTree& tree : trees) tree.sequence->context.forget();
@@ -151,7 +151,7 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
 // The first pass. First the sequences that miss few rows, with their roots: they draft in this job.
 // The remaining rows prefill the other sequences. Those do not get their roots even if they become
 // complete: their verifier has likely stopped waiting, and the next ask may want another tree.
-Result<void> SmallLm::learn(std::vector<GrowingTree>& trees) {
+Result<void> SmallLm::prefill(std::vector<GrowingTree>& trees) {
   plan_.clear();
   const auto missing = [](const GrowingTree& tree) { return tree.sequence->context.prefill_rows(); };
   for (GrowingTree& tree : trees) {

@@ -95,7 +95,7 @@ class SmallLm final : public Method {
   SmallLm(LanguageModel model, const SmallLmOptions& options);
   CachedSequence* longest_idle();  // the next sequence to evict, none of this job; null: no other holds blocks
   std::optional<GrowingTree> begin_tree(const DraftAsk& ask);
-  Result<void> learn(std::vector<GrowingTree>& trees);
+  Result<void> prefill(std::vector<GrowingTree>& trees);
   Result<void> grow(std::vector<GrowingTree>& trees);
   void add_frontier(GrowingTree& tree, int32_t context_rows);
   Result<void> run(std::vector<GrowingTree>& trees);

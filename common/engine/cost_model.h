@@ -8,8 +8,9 @@
 //   reads     cache positions that a sequence's rows see, counted once per sequence: dominates decoding behind long contexts
 //   overhead  time beside the forward pass (hand-over, messages)
 //
-// The verifier measures T and the prices at start (calibrate.h). After every step, ran() compares
-// the measured time with the prediction, surprise = measured / predicted - 1, and corrects
+// The verifier measures T and the prices at start (services/verifier/calibrate.h). After every
+// step, ran() compares the measured time with the prediction, surprise = measured / predicted - 1,
+// and corrects
 //
 //   speed      by kCostSpeedWeight * surprise: fast, because a busy neighbour slows everything down
 //   each term  by kCostShapeWeight * surprise * the term's share of the prediction: slow

@@ -78,10 +78,14 @@ enum class Finish : uint8_t { none, stop, length, cancelled, error };
 //   received = accepted + rejected + unreached + trimmed + late + stale + invalid + held
 //
 //   accepted, rejected    verified
-//   unreached             below a rejected node
-//   trimmed               left out of the step, by the row budget
-//   late                  for an older round, or arrived after the step of their round had begun
-//   stale                 their fence does not match, or they came from another drafter
+//   unreached             below a rejected node, or behind a stop token or the length limit
+//   trimmed               cut before the pass: beyond the step's rows, the nodes that the sequence
+//                         may use now, the model's context or the cache's room
+//   late                  for an older round, or arrived after the step of their round had begun,
+//                         or after the sequence had finished
+//   stale                 their fence does not match otherwise, they were not asked for, or their
+//                         round had an answer already; or they were parked or held, and never
+//                         verified
 //   invalid               no valid tree
 //   held                  arrived, not settled yet
 struct SpeculationReport {

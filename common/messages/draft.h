@@ -2,7 +2,8 @@
 // docs/design/WIRE.md, section 6.
 //
 // Each message is delivered at most once. A tree whose fence does not match the verifier's state is
-// dropped and counted, and is never verified.
+// dropped and counted, and is never verified, unless it is ahead (its base is longer): then it may
+// be parked until the verifier reaches its base.
 #pragma once
 
 #include <optional>
@@ -36,9 +37,9 @@ struct Attached {
 };
 
 // Says which state of a sequence a message refers to. The receiver compares it with its own state:
-// a verifier drops a tree that does not match, and a drafter drops an old Advance and answers any
-// other that does not match with a Resync. The base is the tokens [0, base_length) of the sequence,
-// prompt included.
+// a verifier drops a tree that does not match, unless it is ahead, and a drafter drops an old
+// Advance and answers any other that does not match with a Resync. The base is the tokens [0,
+// base_length) of the sequence, prompt included.
 struct Fence {
   SequenceId sequence;
   Epoch epoch = 0;
@@ -54,7 +55,7 @@ struct Fence {
 struct Advance {
   Fence fence;                  // its base is what the drafter holds before `tokens`
   std::vector<TokenId> tokens;  // follow the base
-  bool draft = true;            // answer with a Tree; false: a part of a long prompt, or the draft back-off asks for none
+  bool draft = true;            // answer with a Tree; false: more tokens of this round follow
   Tuning tuning;
   std::optional<GenerationSpec> info;  // drafter_part() of the request; present if the base length is 0
   bool operator==(const Advance&) const = default;

@@ -63,12 +63,12 @@ inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
 inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",
                                                      "Rounds whose tree was not there in time."};
 inline constexpr MetricName kVerifierMetDeadlines{"slipstream_verifier_met_deadlines_total",
-                                                  "Rounds whose tree, or the word that there is none, was there in time."};
+                                                  "Rounds whose tree, or the message that there is none, was there in time."};
 inline constexpr MetricName kVerifierSampledGivenUp{
     "slipstream_verifier_sampled_rounds_given_up_total",
     "Rounds of the ratio family that went on without the tree they had asked for."};
 inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
-                                                     "Rounds for which the guard asked for no draft."};
+                                                     "Rounds for which the back-off asked for no draft."};
 inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_trees_total",
                                                  "Trees that came for a longer base than the sequence had, and were kept."};
 inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked_trees_used_total",
@@ -77,7 +77,7 @@ inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked
 inline constexpr MetricName kVerifierLoadSeconds{"slipstream_verifier_load_seconds",
                                                  "What the model's load took, by part: read, pack, trial."};
 // Verifier: steps.
-inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, choosing included."};
+inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_seconds", "One forward pass, sampling included."};
 inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",
                                                      "A round's time that is not the forward pass: draft wait, loop, wire."};
 inline constexpr MetricName kVerifierDraftWaitSeconds{"slipstream_verifier_draft_wait_seconds_total",
@@ -86,14 +86,15 @@ inline constexpr MetricName kVerifierUnwaitedSteps{
     "slipstream_verifier_unwaited_steps_total",
     "Steps that did not wait for a tree that was due: the wait could not be paid for."};
 inline constexpr MetricName kVerifierStepRows{"slipstream_verifier_step_rows_total", "Rows computed in all steps."};
-inline constexpr MetricName kVerifierStepCostSeconds{"slipstream_verifier_step_cost_seconds",
-                                                     "What the cost model expects of a step of so many rows without context."};
+inline constexpr MetricName kVerifierStepCostSeconds{
+    "slipstream_verifier_step_cost_seconds", "What the cost model expects of a step of this many rows without context."};
 inline constexpr MetricName kVerifierStepOverheadSeconds{"slipstream_verifier_step_overhead_seconds",
-                                                         "What a step takes beside its forward pass, of late."};
+                                                         "What a step takes beside its forward pass, recently."};
 inline constexpr MetricName kVerifierPairCostSeconds{"slipstream_verifier_pair_cost_seconds",
-                                                     "What it adds for each pair of a row and a position that it sees."};
+                                                     "Expected seconds for each pair of a row and a position that it sees."};
 inline constexpr MetricName kVerifierReadCostSeconds{
-    "slipstream_verifier_read_cost_seconds", "What it adds for each position that a sequence sees, once for all of its rows."};
+    "slipstream_verifier_read_cost_seconds",
+    "Expected seconds for each position that a sequence sees, once for all of its rows."};
 inline constexpr MetricName kVerifierCostError{"slipstream_verifier_step_cost_error_ratio",
                                                "How far off the cost model was, relative to what it expected."};
 inline constexpr MetricName kVerifierAffordableNodes{"slipstream_verifier_affordable_nodes",
@@ -110,20 +111,21 @@ inline constexpr MetricName kVerifierSequencesLive{"slipstream_verifier_sequence
 inline constexpr MetricName kVerifierSequencesWaiting{"slipstream_verifier_sequences_waiting",
                                                       "Sequences without a cache block now."};
 inline constexpr MetricName kVerifierPreempted{"slipstream_verifier_preempted_total",
-                                               "Sequences that gave their cache to an older one, to be computed anew."};
+                                               "Sequences that gave their cache to an older one and are computed again later."};
 inline constexpr MetricName kVerifierBlocksFree{"slipstream_verifier_cache_blocks_free", "Cache blocks free now."};
 inline constexpr MetricName kVerifierBlocksKept{"slipstream_verifier_prefix_blocks",
                                                 "Cache blocks that the prefix cache keeps now, in use or not."};
 inline constexpr MetricName kVerifierPrefixTokens{"slipstream_verifier_prefix_tokens_total",
                                                   "Tokens found in the prefix cache and not computed."};
 inline constexpr MetricName kVerifierPrefixesEvicted{"slipstream_verifier_prefix_evictions_total",
-                                                     "Blocks that the prefix cache gave up for want of room."};
+                                                     "Blocks that the prefix cache gave up because room was needed."};
 inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_tokens_total", "Prompt tokens taken on."};
 inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
 // Verifier: peers.
-inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total", "Drafters brought up to date on their word."};
+inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total",
+                                             "Resyncs: drafters that said what they hold, and were sent the rest."};
 inline constexpr MetricName kVerifierAttachesRepeated{"slipstream_verifier_attaches_repeated_total",
-                                                      "Attaches sent again as a drafter had not answered."};
+                                                      "Attaches sent again because a drafter had not answered."};
 inline constexpr MetricName kVerifierAttachesWaiting{"slipstream_verifier_attaches_waiting",
                                                      "Drafters that are connected and have not answered an Attach yet."};
 inline constexpr MetricName kVerifierPeerFaults{"slipstream_verifier_peer_faults_total",
@@ -134,20 +136,20 @@ inline constexpr MetricName kDrafterAsks{"slipstream_drafter_asks_total", "Trees
 inline constexpr MetricName kDrafterAnswers{"slipstream_drafter_answers_total",
                                             "Asks by what became of them: tree, empty (with a reason), overtaken."};
 inline constexpr MetricName kDrafterNodes{"slipstream_drafter_nodes_total",
-                                          "Nodes drafted, by fate: sent, or discarded as a newer round had come."};
+                                          "Nodes drafted, by fate: sent, or discarded because a newer round had come."};
 inline constexpr MetricName kDrafterDraftSeconds{"slipstream_drafter_draft_seconds", "One draft job, with all its asks."};
 inline constexpr MetricName kDrafterFailedJobs{"slipstream_drafter_failed_jobs_total", "Draft jobs that failed."};
 inline constexpr MetricName kDrafterPasses{"slipstream_drafter_passes_total", "Forward passes of the draft model."};
 inline constexpr MetricName kDrafterPassRows{"slipstream_drafter_pass_rows_total", "Rows of all those passes."};
 inline constexpr MetricName kDrafterPrefixTokens{
     "slipstream_drafter_prefix_tokens_total", "Tokens whose K and V the prefix cache had, and which were not computed again."};
-inline constexpr MetricName kDrafterEvictions{"slipstream_drafter_evictions_total",
-                                              "Sequences whose cache went to others, to be computed anew when asked for."};
+inline constexpr MetricName kDrafterEvictions{
+    "slipstream_drafter_evictions_total", "Sequences whose cache went to others; computed again when a draft is asked for."};
 // Drafter: sequences.
 inline constexpr MetricName kDrafterAdvances{"slipstream_drafter_advances_total",
                                              "Advances by outcome: applied, stale, resync, busy, leaving, invalid."};
 inline constexpr MetricName kDrafterSequencesBegun{"slipstream_drafter_sequences_begun_total",
-                                                   "Sequences begun, or begun anew."};
+                                                   "Sequences begun, or begun again."};
 inline constexpr MetricName kDrafterSequencesEnded{
     "slipstream_drafter_sequences_ended_total",
     "Sequences forgotten: released, or freed as idle, orphaned or of another prefix."};
@@ -166,13 +168,13 @@ inline constexpr MetricName kNodeDropped{
     "slipstream_node_dropped_total",
     "What the loop turned away, by limit or fault: peer_full, peer_gone, inbox_full, envelope, undecodable, misdirected."};
 inline constexpr MetricName kNodeConnections{"slipstream_node_connections",
-                                             "Connections open now, of those who connected here."};
+                                             "Open connections of other processes that connected here."};
 inline constexpr MetricName kNodeConnectionsCut{
     "slipstream_node_connections_cut_total",
     "Connections of other processes that were cut: held, speechless, too_many, frames, revoked."};
 inline constexpr MetricName kNodeHandshakesFailed{
     "slipstream_node_handshakes_failed_total",
-    "Connections that never stood, of both directions, by why: key, protocol, unfinished."};
+    "Connections whose handshake failed, in both directions, by why: key, protocol, unfinished."};
 // Every process: its HTTP side.
 inline constexpr MetricName kHttpConnections{"slipstream_http_connections", "HTTP connections open now."};
 inline constexpr MetricName kHttpRequests{"slipstream_http_requests_total", "HTTP requests read whole."};

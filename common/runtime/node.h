@@ -80,7 +80,7 @@ class Node {
   //   4. The inbox closes. If the actor is still not done, it is given `final_event`, if any.
   //   5. The transport closes. The last frames have kDrainLinger to leave.
   struct DrainPlan {
-    Event words;
+    Event words;  // the event "drain" of step 2
     std::chrono::milliseconds grace{0};
     std::function<bool(const A&)> done = [](const A&) { return true; };
     std::optional<Event> final_event = std::nullopt;

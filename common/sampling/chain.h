@@ -10,8 +10,8 @@
 // it is never kept.
 //
 // Probabilities are integers, round(exp(s_v - s_max) * 2^44), by arithmetic of our own
-// (exp_fixed.h). Sums of integers are exact, so no result depends on the order of a sum
-// (docs/design/NOISE.md, section 6).
+// (kernels/exact/exp_fixed.h). Sums of integers are exact, so no result depends on the order of a
+// sum (docs/design/NOISE.md, section 6).
 #pragma once
 
 #include <array>

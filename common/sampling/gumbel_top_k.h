@@ -3,8 +3,8 @@
 //   key_v = (double)s_v + gumbel(seed, choice, position, v)
 //
 // in falling order, the lowest id first on ties. s_v is the scaled logit of chain.h, gumbel() the
-// noise of noise.h. The first of them is the sampled token (Gumbel-max); all k are a sample without
-// replacement (Kool et al., 1903.06059).
+// noise of kernels/exact/noise.h. The first of them is the sampled token (Gumbel-max); all k are a
+// sample without replacement (Kool et al., 1903.06059).
 //
 // Noise costs far more than a comparison. Upper bounds of a key therefore skip whole blocks and
 // single tokens that cannot be among the k. The bounds are proven, so the result equals that of a
@@ -78,8 +78,8 @@ class GumbelTopK {
  public:
   explicit GumbelTopK(const NoiseKey& key) : key_(key) {}
 
-  // Adds a token whose noise level (noise.h) is known. The bound is rounded like the key, and
-  // rounding is monotone, so a token whose bound is below the threshold cannot reach it.
+  // Adds a token whose noise level (kernels/exact/noise.h) is known. The bound is rounded like the
+  // key, and rounding is monotone, so a token whose bound is below the threshold cannot reach it.
   void add(TokenId token, float scaled, uint8_t level) {
     if (static_cast<double>(scaled) + level * kNoiseLevelNats < threshold()) return;
     add_key(token, scaled, noise_word(key_, static_cast<uint32_t>(token), 0));

@@ -18,8 +18,8 @@ float logprob(double logit, double normaliser) {
 
 }  // namespace
 
-// The sum of exponentials is an integer (exp_fixed.h), so logprobs do not depend on the
-// instruction path.
+// The sum of exponentials is an integer (kernels/exact/exp_fixed.h), so logprobs do not depend on
+// the instruction path.
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch) {
   CHECK(top >= 0 && top <= kTopLogprobsMax, "{} alternatives were asked for; {} are the most", top, kTopLogprobsMax);
   const RowScan scan = scan_row(*scratch.kernels, logits, 1.0F, nullptr, scratch.block_max);

@@ -1,6 +1,6 @@
-// Caches the noise levels (noise.h) of whole vocabularies. Rows at the same output position of a
-// sequence share their noise, for example the siblings of a tree and the same position in the next
-// step. Not thread-safe; allocates only while it grows.
+// Caches the noise levels (kernels/exact/noise.h) of whole vocabularies. Rows at the same output
+// position of a sequence share their noise, for example the siblings of a tree and the same
+// position in the next step. Not thread-safe; allocates only while it grows.
 #pragma once
 
 #include <array>

@@ -4,8 +4,9 @@
 //   temperature 0   argmax_v logit_v
 //   otherwise       argmax_v (double)s_v + gumbel(seed, choice, position, v)   over the tokens that the chain keeps
 //
-// Ties go to the lowest id. s_v is the scaled logit of chain.h, gumbel() the noise of noise.h. The
-// token is distributed as softmax(s) over the kept tokens (the Gumbel-max trick).
+// Ties go to the lowest id. s_v is the scaled logit of chain.h, gumbel() the noise of
+// kernels/exact/noise.h. The token is distributed as softmax(s) over the kept tokens (the
+// Gumbel-max trick).
 #pragma once
 
 #include <span>

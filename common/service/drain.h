@@ -11,10 +11,10 @@
 
 namespace slipstream {
 
-template <class Counters>
 // Make the two log lines:
 //   told_to_stop   from the counters when the stop was requested
 //   stopped        from the counters at that time, and at the end of the drain
+template <class Counters>
 struct DrainWords {
   std::function<std::string(const Counters& now)> told_to_stop;
   std::function<std::string(const Counters& when_told, const Counters& now)> stopped;

@@ -52,7 +52,7 @@ class DraftBackoff {
   int empty_gap_ = 0;         // plain steps between two asks while trees come empty
   int plain_steps_left_ = 0;  // until the next draft
   int affordable_ = kTreeNodesMax;
-  int unaffordable_steps_ = 0;  // plain steps without a row budget, since the last draft
+  int unaffordable_steps_ = 0;  // plain steps with a row budget of 0, since the last draft
 };
 
 }  // namespace slipstream

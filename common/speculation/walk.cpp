@@ -25,7 +25,7 @@ Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
   // Whether the children of a node were compared with the target's token: the node is the root or
   // was accepted, and the round was not cut at it. A round that was cut ended with the last kept
   // token, so the children behind that one were never compared.
-  const auto judged = [&](int parent) {
+  const auto compared = [&](int parent) {
     if (parent == kRoot) return kept == taken || kept > 0;
     const auto place = std::ranges::find(walk.accepted, parent) - walk.accepted.begin();
     return place < kept && (place + 1 < kept || kept == taken);
@@ -35,7 +35,7 @@ Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
     const auto place = std::ranges::find(walk.accepted, node) - walk.accepted.begin();
     if (place < kept) {
       ++fates.accepted;
-    } else if (judged(tree.nodes()[node].parent)) {
+    } else if (compared(tree.nodes()[node].parent)) {
       ++fates.rejected;
     } else {
       ++fates.unreached;

@@ -8,9 +8,9 @@
 //   stops.push("\n\nc");  // "", stopped
 //
 // Held back is the longest suffix of the text that is a beginning of a stop string: at most one
-// byte less than the longest one (limits.h, kStopStringBytesMax). If several stop strings occur,
-// the one that ends first counts, and the longer one of two that end together. So the result does
-// not depend on how the text was cut into pieces.
+// byte less than the longest one (common/base/limits.h, kStopStringBytesMax). If several stop
+// strings occur, the one that ends first counts, and the longer one of two that end together. So
+// the result does not depend on how the text was cut into pieces.
 #pragma once
 
 #include <string>

@@ -25,22 +25,22 @@ Lead lead_of(uint8_t byte) {
 }
 
 // What some bytes begin with.
-struct RejectionResult {
+struct Utf8Part {
   size_t size = 0;  // bytes of the character, or of the ill-formed or unfinished part; at least 1
   enum { kWhole, kIllFormed, kUnfinished } state = kIllFormed;
 };
 
 // bytes: not empty. An ill-formed part ends before the first byte that cannot continue it, which
 // may begin the next character.
-RejectionResult judge(std::string_view bytes) {
+Utf8Part next_part(std::string_view bytes) {
   const Lead lead = lead_of(static_cast<uint8_t>(bytes[0]));
-  if (lead.size == 0) return {1, RejectionResult::kIllFormed};
+  if (lead.size == 0) return {1, Utf8Part::kIllFormed};
   for (size_t i = 1; i < lead.size; ++i) {
-    if (i == bytes.size()) return {i, RejectionResult::kUnfinished};
+    if (i == bytes.size()) return {i, Utf8Part::kUnfinished};
     const auto byte = static_cast<uint8_t>(bytes[i]);
-    if (byte < (i == 1 ? lead.low : 0x80) || byte > (i == 1 ? lead.high : 0xBF)) return {i, RejectionResult::kIllFormed};
+    if (byte < (i == 1 ? lead.low : 0x80) || byte > (i == 1 ? lead.high : 0xBF)) return {i, Utf8Part::kIllFormed};
   }
-  return {lead.size, RejectionResult::kWhole};
+  return {lead.size, Utf8Part::kWhole};
 }
 
 }  // namespace
@@ -50,10 +50,10 @@ std::string take_utf8(std::string& bytes) {
   size_t at = 0;
   while (at < bytes.size()) {
     const std::string_view rest = std::string_view(bytes).substr(at);
-    const RejectionResult judged = judge(rest);
-    if (judged.state == RejectionResult::kUnfinished) break;
-    text += judged.state == RejectionResult::kWhole ? rest.substr(0, judged.size) : kReplacement;
-    at += judged.size;
+    const Utf8Part part = next_part(rest);
+    if (part.state == Utf8Part::kUnfinished) break;
+    text += part.state == Utf8Part::kWhole ? rest.substr(0, part.size) : kReplacement;
+    at += part.size;
   }
   bytes.erase(0, at);
   return text;

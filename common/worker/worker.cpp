@@ -22,18 +22,18 @@ WorkerCounters Worker::counters() const {
           .duplicate_routers = membership_.duplicates()};
 }
 
-void Worker::take(const Woke&, Time, WorkerEffects effects) {
+void Worker::on(const Woke&, Time, WorkerEffects effects) {
   alarm_.reset();  // it has rung: the driver has none now
   if (!std::exchange(connected_, true)) membership_.connect(effects);
 }
 
-void Worker::take(const PeerUp& up, Time now, WorkerEffects) { membership_.up(up.peer, now); }
-void Worker::take(const PeerDown& down, Time, WorkerEffects effects) { membership_.down(down.peer, effects); }
-void Worker::take(const From<Welcome>& from, Time now, WorkerEffects effects) { membership_.welcomed(from, now, effects); }
-void Worker::take(const From<Refuse>& from, Time, WorkerEffects effects) { membership_.refused(from, effects); }
-void Worker::take(const From<RouterHeartbeat>& from, Time now, WorkerEffects) { membership_.heard(from, now); }
+void Worker::on(const PeerUp& up, Time now, WorkerEffects) { membership_.up(up.peer, now); }
+void Worker::on(const PeerDown& down, Time, WorkerEffects effects) { membership_.down(down.peer, effects); }
+void Worker::on(const From<Welcome>& from, Time now, WorkerEffects effects) { membership_.welcomed(from, now, effects); }
+void Worker::on(const From<Refuse>& from, Time, WorkerEffects effects) { membership_.refused(from, effects); }
+void Worker::on(const From<RouterHeartbeat>& from, Time now, WorkerEffects) { membership_.heard(from, now); }
 
-void Worker::take(const From<Drain>& from, Time, WorkerEffects effects) {
+void Worker::on(const From<Drain>& from, Time, WorkerEffects effects) {
   if (!std::exchange(draining_, true)) membership_.leave(from.message.reason, effects);
 }
 

@@ -62,13 +62,13 @@ class Worker {
   WorkerCounters counters() const;
 
   // Events of any peer may be passed. Link events of peers that are no routers change nothing.
-  void take(const Woke&, Time now, WorkerEffects effects);  // the first call connects to the routers
-  void take(const PeerUp& up, Time now, WorkerEffects effects);
-  void take(const PeerDown& down, Time now, WorkerEffects effects);
-  void take(const From<Welcome>& from, Time now, WorkerEffects effects);
-  void take(const From<Refuse>& from, Time now, WorkerEffects effects);
-  void take(const From<RouterHeartbeat>& from, Time now, WorkerEffects effects);
-  void take(const From<Drain>& from, Time now, WorkerEffects effects);  // a second one changes nothing
+  void on(const Woke&, Time now, WorkerEffects effects);  // the first call connects to the routers
+  void on(const PeerUp& up, Time now, WorkerEffects effects);
+  void on(const PeerDown& down, Time now, WorkerEffects effects);
+  void on(const From<Welcome>& from, Time now, WorkerEffects effects);
+  void on(const From<Refuse>& from, Time now, WorkerEffects effects);
+  void on(const From<RouterHeartbeat>& from, Time now, WorkerEffects effects);
+  void on(const From<Drain>& from, Time now, WorkerEffects effects);  // a second one changes nothing
 
   // A compute job of this duration has ended.
   void computed(Time duration) { busy_.add(duration); }

@@ -55,7 +55,7 @@ void ConnectionGuard::before_reading() {
 
 std::vector<int> ConnectionGuard::after_reading() {
   std::vector<int> held;
-  for (const Cut& cut : watch_.judge()) {
+  for (const Cut& cut : watch_.check()) {
     carry_out(cut);
     if (cut.why == CutReason::held) held.push_back(cut.fd);
   }

@@ -38,12 +38,12 @@ void ConnectionWatch::read(Time now, const Taken& taken) {
   turns_ = 0;
 }
 
-std::vector<Cut> ConnectionWatch::judge() {
+std::vector<Cut> ConnectionWatch::check() {
   std::vector<Cut> cuts;
   if (!reading_ || (!emptied_ && turns_ < 2 * connections_.size() + kTurnsSlack)) return cuts;
   reading_ = false;
-  judge_held(cuts);
-  if (side_ == Side::bound) judge_numbers(cuts);
+  check_held(cuts);
+  if (side_ == Side::bound) check_numbers(cuts);
   return cuts;
 }
 
@@ -53,7 +53,7 @@ std::vector<Cut> ConnectionWatch::judge() {
 // and delivered within the round makes `held` too small in this round, which does no harm. It also
 // makes base_taken too small at a settled point, so that the message counts as held from then on,
 // until the connection delivers its next one.
-void ConnectionWatch::judge_held(std::vector<Cut>& cuts) {
+void ConnectionWatch::check_held(std::vector<Cut>& cuts) {
   int64_t total = 0;
   std::vector<std::pair<int64_t, Entry*>> holders;
   for (Entry& entry : connections_) {
@@ -87,7 +87,7 @@ void ConnectionWatch::judge_held(std::vector<Cut>& cuts) {
 // Above kConnectionsMax, the connections to cut are chosen in this order: those that have sent no
 // message, the oldest first, because an honest peer sends one at once; then the newest, because the
 // older ones have work in progress.
-void ConnectionWatch::judge_numbers(std::vector<Cut>& cuts) {
+void ConnectionWatch::check_numbers(std::vector<Cut>& cuts) {
   std::vector<Entry*> open;
   for (Entry& entry : connections_) {
     Connection& connection = entry.second;

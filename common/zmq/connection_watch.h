@@ -75,12 +75,12 @@ class ConnectionWatch {
   // A round, about every kPeriod:
   //   1. Report the monitor's events. If due(), call read(): it takes the kernel's counters.
   //   2. Read messages from the socket, and report them.
-  //   3. Call judge(): it returns the connections to cut, each at most once in its life.
+  //   3. Call check(): it returns the connections to cut, each at most once in its life.
   // Steps 2 and 3 repeat until the socket was empty or every connection had its turns; until then
-  // judge() returns nothing.
+  // check() returns nothing.
   bool due(Time now) const { return !reading_ && !connections_.empty() && now - read_at_ >= kPeriod; }
   void read(Time now, const Taken& taken);
-  std::vector<Cut> judge();
+  std::vector<Cut> check();
   // Marks a connection as cut, for a reason that the caller found. nullopt: it is gone or cut.
   std::optional<Cut> cut(int fd, CutReason why);
 
@@ -96,8 +96,8 @@ class ConnectionWatch {
   using Entry = std::map<int, Connection>::value_type;
 
   static Cut cut(Entry& entry, CutReason why);
-  void judge_held(std::vector<Cut>& cuts);
-  void judge_numbers(std::vector<Cut>& cuts);
+  void check_held(std::vector<Cut>& cuts);
+  void check_numbers(std::vector<Cut>& cuts);
 
   const Side side_;
   std::map<int, Connection> connections_;  // by file descriptor
@@ -105,7 +105,7 @@ class ConnectionWatch {
   Time read_at_ = -kPeriod;
 
   // The round under way.
-  bool reading_ = false;  // read() was called, judge() has not ended the round
+  bool reading_ = false;  // read() was called, check() has not ended the round
   bool emptied_ = false;  // the socket was found empty
   size_t turns_ = 0;      // messages read
 };

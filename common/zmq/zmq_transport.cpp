@@ -205,7 +205,7 @@ void ZmqTransport::State::build_items() {
 }
 
 // Polls all sockets for `wait` at most, then reads them into `events`. A timerfd ends the wait, as
-// zmq_poll counts in milliseconds. True: wake() ended the wait (only if wait > 0: transport.h).
+// zmq_poll counts milliseconds. True: wake() ended the wait (wait > 0: common/runtime/transport.h).
 bool ZmqTransport::State::look(std::chrono::microseconds wait) {
   if (guards()) wait = std::min(wait, ConnectionWatch::kPeriod);
   wait = std::min(wait, until_next_try());

@@ -43,7 +43,8 @@ struct ExpSumBounds {
 struct VocabularyKernels {
   // Bounds the keys of each block, and finds whether the row is usable.
   //
-  //   bounds  [blocks] gets max over the block of logit * scale + level * kNoiseLevelNats (noise.h), terms within 1 float ulp
+  //   bounds  [blocks] gets max over the block of logit * scale + level * kNoiseLevelNats
+  //     (kernels/exact/noise.h), terms within 1 float ulp
   //   levels  [blocks * kScanBlock], or null: without noise
   //
   // REQUIRES: vocabulary > 0.
@@ -53,8 +54,8 @@ struct VocabularyKernels {
   // at least `floor`. Returns how many there are.
   int64_t (*list)(const ListArgs& args) = nullptr;
 
-  // out [count] = exp_fixed(scaled - highest) (exp_fixed.h). Returns the sum. REQUIRES: highest is
-  // at least every entry of `scaled`.
+  // out [count] = exp_fixed(scaled - highest) (kernels/exact/exp_fixed.h). Returns the sum.
+  // REQUIRES: highest is at least every entry of `scaled`.
   uint64_t (*exp_each)(const float* scaled, int64_t count, float highest, uint64_t* out) = nullptr;
 
   // The sum of exp_fixed(logit * scale - highest) over a row. REQUIRES: no logit is NaN or +inf;
@@ -64,7 +65,7 @@ struct VocabularyKernels {
   // Bounds of that sum, for a fraction of its cost. REQUIRES: the same, and at most 2^18 logits.
   ExpSumBounds (*exp_sum_bounds)(const float* logits, int64_t vocabulary, float scale, float highest) = nullptr;
 
-  // levels: [blocks * 64] gets the noise level (noise.h) of each token for this key.
+  // levels: [blocks * 64] gets the noise level (kernels/exact/noise.h) of each token for this key.
   void (*noise_levels)(const NoiseKey& key, int64_t blocks, uint8_t* levels) = nullptr;
 };
 

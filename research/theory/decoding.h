@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "common/speculation/rejection/accept_biased.h"
-#include "research/theory/luck.h"
+#include "research/theory/random_pair.h"
 #include "research/theory/passes.h"
 
 namespace slipstream::theory {

@@ -64,9 +64,9 @@ std::vector<int> disagreements(const ChainPair& pair, TokenId prompt) {
   const auto likeliest = [](Shares shares) { return static_cast<TokenId>(std::ranges::max_element(shares) - shares.begin()); };
   std::vector<int> apart;
   for (int n = 1, before = prompt; n <= pair.horizon(); ++n) {
-    const TokenId sampled_tokens = likeliest(pair.p(n, before));
-    if (likeliest(pair.q(n, before)) != sampled_tokens) apart.push_back(n);
-    before = sampled_tokens;
+    const TokenId likeliest_p = likeliest(pair.p(n, before));
+    if (likeliest(pair.q(n, before)) != likeliest_p) apart.push_back(n);
+    before = likeliest_p;
   }
   return apart;
 }

@@ -39,7 +39,7 @@ bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) 
   return sequences.tokens() + static_cast<int64_t>(advance.tokens.size()) <= kDrafterTokensMax;
 }
 
-void Drafter::State::take(From<Advance> event, Time now, Effects& effects) {
+void Drafter::State::on(From<Advance> event, Time now, Effects& effects) {
   VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
   if (!met->attached) {  // its Attach was lost, or went to a process that has since been restarted
@@ -125,7 +125,7 @@ void Drafter::State::send_empty(Peer peer, const Advance& advance, NoNodes reaso
       peer, {.fence = fence_after(advance), .tuning_version = advance.tuning.version, .nodes = {}, .no_nodes = reason}});
 }
 
-void Drafter::State::take(const From<Release>& event, Time now, Effects&) {
+void Drafter::State::on(const From<Release>& event, Time now, Effects&) {
   if (meet_attached(event.peer, now) == nullptr) return;
   const DraftKey key{event.peer, event.message.sequence};
   const HeldSequence* held = sequences.find(key);
@@ -148,7 +148,7 @@ void Drafter::State::free(const std::vector<DraftKey>& keys) {
   for (const DraftKey& key : keys) counters.sequences_freed += erase(key);  // adds 0 or 1
 }
 
-void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
+void Drafter::State::on(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
   ++counters.jobs;
   if (!event.result) {
     ++counters.failed_jobs;
@@ -169,9 +169,9 @@ void Drafter::State::take(Ran<DraftPlan, Drafts> event, Time, Effects& effects) 
 }
 
 // The sequence may have changed while the job ran. Its tree is sent only if epoch, round and length
-// are still those of the ask: the verifier would drop any other as stale. A draft of nullopt means
-// that the method has not prefilled the sequence yet: the same ask goes into the next job, unless a
-// newer round comes first.
+// are still those of the ask: the verifier would drop any other. A draft of nullopt means that the
+// method has not prefilled the sequence yet: the same ask goes into the next job, unless a newer
+// round comes first.
 void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects) {
   const DraftTree* tree = draft != nullptr && *draft ? &**draft : nullptr;
   const size_t nodes = tree == nullptr ? 0 : static_cast<size_t>(tree->size());

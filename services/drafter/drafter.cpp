@@ -21,16 +21,16 @@ Hello self(const DrafterConfig& config) {
 
 Drafter::State::State(DrafterConfig given) : config(std::move(given)), worker(self(config), config.process.routers) {}
 
-void Drafter::State::take(const PeerDown& event, Time now, Effects& effects) {
-  worker.take(event, now, effects);
+void Drafter::State::on(const PeerDown& event, Time now, Effects& effects) {
+  worker.on(event, now, effects);
   if (worker.is_router(event.peer)) return;
   // The verifier stays attached: the same process may come back, and a Resync fills its sequences
   // in again. They are freed now because it may also never come back.
   free(sequences.of(event.peer));
 }
 
-void Drafter::State::take(const From<Drain>& event, Time now, Effects& effects) {
-  worker.take(event, now, effects);
+void Drafter::State::on(const From<Drain>& event, Time now, Effects& effects) {
+  worker.on(event, now, effects);
   free(sequences.all());
 }
 
@@ -59,7 +59,7 @@ void Drafter::on(Event event, Time now, std::vector<Effect>& effects) {
   if (sender && sender->boundary != Boundary::draft && !state_->worker.takes_orders_of(sender->peer)) {
     event = Malformed{sender->peer, "a message that only a router sends"};
   }
-  std::visit([&](auto&& e) { state_->take(std::move(e), now, effects); }, std::move(event));
+  std::visit([&](auto&& e) { state_->on(std::move(e), now, effects); }, std::move(event));
   state_->keep_time(now, effects);
   if (auto plan = state_->queue.start(now)) effects.push_back(Run<DraftPlan>{*std::move(plan)});
   state_->worker.set_alarm(state_->next_sweep, effects);

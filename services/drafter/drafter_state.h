@@ -30,15 +30,15 @@ struct Drafter::State {
   explicit State(DrafterConfig given);
 
   // Events. All WorkerEvents go to `worker`; PeerDown and Drain have more to do here.
-  void take(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }
-  void take(const PeerDown& event, Time now, Effects& effects);
-  void take(const From<Drain>& event, Time now, Effects& effects);
-  void take(const Malformed& event, Time now, Effects& effects);
-  void take(const From<Attach>& event, Time now, Effects& effects);
-  void take(From<Advance> event, Time now, Effects& effects);
-  void take(const From<Release>& event, Time now, Effects& effects);
-  void take(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
-  void take(Ran<DraftPlan, Drafts> event, Time now, Effects& effects);
+  void on(const WorkerEvent auto& event, Time now, Effects& effects) { worker.on(event, now, effects); }
+  void on(const PeerDown& event, Time now, Effects& effects);
+  void on(const From<Drain>& event, Time now, Effects& effects);
+  void on(const Malformed& event, Time now, Effects& effects);
+  void on(const From<Attach>& event, Time now, Effects& effects);
+  void on(From<Advance> event, Time now, Effects& effects);
+  void on(const From<Release>& event, Time now, Effects& effects);
+  void on(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
+  void on(Ran<DraftPlan, Drafts> event, Time now, Effects& effects);
 
   // After each event.
   void keep_time(Time now, Effects& effects);  // heartbeats; frees sequences that were silent for their lease

@@ -58,13 +58,13 @@ void Drafter::State::strike(Peer peer, VerifierPeer& from, Effects& effects, con
                          true});
 }
 
-void Drafter::State::take(const Malformed& event, Time now, Effects& effects) {
+void Drafter::State::on(const Malformed& event, Time now, Effects& effects) {
   ++counters.malformed;
   if (worker.is_router(event.peer)) return;  // routers get no strikes: this process chose them
   if (VerifierPeer* met = meet(event.peer, now)) strike(event.peer, *met, effects, event.why);
 }
 
-void Drafter::State::take(const From<Attach>& event, Time now, Effects& effects) {
+void Drafter::State::on(const From<Attach>& event, Time now, Effects& effects) {
   VerifierPeer* met = meet(event.peer, now);
   if (met == nullptr) return;
   // A verifier may attach again, with the link or with another model. Its sequences stay if it is

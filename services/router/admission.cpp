@@ -7,6 +7,7 @@
 namespace slipstream {
 namespace {
 
+// The context of the verifier that offers most; with none there, that of the model.
 int32_t context_of(const Workers& workers, int32_t model_context_max) {
   int32_t context = 0;
   for (const auto& [peer, worker] : workers.all()) {
@@ -15,7 +16,7 @@ int32_t context_of(const Workers& workers, int32_t model_context_max) {
   return context > 0 ? context : model_context_max;
 }
 
-// What one of those says that take nothing more.
+// Names a verifier that leaves, if one does, and its reason.
 std::string who_leaves(const Workers& workers) {
   for (const auto& [peer, worker] : workers.all()) {
     if (worker.hello.role != Role::verifier || !worker.leaving || worker.silent) continue;
@@ -24,10 +25,10 @@ std::string who_leaves(const Workers& workers) {
   return {};
 }
 
-// Why it cannot go on although verifiers are there.
+// Says why the verifiers that are there cannot go on with a request that has begun.
 std::string why_not_there(const LiveRequest& request, const Workers& workers) {
   const auto other = [&](const auto& entry) {
-    const Worker& worker = entry.second;
+    const KnownWorker& worker = entry.second;
     return worker.hello.role == Role::verifier && worker.takes_work() && worker.backend() != request.backend;
   };
   if (!request.pinned() || std::ranges::none_of(workers.all(), other)) return {};

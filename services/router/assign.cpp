@@ -41,7 +41,7 @@ void Router::State::give_drafters(LiveRequest& request) {
   const Peer before = at.drafter;
   take_drafters(request);
   for (Peer peer : drafters.drafters_for(request, at.rule.ran, before)) {
-    Worker& worker = *workers.find(peer);
+    KnownWorker& worker = *workers.find(peer);
     if (at.drafters.empty()) {
       at.drafter = peer;
       ++worker.assigned;
@@ -55,7 +55,7 @@ void Router::State::give_drafters(LiveRequest& request) {
 void Router::State::take_drafters(LiveRequest& request) {
   AtVerifier& at = request.at_verifier();
   at.drafters.clear();
-  if (Worker* worker = workers.find(std::exchange(at.drafter, Peer{}))) {
+  if (KnownWorker* worker = workers.find(std::exchange(at.drafter, Peer{}))) {
     --worker->assigned;
     workers_changed = true;
   }

@@ -1,4 +1,5 @@
-// The facts of one router's life, as a plain struct that the driver publishes (metrics/names.h).
+// The counters of one router process, as a plain struct that the driver publishes
+// (metrics/names.h).
 #pragma once
 
 #include <array>
@@ -15,29 +16,29 @@
 
 namespace slipstream {
 
-// What the router knows of a worker, for people: the page `/`, /ready and the worker gauges.
+// What the page `/`, /ready and the worker gauges show of a worker.
 struct WorkerFacts {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
-  uint32_t pid = 0;            // on its machine; 0: it does not say
+  uint32_t pid = 0;            // on its machine; 0: unknown
   std::string what;            // a verifier's numerics id, a drafter's methods and model
   std::string draft_endpoint;  // a drafter's: where verifiers connect
   std::string metrics_endpoint;
-  uint32_t sequences = 0;  // its own count, at its last heartbeat
+  uint32_t sequences = 0;  // its own count, at the newest heartbeat
   uint32_t assigned = 0;   // live sequences of this router
-  float busy = 0.0F;       // share of the last period spent computing
+  float busy = 0.0F;       // share of its time spent computing, at the newest heartbeat
   bool silent = false, stuck = false, leaving = false;
   std::string why_leaving;
 };
 
-// One that is connected and not taken.
+// A worker that is connected and refused.
 struct RefusedFacts {
   Role role = Role::verifier;
   Incarnation incarnation = 0;
   uint32_t pid = 0;
-  std::string reason;  // told to it
+  std::string reason;  // as the worker was told
 };
-inline constexpr size_t kRefusedNamedMax = 8;  // on the page `/`
+inline constexpr size_t kRefusedNamedMax = 8;  // the page `/` names no more
 
 // Starts by the acceptance rule that was asked for and why another one ran. A repeated Start is not
 // counted again.
@@ -47,22 +48,22 @@ struct RuleCounts {
 };
 
 struct RouterCounters {
-  // Requests by outcome: submitted = the sum of the others, `waiting` and `live` included.
+  // Requests by outcome. submitted is the sum of the others, with `waiting` and `live`.
   uint64_t submitted = 0;
   uint64_t stopped = 0, length = 0, abandoned = 0, failed = 0, refused = 0, rejected_full = 0, waited_too_long = 0;
   uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
-  uint64_t cut = 0;                // of those failed: as the router ended
-  bool closing = false;            // takes no new ones
+  uint64_t cut = 0;                // of those failed, the ones that the end of the router cut
+  bool closing = false;            // it takes no new requests
 
-  uint64_t prompt_tokens = 0;   // of requests that were admitted
+  uint64_t prompt_tokens = 0;   // of admitted requests
   uint64_t output_tokens = 0;   // delivered, each once
-  uint64_t drafted_tokens = 0;  // of those, guessed by a drafter
+  uint64_t drafted_tokens = 0;  // of output_tokens, those that a drafter had guessed
   uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0, quiet = 0;
   uint64_t placed_by_load = 0, placed_by_affinity = 0, moved = 0;  // add up to `starts`; moved: to a less loaded verifier
   RuleCounts rules;                                                // add up to `starts`
   uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
 
-  uint64_t verifiers = 0, drafters = 0;  // gauges: those that new work may go to
+  uint64_t verifiers = 0, drafters = 0;  // gauges: workers that take work
   uint64_t workers_refused = 0, workers_lost = 0, workers_silenced = 0, workers_stuck = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, strangers = 0;
 
@@ -74,7 +75,7 @@ struct RouterCounters {
 
   std::shared_ptr<const std::vector<WorkerFacts>> workers = std::make_shared<const std::vector<WorkerFacts>>();
   std::shared_ptr<const std::vector<RefusedFacts>> refused_now = std::make_shared<const std::vector<RefusedFacts>>();
-  uint64_t refused_unnamed = 0;  // gauge: those besides, of whom refused_now has kRefusedNamedMax
+  uint64_t refused_unnamed = 0;  // gauge: refused workers beyond the kRefusedNamedMax of refused_now
 };
 
 }  // namespace slipstream

@@ -29,7 +29,7 @@ bool Drafters::trusts(Peer drafter) const {
 
 std::vector<Peer> Drafters::drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const {
   if (!request.submit.speculation.enabled) return {};
-  return pick_drafters(workers_, now_drafts, [&](Peer peer, const Worker& worker) {
+  return pick_drafters(workers_, now_drafts, [&](Peer peer, const KnownWorker& worker) {
     const std::string& method = request.submit.speculation.drafter;
     const bool named = method.empty() || std::ranges::find(worker.hello.methods, method) != worker.hello.methods.end();
     return named && (!is_sampled(acceptance.rule) || trusts(peer));

@@ -19,7 +19,7 @@ namespace slipstream {
 // Returns the drafters that take work and that `fits` admits, at most kDraftersPerSequenceMax. The
 // order is by the fewest live sequences of this router, then `now`, then the fewest sequences of
 // all routers, then the lowest peer.
-using DrafterFits = std::function<bool(Peer, const Worker&)>;
+using DrafterFits = std::function<bool(Peer, const KnownWorker&)>;
 std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterFits& fits);
 
 class Drafters {

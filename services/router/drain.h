@@ -1,4 +1,4 @@
-// What the router's log says when it is told to stop, and when it has.
+// The router's log lines about its drain.
 #pragma once
 
 #include <chrono>
@@ -8,9 +8,9 @@
 
 namespace slipstream {
 
-// Before it says so to anybody: the answers that go on.
+// The router is told to stop: how many answers go on, and for how long.
 std::string told_to_stop(const RouterCounters& now, std::chrono::milliseconds grace);
-// What became of them. told: as then.
+// The router stops: what became of these answers. told: the counters when it was told to stop.
 std::string stopped(const RouterCounters& told, const RouterCounters& now);
 
 }  // namespace slipstream

@@ -52,6 +52,7 @@ struct Starting : AtVerifier {
 // Its verifier has accepted the Start.
 struct Running : AtVerifier {};
 
+// One request. A member that belongs to one phase only is in that phase's struct.
 struct LiveRequest {
   // Constant after construction.
   Submit submit;

@@ -1,5 +1,5 @@
 // slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them.
-// Constructs, connects, runs.
+// This file constructs the parts, connects them and runs them.
 #include <unistd.h>
 
 #include <chrono>

@@ -47,8 +47,8 @@ void add_tokens(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterStartsRefused, d(c.starts_refused));
 }
 
-// A rule that runs as asked, or for which another runs, at temperature 0 greedy; of coupled, that
-// nobody drafts as it asked.
+// One counter for each rule that was asked for and each reason why another ran: at temperature 0
+// greedy runs, otherwise coupled. Coupled needs no trusted drafter, so it lacks that reason.
 void add_rules(const RuleCounts& rules, Exposition& page) {
   for (size_t rule = 0; rule < rules.asked.size(); ++rule) {
     const bool believes = kRuleNames[rule] != "coupled";

@@ -1,5 +1,5 @@
-// What the router needs of a model folder or GGUF file: words to tokens and back, and which tokens
-// its workers must speak. No weights.
+// Reads what the router needs of a model folder or GGUF file: tokenizer, chat template, and the
+// fingerprint that its workers must share. It reads no weights.
 #pragma once
 
 #include "common/base/result.h"
@@ -11,7 +11,7 @@ namespace slipstream {
 
 struct ModelFolder {
   ServedModel served;
-  RouterConfig config;  // fingerprint, context and what the options say; no incarnation yet
+  RouterConfig config;  // fingerprint, context and options; the incarnation is not set
 };
 
 // Errors name the file.

@@ -6,13 +6,13 @@
 
 namespace slipstream {
 
-bool can_serve(const Worker& worker, const LiveRequest& request) {
+bool can_serve(const KnownWorker& worker, const LiveRequest& request) {
   return worker.hello.role == Role::verifier && worker.takes_work() && worker.hello.context_max >= request.context_needed() &&
          (!request.pinned() || worker.backend() == request.backend);
 }
 
 std::optional<Placement> pick_verifier(const Workers& workers, const PrefixMemory& memory, const LiveRequest& request) {
-  std::vector<std::pair<std::tuple<bool, double, Peer>, const Worker*>> offers;
+  std::vector<std::pair<std::tuple<bool, double, Peer>, const KnownWorker*>> offers;
   for (const auto& [peer, worker] : workers.all()) {
     if (!can_serve(worker, request) || worker.sequences() >= worker.capacity()) continue;
     offers.push_back({{peer == request.refused_by, worker.load_with(0), peer}, &worker});

@@ -18,7 +18,7 @@ inline constexpr int32_t kAffinitySlackSequences = 2;
 
 // Whether the verifier could ever take the request: it takes work, its context is large enough, and
 // it computes the same bits if tokens are out already.
-bool can_serve(const Worker& worker, const LiveRequest& request);
+bool can_serve(const KnownWorker& worker, const LiveRequest& request);
 
 struct Placement {
   enum class Why : uint8_t { load, affinity, rebalance };

@@ -16,7 +16,8 @@ std::vector<uint64_t> hash_prefixes(std::span<const TokenId> tokens) {
   return prefixes;
 }
 
-// The shortest last, so that of one prompt the longest, which fewest share, are forgotten first.
+// The shortest prefix comes last and is therefore the newest: the longest ones, which the fewest
+// prompts share, are forgotten first.
 void PrefixMemory::remember(std::span<const uint64_t> prefixes, Peer verifier) {
   for (uint64_t hash : std::views::reverse(prefixes)) {
     if (const auto known = by_hash_.find(hash); known != by_hash_.end()) {

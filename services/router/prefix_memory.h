@@ -1,7 +1,7 @@
-// Which verifier computed which prompt prefix last: a chat's next turn and requests with the same
-// system prompt are best taken where their beginning is at hand. Bounded: the prefixes not met for
-// longest are forgotten. Ids of verifiers and hashes only; two prefixes with one hash cost a better
-// place, never a word. Pure.
+// Remembers which verifier computed which prompt prefix last. A chat's next turn, and requests with
+// one system prompt, are cheapest at the verifier that has their prefix cached. It is bounded: the
+// prefixes that were not met for longest are forgotten. It holds hashes, no tokens; a hash
+// collision can only cause a worse placement. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,20 @@
 
 namespace slipstream {
 
-inline constexpr int32_t kPrefixStrideTokens = 32;        // as a verifier's cache blocks
+inline constexpr int32_t kPrefixStrideTokens = 32;        // the size of a verifier's cache blocks
 inline constexpr size_t kPrefixesRememberedMax = 65'536;  // about 6 MB, two million tokens of prompts
 
-// The hashes of tokens [0, 32), [0, 64), ... as far as they are whole.
+// The hashes of tokens [0, 32), [0, 64), ... up to the last whole stride.
 std::vector<uint64_t> hash_prefixes(std::span<const TokenId> tokens);
 
 class PrefixMemory {
  public:
   explicit PrefixMemory(size_t prefixes_max = kPrefixesRememberedMax) : prefixes_max_(prefixes_max) {}
 
-  // prefixes: as hash_prefixes() gives them. The verifier that computed a prefix last is the one
-  // that is remembered.
+  // Takes prefixes as hash_prefixes() gives them. The verifier replaces an earlier one.
   void remember(std::span<const uint64_t> prefixes, Peer verifier);
   void forget(Peer verifier);
-  // By verifier, the tokens of the longest of these prefixes that it computed last; only those that
-  // have one.
+  // For each verifier that computed one of these prefixes last, the tokens of the longest of them.
   std::map<Peer, int32_t> find(std::span<const uint64_t> prefixes) const;
   size_t size() const { return by_hash_.size(); }
 

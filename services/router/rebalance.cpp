@@ -6,17 +6,17 @@
 namespace slipstream {
 namespace {
 
-constexpr int kHeartbeatsFresh = 3;  // who was not heard for so many may have died: nothing is moved there
+constexpr int kHeartbeatsFresh = 3;  // nothing moves to a verifier that missed these: it may have died
 
-// Sequences that `from` has more than its share, if the two had equal loads; 0 if one of them more
-// at `to` would turn the tables.
-double gap(const Worker& from, const Worker& to) {
+// The sequences that `from` has beyond an equal load of the two; 0 if `to` with one of them would
+// be the busier one.
+double gap(const KnownWorker& from, const KnownWorker& to) {
   const bool same = from.hello.role == Role::verifier && from.takes_work() && from.backend() == to.backend();
   if (!same || from.load_with(-1) < to.load_with(1)) return 0;
   return from.sequences() - to.load_with(0) * from.capacity();
 }
 
-// In tokens likely left, what a move may win over what it costs; 0 or less: it does not pay.
+// The gain of a move minus its cost, in recomputed tokens; 0 or less: it does not pay.
 int64_t worth(const LiveRequest& request) {
   const int32_t emitted = request.stream.next_index();
   const int64_t left = std::min(request.output_max - emitted, std::max(emitted, kLikelyLeftTokens));
@@ -26,7 +26,7 @@ int64_t worth(const LiveRequest& request) {
 
 }  // namespace
 
-bool Rebalance::receives(const Worker& to, Time now) const {
+bool Rebalance::receives(const KnownWorker& to, Time now) const {
   return to.hello.role == Role::verifier && to.takes_work() && to.sequences() < to.capacity() &&
          now - to.heard < kHeartbeatsFresh * std::chrono::milliseconds(config_.heartbeat_ms);
 }
@@ -44,7 +44,7 @@ std::optional<Rebalance::Move> Rebalance::next(const Workers& workers, const std
     }
     Time& since = idle_since_.try_emplace(peer, now).first->second;
     if (now - since < patience) continue;
-    std::tuple<double, int64_t, RequestId> best{};  // from the busiest, the one that pays most
+    std::tuple<double, int64_t, RequestId> best{};  // from the busiest verifier, the request that pays most
     for (const auto& [id, request] : requests) {
       if (!request.runs() || request.is_at(peer) || request.came_from == peer) continue;
       if (request.moved && now - *request.moved < kMoveRest) continue;

@@ -1,6 +1,7 @@
-// When a live request is to go on at a verifier that has much less to do than its own (one that
-// joined late, say). Slow to begin, one at a time, and never back and forth. Pure: the caller moves
-// it, by the way of a failover, so that no token is lost.
+// Decides when a live request moves to a verifier that has much less to do than its own, for
+// example to one that has just joined. The gap must have lasted for rebalance_ms, moves are made
+// one at a time, and a request never moves back to the verifier that it left last. Pure: the caller
+// moves the request as in a failover, so no token is lost.
 #pragma once
 
 #include <map>
@@ -13,15 +14,18 @@
 
 namespace slipstream {
 
-// Sequences that the busier one must have more (of its capacity, where theirs differ). More than
-// affinity may make of it.
+// A request moves only if its verifier has at least this many sequences more than it would have at
+// the other's load per capacity (at equal capacities: more than the other has). Larger than the
+// affinity slack, or the two rules would undo each other.
 inline constexpr int32_t kRebalanceGapSequences = 3;
 static_assert(kRebalanceGapSequences > kAffinitySlackSequences, "or what affinity brings together is torn apart");
-// A move recomputes prompt and output so far; so many tokens recomputed (in chunks, side by side)
-// must pay with one that is likely left.
+// A move recomputes the prompt and the output so far. These must be fewer than this many tokens for
+// each token still expected: recomputing is cheaper, since many tokens share a forward pass.
 inline constexpr int64_t kReplayTokensPerTokenLeft = 4;
-inline constexpr int32_t kLikelyLeftTokens = 64;  // nobody knows: as many again as are out, at least these, if it may
-inline constexpr Time kMoveRest = std::chrono::seconds(10);  // of a request that was moved
+// How many tokens are still expected of a request is a guess: as many as it has emitted, but at
+// least this many, and at most what it may still emit.
+inline constexpr int32_t kLikelyLeftTokens = 64;
+inline constexpr Time kMoveRest = std::chrono::seconds(10);  // between two moves of one request
 
 class Rebalance {
  public:
@@ -31,16 +35,16 @@ class Rebalance {
     RequestId request = 0;
     Peer to;
   };
-  // A move that is due now; call until there is none. Between two moves to one verifier
-  // rebalance_interval_ms pass.
+  // A move that is due now. Call it until it returns none. At least rebalance_interval_ms pass
+  // between two moves to one verifier.
   std::optional<Move> next(const Workers& workers, const std::map<RequestId, LiveRequest>& requests, Time now);
-  void forget(Peer verifier) { idle_since_.erase(verifier); }  // it is gone
+  void forget(Peer verifier) { idle_since_.erase(verifier); }  // the verifier is gone
 
  private:
-  bool receives(const Worker& to, Time now) const;
+  bool receives(const KnownWorker& to, Time now) const;
 
   const RouterConfig& config_;
-  std::map<Peer, Time> idle_since_;  // of each verifier that has much less to do than another
+  std::map<Peer, Time> idle_since_;  // since when each verifier has had much less to do than another
 };
 
 }  // namespace slipstream

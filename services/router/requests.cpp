@@ -99,7 +99,7 @@ void Router::State::start_waiting(Time now, Effects& effects) {
 
 // The request waits, or moves here from another verifier.
 void Router::State::start(LiveRequest& request, Placement placement, Time now, Effects& effects) {
-  Worker& worker = *workers.find(placement.verifier);
+  KnownWorker& worker = *workers.find(placement.verifier);
   const Time waiting_since = request.idle_since(now);
   release(request);
   ++worker.assigned;
@@ -292,7 +292,7 @@ void Router::State::fail(LiveRequest& request, Failure failure, Time now, Effect
 
 void Router::State::release(LiveRequest& request) {
   if (request.waits()) return admission.remove(request.submit.request);
-  if (Worker* worker = workers.find(request.at_verifier().verifier)) {
+  if (KnownWorker* worker = workers.find(request.at_verifier().verifier)) {
     --worker->assigned;
     workers_changed = true;
   }

@@ -19,7 +19,7 @@ RouterHost::RouterHost(ModelFolder model, Transport& transport)
       node_(router_, transport, {}, ToClients{api_}),
       text_(kInboxEventsMax) {}
 
-// They are called once it listens, when all members stand.
+// The ports are called from listen() on, when all members are constructed.
 HttpApi::Ports RouterHost::ports() {
   return {.post =
               [this](HttpApi::ToRouter event) {

@@ -1,4 +1,4 @@
-// The router's actor, its loop and its HTTP API, connected: a client's request becomes an event of
+// Connects the router's actor, its loop and its HTTP API: a client's request becomes an event of
 // the actor, and what the actor has for a client becomes an answer.
 //
 //   RouterHost host(std::move(model), *transport);
@@ -27,12 +27,12 @@ namespace slipstream {
 
 class RouterHost {
  public:
-  // model.config has its incarnation. The transport outlives the host.
+  // REQUIRES: model.config has its incarnation. The transport outlives the host.
   RouterHost(ModelFolder model, Transport& transport);
   RouterHost(const RouterHost&) = delete;
   RouterHost& operator=(const RouterHost&) = delete;
 
-  // Takes requests from here on. Call it once. Errors are those of Server::listen().
+  // The host takes requests from here on. Call it once. Errors are those of Server::listen().
   Result<void> listen(const Endpoint& at);
   const std::string& address() const { return address_; }  // host:port, once it listens
 

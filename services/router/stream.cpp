@@ -43,19 +43,22 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
   taken.drafted.assign(tokens.drafted.begin() + skip, tokens.drafted.end());
   taken.depths.assign(tokens.depths.begin() + skip, tokens.depths.end());
   if (logprobs_) taken.logprobs.assign(tokens.logprobs.begin() + skip, tokens.logprobs.end());
-  // A finish holds after the last token of its message; one that ends before what is here is an old
-  // copy.
+  // A finish stands behind the last token of its message. A message that ends before next_index()
+  // is an old copy.
   if (end >= next_index()) taken.finish = tokens.finish;
   if (taken.ids.empty() && taken.finish == Finish::none) return taken;
 
   taken.arrival = Arrival::fresh;
   emitted_.insert(emitted_.end(), taken.ids.begin(), taken.ids.end());
-  if (tokens.report.steps >= current_.steps) current_ = tokens.report;  // who says that it has freed the sequence has none
+  // A verifier that has freed the sequence sends an empty report: the one before it stays.
+  if (tokens.report.steps >= current_.steps) current_ = tokens.report;
   for (auto at = static_cast<size_t>(skip); at < tokens.ids.size(); ++at) histogram_.add(tokens.drafted[at], tokens.depths[at]);
   if (taken.finish != Finish::none) histogram_.end_step();
   return taken;
 }
 
+// Draft nodes that the verifier of the old epoch held will never get a fate. They leave `received`,
+// so that the fates still add up.
 void Stream::begin_epoch() {
   before_ = sum(before_, current_);
   before_.received -= std::min(before_.received, before_.held);

@@ -1,5 +1,5 @@
-// What one request has got so far: each token once and in order, whatever a verifier repeats or the
-// network loses.
+// The tokens that one request has got so far: each once and in order, whatever a verifier repeats
+// or the network loses. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class Stream {
   explicit Stream(int32_t vocabulary, bool logprobs = false) : vocabulary_(vocabulary), logprobs_(logprobs) {}
 
   enum class Arrival : uint8_t {
-    fresh,     // something new; answer with an Ack
+    fresh,     // it brings something new: answer with an Ack
     repeated,  // all of it is here already: Ack again
-    gap,       // begins after next_index(): nothing taken, Ack with next_index() asks for the rest
-    invalid,   // breaks the protocol: nothing taken
+    gap,       // it begins after next_index() and is not taken: an Ack with next_index() asks for the rest
+    invalid,   // it breaks the protocol and is not taken
   };
   struct Taken {
     Arrival arrival = Arrival::repeated;
@@ -31,10 +31,11 @@ class Stream {
     Finish finish = Finish::none;
     int32_t repeated = 0;  // tokens that were here already
   };
-  // output_max: tokens after the prompt. The caller has checked sequence and epoch.
+  // Takes what is new. output_max: tokens after the prompt. REQUIRES: sequence and epoch are
+  // current.
   Taken take(const Tokens& tokens, int32_t output_max);
 
-  void begin_epoch();  // another verifier takes over: its report begins at zero again
+  void begin_epoch();  // another verifier takes over: its report begins at zero
   int32_t next_index() const { return static_cast<int32_t>(emitted_.size()); }
   std::span<const TokenId> emitted() const { return emitted_; }
   SpeculationReport report() const;  // all epochs together
@@ -44,7 +45,7 @@ class Stream {
   int32_t vocabulary_;
   bool logprobs_;
   std::vector<TokenId> emitted_;
-  SpeculationReport before_;  // finished epochs; what their verifiers still held has no fate and is not in `received`
+  SpeculationReport before_;  // finished epochs, without the draft nodes that their verifiers held when they ended
   SpeculationReport current_;
   AcceptanceHistogram histogram_;
 };

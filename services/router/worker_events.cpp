@@ -17,7 +17,7 @@ constexpr size_t kPeersRememberedMax = 1024;
 std::string name_of(const Hello& hello) {
   return fmt::format("{} {:016x}", hello.role == Role::verifier ? "verifier" : "drafter", hello.incarnation);
 }
-std::string name_of(const Worker& worker) { return name_of(worker.hello); }
+std::string name_of(const KnownWorker& worker) { return name_of(worker.hello); }
 
 // The rest of a log line about a worker that can work no more.
 std::string and_its_requests(int32_t assigned) {
@@ -26,7 +26,7 @@ std::string and_its_requests(int32_t assigned) {
 }
 
 // The rest of a log line about a worker that leaves. before: the requests that it had.
-std::string moved_of(const Worker& worker, int32_t before) {
+std::string moved_of(const KnownWorker& worker, int32_t before) {
   if (before == 0) return "";
   if (worker.hello.role == Role::drafter) return fmt::format(", {} get other drafters if there are any", before);
   return fmt::format(", {} of its {} requests move to other verifiers, {} end there", before - worker.assigned, before,
@@ -61,7 +61,7 @@ bool Router::State::admits(const Event& event, Time now, Effects& effects) {
   const auto peer = sender_of_message(event);
   if (!peer) return true;
   if (const auto at = strikes.find(*peer); at != strikes.end() && at->second >= kStrikesMax) return false;
-  if (Worker* worker = workers.find(*peer)) {
+  if (KnownWorker* worker = workers.find(*peer)) {
     worker->heard = now;
     if (std::exchange(worker->silent, false)) {
       workers_changed = drafters_changed = true;
@@ -135,7 +135,7 @@ void Router::State::refuse(Peer peer, const Hello& hello, std::string reason, Ef
 }
 
 void Router::State::on(const From<WorkerHeartbeat>& event, Time now, Effects& effects) {
-  Worker* worker = workers.find(event.peer);
+  KnownWorker* worker = workers.find(event.peer);
   if (worker == nullptr) {  // it was forgotten while it hung, or it means the life of this router before this one
     ++counters.strangers;
     send(event.peer, Refuse{"this router does not know you, or has forgotten you: say Hello again"}, effects);
@@ -150,7 +150,7 @@ void Router::State::on(const From<WorkerHeartbeat>& event, Time now, Effects& ef
 // A worker that leaves finishes what it has. Requests that another verifier can go on with move
 // there now, so that a drain does not wait for long answers.
 void Router::State::on(const From<Leaving>& event, Time now, Effects& effects) {
-  Worker* worker = workers.find(event.peer);
+  KnownWorker* worker = workers.find(event.peer);
   if (worker == nullptr) {
     ++counters.strangers;
     return;
@@ -166,7 +166,7 @@ void Router::State::on(const From<Leaving>& event, Time now, Effects& effects) {
 }
 
 void Router::State::lose_worker(Peer peer, Time now, Effects& effects) {
-  Worker* worker = workers.find(peer);
+  KnownWorker* worker = workers.find(peer);
   if (worker == nullptr) return;
   note(fmt::format("{} is gone{}", name_of(*worker), and_its_requests(worker->assigned)), effects);
   worker->leaving = true;  // no request that it loses may come back to it
@@ -193,7 +193,7 @@ void Router::State::check_clock(Time now, Effects& effects) {
 void Router::State::check_workers(Time now, Effects& effects) {
   for (Peer peer : workers.find_silent(now)) {
     ++counters.workers_silenced;
-    const Worker& worker = workers.all().at(peer);
+    const KnownWorker& worker = workers.all().at(peer);
     warn(fmt::format("{} has been silent for {} ms{}", name_of(worker), config.worker_silent_ms,
                      and_its_requests(worker.assigned)),
          effects);
@@ -202,7 +202,7 @@ void Router::State::check_workers(Time now, Effects& effects) {
   }
   for (Peer peer : workers.find_stuck(now)) {
     ++counters.workers_stuck;
-    const Worker& worker = workers.all().at(peer);
+    const KnownWorker& worker = workers.all().at(peer);
     warn(fmt::format("{} heartbeats, but has ended no step for {} ms{}: look at its log, or restart it", name_of(worker),
                      config.verifier_stuck_ms, and_its_requests(worker.assigned)),
          effects);

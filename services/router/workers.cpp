@@ -6,7 +6,7 @@
 namespace slipstream {
 namespace {
 
-// What a worker computes with, for people.
+// What a worker computes with, for the page `/`.
 std::string work_of(const Hello& hello) {
   if (hello.role == Role::verifier) return fmt::format("{}, weights {:016x}", hello.numerics_id, hello.fingerprint.weights);
   const std::string methods = fmt::format("{}", fmt::join(hello.methods, ","));
@@ -19,17 +19,18 @@ std::string work_of(const Hello& hello) {
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   TRY_VOID(check(peer, hello));
   const bool joins = !workers_.contains(peer);
-  Worker& worker = workers_[peer];  // check() has seen that a repeated Hello is of the same life
+  KnownWorker& worker = workers_[peer];  // check() has shown that a repeated Hello is of the same process
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
   if (worker.hello.role == Role::verifier) served_weights_ = worker.hello.fingerprint.weights;
   remember_methods(worker.hello);
   worker.heard = now;
-  worker.silent = worker.leaving = false;  // one that is leaving says so again
+  worker.silent = worker.leaving = false;  // a worker that leaves says so again after its Hello
   return {};
 }
 
-// When too many were here, those that are here now are enough.
+// Drafters choose the names of their methods, so the set is bounded: beyond the limit it keeps only
+// the methods of this release and of the drafters that are here now.
 void Workers::remember_methods(const Hello& hello) {
   methods_.insert(hello.methods.begin(), hello.methods.end());
   if (methods_.size() <= kMethodsRememberedMax) return;
@@ -37,7 +38,7 @@ void Workers::remember_methods(const Hello& hello) {
   for (const auto& [peer, worker] : workers_) methods_.insert(worker.hello.methods.begin(), worker.hello.methods.end());
 }
 
-Worker* Workers::find(Peer peer) {
+KnownWorker* Workers::find(Peer peer) {
   const auto at = workers_.find(peer);
   return at == workers_.end() ? nullptr : &at->second;
 }
@@ -47,7 +48,7 @@ Result<void> Workers::check(Peer peer, const Hello& hello) const {
     return fail("this router speaks protocol version {}, you speak {} to {}: run builds whose versions overlap",
                 kProtocolVersion, hello.versions.oldest, hello.versions.newest);
   }
-  if (hello.incarnation == 0) return fail("incarnation 0 is nobody: draw a random one at start");
+  if (hello.incarnation == 0) return fail("incarnation 0 names no process: choose a random one at start");
   if (incoming_peer(hello.incarnation) != peer) {
     return fail("your Hello names incarnation {:016x}, your connection another one: one process, one incarnation",
                 hello.incarnation);
@@ -73,7 +74,7 @@ Result<void> Workers::check_verifier(Peer peer, const Hello& hello) const {
   if (hello.context_max < 2) return fail("a context of {} tokens leaves no room for an answer", hello.context_max);
   if (hello.sequences_max < 1) return fail("a verifier that takes no sequence is of no use: raise its cache or its limit");
   for (const auto& [other, worker] : workers_) {
-    // One that is silent or stuck may come back with the answers that it began.
+    // A verifier that is silent or stuck still counts: it may come back with the answers it began.
     if (other == peer || worker.hello.role != Role::verifier || worker.leaving) continue;
     if (worker.hello.fingerprint.weights == hello.fingerprint.weights) continue;
     return fail(
@@ -95,9 +96,11 @@ std::vector<Peer> Workers::find_silent(Time now) {
   return fell;
 }
 
-void Workers::heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now) {
+void Workers::heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, Time now) {
   const bool steps = heartbeat.steps != worker.load.steps, idle = heartbeat.sequences == 0;
-  if (steps || idle) worker.stuck = false;  // idle: with a step that hangs it would still count its sequences
+  // A verifier without sequences is not stuck: one with a step that hangs still counts its
+  // sequences.
+  if (steps || idle) worker.stuck = false;
   if (steps || idle || worker.assigned == 0) worker.stepped = now;
   worker.load = heartbeat;
   const auto bounded = [](uint32_t count) { return static_cast<int32_t>(std::min<uint32_t>(count, kSequencesPerVerifierMax)); };
@@ -108,7 +111,7 @@ void Workers::heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time n
 std::vector<Peer> Workers::find_stuck(Time now) {
   std::vector<Peer> stuck;
   for (auto& [peer, worker] : workers_) {
-    // One that leaves may hang, too, with what it was to finish.
+    // A verifier that leaves counts: it may hang with what it was to finish.
     if (worker.hello.role != Role::verifier || worker.silent || worker.stuck || worker.assigned == 0) continue;
     if (now - worker.stepped < std::chrono::milliseconds(config_.verifier_stuck_ms)) continue;
     worker.stuck = true;

@@ -1,5 +1,6 @@
-// Who works for this router: verifiers and drafters by connection, what each said of itself, and
-// when it was last heard.
+// The verifiers and drafters that work for this router, by connection: what each says of itself,
+// what it has to do, and when it was last heard. What happens at each of their messages is in
+// worker_events.cpp.
 #pragma once
 
 #include <algorithm>
@@ -21,30 +22,32 @@ namespace slipstream {
 inline constexpr size_t kWorkersMax = 256;
 inline constexpr size_t kMethodsRememberedMax = 256;
 
-// Two verifiers with equal backends give equal bits, so one can go on where the other fell.
+// Two verifiers with equal backends compute equal bits, so that one can go on where the other
+// stopped.
 struct Backend {
   std::string numerics_id;
   uint64_t weights = 0;
   bool operator==(const Backend&) const = default;
 };
 
-struct Worker {
+struct KnownWorker {
   Hello hello;
-  WorkerHeartbeat load;  // the newest
+  WorkerHeartbeat load;  // the newest heartbeat
   Time heard{};
-  int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as the first of their drafters
-  int32_t others = 0;    // sequences that it has from other routers, as of the newest heartbeat
-  int32_t queued = 0;    // of all, those that wait there without cache, likewise
-  Time stepped{};        // when its newest heartbeat last showed progress, or nothing to do
-  bool silent = false;   // nothing heard for worker_silent_ms
-  bool stuck = false;    // heard, but a verifier that has sequences and ended no step for verifier_stuck_ms
+  int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as their first drafter
+  int32_t others = 0;    // sequences of other routers, at the newest heartbeat
+  int32_t queued = 0;    // sequences of all routers that wait there without cache, at the newest heartbeat
+  Time stepped{};        // the newest heartbeat that showed progress, or nothing to do
+  bool silent = false;   // it has said nothing for worker_silent_ms
+  bool stuck = false;    // a verifier that heartbeats and has sequences, but has ended no step for verifier_stuck_ms
   bool leaving = false;
   std::string why_leaving;
   bool takes_work() const { return !silent && !stuck && !leaving; }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 
-  // Of a verifier. Our own count is of now, that of other routers of the newest heartbeat; a
-  // sequence that waits there without cache counts twice: there is no use in sending more.
+  // A verifier's sequences. The count of this router is of now, that of others of the newest
+  // heartbeat. A sequence that waits there without cache counts twice, because more would only
+  // wait.
   int32_t sequences() const { return assigned + others + queued; }
   int32_t capacity() const { return std::min(hello.sequences_max, kSequencesPerVerifierMax); }
   double load_with(int32_t more) const { return static_cast<double>(sequences() + more) / capacity(); }  // of its capacity
@@ -54,26 +57,29 @@ class Workers {
  public:
   explicit Workers(const RouterConfig& config) : config_(config) {}
 
-  // Adds the worker, or takes a repeated Hello of a known one. Error: a sentence for Refuse.
+  // Adds the worker, or renews what a known one says of itself. Error: a sentence for Refuse.
   Result<void> welcome(Peer peer, Hello hello, Time now);
-  uint64_t served_weights() const {
-    return served_weights_;
-  }  // of the verifiers now, or of the last that was here; 0: none was
-  // The draft methods of this release, and of all drafters that were ever here.
+  // The hash of the weights of the verifiers that are here or, with none, of the last that was; 0:
+  // there was none.
+  uint64_t served_weights() const { return served_weights_; }
+  // The draft methods of this release, and of all drafters that were ever here, up to
+  // kMethodsRememberedMax.
   bool knows_method(std::string_view method) const { return methods_.contains(method); }
   const std::set<std::string, std::less<>>& methods() const { return methods_; }
-  Worker* find(Peer peer);
-  void heartbeat(Worker& worker, const WorkerHeartbeat& heartbeat, Time now);
+  KnownWorker* find(Peer peer);
+  void heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, Time now);
   void remove(Peer peer) { workers_.erase(peer); }
-  // Those that fell silent just now; they stay known until worker_forget_ms, and come back when
-  // they speak.
+  // Marks workers silent and returns those that were not silent before. A silent worker takes work
+  // again as soon as it speaks.
   std::vector<Peer> find_silent(Time now);
-  std::vector<Peer> find_stuck(
-      Time now);  // just now; they come back with the next step that ends, or when nothing is left to do
+  // Marks verifiers stuck and returns those that were not stuck before. A stuck verifier takes work
+  // again when a step ends, or when it has nothing left to do.
+  std::vector<Peer> find_stuck(Time now);
+  // Workers that have said nothing for worker_forget_ms.
   std::vector<Peer> find_forgotten(Time now) const;
 
-  std::map<Peer, Worker>& all() { return workers_; }  // ordered, so that every choice is deterministic
-  const std::map<Peer, Worker>& all() const { return workers_; }
+  std::map<Peer, KnownWorker>& all() { return workers_; }  // ordered, so that every choice is deterministic
+  const std::map<Peer, KnownWorker>& all() const { return workers_; }
   std::shared_ptr<const std::vector<WorkerFacts>> facts() const;
 
  private:
@@ -85,7 +91,7 @@ class Workers {
   uint64_t served_weights_ = 0;
   std::set<std::string, std::less<>> methods_{kMethodNames.begin(), kMethodNames.end()};
   const RouterConfig& config_;
-  std::map<Peer, Worker> workers_;
+  std::map<Peer, KnownWorker> workers_;
 };
 
 }  // namespace slipstream

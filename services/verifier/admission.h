@@ -1,5 +1,5 @@
-// How long a sequence this verifier takes, and whether a Start makes sense for this verifier at
-// all; whether there is a slot for it now is the actor's question.
+// Decides how long a sequence may be at this verifier, and whether this verifier could ever serve a
+// Start. Whether it has a free slot now is decided by the actor.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,16 @@
 
 namespace slipstream {
 
-// The context to offer, of context_max tokens that are wanted: one sequence, alone in the cache,
-// must reach its end there, and the tree of its last step beside it. 0: not even a tree fits.
+// The context that the verifier offers, in tokens: at most context_max, and so many that a sequence
+// which is alone in the cache fits with the largest tree behind it. 0: the cache has room for no
+// more than such a tree.
 int32_t context_that_fits(int32_t context_max, int32_t cache_blocks);
 
 struct NotAdmitted {
   std::string reason;  // a sentence, for the client
-  bool retry = false;  // here later, or elsewhere now
+  bool retry = false;  // the Start may be accepted here later, or by another verifier now
 };
+// Empty: this verifier could serve the Start.
 std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& config);
 
 }  // namespace slipstream

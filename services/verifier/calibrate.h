@@ -1,5 +1,5 @@
-// Measures what steps of this model cost on this machine, before anybody waits for one: the
-// beginning of a CostModel.
+// Measures at start, before the first request, what steps of this model cost on this machine. The
+// result is the first state of a CostModel.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,15 @@
 
 namespace slipstream {
 
-// Sizes are taken in turn, the telling ones first, as often as there is time; the least time of
-// each counts. What was not measured lies on the line between its neighbours that were, or on the
-// last two's.
+// How long the trials go on. They time a step of each number of rows in kCostRows, in an order in
+// which the first few say most, and begin again while there is time. The least time of each size
+// counts. A size that was not measured is interpolated between its measured neighbours, or
+// extrapolated from the last two.
 inline constexpr std::chrono::milliseconds kCalibrateFor{300};
-inline constexpr int32_t kCalibrateContext = 1024;  // positions before the rows that show what attention costs
+inline constexpr int32_t kCalibrateContext = 1024;  // positions before the rows of the trials that price attention
 
-// Writes garbage into the cache, of that many blocks: call it before the first sequence. An error
-// is the model's own.
+// Overwrites the cache, which has cache_blocks blocks: call it before the first sequence begins. An
+// error is one of the model's run().
 Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::chrono::milliseconds time = kCalibrateFor);
 
 }  // namespace slipstream

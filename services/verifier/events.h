@@ -1,4 +1,4 @@
-// What a verifier hears and does, and what it was told at birth.
+// The events that the verifier's actor takes, the effects that it gives, and its configuration.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@
 
 namespace slipstream {
 
-// A tree of the ratio family, once asked for, is waited for, by its own sequence alone: to drop one
-// for being late would bend the distribution if what was sampled were why (adr/0008).
-// Late trees make the guard ask less often.
+// The longest wait of a sequence for a tree of the ratio family; other sequences do not wait.
+// Dropping a late tree biases the output if it is late because of the tokens sampled in it
+// (adr/0008). Late trees make the draft back-off ask less often.
 inline constexpr Time kSampledWait = std::chrono::seconds(1);
 
 struct VerifierConfig {

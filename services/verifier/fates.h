@@ -16,14 +16,24 @@
 
 namespace slipstream {
 
+// All fates but `held` are final.
+//
+// A node is `trimmed` if gather.cpp cuts it before the pass, for one of these reasons:
+//   - its tree has more nodes than the step has rows for it;
+//   - its tree has more nodes than the sequence may use now (tuning, back-off, row budget);
+//   - its tree reaches past the model's context;
+//   - the cache has no room for its tree.
+//
+// A node is `stale` if its tree fits no round of a running sequence (rounds.cpp), if its tree was
+// parked and no round used it, or if its sequence ended or its step failed while it was held.
 enum class Fate : uint8_t {
   held,       // arrived; no step has verified it yet, or the step that verifies it runs now
   accepted,   // it became output
   rejected,   // the target wanted another token where it stands
   unreached,  // one of its ancestors was rejected, or the output ended before it
-  trimmed,    // cut from its tree because the step had no room, or because it would not pay
+  trimmed,    // cut before the pass, as above
   late,       // it came after its round had gone on without it
-  stale,      // it belongs to no sequence, or to a sequence or prefix that has changed since
+  stale,      // unused, as above
   invalid     // its tree breaks an invariant of trees
 };
 inline constexpr size_t kFates = 8;

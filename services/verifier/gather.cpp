@@ -34,8 +34,8 @@ class Gathering {
       slice.tree = std::exchange(sequence.drafting.draft.tree, {});
       trim(sequence, slice.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
     }
-    // A guess evicts no sequence. Whether there is room for one must not depend on what was
-    // sampled, so room is made for any.
+    // A guess evicts no sequence. For a sampled tree room is reserved for the largest that may
+    // come, so that what was sampled in it does not decide whether it has room (adr/0008).
     const int32_t nodes =
         sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.drafting.nodes_max() : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
@@ -69,8 +69,8 @@ class Gathering {
     return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
   }
 
-  // No more than the tuning in force asks for, and nothing at all if the tree would reach past the
-  // model's context (rounds.cpp does not ask for one that does).
+  // No more nodes than the sequence may use now (tuning, back-off, row budget), and none at all if
+  // the tree would reach past the model's context (rounds.cpp does not ask for one that does).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
     return sequence.context.root() + tree.depth() < limits_.context_max ? sequence.drafting.nodes_max() : 0;
   }

@@ -1,10 +1,11 @@
 // Which rows the next step has, in this order:
 //   1. the root of every sequence that decodes, so that each moves on;
-//   2. their trees, each under an equal share of the rows. While a prompt waits, kPromptRowsKept
-//      rows are kept from the trees for it;
-//   3. chunks of prompts, the oldest sequence's first. Where other sequences decode, prompts make
-//      the step no longer than kStallMost, or than kStallSteps times what it takes without them if
-//      that is more; kPromptRowsLeast rows of prompts go on in any case.
+//   2. their trees, each under the least of an equal share of the step's rows and what its sequence
+//      may use now (tuning, back-off, row budget). While a prompt waits, kPromptRowsKept rows are
+//      kept from the trees for it;
+//   3. chunks of prompts, the oldest sequence's first. Where other sequences decode, prompts may
+//      lengthen the step to max(kStallMost, kStallSteps times its duration without them), and
+//      kPromptRowsLeast prompt rows always go (all within the step's rows that are left).
 #pragma once
 
 #include <span>
@@ -42,7 +43,8 @@ struct GatherLimits {
 
 // Fills `plan` (cleared first) and returns the slices in the order in which the plan has them. A
 // sequence whose rows find no room in the cache is left out. Takes each tree and the pending moves
-// from its sequence; nodes that are cut from a tree are settled as trimmed.
+// from its sequence; nodes that are cut from a tree are settled as trimmed (fates.h has the
+// reasons).
 std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
                                VerifyPlan& plan);
 

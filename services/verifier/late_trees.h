@@ -1,5 +1,5 @@
-// Notices that trees keep coming too late, which costs nobody a word and nobody sees: speculation
-// then does nothing. Pure.
+// Notices that most trees come too late. Speculation then gains nothing, and no answer shows it, so
+// the verifier logs a warning. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace slipstream {
 
 inline constexpr uint64_t kLateTreesWindow = 16;  // rounds that asked for a tree
-inline constexpr double kLateTreesShare = 0.75;   // of them, that is worth a line
+inline constexpr double kLateTreesShare = 0.75;   // of the window's trees: if at least this share was late, a warning is due
 inline constexpr Time kBetweenLateLines = std::chrono::minutes(10);
 
 class LateTrees {
@@ -19,8 +19,8 @@ class LateTrees {
   struct Tally {
     uint64_t late = 0, asked = 0;
   };
-  // After each round. What to tell people: most trees of the newest window came too late, and
-  // nothing was said of it lately.
+  // Call it after each round. Returns the newest window if a warning is due: at least
+  // kLateTreesShare of its trees were late, and there was no warning for kBetweenLateLines.
   std::optional<Tally> look(const VerifierCounters& counters, Time now) {
     const Tally newest{counters.missed_deadlines - missed_,
                        counters.missed_deadlines - missed_ + counters.met_deadlines - met_};

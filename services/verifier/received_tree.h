@@ -1,4 +1,4 @@
-// A drafter's message as the tree that it says.
+// Checks a Tree message and converts it to a DraftTree.
 #pragma once
 
 #include "common/base/result.h"
@@ -7,7 +7,8 @@
 
 namespace slipstream {
 
-// With its distributions, if the rule is of the ratio family. An error says what is wrong with it.
+// The DraftTree has its distributions if the rule is of the ratio family. An error says what is
+// wrong with the message.
 Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int32_t vocabulary);
 
 }  // namespace slipstream

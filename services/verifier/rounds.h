@@ -16,13 +16,18 @@ namespace slipstream {
 inline constexpr int32_t kPrefillTokens = 32;
 inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up is as quick, a model is not
 
-// What a tree that arrives is to its sequence.
+// What a tree that arrives is to its sequence. The order of the checks is that of the table in
+// docs/design/WIRE.md, section 6.
 enum class Arrival : uint8_t {
   fresh,  // this round's tree, in time
-  ahead,  // it has a longer base than the sequence: a commit may reach it
-  late,   // its round has gone on without it
-  stale   // nobody asked for it, or it stands on other tokens
+  ahead,  // it has a longer base than the sequence: a commit may reach it. No drafter of ours sends trees ahead yet
+  late,   // the sequence has finished, the tree's round is an older one, or the root is in a step already
+  // A later round, a shorter base or another hash; a tree that was not asked for, or a second one
+  // of its round; under a rule of the ratio family also a longer base.
+  stale
 };
+// Compares round, base length and hash with those of `sequence`. Rounds::tree() has dropped a tree
+// of another drafter before, and one whose sequence or epoch is unknown.
 Arrival classify(const Fence& fence, const VerifierSequence& sequence);
 
 class Rounds {

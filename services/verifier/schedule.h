@@ -1,6 +1,6 @@
-// When the next step starts, and how large it may be. Gathering asks it two questions: which
-// sequences are ready, and does the step wait for a tree that is due? Afterwards it observes what
-// the step took.
+// When the next step starts, and how large it may be. start_step() (step.cpp) asks two questions:
+// which sequences are ready, and does the step wait for a tree that is due? Afterwards the schedule
+// observes what the step took.
 //
 // A step waits for trees only while the wait budget (speculation/wait_budget.h) pays for it, and
 // never past their deadlines. Prices come from the cost model (engine/cost_model.h). Pure: it has
@@ -38,9 +38,10 @@ class Schedule {
   bool waits_for_tree(const VerifierSequence& sequence, Time now) const;
 
   GatherLimits limits() const;
-  // Sets how many nodes each sequence may ask for next: those that pay for themselves in the step
-  // that starts now. A sequence whose rule keeps its budget (tree_timing.h) is left alone while its
-  // tree is due.
+  // Sets the row budget of each sequence that decodes: the nodes that pay for themselves in the
+  // step that starts now. It bounds what the sequence asks for next, and gather() also cuts to it a
+  // tree that comes or waits. A sequence whose rule keeps its budget (tree_timing.h) is left alone
+  // from the time when it asks for a tree until a step has its root.
   void split_row_budget(const VerifierSequences& sequences);
 
   void started(StepLoad load, Time now);

@@ -1,9 +1,10 @@
-// What of a sequence's output goes to its router, and when. At most kTokensInFlight messages are
-// unacked; what is emitted meanwhile goes out together with the next Ack, so that a verifier faster
-// than its router fills no socket, and nothing is dropped there. Unacked for long, all of it goes
-// out again. Pure.
+// Decides which part of a sequence's output goes to its router, and when. At most kTokensInFlight
+// messages are unacknowledged. What is emitted meanwhile goes out in one message after the next
+// Ack, so a verifier that is faster than its router fills no socket, where messages would be
+// dropped. Output that stays unacknowledged for too long is sent again. Pure.
 //
-// Indices count output tokens; a finish counts as one more, after the last.
+// Indices count output tokens; a finish counts as one more, after the last token. `end` is the
+// index after the last one that exists.
 #pragma once
 
 #include <array>
@@ -27,17 +28,17 @@ class SendWindow {
   SendWindow() = default;
   explicit SendWindow(int32_t first) : acked_(first), sent_(first) {}  // what the router has already
 
-  // Where the next message begins; `end` is that of what there is. None: there is nothing new, or
-  // the window is full.
+  // The index at which the next message begins. Empty: there is nothing new, or the window is full.
   std::optional<int32_t> next(int32_t end) const;
-  void sent(int32_t to, Time now);  // one message, up to there
+  void sent(int32_t to, Time now);  // a message that ends before index `to` was sent
 
-  // The router has all before `index`, which is in [acked(), end]. One that moves nothing says that
-  // the rest is missed: next() begins there.
+  // The router has everything before `index`, which must be in [acked(), end]. An Ack that repeats
+  // acked() says that the router misses what follows: next() then begins there.
   void ack(int32_t index, Time now);
   int32_t acked() const { return acked_; }
 
-  // When what is unacked goes out again: first again(), then as next() says. `end` as there.
+  // When unacknowledged output goes out again; empty: all of it is acknowledged. At that time call
+  // again(), and send as next() says.
   std::optional<Time> resend_at(int32_t end) const { return acked_ < end ? std::optional(resend_at_) : std::nullopt; }
   void again();
 

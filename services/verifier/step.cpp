@@ -24,7 +24,9 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   for (const BatchSlice& slice : slices) counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
   computing = true;
   schedule.started(load_of(plan.step), now);
-  schedule.split_row_budget(sequences);  // of the trees that the next round asks for
+  // The budget sizes what is asked for next. It also cuts a tree that comes or waits, unless its
+  // rule keeps its budget (tree_timing.h).
+  schedule.split_row_budget(sequences);
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
 

@@ -14,14 +14,14 @@
 
 namespace slipstream {
 
-// One sequence whose rule is of the ratio family: its rows' distributions are weighed within the
-// job.
+// One sequence whose rule is of the ratio family. The job itself accepts and rejects the nodes of
+// its tree, because that takes the probabilities of the target, which do not leave the job.
 struct RejectionTask {
-  size_t first_wanted = 0;  // index of the root's row among the wanted ones; the tree's follow
+  size_t first_wanted = 0;  // index of the root's row among the wanted rows; those of the tree follow
   DraftTree tree;           // empty: the token comes from the root's distribution
   Acceptance acceptance;
   SamplingParams sampling;
-  uint64_t seed = 0;  // with the next three: whose luck it is (rejection/random_source.h)
+  uint64_t seed = 0;  // with the next three: the key of the random numbers (rejection/random_source.h)
   uint32_t choice = 0;
   Epoch epoch = 0;
   Round round = 0;
@@ -43,10 +43,13 @@ struct RejectionResult {
 };
 
 struct StepOutput {
-  std::vector<TokenId>
-      sampled_tokens;  // [wanted] the target's token after that row; -1: its logits were not finite. Not of judged rows
-  std::vector<RejectionResult> rejections;  // [judgements]
-  std::vector<TokenLogprob> logprobs;       // [StepPlan::logprobs] of the token behind that row, where the walk comes by
+  // [wanted] the target's token after that row; -1: the row's logits were not finite. Rows of
+  // rejection tasks have no meaning here: their tokens are in `rejections`.
+  std::vector<TokenId> sampled_tokens;
+  std::vector<RejectionResult> rejections;  // [rejection_tasks]
+  // [StepPlan::logprobs] of the token that is emitted after that row; empty where the accepted path
+  // does not reach the row.
+  std::vector<TokenLogprob> logprobs;
   uint32_t forward_us = 0;
 };
 

@@ -13,13 +13,15 @@
 namespace slipstream {
 
 struct TreeTiming {
-  // May the tree be waited for alone? The sequence waits for the tree that it asked for, past the
-  // tuning's deadline, while steps go on with the others. It asks only when the step that uses the
-  // tree could be the next, and takes no tree unasked.
+  // Only this sequence waits for its tree, also past the tuning's deadline; steps go on with the
+  // others. It asks only when the step that uses the tree could be the next, and takes no tree that
+  // it did not ask for.
   bool waits_alone = false;
-  // Does the tree keep the row budget it was asked with? Else the next share of rows may cut it.
+  // The tree keeps the row budget that it was asked with. If false, the next share of rows may cut
+  // it.
   bool keeps_budget = false;
-  // Is cache reserved for the largest tree that may come? Else for the tree that came.
+  // Cache is reserved for the largest tree that may come. If false, it is reserved for the tree
+  // that came.
   bool reserves_whole = false;
 };
 

@@ -48,12 +48,12 @@ bool Verifier::State::admits(const Event& event) const {
 }
 
 void Verifier::State::on(const PeerUp& event, Time now, Effects& effects) {
-  worker.take(event, now, effects);
+  worker.on(event, now, effects);
   links.up(event.peer, now, effects);
 }
 
 void Verifier::State::on(const PeerDown& event, Time now, Effects& effects) {
-  worker.take(event, now, effects);  // the router's sequences live until their lease ends: it may come back
+  worker.on(event, now, effects);  // the router's sequences live until their lease ends: it may come back
   links.down(event.peer, effects);
 }
 
@@ -63,7 +63,7 @@ void Verifier::State::on(const Malformed& event, Time, Effects& effects) {
 }
 
 void Verifier::State::on(const From<RouterHeartbeat>& event, Time now, Effects& effects) {
-  worker.take(event, now, effects);
+  worker.on(event, now, effects);
   for (const auto& sequence : sequences) {
     const SequenceIdentity& identity = sequence->identity;
     const bool its_own = identity.router == event.peer && identity.id.router == event.message.router;

@@ -7,7 +7,7 @@
 //      then.
 //   2. Every node that was received has one fate in counters.fates; a node is held if it is in a
 //      sequence's draft, in its parked tree, or in a slice.
-//   3. Each part of a sequence is written by the file that sequence.h names.
+//   3. Each part of a sequence is written only by the files that sequence.h lists for it.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ struct Verifier::State {
   explicit State(VerifierConfig given);
 
   // Events.
-  void on(const WorkerEvent auto& event, Time now, Effects& effects) { worker.take(event, now, effects); }  // but these:
+  void on(const WorkerEvent auto& event, Time now, Effects& effects) { worker.on(event, now, effects); }  // but these:
   void on(const PeerUp& event, Time now, Effects& effects);
   void on(const PeerDown& event, Time now, Effects& effects);
   void on(const From<RouterHeartbeat>& event, Time now, Effects& effects);
@@ -71,7 +71,7 @@ struct Verifier::State {
   // The step failed.
   void fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now, Effects& effects);
   void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
-  CachedSequence* victim_for(const CachedSequence& needy);  // the rule of sequence_cache.h
+  CachedSequence* victim_for(const CachedSequence& needy);  // the rule of common/engine/sequence_cache.h
 
   // Constant after construction.
   VerifierConfig config;

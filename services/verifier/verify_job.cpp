@@ -59,7 +59,7 @@ Bias bias_of(const Acceptance& acceptance) {
 }
 
 // [wanted] the token that the walk emits after each row, if it reaches it: what was chosen there,
-// or judged.
+// or what a rejection task emits.
 std::vector<TokenId> emitted_after(const VerifyPlan& plan, const StepOutput& output) {
   std::vector<TokenId> after = output.sampled_tokens;
   for (size_t i = 0; i < plan.rejection_tasks.size(); ++i) {

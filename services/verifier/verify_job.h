@@ -16,8 +16,8 @@ struct VerifyScratch {
   std::vector<float> processed;  // one row
 };
 
-// logits: [judged rows, vocabulary] of the root and of each node of its tree. step: says which of
-// them are adjusted.
+// logits: [rows of the task, vocabulary] of the root and of each node of its tree. step: says which
+// of them are adjusted.
 RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
                               VerifyScratch& scratch);
 

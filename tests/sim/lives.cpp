@@ -50,8 +50,9 @@ Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
   return output;
 }
 
-// Invariants after each event: every drafted node has one fate, every request one state, every
-// Advance one answer.
+// Invariants after each event: every request has one state, and every Advance one outcome. A draft
+// node that gets a second fate fails a CHECK (services/verifier/fates.h), and World::leftovers()
+// finds one that is held at the end.
 
 void ToClients::after(const RouterLife& life) {
   const RouterCounters& c = life.actor().counters();
@@ -66,22 +67,22 @@ void WatchVerifier::after(const VerifierLife& life) {
   if (c.live > static_cast<uint64_t>(kSequencesPerVerifierMax)) breach_(fmt::format("{}: {} sequences", life.name(), c.live));
 }
 
-void Temper::after(const DrafterLife& life) {
+void Misbehaviour::after(const DrafterLife& life) {
   const DrafterCounters& c = life.actor().counters();
   const uint64_t became = c.applied + c.stale + c.resyncs + c.busy + c.leaving + c.invalid;
   if (c.advances != became) breach_(fmt::format("{}: {} Advances came, {} became something", life.name(), c.advances, became));
 }
 
-void Temper::sends(DrafterLife& life, To<Tree>& tree) {
+void Misbehaviour::sends(DrafterLife& life, To<Tree>& tree) {
   if (tree.message.nodes.empty()) return;
   if (traits_.runs_ahead && random_.chance(0.5)) run_ahead(life, tree);
   if (random_.chance(traits_.mischief)) traits_.misplaced ? misplace(tree.message) : spoil(tree.message);
 }
 
 // Guesses the next few tokens and sends the tree that follows them, for a later round. Sometimes
-// the guess is wrong. No such tree may ever be accepted, so its nodes are wrong, too, and would be
-// noticed.
-void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
+// the guess is wrong, and no sequence ever has the tree's base. Such a tree must never be verified.
+// Its nodes are wrong, too, so that World::wrongly_verified() sees them rejected.
+void Misbehaviour::run_ahead(DrafterLife& life, const To<Tree>& tree) {
   const auto steps = static_cast<size_t>(random_.between(1, 5));
   std::vector<TokenId> seen = life.work().method().foresee({tree.peer, tree.message.fence.sequence}, 9);
   if (seen.size() < 9) return;
@@ -102,7 +103,7 @@ void Temper::run_ahead(DrafterLife& life, const To<Tree>& tree) {
 }
 
 // Makes the tree invalid.
-void Temper::spoil(Tree& tree) {
+void Misbehaviour::spoil(Tree& tree) {
   switch (random_.between(0, 2)) {
     case 0:
       tree.nodes[0].token = kToyVocabulary;
@@ -116,9 +117,9 @@ void Temper::spoil(Tree& tree) {
   }
 }
 
-// Makes a tree for another round, epoch or prefix. It must never be verified; its nodes are wrong,
-// so that it would be noticed.
-void Temper::misplace(Tree& tree) {
+// Makes the fence name another round, epoch, hash or base length. The tree must never be verified:
+// its nodes are wrong, so that World::wrongly_verified() sees them rejected.
+void Misbehaviour::misplace(Tree& tree) {
   for (TreeNode& node : tree.nodes) node.token = another(node.token);
   switch (random_.between(0, 4)) {
     case 0:

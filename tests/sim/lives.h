@@ -77,19 +77,20 @@ class WatchVerifier {
   Breach breach_;
 };
 
-// Makes a drafter misbehave: it may run ahead of the verifier, or spoil its trees before they are
-// sent.
-class Temper {
+// Makes a drafter misbehave: it may run ahead of the verifier, or change trees before they are
+// sent, so that they are invalid or have a wrong fence. Checks the drafter's counters after each
+// event.
+class Misbehaviour {
  public:
-  Temper(const DrafterTraits& traits, uint64_t seed, Breach breach)
+  Misbehaviour(const DrafterTraits& traits, uint64_t seed, Breach breach)
       : traits_(traits), random_(seed, "temper"), breach_(std::move(breach)) {}
   static Drafter::Event drain() { return From<Drain>{Peer{}, {"told to stop"}}; }
   static bool done(const Drafter&) { return true; }
-  void sends(Life<Drafter, DraftWork, Temper>& life, To<Tree>& tree);
-  void after(const Life<Drafter, DraftWork, Temper>& life);
+  void sends(Life<Drafter, DraftWork, Misbehaviour>& life, To<Tree>& tree);
+  void after(const Life<Drafter, DraftWork, Misbehaviour>& life);
 
  private:
-  void run_ahead(Life<Drafter, DraftWork, Temper>& life, const To<Tree>& tree);
+  void run_ahead(Life<Drafter, DraftWork, Misbehaviour>& life, const To<Tree>& tree);
   void spoil(Tree& tree);
   void misplace(Tree& tree);
 
@@ -100,6 +101,6 @@ class Temper {
 
 using RouterLife = Life<Router, NoWork, ToClients>;
 using VerifierLife = Life<Verifier, VerifyWork, WatchVerifier>;
-using DrafterLife = Life<Drafter, DraftWork, Temper>;
+using DrafterLife = Life<Drafter, DraftWork, Misbehaviour>;
 
 }  // namespace slipstream::sim

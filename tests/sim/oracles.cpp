@@ -69,8 +69,14 @@ std::optional<std::string> World::leftovers() const {
       return fmt::format("{} keeps {} sequences, {} tokens", home.now()->name(), c.live, c.tokens_held);
     }
   }
+  return std::nullopt;
+}
+
+// If every drafter is the target itself, and the only wrong trees are those whose fence is wrong
+// too, no node may be rejected: a rejected one was in a tree that the verifier had to drop, or the
+// drafter's state is not the verifier's.
+std::optional<std::string> World::wrongly_verified() const {
   const Tallies sum = tallies();
-  // If every drafter is the target itself and no tree is wrong, no node may be rejected.
   const bool perfect = std::ranges::all_of(scenario_.drafters,
                                            [](const DrafterTraits& d) {
                                              return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced);
@@ -98,7 +104,7 @@ Tallies World::tallies() const {
       sum.moved += c.moved;
       sum.by_affinity += c.placed_by_affinity;
       sum.stuck += c.workers_stuck;
-      sum.stale += c.stale;
+      sum.stale_messages += c.stale;
     }
   }
   for (const auto& home : verifiers_) {
@@ -107,8 +113,8 @@ Tallies World::tallies() const {
       sum.resyncs += c.resyncs;
       sum.attaches_repeated += c.attaches_repeated;
       sum.parked += c.parked;
-      sum.late += c.fates.of(Fate::late);
-      sum.stale += c.fates.of(Fate::stale);
+      sum.late_nodes += c.fates.of(Fate::late);
+      sum.stale_nodes += c.fates.of(Fate::stale);
       sum.fenced += c.fenced;
       sum.leases_expired += c.leases_expired;
       sum.preempted += c.preempted;

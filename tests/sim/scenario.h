@@ -34,10 +34,10 @@ struct DrafterTraits {
   double noise = 0;           // of its model; 0: the target itself
   double siblings = 0;        // share of its nodes that get the runner-up as a sibling
   bool new_endpoint = false;  // each life binds another endpoint
-  bool runs_ahead = false;    // also sends trees for rounds that it expects
-  double mischief = 0;        // share of its trees that are spoilt
-  // How it spoils trees: true, by moving them to another place than their fence says; false, by
-  // invalid content.
+  bool runs_ahead = false;    // also sends trees for bases that it expects the verifier to reach
+  double mischief = 0;        // share of its trees that it changes before it sends them
+  // How it changes them. true: the fence names another round, epoch, hash or base length, and the
+  // nodes are wrong. false: the tree is invalid.
   bool misplaced = false;
 };
 

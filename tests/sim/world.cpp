@@ -154,7 +154,7 @@ void World::begin_drafter(int index) {
   lives.push_back(std::make_unique<DrafterLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
       DraftWork({.weights = distributions_[0].weights, .noise = traits.noise}, traits.siblings, random_.word()),
-      Temper(traits, random_.word(), breach())));
+      Misbehaviour(traits, random_.word(), breach())));
 }
 
 Process* World::process(const Machine& machine) const {
@@ -331,6 +331,7 @@ Verdict World::live() {
     broken = complaint();
   }
   if (!broken) broken = leftovers();
+  if (!broken) broken = wrongly_verified();
   Verdict verdict{.broken = std::move(broken), .tallies = tallies(), .happenings = time_.happened(), .end = time_.now()};
   for (const Client& client : clients_) verdict.longest_pause = std::max(verdict.longest_pause, client.longest_pause());
   return verdict;

@@ -64,6 +64,7 @@ class World {
   std::optional<std::string> complaint();
   std::optional<std::string> unended() const;
   std::optional<std::string> leftovers() const;
+  std::optional<std::string> wrongly_verified() const;
   Tallies tallies() const;
 
   Scenario scenario_;

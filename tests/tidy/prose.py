@@ -1,6 +1,7 @@
 """The rules for comments and pages: headers say what they are for, references exist, and lines are narrow enough to read side by side."""
 
 import pathlib
+import posixpath
 import re
 
 COLUMNS_MAX = 100  # of a comment on a line of its own, and of a page's text; tables and code may be wider
@@ -24,6 +25,22 @@ def comments(source):
             yield number, match[1]
 
 
+def outside_of_code(page):
+    """(line number, text) of each line of a page that is not in a block of code."""
+    code = False
+    for number, line in enumerate(page.lines, 1):
+        if line.strip().startswith("```"):
+            code = not code
+        elif not code:
+            yield number, line
+
+
+def in_backquotes(page):
+    """(line number, text) of each `span` of a page, but for those that are patterns (with * { } < >)."""
+    for number, line in outside_of_code(page):
+        yield from ((number, span) for span in re.findall(r"`([^`]+)`", line) if not re.search(r"[*{}<>]", span))
+
+
 def headers_open_with_a_comment(sources):
     for source in sources.values():
         if source.suffix in (".h", ".cuh") and not source.text.startswith("//"):
@@ -32,7 +49,7 @@ def headers_open_with_a_comment(sources):
 
 def is_there(name, near, sources):
     """Whether a file named in a comment exists: from the root, from the folder of the file that names it, or as the end of a path."""
-    beside = str(pathlib.PurePosixPath(near).parent / name)
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(near), name))
     return name in sources or beside in sources or any(path.endswith("/" + name) for path in sources)
 
 
@@ -41,9 +58,10 @@ def references_lead_somewhere(sources):
                 if path.endswith(".md")}
     decisions = {pathlib.PurePosixPath(path).name[:4] for path in sources if "/adr/" in path}
     for source in sources.values():
-        if source.suffix not in CODE or source.path.startswith("tests/tidy/"):
+        page = source.suffix == ".md"
+        if not page and (source.suffix not in CODE or source.path.startswith("tests/tidy/")):
             continue
-        for number, text in comments(source):
+        for number, text in in_backquotes(source) if page else comments(source):
             for name in FILE_NAME.findall(text):
                 if name not in CITED and not is_there(name, source.path, sources):
                     yield source.path, number, f"names {name}, which is not there: name the file that holds it now"
@@ -72,11 +90,8 @@ def pages_are_narrow(sources):
     for source in sources.values():
         if source.suffix != ".md":
             continue
-        code = False
-        for number, line in enumerate(source.lines, 1):
-            if line.strip().startswith("```"):
-                code = not code
-            elif not code and len(line) > COLUMNS_MAX and not line.lstrip().startswith(("|", "#")) and " " in line.strip()[:COLUMNS_MAX]:
+        for number, line in outside_of_code(source):
+            if len(line) > COLUMNS_MAX and not line.lstrip().startswith(("|", "#")) and " " in line.strip()[:COLUMNS_MAX]:
                 words = line.strip().split(" ")
                 if max(map(len, words)) < COLUMNS_MAX - 8:  # else it is one long link
                     yield source.path, number, f"this line has {len(line)} columns, over {COLUMNS_MAX}: wrap it"

@@ -164,6 +164,22 @@ def functions(source):
         index += 1
 
 
+def types_have_one_definition(sources):
+    """One program may link any two layers: two types of one name in one namespace would share their inline functions."""
+    homes = {}
+    for source in cpp(sources):
+        if source.suffix != ".h" or not source.path.startswith(("common/", "kernels/", "services/", "tools/")):
+            continue
+        namespace = ""
+        for number, line in enumerate(source.lines, 1):
+            if match := re.match(r"namespace ([\w:]+) \{", line):
+                namespace = match[1]
+            elif match := re.match(r"(?:struct|class) (\w+)(?: final)?(?: : [^;]*)? \{", line):
+                first = homes.setdefault((namespace, match[1]), source.path)
+                if first != source.path:
+                    yield source.path, number, f"defines {namespace}::{match[1]}, as {first} does: give one of them another name"
+
+
 # Written in pieces so that this file does not break its own rule.
 MACHINE = re.compile("(?<![\\w.])/(wo" + "rk|t" + "mp|ro" + "ot|ho" + "me)/")
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
@@ -186,5 +202,6 @@ RULES = [
     headers_are_read_once,
     metrics_are_documented,
     files_and_functions_are_short,
+    types_have_one_definition,
     nothing_of_this_machine_and_nothing_unfinished,
 ]

@@ -112,12 +112,28 @@ class Tidy(unittest.TestCase):
         for fine in ("see base/check.h", "check.h has it", "as docs/design/NOISE.md, 8 says", "adr/0008 decides it"):
             self.assertFalse(found(fine), fine)
 
+    def test_names_a_file_in_a_page_that_is_not_there(self):
+        def found(text):
+            return messages(prose.references_lead_somewhere, "docs/design/planted.md", text)
+        for lost in ("see `common/base/no_such_file.h`\n", "| `no_such_test.py` | x |\n"):
+            self.assertTrue(found(lost), lost)
+        for fine in ("see `common/base/check.h` and `check.h`\n", "`../use/API.md`\n", "`services/*/no_such.h`\n",
+                     "no_such_file.h\n", "```\n`no_such_file.h`\n```\n"):
+            self.assertFalse(found(fine), fine)
+
     def test_names_comments_and_pages_that_are_too_wide(self):
         wide = "words " * 20
         self.assertTrue(messages(prose.comments_are_narrow, "common/base/planted.cpp", f"// {wide}\n"))
         self.assertFalse(messages(prose.comments_are_narrow, "common/base/planted.cpp", f"//   {wide}\n"), "a table")
         self.assertTrue(messages(prose.pages_are_narrow, "docs/planted.md", wide + "\n"))
         self.assertFalse(messages(prose.pages_are_narrow, "docs/planted.md", f"| {wide} |\n```\n{wide}\n```\n"), "a table, code")
+
+    def test_names_a_type_that_another_header_defines_too(self):
+        text = "// A plant.\n#pragma once\nnamespace slipstream {\nstruct SendWindow {\n};\n}  // namespace slipstream\n"
+        found = [message for _, _, message in rules.types_have_one_definition(
+            {**TREE, "common/base/planted.h": sources.Source("common/base/planted.h", text)})]
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("slipstream::SendWindow", found[0])
 
     def test_names_paths_of_a_machine_and_unfinished_work(self):
         for text in ("// see /wo" "rk/notes", 'open("/t' 'mp/x")', "// TO" "DO: later"):

@@ -10,15 +10,15 @@ std::vector<double> holm(std::span<const double> p_values) {
   std::vector<size_t> order(p_values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
-  std::vector<double> processed(p_values.size());
+  std::vector<double> adjusted(p_values.size());
   // Step-down: the smallest p-value is multiplied by the number of tests, the next by one less, and
   // so on. The running maximum keeps the order.
   double most = 0;
   for (size_t rank = 0; rank < order.size(); ++rank) {
     most = std::max(most, p_values[order[rank]] * static_cast<double>(order.size() - rank));
-    processed[order[rank]] = std::min(1.0, most);
+    adjusted[order[rank]] = std::min(1.0, most);
   }
-  return processed;
+  return adjusted;
 }
 
 }  // namespace slipstream::statistics

@@ -16,8 +16,8 @@ namespace slipstream {
 struct CpuOptions {
   int threads = 1;              // including the caller's, at most kComputeThreadsMax
   std::optional<CpuPath> path;  // unset: the fastest available one; an unavailable one is an error
-  // Matrices are converted to this format at load (panels.h). Unset: the small formats stay as they
-  // are stored, all others become bf16.
+  // Matrices are converted to this format at load (kernels/cpu/panels.h). Unset: the small formats
+  // stay as they are stored, all others become bf16.
   std::optional<WeightFormat> weights;
 };
 

@@ -1,4 +1,5 @@
-// The cpu device's types behind the opaque types of ops.h. Private to common/model/cpu.
+// The cpu device's types behind the opaque types of common/model/ops.h. Private to
+// common/model/cpu.
 #pragma once
 
 #include <vector>

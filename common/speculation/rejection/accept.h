@@ -30,8 +30,8 @@
 
 namespace slipstream {
 
-// The target's distributions after the rows of a tree (tree_rows.h counts rows). Each is computed
-// when it is asked for.
+// The target's distributions after the rows of a tree (common/speculation/tree_rows.h counts rows).
+// Each is computed when it is asked for.
 class TargetDistributions {
  public:
   virtual ~TargetDistributions() = default;

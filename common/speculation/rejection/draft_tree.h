@@ -3,8 +3,8 @@
 // (speculation/walk.h) reads the tokens only.
 //
 // Invariants of a tree that came out of make():
-//   1. its tokens are a TokenTree (token_tree.h), except that siblings sampled with replacement may
-//      carry the same token;
+//   1. its tokens are a TokenTree (common/speculation/token_tree.h), except that siblings sampled
+//      with replacement may carry the same token;
 //   2. each row with children has the distribution that they were sampled from; other rows have
 //      none. Children stand in the order in which they were sampled;
 //   3. a distribution has 1 to kDraftDistributionTokensMax tokens of the vocabulary, in ascending
@@ -28,8 +28,8 @@ class DraftTree {
   DraftTree() = default;                                                // no nodes
   explicit DraftTree(TokenTree tokens) : tokens_(std::move(tokens)) {}  // not sampled
 
-  // distributions: [nodes + 1] of the children of row i (tree_rows.h), empty where the row has
-  // none. Errors name the node or row and what is wrong with it.
+  // distributions: [nodes + 1] of the children of row i (common/speculation/tree_rows.h), empty
+  // where the row has none. Errors name the node or row and what is wrong with it.
   static Result<DraftTree> make(std::vector<TreeNode> nodes, std::vector<OwnedDistribution> distributions,
                                 Replacement replacement, int32_t vocabulary);
 

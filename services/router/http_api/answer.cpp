@@ -38,7 +38,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
   return delivery.finish == Finish::none ? Next::abandon_stopped : Next::done;
 }
 
-// Token by token, so that a stop string ends the count exactly where it was met.
+// Tokens are read one by one, so that a stop string ends their count exactly where it was met.
 Result<void> Answer::read(const Delivery& delivery) {
   for (size_t i = 0; i < delivery.ids.size(); ++i) {
     ++usage_.completion_tokens;
@@ -69,7 +69,7 @@ Result<void> Answer::read(const Delivery& delivery) {
   return {};
 }
 
-// A model may have more rows than its tokenizer has tokens: those have no bytes.
+// A model may have more rows than its tokenizer has tokens. The other rows have no bytes.
 void Answer::tell_logprob(TokenId id, const TokenLogprob& logprob) {
   const auto told = [this](const Logprob& of) {
     return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob};

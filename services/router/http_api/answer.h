@@ -1,5 +1,5 @@
-// One answer in the making: tokens in, text out, to one HTTP exchange. Made on the text thread,
-// then used by the loop's only.
+// One answer while it is written: tokens come in, and text goes out to one HTTP exchange.
+// Threads: it is constructed on the text thread; from then on only the loop's thread uses it.
 #pragma once
 
 #include <optional>
@@ -23,10 +23,10 @@ class Answer {
     more,             // tokens are awaited
     done,             // the answer is out
     abandon_stopped,  // the answer ended at a stop string: the router must stop working on it
-    abandon_failed,   // the answer is an error: the same
+    abandon_failed,   // the answer is an error: the router must stop working on it
   };
   Next deliver(const Delivery& delivery, uint16_t draft_nodes_max);
-  // Before the first token an HTTP status; after it an error event, and no [DONE].
+  // Sends an HTTP status before the first token, and an error event without [DONE] after it.
   void fail(const Failure& failure);
 
  private:
@@ -41,16 +41,16 @@ class Answer {
   CompletionHead head_;
   Usage usage_;
   bool stream_, include_usage_, continuous_usage_, tell_tokens_, tell_logprobs_;
-  int32_t min_tokens_;  // no stop string begins in the text of the first so many
+  int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;
   StopStrings stops_;
 
-  bool begun_ = false;                  // the stream is
-  std::string reason_;                  // "stop", "length"; "": goes on
-  std::string text_;                    // all of it, or what came with this delivery when streaming
-  TokenFacts tokens_;                   // the same of the tokens, if asked for
-  std::vector<LogprobFacts> logprobs_;  // likewise
+  bool begun_ = false;                  // the stream has begun
+  std::string reason_;                  // "stop" or "length"; "": the answer goes on
+  std::string text_;                    // the whole text; when streaming, that of this delivery
+  TokenFacts tokens_;                   // of the same part of the answer, if asked for
+  std::vector<LogprobFacts> logprobs_;  // of the same part of the answer, if asked for
 };
 
 }  // namespace slipstream

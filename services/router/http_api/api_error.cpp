@@ -20,7 +20,7 @@ const char* type_of(int status) {
   }
 }
 
-// What a client sent is said back, but not all of a long one.
+// An error quotes what the client sent, but cuts a long text in the middle.
 std::string within(const std::string& text) {
   if (text.size() <= kErrorTextMost) return text;
   constexpr size_t kHalf = kErrorTextMost / 2;

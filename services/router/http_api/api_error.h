@@ -12,7 +12,7 @@
 namespace slipstream {
 
 inline constexpr std::string_view kDetokenizeFailed = "detokenize_failed";
-inline constexpr size_t kErrorTextMost = 2000;  // bytes of a message, of a field's name: of longer ones the two ends
+inline constexpr size_t kErrorTextMost = 2000;  // bytes of a message or a field's name; longer ones are cut in the middle
 
 struct ApiError {
   int status = 400;

@@ -18,7 +18,8 @@ namespace {
 using simdjson::dom::element;
 using Checked = ApiResult<void>;
 
-// Known to OpenAI's or vLLM's clients, without effect here: refused unless they ask for nothing.
+// Fields of OpenAI's or vLLM's API that this server does not support. A request may carry one only
+// with the value that means the usual behaviour.
 constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
                                                     "add_special_tokens",
                                                     "audio",
@@ -55,11 +56,11 @@ constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
                                                     "typical_p",
                                                     "use_beam_search",
                                                     "web_search_options"};
-// Of those, the switches that are on as usual.
+// Unsupported fields whose usual value is true.
 constexpr std::array<std::string_view, 3> kOnAsUsual{"add_generation_prompt", "skip_special_tokens",
                                                      "spaces_between_special_tokens"};
 
-// The values of unbuilt fields that mean "as usual".
+// Whether an unsupported field has the value that means the usual behaviour.
 bool asks_for_nothing(std::string_view name, element value) {
   simdjson::dom::array list;
   simdjson::dom::object object;
@@ -101,7 +102,7 @@ ApiError too_many(const std::string& field, std::string_view what, size_t count,
   return bad_field(field, fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
 }
 
-// A string, or a list of {"type": "text", "text": ...} parts, which are put one after the other.
+// Content is a string, or a list of {"type": "text", "text": ...} parts, which are joined.
 ApiResult<std::string> read_content(element content, const std::string& path) {
   std::string_view text;
   if (content.get(text) == simdjson::SUCCESS) return std::string(text);
@@ -261,7 +262,7 @@ Checked read_stream(const RequestFields& fields, ChatRequest& request) {
   return {};
 }
 
-// Our own fields are ours to be strict about: a key that we do not know is a mistake.
+// In the fields of Slipstream alone an unknown key is an error.
 ApiResult<bool> read_switch(const RequestFields& fields, std::string_view name, std::string_view key, bool otherwise) {
   TRY(const auto object, fields.object(name));
   if (!object) return otherwise;

@@ -1,5 +1,6 @@
-// The body of POST /v1/chat/completions, checked: what is built is read, what is known but not
-// built yet is refused with a sentence, what nobody knows is ignored.
+// Parses and checks the body of POST /v1/chat/completions. Fields that this server supports are
+// read. Fields of OpenAI's or vLLM's API that it does not support are refused with a sentence.
+// Unknown fields are ignored.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +18,22 @@ namespace slipstream {
 
 struct ChatRequest {
   std::vector<ChatMessage> messages;
-  GenerationSpec spec;                 // what the body alone says of it; an output_max of 0: what the context leaves
-  std::vector<std::string> bad_words;  // as text: those of the spec are tokens
-  std::optional<int64_t> seed;         // none: the server draws one
+  GenerationSpec spec;                 // without what needs the model; an output_max of 0: what the context leaves
+  std::vector<std::string> bad_words;  // as text; the spec has them as tokens
+  std::optional<int64_t> seed;         // nullopt: the server chooses one
   std::vector<std::string> stops;
   bool ignore_eos = false;
   bool stream = false;
   bool include_usage = false;     // a last chunk without choices
   bool continuous_usage = false;  // usage in each chunk
-  // Ours; {"slipstream": {"tokens": true}} returns ids and which were drafted.
+  // Fields of Slipstream alone. {"slipstream": {"tokens": true}} returns token ids and which were
+  // drafted.
   Speculation speculation;
   bool tell_tokens = false;
 };
 
-// served: the one model's name; a request may leave `model` out. rules: those that a request may
-// choose.
+// served: the name of the one model; a request may leave `model` out. rules: the names of the
+// acceptance rules that a request may choose.
 ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served,
                                           const std::vector<std::string>& rules);
 

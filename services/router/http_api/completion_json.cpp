@@ -30,23 +30,22 @@ Json usage_json(const Usage& usage) {
           {"total_tokens", usage.prompt_tokens + usage.completion_tokens}};
 }
 
-// Draft nodes that a step judged: those that came too late or for another base are none of them.
-uint32_t judged(const SpeculationReport& report) { return report.accepted + report.rejected + report.unreached; }
+// Draft nodes that a step verified, without those that came too late or for another base.
+uint32_t verified(const SpeculationReport& report) { return report.accepted + report.rejected + report.unreached; }
 
-// OpenAI's names for predicted text fit drafts: how many made it into the answer, how many were
-// computed for nothing. Some that were accepted are none of the answer, where that ended at a stop
-// string before them.
+// OpenAI's fields for predicted text tell how many drafted tokens are part of the answer and how
+// many are not. Accepted tokens behind a stop string are not part of the answer.
 Json usage_json(const Usage& usage, const SpeculationReport& report) {
   Json json = usage_json(usage);
   json["completion_tokens_details"] = {
       {"accepted_prediction_tokens", usage.guessed_tokens},
-      {"rejected_prediction_tokens", judged(report) - std::min(usage.guessed_tokens, judged(report))}};
+      {"rejected_prediction_tokens", verified(report) - std::min(usage.guessed_tokens, verified(report))}};
   json["prompt_tokens_details"] = {
       {"cached_tokens", std::min(report.cached_tokens, static_cast<uint32_t>(usage.prompt_tokens))}};
   return json;
 }
 
-// The field names of vLLM, which NVIDIA's aiperf reads. Steps without a draft count, too.
+// The field names are vLLM's, which NVIDIA's aiperf reads. Steps without a draft count, too.
 Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& histogram, uint16_t draft_nodes_max) {
   const auto ratio = [](uint32_t a, uint32_t b) { return b == 0 ? 0.0 : static_cast<double>(a) / b; };
   Json by_length = Json::object();
@@ -56,17 +55,18 @@ Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& hi
   }
   return {{"speculative_decoding",
            {{"mean_acceptance_length", 1.0 + ratio(report.accepted, report.steps)},
-            {"draft_acceptance_rate", ratio(report.accepted, judged(report))},
+            {"draft_acceptance_rate", ratio(report.accepted, verified(report))},
             {"acceptance_histogram", histogram.of_all()},
             {"acceptance_histogram_by_draft_length", std::move(by_length)},
             {"num_spec_steps", report.steps},
             {"num_accepted_draft_tokens", report.accepted},
-            {"num_draft_tokens", judged(report)},
+            {"num_draft_tokens", verified(report)},
             {"num_spec_tokens", draft_nodes_max}}}};
 }
 
-// Which rule ran, why it was not the one asked for, or why nobody drafted, and what total variation
-// it spent if it is one that declares its bias. Greedy is what coupled is called at temperature 0.
+// Tells which rule ran and why it was not the one asked for, or why no drafter drafted. A rule with
+// a declared bias also tells the total variation that it spent. At temperature 0 coupled is called
+// greedy.
 Json speculation_json(const CompletionHead& head, const Delivery& delivery, const Usage& usage) {
   if (!head.speculates) return {{"rule", "off"}};
   const SpeculationReport& report = delivery.report;
@@ -86,7 +86,7 @@ Json tokens_json(const TokenFacts& tokens) {
   return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"depths", tokens.depths}, {"pieces", tokens.pieces}};
 }
 
-// A token's text may be part of a character; its bytes say all.
+// A token's text may be part of a character, so its bytes are told, too.
 Json logprob_json(const LogprobFacts::Token& token) {
   const auto bytes = std::span(reinterpret_cast<const uint8_t*>(token.bytes.data()), token.bytes.size());
   return {{"token", lossy_utf8(token.bytes)}, {"logprob", token.logprob}, {"bytes", bytes}};

@@ -1,5 +1,5 @@
-// The JSON of answers: OpenAI's chat.completion and chat.completion.chunk, with vLLM's
-// `metrics.speculative_decoding` and our `slipstream` object.
+// Writes the JSON of answers: OpenAI's chat.completion and chat.completion.chunk, with vLLM's
+// `metrics.speculative_decoding` and the `slipstream` object.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace slipstream {
 
-struct CompletionHead {  // of every chunk of one answer
+struct CompletionHead {  // the same in every chunk of one answer
   std::string id;        // "chatcmpl-..."
   int64_t created = 0;   // Unix seconds
   std::string model;
-  int64_t seed = 0;  // given or sampled
+  int64_t seed = 0;  // from the client or chosen by the server
   bool speculates = true;
 };
 
 struct Usage {
   int32_t prompt_tokens = 0, completion_tokens = 0;
-  uint32_t guessed_tokens = 0;  // of those of the completion, by a drafter
+  uint32_t guessed_tokens = 0;  // of the completion tokens, those that a drafter had guessed
 };
 
 // `slipstream`: {"token_ids", "drafted", "depths", "pieces"}, if the request asked for tokens. The
@@ -30,8 +30,8 @@ struct Usage {
 struct TokenFacts {
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it
-  std::vector<uint8_t> depths;      // [ids] of the tree that its step judged; 0: none
-  std::vector<std::string> pieces;  // [ids] the text that became certain with each; one more if the end freed some
+  std::vector<uint8_t> depths;      // [ids] of the draft tree of the token's step; 0: it had none
+  std::vector<std::string> pieces;  // [ids] the text that became final with each; one more if the end made some text final
 };
 
 // One entry of `choices[].logprobs.content`.
@@ -44,7 +44,7 @@ struct LogprobFacts {
   std::vector<Token> top;
 };
 
-// What comes beside a text; null: was not asked for.
+// What an answer carries beside its text; null: the client did not ask for it.
 struct Facts {
   const TokenFacts* tokens = nullptr;
   const std::vector<LogprobFacts>* logprobs = nullptr;
@@ -52,20 +52,20 @@ struct Facts {
 
 class CompletionJson {
  public:
-  // Of an answer up to this delivery. Both outlive the object.
+  // For an answer up to this delivery. head and delivery outlive the object.
   CompletionJson(const CompletionHead& head, const Delivery& delivery, uint16_t draft_nodes_max)
       : head_(head), delivery_(delivery), draft_nodes_max_(draft_nodes_max) {}
 
-  enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where a last chunk will tell it
+  enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where the last chunk has the usage
   struct ChunkUsage {
     UsageField field = UsageField::absent;
     Usage usage;  // so far
   };
   std::string role(const ChunkUsage& usage) const;  // the first chunk
   std::string text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const;
-  // The last with a choice; `last`: of all, since usage() does not follow.
+  // The last chunk with a choice. last: usage() does not follow.
   std::string finish(std::string_view reason, const ChunkUsage& usage, bool last) const;
-  std::string usage(const Usage& usage) const;  // after it, without choices
+  std::string usage(const Usage& usage) const;  // the chunk after finish(), without choices
   std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const Facts& facts) const;
 
  private:

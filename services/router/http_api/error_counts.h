@@ -1,4 +1,4 @@
-// How many requests were answered with an error, by its code. Thread-safe.
+// Counts the requests that were answered with an error, by its code. Thread-safe.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace slipstream {
 
-// The codes of docs/use/API.md; the last stands for any other, so that a label has so many values
-// and no more.
+// The codes of docs/use/API.md. The last one stands for any other, so that the number of label
+// values is bounded.
 inline constexpr std::array<std::string_view, 19> kErrorCodes{"invalid_json",
                                                               "invalid_type",
                                                               "invalid_value",

@@ -24,7 +24,7 @@ constexpr std::string_view kChatPath = "/v1/chat/completions";
 constexpr std::string_view kModelsPath = "/v1/models";
 constexpr std::string_view kReadyPath = "/ready";
 constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", kReadyPath, "/metrics", kModelsPath};
-// Sampled seeds stay exact in a client that reads numbers as doubles.
+// Seeds that the server chooses stay exact in a client that reads numbers as doubles.
 constexpr int kSampledSeedBits = 53;
 
 int64_t unix_seconds() {
@@ -35,7 +35,7 @@ ApiError wrong_method(std::string_view path, std::string_view allowed) {
   return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
 }
 
-// The inbox took nothing.
+// The error for a request that the inbox had no room for.
 ApiError not_taken(bool closing) {
   if (closing) return api_error(shutting_down());
   return {.status = 429,
@@ -119,17 +119,18 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
     forget(id);
     return refuse(exchange, not_taken(ports_.counters().closing));
   }
-  exchange.on_gone([this, id] {  // even if it went long ago; only now, so that the Abandon comes behind the Submit
-    forget(id);
-    ports_.post(Abandon{id});  // if it finds no room, deliver() says it again
-  });
+  exchange.on_gone(
+      [this, id] {  // set after the post, so that the Abandon follows the Submit; it runs even if the client went before
+        forget(id);
+        ports_.post(Abandon{id});  // if the inbox has no room, deliver() posts it again
+      });
 }
 
 ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) const {
   size_t bytes = 0;
   for (const ChatMessage& message : request.messages) bytes += message.content.size();
   const size_t least = model_.tokenizer.tokens_at_least(bytes);
-  if (least > static_cast<size_t>(model_.context_max)) {  // refused before it costs time; the router knows the exact rule
+  if (least > static_cast<size_t>(model_.context_max)) {  // before tokenising takes time; the router checks the exact length
     return std::unexpected(
         ApiError{.message = fmt::format("The messages are at least {} tokens; the context here is {} tokens, "
                                         "prompt and answer together. Shorten them.",
@@ -151,7 +152,7 @@ ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) co
   return *std::move(prompt);
 }
 
-// All but its id and seed.
+// The Submit without its id and seed.
 ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
   Submit submit{.spec = request.spec, .speculation = request.speculation};
   if (!request.ignore_eos) submit.spec.stop_ids = model_.end_ids;
@@ -186,7 +187,7 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
                                   .code = "model_not_found"});
 }
 
-// Who asks is no client: its 503 is no error.
+// A load balancer or a person asks, not a client, so the 503 is not counted as an error.
 http::Response HttpApi::ready() const {
   const RouterCounters counters = ports_.counters();
   if (counters.closing) return error_response(api_error(shutting_down()));
@@ -207,7 +208,7 @@ http::Response HttpApi::ready() const {
 
 void HttpApi::deliver(const Delivery& delivery) {
   const auto answer = find(delivery.request);
-  if (answer == nullptr) {  // the client went, and its Abandon found no room in the inbox
+  if (answer == nullptr) {  // the client has gone, and its Abandon found no room in the inbox
     if (delivery.finish == Finish::none) ports_.post(Abandon{delivery.request});
     return;
   }
@@ -235,7 +236,7 @@ std::shared_ptr<Answer> HttpApi::find(RequestId id) {
 }
 
 void HttpApi::forget(RequestId id) {
-  std::shared_ptr<Answer> last;  // dies after the lock: its end may call back
+  std::shared_ptr<Answer> last;  // destroyed after the lock is released: its destructor may call back
   std::lock_guard lock(mutex_);
   if (const auto at = answers_.find(id); at != answers_.end()) {
     last = std::move(at->second);

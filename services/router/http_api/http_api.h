@@ -1,10 +1,12 @@
-// The OpenAI-shaped front: POST /v1/chat/completions, GET /v1/models, /health, /ready, /metrics,
-// and a page for people at /.
+// The HTTP API in OpenAI's shape: POST /v1/chat/completions, GET /v1/models, /health, /ready,
+// /metrics, and a page for people at /.
 //
-// Threads: handle() runs on the server's thread, which carries every stream and so must not be
-// held: it answers what is quick and gives a chat to the text thread (Ports::later), which parses,
-// tokenises and posts a Submit. deliver() and fail() run on the loop's thread: they turn tokens
-// into text and write it. They meet in a table of live answers, locked only to look one up.
+// Threads:
+//   server's thread  handle() answers what is quick. It must not block, because this thread carries
+//                    every stream.
+//   text thread      parses and tokenises chats (Ports::later) and posts a Submit for each.
+//   loop's thread    deliver() and fail() turn tokens into text and write it.
+// The threads share a table of live answers. It is locked only to look an answer up.
 #pragma once
 
 #include <functional>
@@ -26,14 +28,14 @@
 namespace slipstream {
 
 struct ServedModel {
-  std::string name;  // as clients call it
+  std::string name;  // in requests and answers
   Tokenizer tokenizer;
   ChatTemplate chat_template;
-  int32_t vocabulary = 0;                        // rows of the logits
+  int32_t vocabulary = 0;                        // columns of a row of logits
   std::vector<TokenId> end_ids;                  // end an answer, unless ignore_eos
   int32_t context_max = 0;                       // tokens
   uint16_t draft_nodes_max = 0;                  // of the tuning, for reports
-  std::vector<std::string> rules = {"coupled"};  // that clients may choose (messages/rules.h)
+  std::vector<std::string> rules = {"coupled"};  // names that clients may choose (messages/rules.h)
 };
 
 class HttpApi {
@@ -49,7 +51,7 @@ class HttpApi {
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
 
   void handle(http::Request request, http::Exchange exchange);
-  static http::Response error_body(int status, std::string_view message);  // of what the server finds itself
+  static http::Response error_body(int status, std::string_view message);  // for errors that the server itself finds
   void listens_at(std::string address);                                    // thread-safe; "127.0.0.1:8080", for the page
 
   ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe

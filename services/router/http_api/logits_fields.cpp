@@ -34,7 +34,7 @@ Checked read_penalties(const RequestFields& fields, LogitsParams& how) {
   return {};
 }
 
-// OpenAI's form: {"<token id>": <bias>, ...}.
+// The form is OpenAI's: {"<token id>": <bias>, ...}.
 Checked read_bias(const RequestFields& fields, LogitsParams& how) {
   TRY(const auto biases, fields.object("logit_bias"));
   if (!biases) return {};
@@ -81,8 +81,8 @@ Checked read_allowed(const RequestFields& fields, LogitsParams& how) {
   return {};
 }
 
-// A word as it is written, and as it follows a space: byte-level tokenizers give these other
-// tokens.
+// Adds the word as it is written and as it follows a space: byte-level tokenizers give the two
+// different tokens.
 Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, LogitsParams& how) {
   const auto too_long = [](size_t tokens) {
     return std::unexpected(bad_field(
@@ -90,7 +90,7 @@ Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Logits
                                  tokens, kBadWordTokensMax)));
   };
   const size_t least = tokenizer.tokens_at_least(word.size());
-  if (least > kBadWordTokensMax) return too_long(least);  // before it costs time
+  if (least > kBadWordTokensMax) return too_long(least);  // before tokenising takes time
   for (const std::string& written : {word, " " + word}) {
     auto ids = tokenizer.encode(written, false);
     if (!ids) return std::unexpected(bad_field("bad_words", fmt::format("`bad_words`: {}", ids.error().message)));

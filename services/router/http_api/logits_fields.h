@@ -1,5 +1,5 @@
-// The request fields that change logits before a token is sampled (sampling/logits_params.h):
-// penalties, biases, masks.
+// Reads the request fields that change logits before a token is sampled: penalties, biases and
+// masks (sampling/logits_params.h).
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace slipstream {
 
-// Read the body's fields and check types and ranges. What the model makes of them is not checked
-// yet: bad words, for one, are text here.
+// Both read the body's fields and check types and ranges. What needs the model comes later: bad
+// words are still text here.
 ApiResult<void> read_logits_params(const RequestFields& fields, LogitsParams& how);
 ApiResult<std::vector<std::string>> read_bad_words(const RequestFields& fields);
 
-// Adds to the spec's adjustments what needs the model: the tokens of bad_words, and the stop_ids
-// that min_tokens keeps back. vocabulary: rows of the logits. An error names the field that asks
-// for what this model cannot do.
+// Adds to the spec what needs the model: the tokens of bad_words, and the stop_ids that min_tokens
+// forbids. vocabulary: rows of the logits. An error names the field that asks for what this model
+// cannot do.
 ApiResult<void> fit_adjustments(GenerationSpec& spec, std::span<const std::string> bad_words, const Tokenizer& tokenizer,
                                 int32_t vocabulary);
 

@@ -1,4 +1,4 @@
-// The page at /: the state of this router in plain text, for people.
+// The page at /: it shows people the state of this router in plain text.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace slipstream {
 
-// self: this process, as its log names it.
+// self: this process, as its log names it. address: host:port of the HTTP API.
 std::string state_page(std::string_view self, std::string_view model, std::string_view address, const RouterCounters& counters);
 
 }  // namespace slipstream

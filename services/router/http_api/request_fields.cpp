@@ -5,7 +5,7 @@
 namespace slipstream {
 namespace {
 
-// A number as it was sent.
+// A value as errors name it; a number as it was sent.
 std::string kind(simdjson::dom::element element) {
   using simdjson::dom::element_type;
   switch (element.type()) {

@@ -1,5 +1,5 @@
-// Reads the fields of a JSON object by name, with an error for each wrong type or range that names
-// the field. A field that is absent or null reads as nothing.
+// Reads the fields of a JSON object by name. An error names the field whose type or range is wrong.
+// A field that is absent or null reads as nullopt.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ ApiError bad_field(std::string param, std::string message);
 
 class RequestFields {
  public:
-  // path: how errors name this object, "stream_options."; "" for the body itself.
+  // path: the prefix of field names in errors, such as "stream_options."; "" for the body itself.
   explicit RequestFields(simdjson::dom::object object, std::string path = "") : object_(object), path_(std::move(path)) {}
 
   std::optional<simdjson::dom::element> find(std::string_view name) const;

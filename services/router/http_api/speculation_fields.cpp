@@ -15,7 +15,7 @@ constexpr std::string_view kEnabled = "enabled";
 constexpr std::array<std::string_view, 9> kKeys{kEnabled,   "rule",     "drafter", "nodes", "depth",
                                                 "siblings", "lenience", "epsilon", "delta"};
 
-// A key that the rule has not is a contradiction, and said so.
+// A key that the chosen rule does not have is an error.
 ApiResult<void> check_keys(const RequestFields& fields, const RuleFields& has) {
   for (const auto& field : fields.object()) {
     const std::string_view key = field.key;
@@ -34,7 +34,7 @@ ApiResult<void> check_keys(const RequestFields& fields, const RuleFields& has) {
   return {};
 }
 
-// Without drafts, whatever else says how to use them contradicts it.
+// With {"enabled": false}, any other key is an error, because it says how to use drafts.
 ApiResult<void> check_alone(const RequestFields& fields) {
   for (const auto& field : fields.object()) {
     if (field.key == kEnabled || field.value.is_null()) continue;
@@ -45,16 +45,16 @@ ApiResult<void> check_alone(const RequestFields& fields) {
   return {};
 }
 
-constexpr double kLenienceLeast = 1e-6;  // 0 accepts whatever is drafted, and divides by itself
+constexpr double kLenienceLeast = 1e-6;  // 0 would accept every draft, and would be a divisor
 
-// What a parameter says that declares a bias.
+// The meaning of a parameter that declares a bias, for errors.
 std::string_view meaning(std::string_view key, std::string_view rule) {
   if (key == "delta") return "times exp(-entropy), the other probability below which drafts are refused; the lesser holds";
   return rule == "typical" ? "the probability below which drafts are refused (0 accepts all that can be: most bias)"
                            : "how far it may stray";
 }
 
-// A parameter that must be given, since it says how much bias is wanted.
+// Reads a parameter that has no default, because it says how much bias the client accepts.
 ApiResult<float> declared(const RequestFields& fields, std::string_view key, std::string_view rule) {
   TRY(const auto value, fields.number(key, key == "lenience" ? kLenienceLeast : 0, 1));
   if (value) return static_cast<float>(*value);

@@ -1,4 +1,5 @@
-// {"speculation": {...}} of a request: whether, by whom and how drafts may speed it up.
+// Reads {"speculation": {...}} of a request: whether drafts may speed it up, which, and how they
+// are accepted.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace slipstream {
 
-// allowed: the names of the rules that the operator lets clients choose (messages/rules.h). Errors
-// name the field.
+// allowed: the names of the acceptance rules that the operator lets clients choose
+// (messages/rules.h). Errors name the field.
 ApiResult<Speculation> read_speculation(const RequestFields& body, const std::vector<std::string>& allowed);
 
 }  // namespace slipstream

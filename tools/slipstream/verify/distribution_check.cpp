@@ -209,12 +209,12 @@ std::vector<DistributionTest> distribution_tests(const Samples& samples, const S
 void correct(DistributionResult& result) {
   std::vector<double> p_values;
   for (const DistributionTest& test : result.tests) p_values.push_back(test.test.p_value);
-  const std::vector<double> processed = statistics::holm(p_values);
+  const std::vector<double> adjusted_p = statistics::holm(p_values);
   // The level of Holm's strictest step, so that the power below holds for every test.
   const double each = result.alpha / static_cast<double>(std::max<size_t>(1, result.tests.size()));
   for (size_t i = 0; i < result.tests.size(); ++i) {
     DistributionTest& test = result.tests[i];
-    test.processed = processed[i];
+    test.adjusted_p = adjusted_p[i];
     if (test.test.degrees == 0) continue;
     if (test.excess) {
       test.shift_found = statistics::excess_found(*test.excess, each, kPower, static_cast<double>(result.samples));
@@ -227,7 +227,7 @@ void correct(DistributionResult& result) {
 }
 
 bool DistributionResult::different() const {
-  return std::ranges::any_of(tests, [this](const DistributionTest& test) { return test.processed <= alpha; });
+  return std::ranges::any_of(tests, [this](const DistributionTest& test) { return test.adjusted_p <= alpha; });
 }
 
 const DistributionTest* DistributionResult::worst() const {

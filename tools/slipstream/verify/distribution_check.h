@@ -45,7 +45,7 @@ struct DistributionTest {
   statistics::ChiSquare test;                // of a candidate that declares a bias: z, and cells - 1
   std::optional<statistics::Excess> excess;  // only of a candidate that declares a bias
   std::optional<double> drafted;             // share of the candidate's answers with a draft there; none: unknown
-  double processed = 1;                      // p-value, corrected for all tests of the run
+  double adjusted_p = 1;                     // p-value, corrected for all tests of the run
   // The smallest total variation, beyond what is declared, that the test finds with kPower, in
   // whatever direction.
   double shift_found = 1;

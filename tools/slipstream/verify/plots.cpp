@@ -44,8 +44,8 @@ std::string p_value_plot(std::span<const DistributionTest> tests, double alpha) 
     const double y = row_top(i);
     content +=
         text(kLabelWidth - 8, y + 14, fmt::format("prompt {}, {:g}: {}", test.prompt + 1, test.temperature, test.place), "end");
-    content += bar(y + 3, length(test.processed), 14, test.processed <= alpha ? kBad : kCandidate);
-    content += text(kLabelWidth + length(test.processed) + 6, y + 14, fmt::format("{:.2g}", test.processed));
+    content += bar(y + 3, length(test.adjusted_p), 14, test.adjusted_p <= alpha ? kBad : kCandidate);
+    content += text(kLabelWidth + length(test.adjusted_p) + 6, y + 14, fmt::format("{:.2g}", test.adjusted_p));
   }
   const double x = kLabelWidth + length(alpha);
   content +=

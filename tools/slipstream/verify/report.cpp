@@ -178,7 +178,7 @@ std::string sentence(const Report& report) {
     const DistributionTest& worst = *report.distribution->worst();
     reasons += fmt::format("{}the distribution differs{} (prompt {}, temperature {:g}, {}: corrected p-value {:.2g})",
                            reasons.empty() ? "" : "; ", more_than_declared(worst), worst.prompt + 1, worst.temperature,
-                           worst.place, worst.processed);
+                           worst.place, worst.adjusted_p);
   }
   if (!reasons.empty()) return fmt::format("Different: {}.", reasons);
   if (!report.problem.empty()) {
@@ -204,8 +204,8 @@ namespace {
 
 std::string distribution_verdict(const DistributionTest& test, double alpha) {
   if (test.test.degrees == 0) return rare_only(test) ? "too few draws to compare" : "one cell: both always say it";
-  if (test.excess) return test.processed <= alpha ? "more than declared" : "within";
-  return test.processed <= alpha ? "different" : "same";
+  if (test.excess) return test.adjusted_p <= alpha ? "more than declared" : "within";
+  return test.adjusted_p <= alpha ? "different" : "same";
 }
 
 std::string drafts_of(const DistributionTest& test) {
@@ -230,7 +230,7 @@ Table declared_table(const DistributionResult& distribution) {
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", excess.cells), fmt::format("{:.4f} ± {:.4f}", excess.shift, excess.error),
                fmt::format("{:.4f}", excess.declared), fmt::format("{:.3g}", excess.p_value),
-               fmt::format("{:.3g}", test.processed),
+               fmt::format("{:.3g}", test.adjusted_p),
                test.test.degrees > 0 ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
                distribution_verdict(test, distribution.alpha)});
   }
@@ -255,7 +255,7 @@ Table distribution_table(const DistributionResult& distribution) {
     const bool compared = test.test.degrees > 0;
     table.row({fmt::format("{}", test.prompt + 1), fmt::format("{:g}", test.temperature), test.place, drafts_of(test),
                fmt::format("{}", test.shares.size()), fmt::format("{:.1f}", test.test.statistic),
-               fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.processed),
+               fmt::format("{:.3g}", test.test.p_value), fmt::format("{:.3g}", test.adjusted_p),
                compared ? fmt::format("{:.1f} %", 100 * test.shift_found) : "-",
                distribution_verdict(test, distribution.alpha)});
   }

@@ -73,7 +73,7 @@ class Plain {
   StepPlan plan_;
 };
 
-// One tree; asks again while the method still learns.
+// One tree; asks again while the method still prefills.
 inline TokenTree draft(SmallLm& method, const DraftKey& key, const StopRule& rule = {}) {
   const std::vector<DraftAsk> asks{{key, rule}};
   for (int tries = 0; tries < 100; ++tries) {
@@ -81,7 +81,7 @@ inline TokenTree draft(SmallLm& method, const DraftKey& key, const StopRule& rul
     EXPECT_TRUE(trees.has_value()) << trees.error().message;
     if (trees->at(0)) return trees->at(0)->tokens();
   }
-  ADD_FAILURE() << "it never learns";
+  ADD_FAILURE() << "it never prefills";
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Every page of every process, as promtool and names.h see it.
+// Every page of every process, as promtool and common/metrics/names.h see it.
 #include <fstream>
 #include <regex>
 #include <set>

@@ -1,5 +1,5 @@
-// The adjustments as logits_processor.h states them, token by token and without any memory: what
-// the fast ones are held to.
+// The adjustments as common/sampling/logits_processor.h states them, token by token and without any
+// memory: what the fast ones are held to.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,8 @@ class WorkerTest : public testing::Test {
       std::variant<slipstream::Run<int>, Connect, Disconnect, WakeAt, To<Hello>, To<WorkerHeartbeat>, To<Leaving>, Note>;
 
   void joins() {
-    worker.take(PeerUp{kRouter}, 0s, effects);
-    worker.take(From<Welcome>{kRouter, {.router = 77, .heartbeat_ms = 200}}, 0s, effects);
+    worker.on(PeerUp{kRouter}, 0s, effects);
+    worker.on(From<Welcome>{kRouter, {.router = 77, .heartbeat_ms = 200}}, 0s, effects);
   }
   template <class E>
   std::vector<E> all() const {
@@ -35,14 +35,14 @@ class WorkerTest : public testing::Test {
 };
 
 TEST_F(WorkerTest, ConnectsToItsRoutersAtTheFirstEventOnly) {
-  worker.take(Woke{}, 0s, effects);
-  worker.take(Woke{}, 1s, effects);
+  worker.on(Woke{}, 0s, effects);
+  worker.on(Woke{}, 1s, effects);
   ASSERT_EQ(all<Connect>().size(), 1u);
   EXPECT_EQ(all<Connect>()[0].endpoint, "tcp://a");
 }
 
 TEST_F(WorkerTest, SaysWhoItIsAndHowMuchItHasToDo) {
-  worker.take(PeerUp{kRouter}, 0s, effects);
+  worker.on(PeerUp{kRouter}, 0s, effects);
   worker.send_heartbeats(0s, {}, effects);
   ASSERT_EQ(all<To<Hello>>().size(), 1u);
   EXPECT_EQ(all<To<Hello>>()[0].message.pid, 9u);
@@ -57,8 +57,8 @@ TEST_F(WorkerTest, SaysWhoItIsAndHowMuchItHasToDo) {
 TEST_F(WorkerTest, DrainsOnce) {
   joins();
   EXPECT_FALSE(worker.counters().draining);
-  worker.take(From<Drain>{{}, {"told to stop"}}, 0s, effects);
-  worker.take(From<Drain>{{}, {"told again"}}, 0s, effects);
+  worker.on(From<Drain>{{}, {"told to stop"}}, 0s, effects);
+  worker.on(From<Drain>{{}, {"told again"}}, 0s, effects);
   EXPECT_TRUE(worker.counters().draining);
   ASSERT_EQ(all<To<Leaving>>().size(), 1u);
   EXPECT_EQ(all<To<Leaving>>()[0].message.reason, "told to stop");
@@ -68,7 +68,7 @@ TEST_F(WorkerTest, TakesOrdersOfItsRoutersAndOfItself) {
   EXPECT_TRUE(worker.takes_orders_of(kRouter));
   EXPECT_TRUE(worker.takes_orders_of(Peer{}));
   EXPECT_FALSE(worker.takes_orders_of(kStranger));
-  worker.take(From<Refuse>{kStranger, {"no"}}, 0s, effects);
+  worker.on(From<Refuse>{kStranger, {"no"}}, 0s, effects);
   EXPECT_EQ(worker.counters().refusals, 0u);
 }
 
@@ -87,7 +87,7 @@ TEST_F(WorkerTest, OneAlarmServesTheActorAndTheHeartbeats) {
 
 TEST_F(WorkerTest, SetsTheAlarmAnewOnceItHasRung) {
   worker.set_alarm(50ms, effects);
-  worker.take(Woke{}, 50ms, effects);
+  worker.on(Woke{}, 50ms, effects);
   worker.set_alarm(50ms, effects);
   EXPECT_EQ(all<WakeAt>().size(), 2u);
 }

@@ -20,7 +20,7 @@ class ConnectionWatchTest : public ::testing::Test {
     watch_.read(now_, [this](int fd) { return std::optional<uint64_t>(taken_[fd]); });
     read();
     if (!busy_) watch_.emptied();
-    return watch_.judge();
+    return watch_.check();
   }
   void message(int fd, size_t bytes) {  // arrives, and is read
     taken_[fd] += bytes;
@@ -86,7 +86,7 @@ TEST_F(ConnectionWatchTest, ARoundThatIsNeitherEmptyNorLongEnoughGoesOn) {
   EXPECT_TRUE(round([this] { message(kGood, 10); }).empty());
   EXPECT_FALSE(watch_.due(now_ + 10 * ConnectionWatch::kPeriod)) << "else its readings would be lost";
   watch_.emptied();
-  EXPECT_TRUE(watch_.judge().empty());
+  EXPECT_TRUE(watch_.check().empty());
   EXPECT_TRUE(watch_.due(now_ + ConnectionWatch::kPeriod));
 }
 

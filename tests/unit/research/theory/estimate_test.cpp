@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "research/theory/luck.h"
+#include "research/theory/random_pair.h"
 
 namespace slipstream::theory {
 namespace {

@@ -188,6 +188,21 @@ TEST_F(VerifierDraining, MovesTheWorkOnceAnotherVerifierComes) {
   EXPECT_EQ(stage.says<Start>().peer, kSpare);
 }
 
+TEST_F(VerifierDraining, QueueTimeoutCountsFromTheMoveOfARequestThatRan) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  lives(milliseconds(config().queue_wait_ms), {kVerifier});  // it runs for longer than a request may wait
+  stage.hears(kSpare, verifier(kSpare));
+  stage.forget();
+  stage.hears(kVerifier, Leaving{});
+  EXPECT_EQ(stage.says<Start>().message.epoch, 2);
+  stage.hears(kSpare, Refused{.sequence = sequence(1), .epoch = 2, .reason = "full", .retry = true});
+  lives(milliseconds(300), {kVerifier, kSpare});
+  EXPECT_EQ(stage.says<Start>().message.epoch, 3);
+  EXPECT_EQ(router.counters().waited_too_long, 0);
+}
+
 TEST_F(VerifierDraining, LetsALeavingVerifierFinishWhatNoOtherCan) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

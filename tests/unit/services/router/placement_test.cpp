@@ -13,13 +13,13 @@ using Why = Placement::Why;
 
 class PlacementTest : public testing::Test {
  protected:
-  Worker& join(Peer peer, int32_t sequences_max = 8) {
+  KnownWorker& join(Peer peer, int32_t sequences_max = 8) {
     Hello hello = verifier(peer);
     hello.sequences_max = sequences_max;
     EXPECT_TRUE(workers.welcome(peer, hello, Time(0)));
     return *workers.find(peer);
   }
-  void heartbeat(Worker& worker, uint32_t sequences, uint32_t waiting = 0) {
+  void heartbeat(KnownWorker& worker, uint32_t sequences, uint32_t waiting = 0) {
     workers.heartbeat(worker, {.sequences = sequences, .waiting = waiting}, Time(0));
   }
   Peer picked() const { return pick_verifier(workers, memory, request)->verifier; }
@@ -48,13 +48,13 @@ TEST_F(PlacementTest, ARequestGoesToTheLeastLoaded) {
 
 TEST_F(PlacementTest, SequencesOfOtherRoutersAreLoadToo) {
   join(kVerifier).assigned = 1;
-  Worker& spare = join(kSpare);
+  KnownWorker& spare = join(kSpare);
   heartbeat(spare, 3);
   EXPECT_EQ(picked(), kVerifier);
 }
 
 TEST_F(PlacementTest, OurOwnSequencesAreNotCountedTwice) {
-  Worker& spare = join(kSpare);
+  KnownWorker& spare = join(kSpare);
   spare.assigned = 3;
   heartbeat(spare, 3);
   join(kVerifier).assigned = 4;
@@ -62,7 +62,7 @@ TEST_F(PlacementTest, OurOwnSequencesAreNotCountedTwice) {
 }
 
 TEST_F(PlacementTest, SequencesGivenSinceTheHeartbeatAreLoadAtOnce) {
-  Worker& spare = join(kSpare);
+  KnownWorker& spare = join(kSpare);
   heartbeat(spare, 2);
   spare.assigned = 3;
   join(kVerifier).assigned = 4;
@@ -106,7 +106,7 @@ TEST_F(PrefixAffinity, TheLongestPrefixWins) {
 
 TEST_F(PrefixAffinity, EndsWhereTheSlackDoes) {
   join(kVerifier);
-  Worker& spare = join(kSpare);
+  KnownWorker& spare = join(kSpare);
   ask(100);
   memory.remember(request.prefixes, kSpare);
   spare.assigned = kAffinitySlackSequences - 1;

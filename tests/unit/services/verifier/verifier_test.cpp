@@ -85,7 +85,7 @@ TEST_F(LateTree, LeavesItsRoundPlain) {
   EXPECT_EQ(verifier.counters().missed_deadlines, 1U);
 }
 
-TEST_F(StaleTree, OfAnotherPrefixIsNeverVerified) {
+TEST_F(StaleTree, OfAnotherPrefixIsDroppedAndCounted) {
   meet_drafter();
   stage.hears(kRouter, second());
   Tree wrong = tree({{13, kRoot, .9F}}, stage.says<Advance>());

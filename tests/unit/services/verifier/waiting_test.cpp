@@ -1,5 +1,5 @@
 // How long steps stand ready for drafts: only where it can be paid for, and hardly at all for who
-// must learn first.
+// must prefill first.
 #include <optional>
 
 #include "common/speculation/wait_budget.h"

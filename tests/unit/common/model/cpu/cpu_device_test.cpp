@@ -118,8 +118,8 @@ std::vector<std::byte> packed_by(int threads, WeightFormat format, const Sampled
   return {weight.panels, weight.panels + bytes};
 }
 
-// Row by row on one thread, which panels_test.cpp shows to lose nothing, is what every number of
-// threads has to give.
+// Row by row on one thread, which tests/unit/kernels/cpu/panels_test.cpp shows to lose nothing, is
+// what every number of threads has to give.
 TEST(CpuDevice, PacksTheSameBytesOnAnyNumberOfThreads) {
   for (const WeightFormat format : kAllWeightFormats) {
     for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_0, Dtype::q4_1}) {

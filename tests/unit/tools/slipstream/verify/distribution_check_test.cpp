@@ -60,21 +60,21 @@ TEST(DistributionTests, FindATokenThatComesTooOften) {
   const DistributionResult distribution = judged(Source{.bias = 0.15, .where = 1}.samples(5000));
   EXPECT_TRUE(distribution.different());
   EXPECT_EQ(distribution.worst()->place, "token 2");
-  EXPECT_GT(distribution.tests[0].processed, distribution.alpha) << "the first position is as it was";
+  EXPECT_GT(distribution.tests[0].adjusted_p, distribution.alpha) << "the first position is as it was";
 }
 
 TEST(DistributionTests, FindNeighboursThatHaveForgottenEachOther) {
   const DistributionResult distribution = judged(Source{.independent = true}.samples(5000));
   EXPECT_TRUE(distribution.different());
-  for (size_t position = 0; position < 3; ++position) EXPECT_GT(distribution.tests[position].processed, distribution.alpha);
+  for (size_t position = 0; position < 3; ++position) EXPECT_GT(distribution.tests[position].adjusted_p, distribution.alpha);
 }
 
 TEST(DistributionTests, CountAnEarlyEndAsSomethingSaid) {
   Samples samples = Source{}.samples(1000);
   for (size_t i = 0; i < 200; ++i) samples.candidate[i].units.resize(1);
   const DistributionResult distribution = judged(samples);
-  EXPECT_GT(distribution.tests[0].processed, distribution.alpha);
-  EXPECT_LE(distribution.tests[1].processed, distribution.alpha);
+  EXPECT_GT(distribution.tests[0].adjusted_p, distribution.alpha);
+  EXPECT_LE(distribution.tests[1].adjusted_p, distribution.alpha);
   EXPECT_EQ(std::ranges::count(distribution.tests[1].shares, "(end)", &Share::label), 1);
 }
 
@@ -102,7 +102,7 @@ TEST(DistributionTests, HoldEachPositionToWhatIsSpentUpToIt) {
   EXPECT_FALSE(judged(samples).different()) << "where the spending is told in total only";
   for (Sample& sample : samples.candidate) sample.spent = {0, 0, 0.39};
   const DistributionResult distribution = judged(samples);
-  EXPECT_LE(distribution.tests[0].processed, distribution.alpha);
+  EXPECT_LE(distribution.tests[0].adjusted_p, distribution.alpha);
   EXPECT_EQ(distribution.tests[0].excess->declared, 0);
   EXPECT_NEAR(distribution.tests[2].excess->declared, 0.39, 1e-9);
   EXPECT_EQ(distribution.tests[3].excess->declared, 0) << "tokens 1 and 2";
