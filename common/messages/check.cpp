@@ -91,7 +91,7 @@ Result<void> valid(const Acceptance& acceptance) {
   TRY_VOID(within<int>("Acceptance.rootChildren", acceptance.root_children, 1, kSiblingsMax));
   TRY_VOID(within<int>("Acceptance.children", acceptance.children, 1, kSiblingsMax));
   if (is_biased(acceptance.rule) && acceptance.root_children * acceptance.children > 1) {
-    return fail("a rule that declares its bias judges chains: send 1 child a node");
+    return fail("a rule that declares its bias takes chains only: send 1 child a node");
   }
   return {};
 }

@@ -112,7 +112,7 @@ class Bench {
   DraftTree child(TokenId token, const OwnedDistribution& distribution) const {
     auto tree = DraftTree::make({{.token = token, .parent = kRoot, .survival = 0.5F}}, {distribution, {}}, Replacement::without,
                                 static_cast<int32_t>(logits_.size()));
-    CHECK(tree, "no tree to judge: {}", tree.error().message);
+    CHECK(tree, "no tree to verify: {}", tree.error().message);
     return *std::move(tree);
   }
   RejectionTask rejection_task(DraftTree tree) const {

@@ -202,7 +202,7 @@ Walk RuleTrial::walk_of(const BatchSlice& slice, std::span<const TokenId> sample
     }
     walked = walk(slice.tree.tokens(), choices_);
   }
-  measured.judging_us.add(cpu_microseconds() - began);
+  measured.accepting_us.add(cpu_microseconds() - began);
   if (slice.rejection_task < 0) {
     const auto before = sampled_tokens.subspan(static_cast<size_t>(slice.rows.first_wanted), choices_.size());
     CHECK(std::ranges::equal(choices_, before), "a row was chosen from twice, with two results");

@@ -32,7 +32,7 @@ struct Measured {
   Sample nodes;       // drafted nodes of a step's tree
   Sample tree_bytes;  // size of the Tree message
   // CPU time of acceptance: from the target's logits of a step to its tokens.
-  Sample judging_us;
+  Sample accepting_us;
   // CPU time of drafting: from rows of logits to the nodes of a tree. Measured on the target's rows
   // after the same nodes.
   Sample drafting_us;

@@ -160,7 +160,7 @@ constexpr double kBar = 0.9;
 void print_tables(const Options& options, const Tables& tables) {
   const char* line = options.markdown ? "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n"
                                       : "{:>5} {:>5}  {:<22} {:>14} {:>7} {:>7} {:>9} {:>9}  {}\n";
-  fmt::print(fmt::runtime(line), "noise", "temp", "rule", "tokens/step", "nodes", "bytes", "judge us", "draft us",
+  fmt::print(fmt::runtime(line), "noise", "temp", "rule", "tokens/step", "nodes", "bytes", "accept us", "draft us",
              "coupled : best");
   if (options.markdown) fmt::print("|---|---|---|---|---|---|---|---|---|\n");
   std::string below;
@@ -178,7 +178,7 @@ void print_tables(const Options& options, const Tables& tables) {
       fmt::print(fmt::runtime(line), fmt::format("{:g}", noise), fmt::format("{:g}", temperature), row.shape.name,
                  fmt::format("{:.2f} ± {:.2f}", m.accepted.mean() + 1, m.accepted.standard_error()),
                  fmt::format("{:.1f}", m.nodes.mean()), fmt::format("{:.0f}", m.tree_bytes.mean()),
-                 fmt::format("{:.0f}", m.judging_us.mean()), fmt::format("{:.0f}", m.drafting_us.mean()), share);
+                 fmt::format("{:.0f}", m.accepting_us.mean()), fmt::format("{:.0f}", m.drafting_us.mean()), share);
     }
     if (kept.share < kBar) {
       below += fmt::format("  noise {:g}, temperature {:g}: {:.2f} ± {:.2f} of {}; of accepted nodes alone {:.2f}\n", noise,

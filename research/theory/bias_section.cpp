@@ -60,9 +60,9 @@ Measured simulate(Study& study, const ChainPair& pair, const Bias& kind, const R
     if (out[x] > p[x]) too_often += out[x], wanted += p[x];
   }
   uint64_t rejected = 0, there = 0;
-  const Judge judge = by_bias(kind);
+  const Verify verify = by_bias(kind);
   study.answers(study.runs(), [&](RandomPair& random) {
-    const Answer answer = decode_to_the_horizon(pair, {}, judge, random);
+    const Answer answer = decode_to_the_horizon(pair, {}, verify, random);
     const auto x = static_cast<size_t>(answer.tokens[0]);
     rejected += answer.rejections > 0 ? 1 : 0;
     there += out[x] > p[x] ? 1 : 0;
@@ -178,9 +178,9 @@ Exhibit over_an_answer(Study& study) {
     for (const double strength : kAnswerStrengths) {
       const BiasedChain theory = theory_at(strength);
       Mean spent;
-      const Judge judge = by_bias({kind, strength});
+      const Verify verify = by_bias({kind, strength});
       const Estimate rejections = study.mean(study.runs() / 4, [&](RandomPair& random) {
-        const Answer answer = decode_to_the_horizon(pair, {}, judge, random);
+        const Answer answer = decode_to_the_horizon(pair, {}, verify, random);
         spent.add(answer.spent);
         return answer.rejections;
       });

@@ -67,25 +67,25 @@ void count_round(const Walk& walk, int candidates, CountedAnswer& answer) {
 
 }  // namespace
 
-Judge by_ratio() {
+Verify by_ratio() {
   return [](const DraftTree& sampled, TargetDistributions& target, RandomSource& random, AcceptScratch& scratch) {
     return BiasedWalk{accept_ratio(sampled, target, random, scratch), {}};
   };
 }
 
-Judge by_traversal() {
+Verify by_traversal() {
   return [](const DraftTree& sampled, TargetDistributions& target, RandomSource& random, AcceptScratch& scratch) {
     return BiasedWalk{accept_traversal(sampled, target, random, scratch), {}};
   };
 }
 
-Judge by_bias(const Bias& bias) {
+Verify by_bias(const Bias& bias) {
   return [bias](const DraftTree& sampled, TargetDistributions& target, RandomSource& random, AcceptScratch&) {
     return accept_biased(sampled, bias, target, random);
   };
 }
 
-Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, RandomPair& random) {
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Verify& verify, RandomPair& random) {
   Answer answer;
   AcceptScratch scratch;
   TokenId last = uniform_prompt(pair, random.drafts());
@@ -100,7 +100,7 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
         {.stop = {.nodes_max = drafts * deep, .depth_max = deep}, .root_children = drafts, .replacement = Replacement::with},
         random.drafts(), [](const SampledTreeBuilder::Row&, TokenId) { return true; });
     ChainTargets targets(pair, n, last, tree.tokens());
-    const BiasedWalk biased = judge(tree, targets, random.judge(), scratch);
+    const BiasedWalk biased = verify(tree, targets, random.accept(), scratch);
     const auto accepted = static_cast<int>(biased.walk.accepted.size());
     rejected = accepted < deep;
     const auto kept = static_cast<std::ptrdiff_t>(accepted + (rejected ? 1 : 0));
@@ -115,7 +115,7 @@ Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Ju
 namespace {
 
 // Runs one round after token n, `last`: drafts candidates, then accepts or rejects them.
-void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, TokenId last, RandomPair& random,
+void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Verify& verify, TokenId last, RandomPair& random,
                   CountedAnswer& answer, AcceptScratch& scratch) {
   random.begin_round();
   const auto n = static_cast<int>(answer.tokens.size());
@@ -131,26 +131,26 @@ void decode_round(const ChainPair& pair, const LengthPolicy& policy, const Judge
   };
   const DraftTree tree = draw(pair, n, last, chain_of(drafts, confidence), random.drafts(), goes_on);
   ChainTargets targets(pair, n, last, tree.tokens());
-  const Walk walk = judge(tree, targets, random.judge(), scratch).walk;
+  const Walk walk = verify(tree, targets, random.accept(), scratch).walk;
   count_round(walk, tree.size(), answer);
 }
 
 }  // namespace
 
-CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random) {
+CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Verify& verify, RandomPair& random) {
   CountedAnswer answer;
   AcceptScratch scratch;
   for (TokenId last = uniform_prompt(pair, random.drafts()); static_cast<int>(answer.tokens.size()) < pair.horizon();) {
-    decode_round(pair, policy, judge, last, random, answer, scratch);
+    decode_round(pair, policy, verify, last, random, answer, scratch);
     last = answer.tokens.back();
   }
   return answer;
 }
 
-int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random) {
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Verify& verify, RandomPair& random) {
   CountedAnswer answer;
   AcceptScratch scratch;
-  decode_round(pair, policy, judge, uniform_prompt(pair, random.drafts()), random, answer, scratch);
+  decode_round(pair, policy, verify, uniform_prompt(pair, random.drafts()), random, answer, scratch);
   return static_cast<int>(answer.tokens.size());
 }
 

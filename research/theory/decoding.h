@@ -6,17 +6,17 @@
 #include <functional>
 
 #include "common/speculation/rejection/accept_biased.h"
-#include "research/theory/random_pair.h"
 #include "research/theory/passes.h"
+#include "research/theory/random_pair.h"
 
 namespace slipstream::theory {
 
 // Accepts or rejects the nodes of a sampled tree. `spent` of its result is empty if the rule spends
 // no bias.
-using Judge = std::function<BiasedWalk(const DraftTree&, TargetDistributions&, RandomSource&, AcceptScratch&)>;
-Judge by_ratio();
-Judge by_traversal();
-Judge by_bias(const Bias& bias);
+using Verify = std::function<BiasedWalk(const DraftTree&, TargetDistributions&, RandomSource&, AcceptScratch&)>;
+Verify by_ratio();
+Verify by_traversal();
+Verify by_bias(const Bias& bias);
 
 struct Answer {
   std::vector<TokenId> tokens;  // [horizon]
@@ -34,7 +34,7 @@ struct Batch {
   int drafts = 1;  // number of drafts after a rejection
   int ahead = 4;   // tokens of each draft in one round; does not affect the distribution
 };
-Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Judge& judge, RandomPair& random);
+Answer decode_to_the_horizon(const ChainPair& pair, const Batch& batch, const Verify& verify, RandomPair& random);
 
 // When a round stops drafting.
 struct LengthPolicy {
@@ -55,9 +55,9 @@ struct CountedAnswer {
 
 // Decodes by 2405.19715, Algorithms 1 and 2: each round drafts candidates, then emits one token of
 // the target's own.
-CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
+CountedAnswer decode_in_rounds(const ChainPair& pair, const LengthPolicy& policy, const Verify& verify, RandomPair& random);
 // Returns how many tokens the first round emits.
-int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge, RandomPair& random);
+int decode_one_round(const ChainPair& pair, const LengthPolicy& policy, const Verify& verify, RandomPair& random);
 
 // Greedy decoding from `prompt`, with walk(). The first version drafts up to length_max tokens,
 // fewer if policy.stop is `confidence` and the confidence of the likeliest draft is low. REQUIRES:

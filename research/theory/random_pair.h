@@ -13,7 +13,7 @@ class RandomPair {
   virtual ~RandomPair() = default;
   virtual void begin_round() = 0;  // called before the first round, too
   virtual RandomSource& drafts() = 0;
-  virtual RandomSource& judge() = 0;
+  virtual RandomSource& accept() = 0;
 };
 
 // The product's counter-based noise (docs/design/NOISE.md, 8). The experiment's seed is the seed;
@@ -24,15 +24,15 @@ class CounterRandomPair final : public RandomPair {
 
   void begin_round() override {
     drafts_.emplace(key_, NoisePurpose::draft);
-    judge_.emplace(key_, NoisePurpose::accept);
+    accept_.emplace(key_, NoisePurpose::accept);
     ++key_.round;
   }
   RandomSource& drafts() override { return *drafts_; }
-  RandomSource& judge() override { return *judge_; }
+  RandomSource& accept() override { return *accept_; }
 
  private:
   CounterRandom::Key key_;
-  std::optional<CounterRandom> drafts_, judge_;
+  std::optional<CounterRandom> drafts_, accept_;
 };
 
 }  // namespace slipstream::theory

@@ -36,9 +36,9 @@ Iid iid(double alpha, int horizon) {
           static_cast<double>(shared) / static_cast<double>(kDraftDistributionTotal)};
 }
 
-Estimate tokens_of_a_round(Study& study, const ChainPair& pair, int drafts, const Judge& judge) {
+Estimate tokens_of_a_round(Study& study, const ChainPair& pair, int drafts, const Verify& verify) {
   return study.mean(study.runs(), [&](RandomPair& random) {
-    return static_cast<double>(decode_one_round(pair, {.length_max = drafts}, judge, random));
+    return static_cast<double>(decode_one_round(pair, {.length_max = drafts}, verify, random));
   });
 }
 

@@ -37,7 +37,7 @@ Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
   StepOutput output{.sampled_tokens = target_.run(plan.step.view()), .rejections = {}, .forward_us = forward_us};
   AcceptScratch scratch;
   for (const RejectionTask& rejection_task : plan.rejection_tasks) {
-    judged_ += !rejection_task.tree.empty();
+    sampled_trees_ += !rejection_task.tree.empty();
     CertainDistributions distributions(
         std::span(output.sampled_tokens)
             .subspan(rejection_task.first_wanted, static_cast<size_t>(rejection_task.tree.size()) + 1));

@@ -25,12 +25,12 @@ class VerifyWork {
   // For rejection tasks, the target's distribution at each row is certain of the token that plain
   // decoding would sample. So sampled trees do not change the words either.
   Result<StepOutput> run(VerifyPlan& plan);
-  uint64_t judged() const { return judged_; }
+  uint64_t sampled_trees() const { return sampled_trees_; }
 
  private:
   ToyTarget target_;
   Time took_{};
-  uint64_t judged_ = 0;  // sampled trees with nodes
+  uint64_t sampled_trees_ = 0;  // sampled trees with nodes
   RandomSource random_;
 };
 

@@ -122,7 +122,7 @@ Tallies World::tallies() const {
       sum.quarantined += c.quarantined;
       sum.accepted_nodes += c.fates.of(Fate::accepted);
       sum.rejected_nodes += c.fates.of(Fate::rejected);
-      sum.judged += life->work().judged();
+      sum.sampled_trees += life->work().sampled_trees();
     }
   }
   sum.doubled = network_.tallies().doubled;

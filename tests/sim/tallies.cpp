@@ -39,7 +39,7 @@ constexpr Tally kTallies[] = {
     {"preempted", &Tallies::preempted},
     {"found in the cache", &Tallies::prefix_tokens},
     {"quarantined", &Tallies::quarantined},
-    {"sampled trees judged", &Tallies::judged},
+    {"sampled trees", &Tallies::sampled_trees},
     {"accepted nodes", &Tallies::accepted_nodes},
     {"rejected nodes", &Tallies::rejected_nodes},
 };

@@ -63,7 +63,7 @@ std::string without_drafts(const Report& report) {
 
 std::string drafting_sentence(const DraftUse& drafting) {
   return fmt::format(
-      "Steps judged {} draft nodes for the candidate's and accepted {}; {} of {} ({}) had a draft at a token that is "
+      "Steps verified {} draft nodes for the candidate's and accepted {}; {} of {} ({}) had a draft at a token that is "
       "compared.",
       drafting.nodes, drafting.accepted, drafting.with, count(drafting.answers, "answer"), per_cent(drafting));
 }

@@ -12,10 +12,10 @@ struct Mean {
   double rejections = 0, spent = 0, bias = 0;
 };
 
-Mean by_enumeration(const ChainPair& pair, const Batch& batch, const Judge& judge) {
+Mean by_enumeration(const ChainPair& pair, const Batch& batch, const Verify& verify) {
   Mean mean;
   std::map<std::vector<TokenId>, double> distribution;
-  every_answer<Answer>([&](RandomPair& random) { return decode_to_the_horizon(pair, batch, judge, random); },
+  every_answer<Answer>([&](RandomPair& random) { return decode_to_the_horizon(pair, batch, verify, random); },
                        [&](const Answer& answer, double probability) {
                          mean.rejections += probability * answer.rejections;
                          mean.spent += probability * answer.spent;

@@ -27,7 +27,7 @@ TEST(Estimate, CoversTheTruthNineteenTimesInTwenty) {
   for (uint32_t set = 0; set < 2000; ++set) {
     CounterRandomPair random(4, set);
     Mean mean;
-    for (int run = 0; run < 200; ++run) mean.add(random.judge().accept(0.3) ? 1 : 0);
+    for (int run = 0; run < 200; ++run) mean.add(random.accept().accept(0.3) ? 1 : 0);
     inside += Comparison{"coin", 0.3, mean.estimate()}.inside() ? 1 : 0;
   }
   EXPECT_NEAR(inside / 2000.0, 0.95, 0.02);

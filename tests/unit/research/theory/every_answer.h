@@ -18,7 +18,7 @@ class EveryAnswer final : public RandomPair {
   explicit EveryAnswer(RandomSource& random) : random_(random) {}
   void begin_round() override {}
   RandomSource& drafts() override { return random_; }
-  RandomSource& judge() override { return random_; }
+  RandomSource& accept() override { return random_; }
 
  private:
   RandomSource& random_;
@@ -28,8 +28,8 @@ template <class T>
 void every_answer(const std::function<T(RandomPair&)>& decode, const std::function<void(const T&, double)>& outcome) {
   T answer;
   EveryOutcome::of(
-      [&](RandomSource& random) {
-        EveryAnswer random(random);
+      [&](RandomSource& source) {
+        EveryAnswer random(source);
         answer = decode(random);
       },
       [&](double probability) { outcome(answer, probability); });

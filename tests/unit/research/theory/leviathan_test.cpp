@@ -9,9 +9,9 @@
 namespace slipstream::theory {
 namespace {
 
-double first_round_by_enumeration(const ChainPair& pair, int drafts, const Judge& judge) {
+double first_round_by_enumeration(const ChainPair& pair, int drafts, const Verify& verify) {
   double mean = 0;
-  every_answer<int>([&](RandomPair& random) { return decode_one_round(pair, {.length_max = drafts}, judge, random); },
+  every_answer<int>([&](RandomPair& random) { return decode_one_round(pair, {.length_max = drafts}, verify, random); },
                     [&](const int& tokens, double probability) { mean += probability * tokens; });
   return mean;
 }

@@ -15,10 +15,10 @@ void expect_identity(const Passes& passes) {
   EXPECT_NEAR(latency(passes, kTimes) * passes.tokens, total_time(passes, kTimes), kExact);
 }
 
-Passes by_enumeration(const ChainPair& pair, const LengthPolicy& policy, const Judge& judge) {
+Passes by_enumeration(const ChainPair& pair, const LengthPolicy& policy, const Verify& verify) {
   Passes mean;
   std::map<std::vector<TokenId>, double> distribution;
-  every_answer<CountedAnswer>([&](RandomPair& random) { return decode_in_rounds(pair, policy, judge, random); },
+  every_answer<CountedAnswer>([&](RandomPair& random) { return decode_in_rounds(pair, policy, verify, random); },
                               [&](const CountedAnswer& answer, double probability) {
                                 expect_identity(answer.passes);
                                 EXPECT_EQ(answer.passes.tokens, pair.horizon());

@@ -90,7 +90,7 @@ TEST(VerifyReport, SaysHowMuchWasDrafted) {
   Report report = clean();
   report.distribution->tests[0].drafted = 0.125;
   const std::string text = markdown(document(report));
-  const std::string drafted = "judged 50 draft nodes for the candidate's and accepted 21; 9 of 10 answers (90 %) had a draft";
+  const std::string drafted = "verified 50 draft nodes for the candidate's and accepted 21; 9 of 10 answers (90 %) had a draft";
   const size_t bytes = text.find(drafted);
   EXPECT_NE(bytes, std::string::npos);
   EXPECT_NE(text.find(drafted, bytes + 1), std::string::npos) << "of the distribution, too";
