@@ -51,7 +51,7 @@ BUGS = [
         "return $sequence.step.root_in_step ? Arrival::late : Arrival::fresh;", "return Arrival::fresh;"),
     # The verifier's sequences.
     Bug("a repeated Start begins a second sequence", VERIFIER,
-        "if (same != $sequences.end()) {", "if (same != $sequences.end() && (*same)->epoch != start.epoch) {",
+        "if (same != $sequences.end()) {", "if (same != $sequences.end() && (*same)->identity.epoch != start.epoch) {",
         "verifier_test VerifierTest.AnswersARepeatedStart*"),
     Bug("tokens are sent once only", VERIFIER,
         "if (!resend_at || now < *resend_at) continue;", "if (!resend_at || now >= Time(0)) continue;"),
@@ -63,7 +63,7 @@ BUGS = [
         "verifier_test SendWindow.AnAckThatMovesNothing*"),
     Bug("an Ack of all tokens ends a sequence", VERIFIER,
         "if ($event.message.finished && !$sequence->running()) {",
-        "if (next == $sequence->output() && !$sequence->running()) {",
+        "if (next == $sequence->context.output() && !$sequence->running()) {",
         "verifier_test TokenDelivery.SendsTheErrorAgainWhenOnlyTheTokensBeforeItAreAcked"),
     Bug("leases never end", VERIFIER,
         "if (now < $sequence->delivery.lease_ends || $sequence->step.in_step) return false;",
