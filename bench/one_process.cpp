@@ -15,9 +15,9 @@
 #include "common/drafting/ngram.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
+#include "common/runtime/actor_loop.h"
 #include "common/runtime/incarnation.h"
 #include "common/runtime/memory_transport.h"
-#include "common/runtime/node.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/model_folder.h"
 #include "services/router/router_host.h"
@@ -57,7 +57,7 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   const VerifierConfig config = verifier_config(target, cost, tokenizer);
   Verifier verifier(config);
   const auto verifier_port = hub.open(config.process.incarnation);
-  Node<Verifier, VerifyPlan, StepOutput> verifier_node(
+  ActorLoop<Verifier, VerifyPlan, StepOutput> verifier_loop(
       verifier, *verifier_port,
       [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
 
@@ -69,12 +69,12 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
                          .draft_endpoint = "memory://drafter"},
                         method);
   const auto drafter_port = hub.open(drafts_as, "memory://drafter");
-  Node<InlineDrafter> drafter_node(drafter, *drafter_port);
+  ActorLoop<InlineDrafter> drafter_loop(drafter, *drafter_port);
 
   TRY_VOID(router.listen({"127.0.0.1", 0}));
   TRY_VOID(write_port_file(port_file, {{"http", router.address()}}));
-  std::jthread verifies([&] { verifier_node.run(stop.token()); });
-  std::jthread drafts([&] { drafter_node.run(stop.token()); });
+  std::jthread verifies([&] { verifier_loop.run(stop.token()); });
+  std::jthread drafts([&] { drafter_loop.run(stop.token()); });
   router.run(stop.token(), std::chrono::milliseconds(0));
   return {};
 }

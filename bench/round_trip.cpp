@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "common/runtime/actor_loop.h"
 #include "common/runtime/memory_transport.h"
-#include "common/runtime/node.h"
 #include "common/zmq/zmq_transport.h"
 
 namespace slipstream {
@@ -77,8 +77,8 @@ struct Asker {
 void ask_and_report(const char* name, Asker asker, Transport& transport) {
   std::latch done(1);
   const auto finish = [&done](Done) { done.count_down(); };
-  Node<Asker, NoJob, NoJob, decltype(finish)> node(asker, transport, {}, finish);
-  std::jthread loop([&](const std::stop_token& stop) { node.run(stop); });
+  ActorLoop<Asker, NoJob, NoJob, decltype(finish)> loop(asker, transport, {}, finish);
+  std::jthread loop([&](const std::stop_token& stop) { loop.run(stop); });
   done.wait();
   loop.request_stop();
   loop.join();
@@ -101,8 +101,8 @@ int over_zmq(Asker asker) {
     if (write(ends[1], endpoint.data(), endpoint.size()) < 0) _exit(1);
     close(ends[1]);
     Echo echo;
-    Node<Echo> node(echo, **transport);
-    node.run({});  // until killed
+    ActorLoop<Echo> loop(echo, **transport);
+    loop.run({});  // until killed
   }
   char endpoint[64] = {};
   const auto size = read(ends[0], endpoint, sizeof endpoint - 1);
@@ -120,8 +120,8 @@ void over_memory(Asker asker) {
   const auto echo_transport = hub.open(kEchoLife, "memory://echo");
   const auto transport = hub.open(kAskerLife);
   Echo echo;
-  Node<Echo> node(echo, *echo_transport);
-  std::jthread other([&](std::stop_token stop) { node.run(stop); });
+  ActorLoop<Echo> loop(echo, *echo_transport);
+  std::jthread other([&](std::stop_token stop) { loop.run(stop); });
   asker.endpoint = "memory://echo";
   ask_and_report("two threads, memory", std::move(asker), *transport);
 }

@@ -16,7 +16,7 @@
 
 #include "bench/processor.h"
 #include "tests/e2e/support/cluster.h"
-#include "tests/e2e/support/node_fates.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/prompts.h"
 
 namespace slipstream::e2e {
@@ -99,7 +99,7 @@ void useless(const Options& options) {
     }
   }
   print_ratio("useless", "useless drafter", with, "no drafter", without);
-  const NodeFates fates(hostile.settled_verifier());
+  const FateMetrics fates(hostile.settled_verifier());
   fmt::print("         {} useless nodes arrived: {} rejected, {} unreached, {} late\n", fates.received, fates.rejected,
              fates.unreached, fates.late);
 }

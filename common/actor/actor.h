@@ -1,7 +1,7 @@
 // The interface of an actor. Each service's logic is one: a deterministic state machine that takes
 // events and gives effects. It does no I/O, and has no clock, no thread and no source of
-// randomness. A driver feeds it events and performs its effects. The drivers are runtime/node.h (in
-// a process), the simulator (tests/sim) and the stage tests (tests/stage).
+// randomness. A driver feeds it events and performs its effects. The drivers are the ActorLoop of a
+// process (runtime/actor_loop.h), the simulator (tests/sim) and the stage tests (tests/stage).
 //
 // An actor need not be thread-safe: its driver calls it from one thread.
 #pragma once

@@ -34,7 +34,7 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
                               .siblings_max = static_cast<int>(options.siblings)};
   log_info("loading {}", folder);
   TRY(std::unique_ptr<SmallLm> method, SmallLm::load(wanted));
-  log_info("{}", method->model().load_report().words());
+  log_info("{}", method->model().load_report().summary());
   log_info("{} on {} threads, context {}, cache {} tokens", method->model().numerics_id(), computes.threads,
            method->model().config().context_max, wanted.cache_tokens);
   return method;

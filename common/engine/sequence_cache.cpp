@@ -11,7 +11,7 @@ SequenceCache::SequenceCache(int32_t blocks, NextVictim next_victim) : pool_(blo
 // Looks the tokens before the root up, so that a prefix that ends with the root is not found whole.
 int32_t SequenceCache::adopt(CachedSequence& sequence) {
   const auto before_root = std::span(sequence.tokens_).first(static_cast<size_t>(sequence.root()));
-  sequence.cached_ = sequence.in_place_ = prefixes_.begin(sequence.table_, before_root, sequence.prefix_);
+  sequence.cached_ = sequence.in_place_ = prefixes_.attach(sequence.table_, before_root, sequence.prefix_);
   return sequence.cached_;
 }
 
@@ -33,7 +33,7 @@ bool SequenceCache::reserve(CachedSequence& sequence, int32_t positions, MayEvic
 }
 
 void SequenceCache::keep(CachedSequence& sequence) {
-  prefixes_.keep_whole(sequence.table_, sequence.tokens_, sequence.in_place_, sequence.prefix_);
+  prefixes_.keep_all(sequence.table_, sequence.tokens_, sequence.in_place_, sequence.prefix_);
 }
 
 }  // namespace slipstream

@@ -14,6 +14,7 @@ inline constexpr std::chrono::milliseconds kIdleDeadline{120'000};  // for a kep
 inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // for the client to take any byte of an answer
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to read the last answer and close
 inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for requests on their way when the server stops
+inline constexpr std::chrono::milliseconds kLastHandshake{200};     // for connections under way when the server stops
 inline constexpr size_t kHttpUnsentBytesMax = 1024 * 1024;          // of a stream, written but not yet taken by the client
 inline constexpr size_t kHttpPipelinedBytesMax = 64 * 1024;         // of later requests, while one is being answered
 inline constexpr size_t kReadBytes = 16 * 1024;                     // of one read from the socket
@@ -28,6 +29,7 @@ struct ServerLimits {
   std::chrono::milliseconds read = kReadDeadline;
   std::chrono::milliseconds idle = kIdleDeadline;
   std::chrono::milliseconds stall = kStallDeadline;
+  std::chrono::milliseconds handshake = kLastHandshake;
 };
 
 }  // namespace slipstream::http

@@ -1,9 +1,11 @@
 #include "common/http/listener.h"
 
 #include <linux/filter.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -18,10 +20,13 @@ namespace {
 // After a failed accept, most likely for lack of file descriptors: the next one would fail as well.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
+constexpr uint32_t kTcpFlagsAt = 13;            // the byte of the TCP header with SYN; a socket's filter sees no IP header
+constexpr uint32_t kWholePacket = 0xFFFF'FFFF;  // bytes that a filter lets through
+
 }  // namespace
 
 Listener::Listener(std::shared_ptr<ServerState> state)
-    : state_(std::move(state)), acceptor_(state_->loop), pause_(state_->loop) {}
+    : state_(std::move(state)), acceptor_(state_->loop), pause_(state_->loop), last_handshake_(state_->loop) {}
 
 Result<void> Listener::open(const std::string& address, uint16_t port) {
   namespace ip = boost::asio::ip;
@@ -48,7 +53,7 @@ void Listener::accept() {
 }
 
 void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket) {
-  if (!error && !closed_) take(std::move(socket));  // also a connection accepted just before finish()
+  if (!error && !closed_) take(std::move(socket));
   if (!acceptor_.is_open()) return;
   if (!error) return accept();
   pause_.expires_after(kAcceptPause);
@@ -73,6 +78,7 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
     connection->refuse(503, fmt::format("all {} connections are in use; try again in a moment", limit));
   } else {
     connection->start();
+    if (state_->finishing) connection->finish();
   }
 }
 
@@ -80,18 +86,36 @@ void Listener::stop_accepting() {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
+  last_handshake_.cancel();
+  state_->stopped_listening();
 }
 
-// Closing a listening socket resets the connections that the kernel has completed and we have not
-// accepted. To lose none of them:
-//   1. A filter drops all packets to the listening socket, so that no new connection is completed.
-//      (Clients repeat them, and find the port closed later.)
-//   2. The connections already completed are accepted.
+// Closing a listening socket resets the connections whose handshake is under way, and those that
+// are complete and not yet accepted. To lose none of them:
+//   1. A filter drops the packets that ask for a new connection. (Clients repeat them, and find the
+//      port closed later.) It passes all others, so handshakes under way can be completed.
+//   2. Connections are accepted for limits.handshake.
 //   3. The socket is closed.
 void Listener::finish() {
-  sock_filter drop_all = {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
-  const sock_fprog program = {.len = 1, .filter = &drop_all};
+  sock_filter drop_syn[] = {
+      {.code = BPF_LD | BPF_B | BPF_ABS, .jt = 0, .jf = 0, .k = kTcpFlagsAt},
+      {.code = BPF_JMP | BPF_JSET | BPF_K, .jt = 0, .jf = 1, .k = TH_SYN},
+      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0},            // drop it
+      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = kWholePacket}  // accepted connections inherit the filter
+  };
+  const sock_fprog program = {.len = std::size(drop_syn), .filter = drop_syn};
   ::setsockopt(acceptor_.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+  state_->finishing = true;
+  for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
+    connection->shared_from_this()->finish();
+  }
+  last_handshake_.expires_after(state_->limits.handshake);
+  last_handshake_.async_wait([self = shared_from_this()](boost::system::error_code cancelled) {
+    if (!cancelled) self->accept_the_last();
+  });
+}
+
+void Listener::accept_the_last() {
   boost::system::error_code error;
   acceptor_.non_blocking(true, error);
   while (!error) {
@@ -100,10 +124,6 @@ void Listener::finish() {
     if (!error) take(std::move(socket));
   }
   stop_accepting();
-  state_->finishing = true;
-  for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
-    connection->shared_from_this()->finish();
-  }
 }
 
 void Listener::close() {

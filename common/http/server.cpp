@@ -1,6 +1,5 @@
 #include "common/http/server.h"
 
-#include <future>
 #include <thread>
 #include <utility>
 
@@ -57,14 +56,7 @@ Server::Server(Server&&) noexcept = default;
 Server& Server::operator=(Server&&) noexcept = default;
 
 void Server::finish(std::chrono::milliseconds wait) {
-  // Wait until the listener has accepted all connections that were completed: before that, a count
-  // of 0 connections would not mean that all clients are served.
-  std::promise<void> let_in;
-  impl_->state->run([&] {
-    impl_->listener->finish();
-    let_in.set_value();
-  });
-  let_in.get_future().wait();
+  impl_->state->run([listener = impl_->listener] { listener->finish(); });
   impl_->state->await_nobody(wait);
 }
 

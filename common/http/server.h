@@ -92,8 +92,8 @@ class Server {
   ~Server();
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
-  // Accepts no more connections, closes idle ones, and lets the answers under way end. Returns when
-  // all connections are closed, or after `wait`.
+  // Accepts no more connections after those whose handshake is under way, closes idle ones, and
+  // lets the answers under way end. Returns when all are closed, or after `wait`.
   void finish(std::chrono::milliseconds wait);
   uint16_t port() const;
   ServerCounters counters() const;  // thread-safe

@@ -31,9 +31,15 @@ void ServerState::left() {
   emptier_.notify_all();
 }
 
+void ServerState::stopped_listening() {
+  std::lock_guard lock(mutex_);
+  listening_ = false;
+  emptier_.notify_all();
+}
+
 void ServerState::await_nobody(std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
-  emptier_.wait_for(lock, wait, [this] { return connections.load(std::memory_order_relaxed) == 0; });
+  emptier_.wait_for(lock, wait, [this] { return !listening_ && connections.load(std::memory_order_relaxed) == 0; });
 }
 
 }  // namespace slipstream::http

@@ -33,7 +33,9 @@ struct ServerState {
   void stop(std::function<void()> last);
 
   void left();  // a connection that was counted has closed
-  // Returns when no connection is open, or after `wait`. Call it from any thread but the loop's.
+  void stopped_listening();
+  // Returns when nobody listens and no connection is open, or after `wait`. Call it from any thread
+  // but the loop's.
   void await_nobody(std::chrono::milliseconds wait);
 
   // Constant while the loop runs.
@@ -60,6 +62,7 @@ struct ServerState {
   std::mutex mutex_;  // orders run() against stop(), and left() against await_nobody()
   std::condition_variable emptier_;
   bool stopped_ = false;
+  bool listening_ = true;
 };
 
 }  // namespace slipstream::http

@@ -59,12 +59,12 @@ int32_t PrefixCache::keep(Place& place, std::span<const TokenId> tokens, int32_t
   return place.node_->block;
 }
 
-int32_t PrefixCache::begin(BlockTable& table, std::span<const TokenId> tokens, Place& place) {
+int32_t PrefixCache::attach(BlockTable& table, std::span<const TokenId> tokens, Place& place) {
   table.adopt(find(tokens, place));
   return place.blocks() * kBlockTokens;
 }
 
-void PrefixCache::keep_whole(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place) {
+void PrefixCache::keep_all(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place) {
   while ((place.blocks() + 1) * kBlockTokens <= end) {
     const auto at = static_cast<size_t>(place.blocks());
     const int32_t own = table.blocks()[at];

@@ -60,10 +60,10 @@ class PrefixCache {
   // All blocks of a sequence at once. tokens: those of the sequence, from position 0 on.
 
   // find() for a table without blocks: the table takes them. Returns how many positions they hold.
-  int32_t begin(BlockTable& table, std::span<const TokenId> tokens, Place& place);
+  int32_t attach(BlockTable& table, std::span<const TokenId> tokens, Place& place);
   // keep() for all whole blocks between `place` and position `end`. REQUIRES (unchecked): these
   // positions are computed and wait for no move.
-  void keep_whole(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place);
+  void keep_all(BlockTable& table, std::span<const TokenId> tokens, int32_t end, Place& place);
 
   // Frees the least recently used block that no sequence holds. False: there is none.
   bool evict();

@@ -62,7 +62,7 @@ Result<void> valid(const LogitsParams& how) {
   TRY_VOID(within("LogitsParams.presencePenalty", how.presence_penalty, -kPenaltyMax, kPenaltyMax));
   TRY_VOID(within("LogitsParams.frequencyPenalty", how.frequency_penalty, -kPenaltyMax, kPenaltyMax));
   TRY_VOID(count("LogitsParams.minTokens", how.min_tokens));
-  TRY_VOID(tokens("LogitsParams.endIds", how.end_ids, kStopIdsMax));
+  TRY_VOID(tokens("LogitsParams.stopIds", how.stop_ids, kStopIdsMax));
   TRY_VOID(entries("LogitsParams.logitBias", how.bias.size(), kLogitBiasMax));
   for (const LogitBias& each : how.bias) {
     TRY_VOID(within("LogitBias.id", each.id, 0, INT32_MAX));

@@ -12,7 +12,7 @@ constexpr uint64_t kMegabyte = 1'000'000;
 
 }  // namespace
 
-std::string LoadReport::words() const {
+std::string LoadReport::summary() const {
   const std::string loaded =
       fmt::format("read {} MB in {:.2f} s, packed them in {:.2f} s", bytes / kMegabyte, read_seconds, pack_seconds);
   return trial_seconds > 0 ? fmt::format("{}, timed steps for {:.2f} s", loaded, trial_seconds) : loaded;

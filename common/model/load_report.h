@@ -25,7 +25,7 @@ struct LoadReport {
   double pack_seconds = 0;   // including tables, and address space for cache and buffers
   double trial_seconds = 0;  // of the timed trial steps (services/verifier/calibrate.h); 0: there were none, as in a drafter
 
-  std::string words() const;  // "read 269 MB in 0.04 s, packed them in 0.11 s, timed steps for 0.31 s"
+  std::string summary() const;  // "read 269 MB in 0.04 s, packed them in 0.11 s, timed steps for 0.31 s"
 };
 
 // Makes the log lines of a load: one a second, so a short load has none.

@@ -1,4 +1,4 @@
-// The thread that computes with the model, so that the node's loop never waits for a forward pass.
+// The thread that computes with the model, so that the actor's loop never waits for a forward pass.
 // It runs one job at a time: the loop submits a job and takes it back together with its result.
 // submit() and take() may be called from any thread; in practice both are called by the loop.
 //

@@ -1,4 +1,4 @@
-// The interface through which a node exchanges frames with its peers. ZeroMQ carries them between
+// The interface through which an actor exchanges frames with its peers. ZeroMQ carries them between
 // processes (zmq/zmq_transport.h), memory inside one (memory_transport.h). A transport is owned and
 // called by the loop's thread, except wake(). No call but next() waits, and delivery is not
 // guaranteed: frames that cannot be queued are dropped and counted.

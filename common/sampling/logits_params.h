@@ -25,8 +25,8 @@ struct LogitsParams {
   float repetition_penalty = 1.0F;              // for tokens of prompt or output; 1: off
   float presence_penalty = 0.0F;                // for tokens of the output, once; 0: off
   float frequency_penalty = 0.0F;               // for tokens of the output, per occurrence; 0: off
-  int32_t min_tokens = 0;                       // end_ids are forbidden until the output has this many tokens
-  std::vector<TokenId> end_ids;                 // tokens that end the output
+  int32_t min_tokens = 0;                       // stop_ids are forbidden until the output has this many tokens
+  std::vector<TokenId> stop_ids;                // tokens that end the output
   std::vector<LogitBias> bias;                  // ascending by id, each id once
   std::vector<std::vector<TokenId>> bad_words;  // token sequences that the output must not contain; none is empty
   std::vector<TokenId> allowed;                 // the only tokens allowed, ascending, each once; empty: all
@@ -37,7 +37,7 @@ struct LogitsParams {
     std::vector<std::string_view> names;
     if (!allowed.empty()) names.emplace_back("allowed_token_ids");
     if (!bad_words.empty()) names.emplace_back("bad_words");
-    if (min_tokens > 0 && !end_ids.empty()) names.emplace_back("min_tokens");
+    if (min_tokens > 0 && !stop_ids.empty()) names.emplace_back("min_tokens");
     return names;
   }
   bool any() const { return *this != LogitsParams{}; }

@@ -56,7 +56,7 @@ bool LogitsProcessor::leaves_a_token(int32_t vocabulary) const {
 // The row's token would be the (output + path + 1)-th of the output.
 void LogitsProcessor::mask(std::span<float> logits, std::span<const TokenId> path) const {
   if (output_ + static_cast<int32_t>(path.size()) < how_.min_tokens) {
-    for (const TokenId id : how_.end_ids) forbid(logits, id);
+    for (const TokenId id : how_.stop_ids) forbid(logits, id);
   }
   if (!how_.bad_words.empty()) mask_bad_words(logits, path);
   if (!how_.allowed.empty()) allow_only(logits, how_.allowed);

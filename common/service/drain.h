@@ -1,5 +1,5 @@
-// Runs a node until a stop is requested, and then until it has drained. It logs one line at each of
-// these moments: what is still going on, and what became of it.
+// Runs an actor until a stop is requested, and then until it has drained. It logs one line at each
+// of these moments: what is still going on, and what became of it.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,20 @@ namespace slipstream {
 //   told_to_stop   from the counters when the stop was requested
 //   stopped        from the counters at that time, and at the end of the drain
 template <class Counters>
-struct DrainWords {
+struct DrainLines {
   std::function<std::string(const Counters& now)> told_to_stop;
   std::function<std::string(const Counters& when_told, const Counters& now)> stopped;
 };
 
-// Loop is the Node that runs `actor`. `drain` is the plan that Node::run() takes; this function
-// sets its field `told`. Returns the part of the grace that was not used.
+// Loop is the ActorLoop that runs `actor`. `plan` is what ActorLoop::run() takes; this function
+// sets its field `on_stop`. Returns the part of the grace that was not used.
 template <class Loop, class A, class Counters>
 std::chrono::milliseconds run_until_drained(Loop& loop, const A& actor, const std::stop_token& stop,
-                                            typename Loop::DrainPlan drain, const DrainWords<Counters>& words) {
+                                            typename Loop::DrainPlan plan, const DrainLines<Counters>& lines) {
   Counters when_told;
-  drain.told = [&](const A& a) { log_info("{}", words.told_to_stop(when_told = a.counters())); };
-  const auto left = loop.run(stop, std::move(drain));
-  log_info("{}", words.stopped(when_told, actor.counters()));
+  plan.on_stop = [&](const A& a) { log_info("{}", lines.told_to_stop(when_told = a.counters())); };
+  const auto left = loop.run(stop, std::move(plan));
+  log_info("{}", lines.stopped(when_told, actor.counters()));
   return left;
 }
 

@@ -22,9 +22,9 @@
 #include "common/http/server.h"
 #include "common/keys/keys.h"
 #include "common/metrics/exposition.h"
-#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/worker_page.h"
-#include "common/runtime/node.h"
+#include "common/runtime/actor_loop.h"
 #include "common/service/drain.h"
 #include "common/worker/worker.h"
 #include "common/zmq/zmq_transport.h"
@@ -57,17 +57,17 @@ template <Actor A, class J = NoJob, class R = NoJob>
 struct WorkerParts {
   using Counters = std::decay_t<decltype(std::declval<A&>().counters())>;
 
-  std::function<A(const WorkerPlace&)> make;  // makes the actor
-  typename Node<A, J, R>::Work work = {};     // runs a job, on the compute thread
-  std::string numerics_id = {};               // shown on the metrics page
-  std::string works_with = {};                // shown on the HTTP page: what the worker works with
+  std::function<A(const WorkerPlace&)> make;    // makes the actor
+  typename ActorLoop<A, J, R>::Work work = {};  // runs a job, on the compute thread
+  std::string numerics_id = {};                 // shown on the metrics page
+  std::string works_with = {};                  // shown on the HTTP page: what the worker works with
   std::function<void(Exposition&)> add_start_metrics = [](Exposition&) {};  // how long the start took; must be thread-safe
   std::function<void(const Counters&, Exposition&)> add_metrics;            // must be thread-safe
   std::function<void(const WorkerPlace&)> tell_ready;                       // logs that the worker is ready
   std::chrono::milliseconds grace{0};                                       // longest drain
   // Whether the drain is over.
   std::function<bool(const A&)> drained = [](const A&) { return true; };
-  DrainWords<Counters> words;
+  DrainLines<Counters> drain_lines;
 };
 
 class WorkerService {
@@ -100,38 +100,38 @@ template <Actor A, class J, class R>
 Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) const {
   // The page is served before the actor exists, because the actor's Hello carries the page's port.
   // Until then `running` is null and the page says that the worker waits.
-  std::atomic<const Node<A, J, R>*> running = nullptr;
+  std::atomic<const ActorLoop<A, J, R>*> running = nullptr;
   const auto metrics = [&] {
     Exposition page;
     add_facts(parts.numerics_id, page);
     parts.add_start_metrics(page);
-    if (const auto* node = running.load()) {
-      parts.add_metrics(node->counters(), page);
-      add_node_metrics(node->node_counters(), page);
+    if (const auto* loop = running.load()) {
+      parts.add_metrics(loop->counters(), page);
+      add_loop_metrics(loop->loop_counters(), page);
     }
     return page.text();
   };
   const auto state = [&] {
-    const auto* node = running.load();
-    if (node == nullptr) return WorkerState::waiting;
-    const WorkerCounters worker = node->counters().worker;
+    const auto* loop = running.load();
+    if (loop == nullptr) return WorkerState::waiting;
+    const WorkerCounters worker = loop->counters().worker;
     return worker_state(worker.welcome, worker.draining);
   };
   TRY(http::Server server, serve_page(metrics, state, parts.works_with));
   TRY(const auto transport, open_transport());
   const WorkerPlace at = place(server, *transport);
   A actor = parts.make(at);
-  Node<A, J, R> node(actor, *transport, std::move(parts.work));
-  // The page reads the node's counters, so the server must be destroyed before the node: it moves
+  ActorLoop<A, J, R> loop(actor, *transport, std::move(parts.work));
+  // The page reads the loop's counters, so the server must be destroyed before the loop: it moves
   // to a variable that is declared after it.
-  const http::Server ends_before_node = std::move(server);
-  running = &node;
+  const http::Server ends_before_loop = std::move(server);
+  running = &loop;
   TRY_VOID(write_ports(at));
   parts.tell_ready(at);
   run_until_drained(
-      node, actor, stop.token(),
-      {.words = From<Drain>{{}, {"the " + options_.name + " was told to stop"}}, .grace = parts.grace, .done = parts.drained},
-      parts.words);
+      loop, actor, stop.token(),
+      {.drain = From<Drain>{{}, {"the " + options_.name + " was told to stop"}}, .grace = parts.grace, .done = parts.drained},
+      parts.drain_lines);
   return {};
 }
 

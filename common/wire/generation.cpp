@@ -22,7 +22,7 @@ void write(schema::LogitsParams::Builder to, const LogitsParams& logits_params) 
   to.setPresencePenalty(logits_params.presence_penalty);
   to.setFrequencyPenalty(logits_params.frequency_penalty);
   to.setMinTokens(logits_params.min_tokens);
-  write(to.initEndIds(static_cast<unsigned>(logits_params.end_ids.size())), logits_params.end_ids);
+  write(to.initStopIds(static_cast<unsigned>(logits_params.stop_ids.size())), logits_params.stop_ids);
   auto bias = to.initLogitBias(static_cast<unsigned>(logits_params.bias.size()));
   for (unsigned at = 0; at < bias.size(); ++at) {
     bias[at].setId(logits_params.bias[at].id);
@@ -54,7 +54,7 @@ Result<LogitsParams> read(schema::LogitsParams::Reader from) {
                              .presence_penalty = from.getPresencePenalty(),
                              .frequency_penalty = from.getFrequencyPenalty(),
                              .min_tokens = from.getMinTokens()};
-  TRY(logits_params.end_ids, read("LogitsParams.endIds", from.getEndIds(), kStopIdsMax));
+  TRY(logits_params.stop_ids, read("LogitsParams.stopIds", from.getStopIds(), kStopIdsMax));
   const auto bias = from.getLogitBias();
   TRY_VOID(bounded("LogitsParams.logitBias", bias.size(), kLogitBiasMax));
   for (auto each : bias) logits_params.bias.push_back({.id = each.getId(), .bias = each.getBias()});

@@ -49,10 +49,10 @@ std::vector<Cut> ConnectionWatch::check() {
 
 // Two checks: first each connection against its own limit, then all together against the total.
 //
-// `taken` is from the beginning of the round, `delivered` from its end. So a message that is taken
-// and delivered within the round makes `held` too small in this round, which does no harm. It also
-// makes base_taken too small at a settled point, so that the message counts as held from then on,
-// until the connection delivers its next one.
+// `taken` is from the beginning of the round, `delivered` from its end. A message that is taken and
+// delivered within the round is therefore in `delivered` only. That makes `held` too small in this
+// round, which does no harm. At a settled point the base must not leave it out: the bytes that were
+// delivered since the last base were taken, too, whatever the kernel's counter said before.
 void ConnectionWatch::check_held(std::vector<Cut>& cuts) {
   int64_t total = 0;
   std::vector<std::pair<int64_t, Entry*>> holders;
@@ -61,7 +61,8 @@ void ConnectionWatch::check_held(std::vector<Cut>& cuts) {
     const bool settled = emptied_ || connection.delivered == connection.delivered_then;
     // Every whole message has been delivered. From here on, count the one that has not ended.
     if (settled && connection.delivered != connection.base_delivered) {
-      connection.base_taken = connection.taken;
+      const uint64_t delivered = connection.delivered - connection.base_delivered;
+      connection.base_taken = std::max(connection.taken, connection.base_taken + delivered);
       connection.base_delivered = connection.delivered;
       continue;
     }

@@ -37,7 +37,7 @@ WorkerParts<A, Job...> parts_of(const std::string& drafts_with) {
           .works_with = drafts_with,
           .add_metrics = add_drafter_metrics,
           .tell_ready = tell_ready,
-          .words = {.told_to_stop = told_to_stop, .stopped = stopped_after}};
+          .drain_lines = {.told_to_stop = told_to_stop, .stopped = stopped_after}};
 }
 
 Result<void> run(const DrafterOptions& options, StopSignal& stop) {

@@ -67,7 +67,7 @@ bool Sequences::erase(const DraftKey& key) {
   return true;
 }
 
-std::vector<DraftKey> Sequences::of(Peer verifier) const {
+std::vector<DraftKey> Sequences::of_verifier(Peer verifier) const {
   std::vector<DraftKey> keys;
   // Keys order by verifier first, so those of one verifier are neighbours.
   for (auto at = held_.lower_bound(DraftKey{verifier, {}}); at != held_.end() && at->first.verifier == verifier; ++at) {

@@ -48,15 +48,15 @@ class Sequences {
   const HeldSequence* find(const DraftKey& key) const;
   bool erase(const DraftKey& key);  // false: it was not held
 
-  std::vector<DraftKey> of(Peer verifier) const;          // those of one verifier
-  std::vector<DraftKey> silent_since(Time before) const;  // those without an Advance after that time
+  std::vector<DraftKey> of_verifier(Peer verifier) const;  // those of one verifier
+  std::vector<DraftKey> silent_since(Time before) const;   // those without an Advance after that time
   std::vector<DraftKey> all() const;
   size_t size() const { return held_.size(); }
   // The lengths of all sequences together.
   int64_t tokens() const { return tokens_; }
 
  private:
-  std::map<DraftKey, HeldSequence> held_;  // ordered by verifier first: of() reads one range
+  std::map<DraftKey, HeldSequence> held_;  // ordered by verifier first: of_verifier() reads one range
   int64_t tokens_ = 0;
 };
 

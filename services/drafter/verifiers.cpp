@@ -35,7 +35,7 @@ VerifierPeer* Drafter::State::meet(Peer peer, Time now) {
   }
   std::optional<Peer> evicted;
   VerifierPeer& met = verifiers.meet(peer, now, evicted);
-  if (evicted) free(sequences.of(*evicted));
+  if (evicted) free(sequences.of_verifier(*evicted));
   return met.quarantined() ? nullptr : &met;
 }
 
@@ -51,7 +51,7 @@ void Drafter::State::strike(Peer peer, VerifierPeer& from, Effects& effects, con
   if (!from.quarantined()) return;
   from.attached = false;
   ++counters.quarantined;
-  free(sequences.of(peer));
+  free(sequences.of_verifier(peer));
   effects.push_back(Disconnect{peer});
   effects.push_back(Note{fmt::format("ignoring verifier {:016x} after {} malformed messages, the last: {}",
                                      incarnation_of(peer), kStrikesMax, why),
@@ -75,7 +75,7 @@ void Drafter::State::on(const From<Attach>& event, Time now, Effects& effects) {
     ++counters.attached;
   } else {
     ++counters.attach_refused;
-    free(sequences.of(event.peer));
+    free(sequences.of_verifier(event.peer));
     effects.push_back(Note{fmt::format("refused verifier {:016x}: {}", event.message.verifier, refusal), !worker.draining()});
   }
   effects.push_back(To<Attached>{event.peer, introduction(std::move(refusal))});

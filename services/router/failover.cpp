@@ -54,11 +54,11 @@ void Router::State::move_to_idle_verifiers(Time now, Effects& effects) {
 // Ends a request whose tokens are all here, and whose finish was lost with the verifier: nothing is
 // left to compute.
 bool Router::State::finish_if_complete(LiveRequest& request, Time now, Effects& effects) {
-  const auto emitted = request.stream.emitted();
+  const auto emitted = request.received.emitted();
   if (emitted.empty()) return false;
   const std::vector<TokenId>& stop_ids = request.submit.spec.stop_ids;
   const bool stopped = std::ranges::find(stop_ids, emitted.back()) != stop_ids.end();
-  if (!stopped && request.stream.next_index() < request.output_max) return false;
+  if (!stopped && request.received.next_index() < request.output_max) return false;
   deliver(request, {.finish = stopped ? Finish::stop : Finish::length}, now, effects);
   return true;
 }

@@ -16,8 +16,8 @@
 
 #include "common/actor/backoff.h"
 #include "common/base/check.h"
+#include "services/router/received_tokens.h"
 #include "services/router/request.h"
-#include "services/router/stream.h"
 #include "services/router/workers.h"
 
 namespace slipstream {
@@ -60,7 +60,7 @@ struct LiveRequest {
   Time submitted{};
 
   // The answer so far.
-  Stream stream;
+  ReceivedTokens received;
   Time newest_token{};
 
   // Its place.

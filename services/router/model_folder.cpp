@@ -49,7 +49,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .tokenizer = std::move(words.tokenizer),
                      .chat_template = std::move(words.chat_template),
                      .vocabulary = model.vocabulary,
-                     .end_ids = model.eos_ids,
+                     .eos_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,
                      .rules = options.rule_list()};

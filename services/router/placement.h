@@ -1,5 +1,5 @@
 // Chooses the verifier that a waiting request starts at. Whether a request that runs moves to
-// another verifier is the choice of rebalance.h; who drafts for it, that of drafters.h. Pure.
+// another verifier is the choice of rebalance.h; who drafts for it, that of drafter_choice.h. Pure.
 #pragma once
 
 #include <optional>

@@ -50,7 +50,7 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
   }
   counters.prompt_tokens += submit.prompt.size();
   auto prefixes = hash_prefixes(submit.prompt);
-  Stream stream(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
+  ReceivedTokens stream(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
   requests.emplace(id, LiveRequest{.submit = std::move(submit),
                                    .prefixes = std::move(prefixes),
                                    .submitted = now,
@@ -112,7 +112,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
     ++counters.replays;
   }
   if (++request.epoch == 1) counters.queue_seconds.observe(seconds(now - request.submitted));
-  request.stream.begin_epoch();
+  request.received.begin_epoch();
 
   auto& starting = request.phase.emplace<Starting>();
   starting.verifier = placement.verifier;
@@ -135,7 +135,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
 void Router::State::send_start(const LiveRequest& request, Effects& effects) {
   const AtVerifier& at = request.at_verifier();
   const Submit& submit = request.submit;
-  const auto emitted = request.stream.emitted();
+  const auto emitted = request.received.emitted();
   Start start{.sequence = sequence(request),
               .epoch = request.epoch,
               .spec = submit.spec,
@@ -205,9 +205,9 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
     return;
   }
   confirm(*request, now);  // its Accepted may be lost
-  Stream::Taken taken = request->stream.take(tokens, request->output_max);
+  ReceivedTokens::Taken taken = request->stream.take(tokens, request->output_max);
   counters.repeated_tokens += static_cast<uint64_t>(taken.repeated);
-  if (taken.arrival == Stream::Arrival::invalid) {
+  if (taken.arrival == ReceivedTokens::Arrival::invalid) {
     ++counters.invalid_tokens;
     ++counters.failed;
     cancel(*request, effects);
@@ -215,9 +215,9 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
          now, effects);
     return;
   }
-  if (taken.arrival == Stream::Arrival::gap) ++counters.gaps;
+  if (taken.arrival == ReceivedTokens::Arrival::gap) ++counters.gaps;
   acknowledge(*request, taken, now, effects);
-  if (taken.arrival != Stream::Arrival::fresh) return;
+  if (taken.arrival != ReceivedTokens::Arrival::fresh) return;
   if (taken.finish != Finish::error && taken.finish != Finish::cancelled) {
     return deliver(*request, std::move(taken), now, effects);
   }
@@ -236,20 +236,20 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
 
 // An Ack for nothing new makes the verifier send again, which would bring the next such Ack. Those
 // are therefore paced. None is left out: one that comes too early is sent later.
-void Router::State::acknowledge(LiveRequest& request, const Stream::Taken& taken, Time now, Effects& effects) {
+void Router::State::acknowledge(LiveRequest& request, const ReceivedTokens::Taken& taken, Time now, Effects& effects) {
   AtVerifier& at = request.at_verifier();
-  const bool fresh = taken.arrival == Stream::Arrival::fresh;
+  const bool fresh = taken.arrival == ReceivedTokens::Arrival::fresh;
   at.ack_owed = !fresh && now < at.acked_again + ms(config.ack_repeat_ms);
   if (at.ack_owed) return;
   if (!fresh) at.acked_again = now;
   const bool finished = taken.finish != Finish::none;
-  send(at.verifier, Ack{sequence(request), request.epoch, request.stream.next_index(), finished}, effects);
+  send(at.verifier, Ack{sequence(request), request.epoch, request.received.next_index(), finished}, effects);
 }
 
-void Router::State::deliver(LiveRequest& request, Stream::Taken taken, Time now, Effects& effects) {
+void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, Time now, Effects& effects) {
   const auto fresh = taken.ids.size();
   if (fresh > 0) {
-    if (request.stream.next_index() == static_cast<int32_t>(fresh)) {
+    if (request.received.next_index() == static_cast<int32_t>(fresh)) {
       counters.first_token_seconds.observe(seconds(now - request.submitted));
     } else {
       const double share = seconds(now - request.newest_token) / static_cast<double>(fresh);
@@ -265,15 +265,15 @@ void Router::State::deliver(LiveRequest& request, Stream::Taken taken, Time now,
                              .drafted = std::move(taken.drafted),
                              .depths = std::move(taken.depths),
                              .finish = finish,
-                             .report = request.stream.report(),
+                             .report = request.received.report(),
                              .asked = request.submit.speculation.acceptance,
                              .rule = request.at_verifier().rule,
                              .backend = hash(request.backend, config.fingerprint.tokenizer),
                              .logprobs = std::move(taken.logprobs),
-                             .histogram = request.stream.histogram()});
+                             .histogram = request.received.histogram()});
   if (finish == Finish::none) return;
   std::vector<TokenId> whole = request.submit.prompt;  // the chat's next turn begins with prompt and answer
-  whole.insert(whole.end(), request.stream.emitted().begin(), request.stream.emitted().end());
+  whole.insert(whole.end(), request.received.emitted().begin(), request.received.emitted().end());
   memory.remember(hash_prefixes(whole), request.at_verifier().verifier);
   ++(finish == Finish::stop ? counters.stopped : counters.length);
   counters.request_seconds.observe(seconds(now - request.submitted));
@@ -345,7 +345,7 @@ void Router::State::check(LiveRequest& request, Time now, Effects& effects) {
   // the verifier whether it has the sequence.
   if (request.runs()) {
     ++counters.quiet;
-    return send(at.verifier, Ack{sequence(request), request.epoch, request.stream.next_index(), false}, effects);
+    return send(at.verifier, Ack{sequence(request), request.epoch, request.received.next_index(), false}, effects);
   }
   ++counters.starts_repeated;
   send_start(request, effects);

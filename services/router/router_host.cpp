@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "common/metrics/build_info.h"
-#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/server_metrics.h"
 #include "common/service/drain.h"
 #include "services/router/drain.h"
@@ -16,26 +16,26 @@ namespace slipstream {
 RouterHost::RouterHost(ModelFolder model, Transport& transport)
     : router_(model.config),
       api_(std::move(model.served), model.config.incarnation, ports()),
-      node_(router_, transport, {}, ToClients{api_}),
+      loop_(router_, transport, {}, ToClients{api_}),
       text_(kInboxEventsMax) {}
 
 // The ports are called from listen() on, when all members are constructed.
 HttpApi::Ports RouterHost::ports() {
   return {.post =
               [this](HttpApi::ToRouter event) {
-                return std::visit([this](auto&& e) { return node_.post(std::forward<decltype(e)>(e)); }, std::move(event));
+                return std::visit([this](auto&& e) { return loop_.post(std::forward<decltype(e)>(e)); }, std::move(event));
               },
           .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
-          .counters = [this] { return node_.counters(); },
+          .counters = [this] { return loop_.counters(); },
           .metrics = [this] { return metrics(); }};
 }
 
 std::string RouterHost::metrics() const {
   Exposition page;
   add_build_info("router", "", page);
-  add_router_metrics(node_.counters(), page);
+  add_router_metrics(loop_.counters(), page);
   add_error_metrics(api_.errors(), page);
-  add_node_metrics(node_.node_counters(), page);
+  add_loop_metrics(loop_.loop_counters(), page);
   if (const http::Server* server = listening_) add_server_metrics(server->counters(), page);
   return page.text();
 }
@@ -51,10 +51,10 @@ Result<void> RouterHost::listen(const Endpoint& at) {
 
 void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grace) {
   const auto drained = [](const Router& router) { return router.counters().live + router.counters().waiting == 0; };
-  const DrainWords<RouterCounters> words{
+  const DrainLines<RouterCounters> lines{
       .told_to_stop = [grace](const RouterCounters& now) { return told_to_stop(now, grace); }, .stopped = stopped};
   const auto left = run_until_drained(
-      node_, router_, stop, {.words = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}}, words);
+      loop_, router_, stop, {.drain = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}}, lines);
   server_->finish(std::max(kDrainLinger, left));  // for clients that read slowly
 }
 

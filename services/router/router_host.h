@@ -17,7 +17,7 @@
 
 #include "common/base/endpoint.h"
 #include "common/http/server.h"
-#include "common/runtime/node.h"
+#include "common/runtime/actor_loop.h"
 #include "common/runtime/task_thread.h"
 #include "services/router/http_api/http_api.h"
 #include "services/router/model_folder.h"
@@ -54,7 +54,7 @@ class RouterHost {
   // one up.
   Router router_;
   HttpApi api_;
-  Node<Router, NoJob, NoJob, ToClients> node_;
+  ActorLoop<Router, NoJob, NoJob, ToClients> loop_;
   TaskThread text_;
   std::string address_;
   std::atomic<const http::Server*> listening_ = nullptr;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "services/router/admission.h"
-#include "services/router/drafters.h"
+#include "services/router/drafter_choice.h"
 #include "services/router/live_request.h"
 #include "services/router/placement.h"
 #include "services/router/prefix_memory.h"
@@ -51,8 +51,8 @@ struct Router::State {
   void start(LiveRequest& request, Placement placement, Time now, Effects& effects);
   void send_start(const LiveRequest& request, Effects& effects);
   void confirm(LiveRequest& request, Time now);  // its verifier has spoken: it runs
-  void acknowledge(LiveRequest& request, const Stream::Taken& taken, Time now, Effects& effects);
-  void deliver(LiveRequest& request, Stream::Taken taken, Time now, Effects& effects);
+  void acknowledge(LiveRequest& request, const ReceivedTokens::Taken& taken, Time now, Effects& effects);
+  void deliver(LiveRequest& request, ReceivedTokens::Taken taken, Time now, Effects& effects);
   void fail(LiveRequest& request, Failure failure, Time now, Effects& effects);
   void cancel(const LiveRequest& request, Effects& effects);  // tells its verifier, if it has one
   void release(LiveRequest& request);                         // from the queue, or from its verifier and drafter

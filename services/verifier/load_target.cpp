@@ -38,7 +38,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = model.load_report();
   TRY(const CostModel cost, cost_of_steps(options, model, cache_blocks, load));
-  log_info("{}", load.words());
+  log_info("{}", load.summary());
   return LoadedTarget{std::move(model), tokenizer, load, cost, cache_blocks};
 }
 

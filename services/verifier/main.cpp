@@ -33,7 +33,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
       .tell_ready = [&](const WorkerPlace& at) { log_ready(config(at), options, target.model); },
       .grace = grace,
       .drained = [](const Verifier& verifier) { return verifier.counters().live == 0; },
-      .words = {.told_to_stop = [&](const VerifierCounters& now) { return told_to_stop(now, grace); }, .stopped = stopped}};
+      .drain_lines = {.told_to_stop = [&](const VerifierCounters& now) { return told_to_stop(now, grace); },
+                      .stopped = stopped}};
   return service.run(std::move(parts), stop);
 }
 

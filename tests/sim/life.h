@@ -1,5 +1,5 @@
-// One life of one process in virtual time. It drives an actor as runtime/node.h does: with a clock
-// that began at its start, one alarm, and at most one compute job. A frozen process (SIGSTOP)
+// One life of one process in virtual time. It drives an actor as runtime/actor_loop.h does: with a
+// clock that began at its start, one alarm, and at most one compute job. A frozen process (SIGSTOP)
 // handles nothing until it is thawed, but its clock runs on.
 #pragma once
 

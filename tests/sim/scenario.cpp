@@ -59,7 +59,7 @@ void draw_logits_params(Ask& ask, RandomSource& random) {
   const auto token = [&] { return static_cast<TokenId>(random.between(1, kToyVocabulary - 1)); };
   if (random.chance(0.3)) how.bias = {{token(), random.chance(0.5) ? 3.0F : -3.0F}};
   how.min_tokens = random.chance(0.3) ? static_cast<int32_t>(random.between(1, 30)) : 0;
-  if (how.min_tokens > 0) how.end_ids = ask.stop_ids;
+  if (how.min_tokens > 0) how.stop_ids = ask.stop_ids;
   for (int words = random.chance(0.3) ? 3 : 0; words > 0; --words) {
     how.bad_words.push_back({token(), token()});
     if (random.chance(0.5)) how.bad_words.back().push_back(token());

@@ -71,16 +71,16 @@ class Demo {
       TRY_VOID(drafter_joins());
       // The killed answer is compared but not timed; the question is asked again, with drafts, for
       // the table.
-      comparisons.back().bereaved = std::exchange(comparisons.back().drafted, {});
+      comparisons.back().drafter_lost = std::exchange(comparisons.back().drafted, {});
     }
-    const bool died = std::ranges::any_of(comparisons, [](const Comparison& c) { return c.bereaved.has_value(); });
+    const bool died = std::ranges::any_of(comparisons, [](const Comparison& c) { return c.drafter_lost.has_value(); });
     fmt::print("{}\n", palette_.aside(died ? "To compare, each question is asked again (not shown) without drafts, and the one "
                                              "whose drafter was killed also with drafts."
                                            : "To compare, the same is asked again (not shown) without drafts."));
     std::fflush(stdout);
     for (size_t i = 0; i < questions.size(); ++i) {
       const std::string& text = questions[i].second;
-      if (comparisons[i].bereaved) {
+      if (comparisons[i].drafter_lost) {
         TRY(comparisons[i].drafted, ask_unless_stopped(question(text, true), [](const Piece&) {}));
       }
       TRY(comparisons[i].plain, ask_unless_stopped(question(text, false), [](const Piece&) {}));

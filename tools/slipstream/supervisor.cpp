@@ -105,7 +105,7 @@ std::vector<std::string> Supervisor::tend() {
   std::vector<std::string> lines;
   for (Service& service : services_) {
     if (service.process) {
-      if (auto exit = service.process->ended()) lines.push_back(bury(service, *exit));
+      if (auto exit = service.process->ended()) lines.push_back(on_exit(service, *exit));
     }
     // While restarts are off, only first starts happen.
     const bool held = !restarts_ && service.starts > 0;
@@ -162,7 +162,7 @@ void Supervisor::welcome(const std::vector<Returning>& asked) {
   }
 }
 
-std::string Supervisor::bury(Service& service, Exit exit) {
+std::string Supervisor::on_exit(Service& service, Exit exit) {
   // The pause doubles from one short life to the next, and returns to the minimum after a long one.
   const bool long_life = Clock::now() - service.started >= kLongLife;
   service.pause = long_life || !service.last ? kRestartPauseMin : std::min(service.pause * 2, kRestartPauseMax);

@@ -87,7 +87,7 @@ class Supervisor {
   // Reaps and restarts processes; returns the lines to report. The caller holds mutex_.
   std::vector<std::string> tend();
   void begin(Service& service, std::vector<std::string>& lines);
-  std::string bury(Service& service, Exit exit);
+  std::string on_exit(Service& service, Exit exit);
   std::vector<Returning> returning() const;
   // Asks each whether it is ready and reports it. The caller does not hold mutex_, since `ready`
   // may be slow.

@@ -29,7 +29,7 @@ Agreement agreement(std::span<const Comparison> comparisons) {
   };
   for (const Comparison& comparison : comparisons) {
     add(comparison.drafted.ids, comparison.plain.ids);
-    if (comparison.bereaved) add(comparison.bereaved->ids, comparison.plain.ids);
+    if (comparison.drafter_lost) add(comparison.drafter_lost->ids, comparison.plain.ids);
   }
   return total;
 }
@@ -72,7 +72,7 @@ std::string table(std::span<const Comparison> comparisons) {
     hardly_guessed |= timed && !guessed;
   }
   if (hardly_guessed) {
-    text += "~: next to nothing was guessed right, so drafts gain nothing here; the two speeds differ by chance\n";
+    text += "~: almost no guess was accepted, so both columns time plain decoding; they differ by the machine's noise\n";
   }
   if (short_answers) text += fmt::format("-: an answer of under {} tokens is too short to tell a ratio\n", kTimedTokensMin);
   return text;

@@ -30,7 +30,7 @@ class Palette {
 struct Comparison {
   std::string name;
   Answer drafted, plain;
-  std::optional<Answer> bereaved;  // an answer whose drafter died on the way: not timed, but compared
+  std::optional<Answer> drafter_lost;  // an answer whose drafter died on the way: not timed, but compared
 };
 
 // A table of the speed of each answer, with and without drafts.

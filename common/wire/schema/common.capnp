@@ -52,7 +52,7 @@ struct LogitsParams {
   presencePenalty @1 :Float32;
   frequencyPenalty @2 :Float32;
   minTokens @3 :Int32;
-  endIds @4 :List(Int32);
+  stopIds @4 :List(Int32);
   logitBias @5 :List(LogitBias);
   badWords @6 :List(List(Int32));
   allowedIds @7 :List(Int32);

@@ -155,7 +155,7 @@ ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) co
 // The Submit without its id and seed.
 ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
   Submit submit{.spec = request.spec, .speculation = request.speculation};
-  if (!request.ignore_eos) submit.spec.stop_ids = model_.end_ids;
+  if (!request.ignore_eos) submit.spec.stop_ids = model_.eos_ids;
   TRY(submit.prompt, tokenise(request));
   TRY_VOID(fit_adjustments(submit.spec, request.bad_words, model_.tokenizer, model_.vocabulary));
   return submit;

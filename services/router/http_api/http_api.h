@@ -32,7 +32,7 @@ struct ServedModel {
   Tokenizer tokenizer;
   ChatTemplate chat_template;
   int32_t vocabulary = 0;                        // columns of a row of logits
-  std::vector<TokenId> end_ids;                  // end an answer, unless ignore_eos
+  std::vector<TokenId> eos_ids;                  // end an answer, unless ignore_eos
   int32_t context_max = 0;                       // tokens
   uint16_t draft_nodes_max = 0;                  // of the tuning, for reports
   std::vector<std::string> rules = {"coupled"};  // names that clients may choose (messages/rules.h)

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
-#include "tests/e2e/support/node_fates.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -16,7 +16,7 @@ TEST_P(NodeFatesEndToEnd, AddUpToWhatWasReceived) {
   Cluster cluster(tiny_model());
   cluster.start_all(GetParam());
   cluster.ask_all(six_questions(1.0F, 1.0F), 3);
-  const NodeFates fates(cluster.settled_verifier());
+  const FateMetrics fates(cluster.settled_verifier());
   fmt::print("{}: received {}, accepted {}, rejected {}, unreached {}, trimmed {}, late {}, stale {}, invalid {}, held {}\n",
              GetParam(), fates.received, fates.accepted, fates.rejected, fates.unreached, fates.trimmed, fates.late,
              fates.stale, fates.invalid, fates.held);

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
-#include "tests/e2e/support/node_fates.h"
 #include "tests/e2e/support/prompt_ids.h"
 
 namespace slipstream::e2e {
@@ -26,7 +26,7 @@ void expect_all_accepted(const std::vector<Question>& asked) {
   const std::vector<Answer> drafted = cluster.ask_all(asked, 2);
   for (size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids) << asked[i].text;
 
-  const NodeFates fates(cluster.settled_verifier());
+  const FateMetrics fates(cluster.settled_verifier());
   fmt::print("{} nodes received, {} accepted, {} rejected: acceptance of reached nodes {:.3f}\n", fates.received,
              fates.accepted, fates.rejected, fates.accepted / (fates.accepted + fates.rejected));
   EXPECT_GT(fates.accepted, 100);

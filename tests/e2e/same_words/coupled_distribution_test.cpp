@@ -8,7 +8,7 @@
 #include "tests/e2e/support/distribution_judge.h"
 #include "tests/e2e/support/draws.h"
 #include "tests/e2e/support/exact_distribution.h"
-#include "tests/e2e/support/node_fates.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/prompt_ids.h"
 
 namespace slipstream::e2e {
@@ -44,7 +44,7 @@ std::vector<Draw> draws_with(const std::string& drafter, size_t count, const Ask
   std::vector<Draw> draws(count);
   ask_seeds(cluster, count, asked.fields,
             [&](size_t seed, const std::string& reply) { draws[seed] = draw_in(reply, kAccepted); });
-  const NodeFates fates(cluster.settled_verifier());
+  const FateMetrics fates(cluster.settled_verifier());
   fmt::print("{}: {} draws, {} draft nodes received, {} accepted, {} rejected\n", drafter, count, fates.received,
              fates.accepted, fates.rejected);
   return draws;

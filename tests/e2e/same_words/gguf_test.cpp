@@ -7,8 +7,8 @@
 
 #include "tests/data/gguf_of_folder.h"
 #include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
-#include "tests/e2e/support/node_fates.h"
 #include "tests/e2e/support/prompts.h"
 
 namespace slipstream::e2e {
@@ -59,7 +59,7 @@ TEST_F(Gguf, FileServesTheWordsOfItsFolderWhoeverDrafts) {
     cluster.start_all(drafter);
     EXPECT_EQ(cluster.model_name(), "tiny");
     const std::vector<Answer> answers = cluster.ask_all(questions_, 4);
-    EXPECT_GT(NodeFates(cluster.settled_verifier()).received, 0) << drafter;
+    EXPECT_GT(FateMetrics(cluster.settled_verifier()).received, 0) << drafter;
     expect_words_of_the_folder(answers);
   }
 }
@@ -73,7 +73,7 @@ TEST_F(Gguf, RouterTakesWorkersThatHaveTheFolder) {
   cluster.wait_ready();
   cluster.wait_drafter();
   const std::vector<Answer> answers = cluster.ask_all(questions_, 4);
-  EXPECT_GT(NodeFates(cluster.settled_verifier()).accepted, 0);
+  EXPECT_GT(FateMetrics(cluster.settled_verifier()).accepted, 0);
   expect_words_of_the_folder(answers);
 }
 

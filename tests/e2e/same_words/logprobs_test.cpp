@@ -10,7 +10,7 @@
 
 #include "tests/e2e/support/cluster.h"
 #include "tests/e2e/support/exact_distribution.h"
-#include "tests/e2e/support/node_fates.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/prompt_ids.h"
 
 namespace slipstream::e2e {
@@ -72,7 +72,7 @@ TEST(Logprobs, AreTheSameToTheBitWithAndWithoutDrafts) {
     EXPECT_EQ(drafted["slipstream"]["token_ids"], plain["slipstream"]["token_ids"]);
     for (const json& entry : content) EXPECT_EQ(entry["top_logprobs"].size(), 20U);
   }
-  EXPECT_GT(NodeFates(cluster.settled_verifier()).accepted, 50) << "nothing was drafted: the comparison says nothing";
+  EXPECT_GT(FateMetrics(cluster.settled_verifier()).accepted, 50) << "nothing was drafted: the comparison says nothing";
 }
 
 // Logprobs are those before temperature, penalties and bias.
@@ -97,7 +97,7 @@ TEST(Logprobs, FollowTheWalkOfAJudgedTree) {
                                            {"frequency_penalty", 1},
                                            {"speculation", {{"rule", "ratio"}, {"siblings", 2}}}}));
   }
-  const NodeFates fates(cluster.settled_verifier());
+  const FateMetrics fates(cluster.settled_verifier());
   EXPECT_GT(fates.accepted, 20);
   EXPECT_GT(fates.rejected, 0) << "each walk ended at a leaf";
 }

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
-#include "tests/e2e/support/node_fates.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -31,7 +31,7 @@ std::vector<Answer> answers_with(const std::string& drafter) {
   Cluster cluster(tiny_model());
   cluster.start_all(drafter);
   std::vector<Answer> answers = cluster.ask_all(questions(120), 4);
-  const NodeFates fates(cluster.settled_verifier());
+  const FateMetrics fates(cluster.settled_verifier());
   fmt::print("{}: {} nodes received, {} accepted, {} rejected\n", drafter, fates.received, fates.accepted, fates.rejected);
   EXPECT_EQ(fates.accepted + fates.rejected > 0, drafter != "none") << "the comparison says nothing";
   return answers;

@@ -22,7 +22,7 @@
 #include "common/metrics/names.h"
 #include "tests/data/noisy_model.h"
 #include "tests/e2e/support/draws.h"
-#include "tests/e2e/support/node_fates.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/prompt_ids.h"
 
 namespace slipstream::e2e {
@@ -148,7 +148,7 @@ uint32_t wait_for_some(const JudgedPart& judged) {
     Cluster cluster(tiny_model());
     start(cluster, judged.noise, wait_us);
     ask_seeds(cluster, kAnswers, request_of(kWarm, judged, {R"({"rule":"ratio"})"}), [](size_t, const std::string&) {});
-    const NodeFates fates(cluster.settled_verifier());
+    const FateMetrics fates(cluster.settled_verifier());
     if (fates.accepted + fates.rejected > fates.late / 4) return wait_us;
   }
   throw std::runtime_error("trees come too late however long they are waited for");
@@ -191,7 +191,7 @@ void expect_distribution(const JudgedPart& judged, size_t count, const Planted& 
   start(cluster, judged.noise, wait_us);
   std::optional<Stutter> stutter;
   if (trees == Trees::late_as_the_drafter_stutters) stutter.emplace(cluster.process("drafter"));
-  NodeFates before(cluster.metrics("verifier"));
+  FateMetrics before(cluster.metrics("verifier"));
   const auto late_rounds = [&] { return cluster.metrics("verifier").sum(metric::kVerifierMissedDeadlines.name); };
   double missed = 0, late_before = late_rounds();
   for (DistributionSetting setting : settings) {
@@ -209,7 +209,7 @@ void expect_distribution(const JudgedPart& judged, size_t count, const Planted& 
         draws[seed] = draw_in(reply, judged.length);
         two_deep += went_two_deep(reply, judged.length);
       });
-      const NodeFates after(cluster.settled_verifier());
+      const FateMetrics after(cluster.settled_verifier());
       const double late_after = late_rounds(), late = late_after - std::exchange(late_before, late_after);
       const Verdict verdict = judge(draws, *distribution, *distribution, judged.cells);
       const double share = static_cast<double>(two_deep) / static_cast<double>(count);

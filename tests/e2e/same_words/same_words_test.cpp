@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
-#include "tests/e2e/support/node_fates.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/prompts.h"
 
 namespace slipstream::e2e {
@@ -39,7 +39,7 @@ void expect_same_words(const std::vector<Question>& questions) {
   for (const char* drafter : {"ngram", "random", "small-lm", "malformed"}) {
     const Arm arm = answers_with(drafter, questions);
     EXPECT_EQ(differing(plain.answers, arm.answers), 0) << drafter;
-    const NodeFates fates(arm.verifier);
+    const FateMetrics fates(arm.verifier);
     fmt::print("{}: {} of {} answers differ; {} draft nodes received, {} accepted, {} rejected\n", drafter,
                differing(plain.answers, arm.answers), questions.size(), fates.received, fates.accepted, fates.rejected);
     if (std::string(drafter) == "malformed") {

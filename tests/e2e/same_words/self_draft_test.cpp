@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
-#include "tests/e2e/support/node_fates.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -27,10 +27,10 @@ void start(Cluster& cluster) {
 }
 
 void wait_accepted(Cluster& cluster, const std::string& verifier, double nodes) {
-  cluster.wait("accepted nodes", [&] { return NodeFates(cluster.metrics(verifier)).accepted >= nodes; });
+  cluster.wait("accepted nodes", [&] { return FateMetrics(cluster.metrics(verifier)).accepted >= nodes; });
 }
 
-void expect_all_accepted(const NodeFates& fates, const std::string& what) {
+void expect_all_accepted(const FateMetrics& fates, const std::string& what) {
   fmt::print("{}: {} nodes received, {} accepted, {} rejected, {} unreached, {} late\n", what, fates.received, fates.accepted,
              fates.rejected, fates.unreached, fates.late);
   EXPECT_GE(fates.accepted, kEnough) << what;
@@ -49,7 +49,7 @@ TEST(SelfDraft, IsAlwaysAcceptedAtTemperatureZeroAndOne) {
       question.seed = 7;
     }
     const std::vector<Answer> drafted = cluster.ask_all(questions, 4);
-    expect_all_accepted(NodeFates(cluster.settled_verifier()), fmt::format("temperature {}", temperature));
+    expect_all_accepted(FateMetrics(cluster.settled_verifier()), fmt::format("temperature {}", temperature));
     for (Question& question : questions) question.speculate = false;
     const std::vector<Answer> plain = cluster.ask_all(questions, 4);
     for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids);
@@ -70,7 +70,7 @@ TEST(SelfDraft, IsAlwaysAcceptedUnderPenaltiesBiasAndMasks) {
                           "logit_bias":{"20":2,"33":-1.5},"bad_words":["ab","c d"]})";
     }
     const std::vector<Answer> drafted = cluster.ask_all(questions, 4);
-    expect_all_accepted(NodeFates(cluster.settled_verifier()), fmt::format("adjusted, temperature {}", temperature));
+    expect_all_accepted(FateMetrics(cluster.settled_verifier()), fmt::format("adjusted, temperature {}", temperature));
     for (Question& question : questions) question.speculate = false;
     const std::vector<Answer> plain = cluster.ask_all(questions, 4);
     for (Question& question : questions) question.more.clear();
@@ -88,15 +88,15 @@ TEST(SelfDraft, IsAlwaysAcceptedAfterTheDrafterStartedAgain) {
   start(cluster);
   Load load(cluster, eight_questions(200));
   for (int life = 0; life < 3; ++life) {
-    const double before = NodeFates(cluster.metrics("verifier")).accepted;
+    const double before = FateMetrics(cluster.metrics("verifier")).accepted;
     wait_accepted(cluster, "verifier", before + kEnough);
     cluster.kill("drafter", SIGKILL);
     cluster.start_drafter(kSelf);
   }
-  wait_accepted(cluster, "verifier", NodeFates(cluster.metrics("verifier")).accepted + kEnough);
+  wait_accepted(cluster, "verifier", FateMetrics(cluster.metrics("verifier")).accepted + kEnough);
   const LoadReport report = load.report();
   EXPECT_EQ(report.wrong, std::vector<std::string>{});
-  expect_all_accepted(NodeFates(cluster.metrics("verifier")), "three new drafters");
+  expect_all_accepted(FateMetrics(cluster.metrics("verifier")), "three new drafters");
 }
 
 TEST(SelfDraft, IsAlwaysAcceptedAfterTheVerifierWasReplaced) {
@@ -106,13 +106,13 @@ TEST(SelfDraft, IsAlwaysAcceptedAfterTheVerifierWasReplaced) {
   cluster.wait_ports("spare");
   Load load(cluster, eight_questions(200));
   wait_accepted(cluster, "verifier", kEnough);
-  const NodeFates before(cluster.metrics("verifier"));
+  const FateMetrics before(cluster.metrics("verifier"));
   cluster.kill("verifier", SIGKILL);
   wait_accepted(cluster, "spare", kEnough);
   const LoadReport report = load.report();
   EXPECT_EQ(report.wrong, std::vector<std::string>{});
   expect_all_accepted(before, "the verifier that was killed");
-  expect_all_accepted(NodeFates(cluster.metrics("spare")), "the one that went on");
+  expect_all_accepted(FateMetrics(cluster.metrics("spare")), "the one that went on");
 }
 
 // A lost Advance leaves a gap: the drafter says how many tokens it holds and gets the rest.
@@ -130,7 +130,7 @@ TEST(SelfDraft, IsAlwaysAcceptedAfterResyncs) {
   wait_accepted(cluster, "verifier", kEnough);
   const LoadReport report = load.report();
   EXPECT_EQ(report.wrong, std::vector<std::string>{});
-  expect_all_accepted(NodeFates(cluster.metrics("verifier")), "twenty resyncs");
+  expect_all_accepted(FateMetrics(cluster.metrics("verifier")), "twenty resyncs");
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
+#include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
-#include "tests/e2e/support/node_fates.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -29,7 +29,7 @@ TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRi
   EXPECT_THAT(cluster.log("verifier"), HasSubstr(std::string("/") + GetParam() + "/"));
   std::vector<Question> questions = eight_questions(60);
   const std::vector<Answer> drafted = cluster.ask_all(questions, 4);
-  const NodeFates fates(cluster.settled_verifier());
+  const FateMetrics fates(cluster.settled_verifier());
   EXPECT_GT(fates.accepted, 0);
   EXPECT_EQ(fates.rejected, 0);
   for (Question& question : questions) question.speculate = false;

@@ -20,8 +20,8 @@
 #include "common/base/log.h"
 #include "common/base/stop_signal.h"
 #include "common/config/port_file.h"
+#include "common/runtime/actor_loop.h"
 #include "common/runtime/incarnation.h"
-#include "common/runtime/node.h"
 #include "common/zmq/zmq_transport.h"
 #include "services/drafter/inline_drafter.h"
 #include "services/drafter/model_folder.h"
@@ -69,12 +69,12 @@ Result<void> run_honest(const ScriptedOptions& options, DrafterConfig config, Me
   if (options.script == "useless" || options.script == "late") {
     const Time margin(options.margin_us);
     DelayedDrafter drafter(config, options.script == "late" ? margin : -margin);
-    Node<DelayedDrafter, DraftPlan, Drafts>(drafter, *transport, [&](DraftPlan& plan) {
+    ActorLoop<DelayedDrafter, DraftPlan, Drafts>(drafter, *transport, [&](DraftPlan& plan) {
       return run_draft(method, plan);
-    }).run(stop, {.words = drain()});
+    }).run(stop, {.drain = drain()});
   } else {
     InlineDrafter drafter(config, method);
-    Node<InlineDrafter>(drafter, *transport).run(stop, {.words = drain()});
+    ActorLoop<InlineDrafter>(drafter, *transport).run(stop, {.drain = drain()});
   }
   return {};
 }
@@ -91,7 +91,7 @@ Result<void> run_behind_hostile_port(const ScriptedOptions& options, DrafterConf
   config.draft_endpoint = port.endpoint();
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
-  Node<InlineDrafter>(drafter, *transport).run(stop, {.words = drain()});
+  ActorLoop<InlineDrafter>(drafter, *transport).run(stop, {.drain = drain()});
   return {};
 }
 
@@ -106,7 +106,7 @@ Result<void> run_hostile_life(const ScriptedOptions& options, DrafterConfig conf
   HostileTransport transport(*raw, plot, [&] { life.request_stop(); });
   TRY_VOID(tell_ready(options, config.draft_endpoint));
   InlineDrafter drafter(std::move(config), method);
-  Node<InlineDrafter>(drafter, transport).run(life.get_token(), {.words = drain()});
+  ActorLoop<InlineDrafter>(drafter, transport).run(life.get_token(), {.drain = drain()});
   log_info("{} pieces of mischief so far", plot.next_mischief);
   return {};
 }

@@ -42,7 +42,7 @@ TEST(SmallLm, IsAlwaysRightAboutATargetThatAdjustsItsLogits) {
                           .presence_penalty = 0.8F,
                           .frequency_penalty = 0.6F,
                           .min_tokens = 12,
-                          .end_ids = {20, 21, 22},
+                          .stop_ids = {20, 21, 22},
                           .bias = {{30, 2}},
                           .bad_words = {{40}, {30, 31}}};
     method->begin(key_of(1), spec);

@@ -356,6 +356,19 @@ TEST_F(HttpStream, IsFinishedByAServerThatFinishes) {
   EXPECT_THAT(wire.all(), HasSubstr("the last words\r\n0\r\n\r\n"));
 }
 
+// The kernel repeats its part of a handshake after 1 s: the server listens for long enough.
+TEST_F(HttpStream, IsServedToTheClientWhoseHandshakeWasUnderWayWhenTheServerFinished) {
+  start({.handshake = std::chrono::milliseconds(2'500)});
+  auto idle = client(), late = WireClient::deaf(port());
+  idle.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  idle.answer();
+  std::jthread finishes([this] { server_->finish(std::chrono::seconds(20)); });
+  ASSERT_EQ(late.hears(), 0);
+  late.send("GET /late HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(late.all(), EndsWith("GET /late?  "));
+  EXPECT_THAT(idle.all(), IsEmpty());
+}
+
 TEST_F(HttpStream, DoesNotHoldAServerThatFinishesForLong) {
   start();
   auto wire = client();

@@ -7,11 +7,15 @@
 #include <utility>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include <gtest/gtest.h>
 
@@ -23,16 +27,33 @@ class WireClient {
  public:
   static constexpr timeval kPatience{20, 0};
 
-  explicit WireClient(uint16_t port, int receive_buffer_bytes = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  explicit WireClient(uint16_t port, int receive_buffer_bytes = 0) : WireClient() {
     if (receive_buffer_bytes > 0) {
       ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
     }
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0, "nobody listens on {}", port);
+    CHECK(connect(port) == 0, "nobody listens on {}", port);
+  }
+  // A client whose handshake is under way, because it hears nothing yet: see hears().
+  static WireClient deaf(uint16_t port) {
+    WireClient client;
+    sock_filter drop_all = {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+    const sock_fprog program = {.len = 1, .filter = &drop_all};
+    CHECK(::setsockopt(client.socket_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0, "{}", ::strerror(errno));
+    ::fcntl(client.socket_, F_SETFL, O_NONBLOCK);
+    CHECK(client.connect(port) != 0 && errno == EINPROGRESS, "{}", ::strerror(errno));
+    return client;
+  }
+  // From now on it hears, and its handshake goes on when the server repeats its part, after 1 s.
+  // Returns 0 once the client is connected, otherwise why it is not (errno).
+  int hears() {
+    ::setsockopt(socket_, SOL_SOCKET, SO_DETACH_FILTER, nullptr, 0);
+    pollfd connected = {.fd = socket_, .events = POLLOUT, .revents = 0};
+    if (::poll(&connected, 1, static_cast<int>(kPatience.tv_sec) * 1000) != 1) return ETIMEDOUT;
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size);
+    ::fcntl(socket_, F_SETFL, 0);
+    return error;
   }
   ~WireClient() { close(); }
   WireClient(WireClient&& other) noexcept : socket_(std::exchange(other.socket_, -1)), held_(std::move(other.held_)) {}
@@ -81,6 +102,16 @@ class WireClient {
   }
 
  private:
+  WireClient() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  }
+  int connect(uint16_t port) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return ::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
   bool receive() {
     char bytes[65536];
     const ssize_t n = ::recv(socket_, bytes, sizeof bytes, 0);

@@ -29,9 +29,9 @@ class PrefixCacheTest : public testing::Test {
     BlockTable table(pool);
     Place place;
     const auto tokens = text(letters);
-    cache.begin(table, tokens, place);
+    cache.attach(table, tokens, place);
     ASSERT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
-    cache.keep_whole(table, tokens, static_cast<int32_t>(tokens.size()), place);
+    cache.keep_all(table, tokens, static_cast<int32_t>(tokens.size()), place);
   }
   std::vector<int32_t> find(std::string_view letters) {  // and holds none of them
     Place place;
@@ -67,9 +67,9 @@ TEST_F(PrefixCacheTest, TwoThatComputedTheSameEndUpWithOneCopy) {
   Place one, other;
   const auto tokens = text("ab");
   ASSERT_TRUE(first.reserve(2 * kBlockTokens) && second.reserve(2 * kBlockTokens));
-  cache.keep_whole(first, tokens, 2 * kBlockTokens, one);
+  cache.keep_all(first, tokens, 2 * kBlockTokens, one);
   EXPECT_EQ(pool.free(), 4);
-  cache.keep_whole(second, tokens, 2 * kBlockTokens, other);
+  cache.keep_all(second, tokens, 2 * kBlockTokens, other);
   EXPECT_EQ(pool.free(), 6);
   EXPECT_THAT(second.blocks(), ElementsAre(0, 1));
   first.shrink(0);
@@ -81,15 +81,15 @@ TEST_F(PrefixCacheTest, KeepsNoBlockThatIsNotWhole) {
   BlockTable table(pool);
   Place place;
   const auto tokens = text("ab");
-  EXPECT_EQ(cache.begin(table, tokens, place), 0);
+  EXPECT_EQ(cache.attach(table, tokens, place), 0);
   ASSERT_TRUE(table.reserve(2 * kBlockTokens));
-  cache.keep_whole(table, tokens, 2 * kBlockTokens - 1, place);
+  cache.keep_all(table, tokens, 2 * kBlockTokens - 1, place);
   EXPECT_EQ(cache.blocks(), 1);
-  cache.keep_whole(table, tokens, 2 * kBlockTokens, place);
+  cache.keep_all(table, tokens, 2 * kBlockTokens, place);
   EXPECT_EQ(cache.blocks(), 2);
   BlockTable again(pool);
   Place there;
-  EXPECT_EQ(cache.begin(again, tokens, there), 2 * kBlockTokens);
+  EXPECT_EQ(cache.attach(again, tokens, there), 2 * kBlockTokens);
 }
 
 TEST_F(PrefixCacheTest, EvictsWhatWasUsedLongestAgoAndChildrenFirst) {

@@ -34,9 +34,9 @@ TEST(LoadLines, SaysHowFarItIsOnceASecond) {
 
 TEST(LoadReport, SaysWhatTookHowLong) {
   LoadReport report{.bytes = 269'000'000, .read_seconds = 0.04, .pack_seconds = 0.11};
-  EXPECT_EQ(report.words(), "read 269 MB in 0.04 s, packed them in 0.11 s");
+  EXPECT_EQ(report.summary(), "read 269 MB in 0.04 s, packed them in 0.11 s");
   report.trial_seconds = 0.31;
-  EXPECT_EQ(report.words(), "read 269 MB in 0.04 s, packed them in 0.11 s, timed steps for 0.31 s");
+  EXPECT_EQ(report.summary(), "read 269 MB in 0.04 s, packed them in 0.11 s, timed steps for 0.31 s");
 }
 
 // Bytes of a folder's tensors of that rank.

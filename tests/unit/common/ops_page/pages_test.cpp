@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/metrics/build_info.h"
-#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/server_metrics.h"
 #include "services/drafter/metrics_page.h"
 #include "services/router/metrics_page.h"
@@ -32,7 +32,7 @@ std::string page_of(std::string_view role, const Counters& counters, void (*add)
   Exposition page;
   add_build_info(role, "", page);
   add(counters, page);
-  add_node_metrics({}, page);
+  add_loop_metrics({}, page);
   add_server_metrics({}, page);
   return page.text();
 }

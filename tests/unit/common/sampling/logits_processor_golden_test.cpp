@@ -16,7 +16,7 @@ using nlohmann::json;
 LogitsParams logits_params_of(const json& row) {
   LogitsParams how{.repetition_penalty = row["repetition_penalty"],
                    .min_tokens = row["min_tokens"],
-                   .end_ids = row["end_ids"],
+                   .stop_ids = row["stop_ids"],
                    .bad_words = row["bad_words"],
                    .allowed = row["allowed"]};
   for (const json& each : row["bias"]) how.bias.push_back({each[0], each[1]});

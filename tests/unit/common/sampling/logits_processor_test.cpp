@@ -59,7 +59,7 @@ class Chance {
     if (!one_in(3)) how.presence_penalty = static_cast<float>(below(400)) / 100.0F - 2.0F;
     if (!one_in(3)) how.frequency_penalty = static_cast<float>(below(400)) / 100.0F - 2.0F;
     how.min_tokens = below(12);
-    how.end_ids = tokens(below(3), vocabulary);
+    how.stop_ids = tokens(below(3), vocabulary);
     for (TokenId id = 0; id < vocabulary; ++id) {
       if (one_in(5)) how.bias.push_back({id, static_cast<float>(below(20000)) / 100.0F - 100.0F});
     }
@@ -126,7 +126,7 @@ TEST(LogitsProcessor, MasksBehindTheBias) {
 }
 
 TEST(LogitsProcessor, KeepsTheEndBackUntilTheOutputWithItsPathIsLongEnough) {
-  const LogitsProcessor logits_processor = after({.min_tokens = 3, .end_ids = {1}}, {5, 5, 5, 5}, {2});
+  const LogitsProcessor logits_processor = after({.min_tokens = 3, .stop_ids = {1}}, {5, 5, 5, 5}, {2});
   EXPECT_THAT(processed({0, 0}, logits_processor), ElementsAre(0, kMasked));
   EXPECT_THAT(processed({0, 0}, logits_processor, {2}), ElementsAre(0, kMasked));
   EXPECT_THAT(processed({0, 0}, logits_processor, {2, 2}), ElementsAre(0, 0));
@@ -158,9 +158,9 @@ TEST(LogitsProcessor, HidesNoLogitThatIsNotFinite) {
 }
 
 TEST(LogitsProcessor, PassesOverTokensThatTheRowHasNot) {
-  const LogitsProcessor logits_processor =
-      after({.repetition_penalty = 2, .min_tokens = 9, .end_ids = {7}, .bias = {{8, 1}}, .bad_words = {{9}}, .allowed = {1, 9}},
-            {100}, {101});
+  const LogitsProcessor logits_processor = after(
+      {.repetition_penalty = 2, .min_tokens = 9, .stop_ids = {7}, .bias = {{8, 1}}, .bad_words = {{9}}, .allowed = {1, 9}},
+      {100}, {101});
   EXPECT_THAT(processed({2, 2}, logits_processor, {102}), ElementsAre(kMasked, 2));
 }
 
@@ -178,8 +178,8 @@ TEST(LogitsProcessor, TellsWhetherItsMasksLeaveAToken) {
   const LogitsParams twice{.bad_words = {{1, 1}}, .allowed = {1}};
   EXPECT_TRUE(after(twice, {}).leaves_a_token(3)) << "the first of two";
   EXPECT_FALSE(after(twice, {}, {1}).leaves_a_token(3));
-  EXPECT_FALSE(after({.min_tokens = 1, .end_ids = {2}, .bad_words = {{0}, {1}}}, {}).leaves_a_token(3));
-  EXPECT_TRUE(after({.min_tokens = 1, .end_ids = {2}, .bad_words = {{0}, {1}}}, {}).leaves_a_token(4));
+  EXPECT_FALSE(after({.min_tokens = 1, .stop_ids = {2}, .bad_words = {{0}, {1}}}, {}).leaves_a_token(3));
+  EXPECT_TRUE(after({.min_tokens = 1, .stop_ids = {2}, .bad_words = {{0}, {1}}}, {}).leaves_a_token(4));
   EXPECT_TRUE(after({.bias = {{0, -100}}}, {}).leaves_a_token(1)) << "a bias forbids nothing";
 }
 

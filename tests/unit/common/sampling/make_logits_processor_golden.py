@@ -32,14 +32,14 @@ def case(dice):
         "repetition_penalty": round(dice.uniform(0.6, 1.9), 2),
         "bias": [[id, round(dice.uniform(-100, 100), 2)] for id in bias],
         "min_tokens": dice.randint(0, 12),
-        "end_ids": dice.sample(range(VOCABULARY), 2),
+        "stop_ids": dice.sample(range(VOCABULARY), 2),
         "bad_words": bad_words,
         "allowed": sorted(dice.sample(range(VOCABULARY), 20)),
     }
 
 
 def processed(c):
-    end = c["end_ids"]
+    end = c["stop_ids"]
     processors = LogitsProcessorList([
         RepetitionPenaltyLogitsProcessor(c["repetition_penalty"]),
         SequenceBiasLogitsProcessor([[[id], bias] for id, bias in c["bias"]]),

@@ -32,7 +32,7 @@ inline std::vector<float> processed(std::vector<float> logits, const LogitsParam
     }
 
     bool masked = !how.allowed.empty() && std::ranges::count(how.allowed, id) == 0;
-    masked |= output.size() < static_cast<size_t>(how.min_tokens) && std::ranges::count(how.end_ids, id) > 0;
+    masked |= output.size() < static_cast<size_t>(how.min_tokens) && std::ranges::count(how.stop_ids, id) > 0;
     for (const auto& word : how.bad_words) masked |= word.back() == id && ends_with(output, {word.data(), word.size() - 1});
     if (masked && logits[v] < INFINITY) logits[v] = -INFINITY;
   }

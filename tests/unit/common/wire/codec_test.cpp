@@ -106,7 +106,7 @@ TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
   advance.tuning.reason = std::string(kTextBytesMax, 'r');
   LogitsParams& how = advance.info->logits_params;
   how = {.min_tokens = 1,
-         .end_ids = std::vector<TokenId>(kStopIdsMax),
+         .stop_ids = std::vector<TokenId>(kStopIdsMax),
          .bad_words = std::vector(kBadSequencesMax, std::vector<TokenId>(kBadWordTokensMax))};
   for (TokenId id = 0; id < kLogitBiasMax; ++id) how.bias.push_back({id, 1});
   for (TokenId id = 0; id < kAllowedTokensMax; ++id) how.allowed.push_back(id);

@@ -88,7 +88,7 @@ void expect_refused_logits_params(const std::function<void(schema::LogitsParams:
 }
 
 TEST(HostileFrames, AdjustmentsOverTheirLimitsAreRefused) {
-  expect_refused_logits_params([](auto to) { to.initEndIds(kStopIdsMax + 1); }, "LogitsParams.endIds");
+  expect_refused_logits_params([](auto to) { to.initStopIds(kStopIdsMax + 1); }, "LogitsParams.stopIds");
   expect_refused_logits_params([](auto to) { to.initLogitBias(kLogitBiasMax + 1); }, "LogitsParams.logitBias");
   expect_refused_logits_params([](auto to) { to.initAllowedIds(kAllowedTokensMax + 1); }, "LogitsParams.allowedIds");
   expect_refused_logits_params([](auto to) { to.initBadWords(kBadSequencesMax + 1); }, "LogitsParams.badWords");

@@ -112,7 +112,7 @@ class RandomMessage {
                      .presence_penalty = 2 * unit() - 1,
                      .frequency_penalty = 2 * unit() - 1,
                      .min_tokens = length(),
-                     .end_ids = ids(kStopIdsMax)};
+                     .stop_ids = ids(kStopIdsMax)};
     for (TokenId id : ascending(20)) how.bias.push_back({id, 200 * unit() - 100});
     for (int n = below(6); n > 0; --n) {
       how.bad_words.push_back(ids(kBadWordTokensMax - 1));

@@ -64,6 +64,20 @@ TEST_F(ConnectionWatchTest, WhatZmtpSaysBesideMessagesIsForgottenWithTheNextMess
   }
 }
 
+TEST_F(ConnectionWatchTest, ABurstThatIsTakenAndDeliveredWithinOneRoundIsNotHeldAfterwards) {
+  watch_.opened(kGood, 100);
+  watch_.heard(kGood);
+  const auto burst = [this] {
+    for (int64_t bytes = 0; bytes <= kUnfinishedBytesMax; bytes += kMiB) message(kGood, kMiB);
+  };
+  EXPECT_TRUE(round(burst).empty());
+  for (int n = 0; n < 100; ++n) EXPECT_TRUE(round().empty()) << "silent since";
+  taken_[kGood] += kUnfinishedBytesMax;
+  EXPECT_TRUE(round().empty()) << "a message of the largest size that has nearly come";
+  taken_[kGood] += 1;
+  EXPECT_EQ(round().size(), 1u);
+}
+
 TEST_F(ConnectionWatchTest, ABusySocketHidesNobody) {
   busy_ = true;
   watch_.opened(kGood, 100);

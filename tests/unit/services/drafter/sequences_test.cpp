@@ -73,7 +73,7 @@ TEST(Sequences, FindsThoseOfOneVerifier) {
   Sequences sequences;
   sequences.apply(kKey, first_advance({1}), Fit::begin, Time(0));
   sequences.apply({kOtherVerifier, kSequence}, first_advance({1}), Fit::begin, Time(0));
-  EXPECT_EQ(sequences.of(kVerifier), std::vector{kKey});
+  EXPECT_EQ(sequences.of_verifier(kVerifier), std::vector{kKey});
 }
 
 }  // namespace

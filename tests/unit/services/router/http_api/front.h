@@ -79,7 +79,7 @@ class HttpApiTest : public testing::Test {
             .tokenizer = *std::move(tokenizer),
             .chat_template = *std::move(chat_template),
             .vocabulary = 300,
-            .end_ids = {kEnd},
+            .eos_ids = {kEnd},
             .context_max = 512,
             .draft_nodes_max = 8};
   }

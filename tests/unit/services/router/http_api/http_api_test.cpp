@@ -19,7 +19,7 @@ TEST_F(HttpApiTest, SubmitsWhatTheRequestAsksFor) {
   EXPECT_EQ(reply.get().status, 200);
 }
 
-TEST_F(HttpApiTest, LeavesTheEndIdsOutIfTheyAreToBeIgnored) {
+TEST_F(HttpApiTest, LeavesTheEosIdsOutIfTheyAreToBeIgnored) {
   auto reply = post(ask(R"("ignore_eos":true)"));
   const auto submit = inbox.take<Submit>();
   EXPECT_TRUE(submit.spec.stop_ids.empty());

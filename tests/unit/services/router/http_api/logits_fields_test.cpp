@@ -8,7 +8,7 @@ namespace {
 TEST_F(HttpApiTest, SubmitsWhatIsToBeDoneToLogits) {
   auto reply = post(ask(R"("min_tokens":2,"logit_bias":{"299":3},"bad_words":["Hello"],"logprobs":true,"top_logprobs":4)"));
   const auto submit = inbox.take<Submit>();
-  EXPECT_EQ(submit.spec.logits_params.end_ids, std::vector<TokenId>{kEnd});
+  EXPECT_EQ(submit.spec.logits_params.stop_ids, std::vector<TokenId>{kEnd});
   EXPECT_EQ(submit.spec.logits_params.bias, (std::vector<LogitBias>{{299, 3}}));
   const auto word = [&](std::string_view text) { return tokenizer().encode(text, false).value(); };
   EXPECT_EQ(submit.spec.logits_params.bad_words, (std::vector{word("Hello"), word(" Hello")}));

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "common/metrics/exposition.h"
-#include "common/runtime/node.h"
+#include "common/runtime/actor_loop.h"
 
 namespace slipstream {
 
-// The slipstream_node_... metrics, from Node::node_counters().
-void add_node_metrics(const NodeCounters& counters, Exposition& page);
+// The slipstream_node_... metrics, from ActorLoop::loop_counters().
+void add_loop_metrics(const LoopCounters& counters, Exposition& page);
 
 }  // namespace slipstream

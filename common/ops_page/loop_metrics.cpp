@@ -1,8 +1,8 @@
-#include "common/ops_page/node_metrics.h"
+#include "common/ops_page/loop_metrics.h"
 
 namespace slipstream {
 
-void add_node_metrics(const NodeCounters& counters, Exposition& page) {
+void add_loop_metrics(const LoopCounters& counters, Exposition& page) {
   using namespace metric;
   const auto d = [](uint64_t count) { return static_cast<double>(count); };
   const TransportCounters& transport = counters.transport;

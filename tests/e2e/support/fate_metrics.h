@@ -6,12 +6,12 @@
 
 namespace slipstream::e2e {
 
-struct NodeFates {
+struct FateMetrics {
   double received = 0;
   double accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0;
   double held = 0;  // nodes that wait for a step or are in one
 
-  explicit NodeFates(const Samples& verifier)
+  explicit FateMetrics(const Samples& verifier)
       : received(verifier.sum(metric::kVerifierNodesReceived.name)),
         accepted(of(verifier, "accepted")),
         rejected(of(verifier, "rejected")),

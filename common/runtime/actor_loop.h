@@ -1,5 +1,5 @@
 // Drives one actor in a real process (the simulator in tests/sim drives the same actors without
-// one). The node gives the actor its events and performs its effects:
+// one). The loop gives the actor its events and performs its effects:
 //
 //   events from              effects to
 //   frames of a Transport    a Transport (messages, Connect, Disconnect)
@@ -31,7 +31,7 @@
 namespace slipstream {
 
 // Counters of the loop itself.
-struct NodeCounters {
+struct LoopCounters {
   TransportCounters transport;
   uint64_t misdirected = 0;  // well-formed messages that this role does not take
   uint64_t undecodable = 0;  // frames whose payload is not a message of their boundary
@@ -44,25 +44,25 @@ inline constexpr std::chrono::milliseconds kPublishInterval{100};  // between tw
 inline constexpr std::chrono::milliseconds kSleepMax{1000};        // longest sleep of the loop
 inline constexpr std::chrono::milliseconds kDrainLinger{1000};     // time for the last frames to leave after the end
 
-// Defaults of Node's parameters, for actors that have no local effects and no jobs.
+// Defaults of ActorLoop's parameters, for actors that have no local effects and no jobs.
 struct NoLocal {};
 struct NoJob {};
 
 // A: the actor.
 // J, R: the job of the actor's Run<J> effect and its result; NoJob if it has none.
-// Local: a callable that takes the effects that Node does not perform itself (the router's
+// Local: a callable that takes the effects that ActorLoop does not perform itself (the router's
 //        deliveries to HTTP); NoLocal if there are none.
 //
-// Actor and transport must outlive the node. Time is in microseconds since construction. The first
+// Actor and transport must outlive the loop. Time is in microseconds since construction. The first
 // event is Woke, at about time 0.
 template <Actor A, class J = NoJob, class R = NoJob, class Local = NoLocal>
-class Node {
+class ActorLoop {
  public:
   using Event = typename A::Event;
   using Effect = typename A::Effect;
   using Work = std::function<Result<R>(J&)>;
 
-  Node(A& actor, Transport& transport, Work work = {}, Local local = {})
+  ActorLoop(A& actor, Transport& transport, Work work = {}, Local local = {})
       : actor_(actor), transport_(transport), local_(std::move(local)), published_actor_(actor.counters()) {
     if constexpr (kHasJob) compute_.emplace(std::move(work), [this] { transport_.wake(); });
   }
@@ -74,31 +74,31 @@ class Node {
     leave();
   }
   // How to stop without losing work. After `stop`:
-  //   1. told(actor) is called, so that the caller can log what is still under way.
-  //   2. The actor is given `words`, its event "drain": it tells its peers that it leaves.
+  //   1. on_stop(actor) is called, so that the caller can log what is still under way.
+  //   2. The actor is given `drain`: it tells its peers that it leaves.
   //   3. The loop goes on until done(actor), but for `grace` at most.
   //   4. The inbox closes. If the actor is still not done, it is given `final_event`, if any.
   //   5. The transport closes. The last frames have kDrainLinger to leave.
   struct DrainPlan {
-    Event words;  // the event "drain" of step 2
+    Event drain;
     std::chrono::milliseconds grace{0};
     std::function<bool(const A&)> done = [](const A&) { return true; };
     std::optional<Event> final_event = std::nullopt;
-    std::function<void(const A&)> told = [](const A&) {};
+    std::function<void(const A&)> on_stop = [](const A&) {};
   };
   // As run(stop), with a drain at the end. Returns what is left of the grace.
-  std::chrono::milliseconds run(const std::stop_token& stop, DrainPlan drain) {
+  std::chrono::milliseconds run(const std::stop_token& stop, DrainPlan plan) {
     loop(stop);
-    drain.told(actor_);
-    give(std::move(drain.words));
+    plan.on_stop(actor_);
+    give(std::move(plan.drain));
     publish();  // before the inbox closes: a poster that it refuses can read that this process leaves
-    end_ = now() + drain.grace;
-    while (!drain.done(actor_) && now() < *end_) {
+    end_ = now() + plan.grace;
+    while (!plan.done(actor_) && now() < *end_) {
       if (!turn()) sleep();
     }
     inbox_.close();  // from here on post() returns false; every event accepted before is still given
     while (auto event = inbox_.pop()) give(*std::move(event));
-    if (!drain.done(actor_) && drain.final_event) give(*std::move(drain.final_event));
+    if (!plan.done(actor_) && plan.final_event) give(*std::move(plan.final_event));
     leave();
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::max(*end_ - now(), Time(0)));
   }
@@ -117,8 +117,8 @@ class Node {
   // The counters of the actor and of the loop as last published, at most about kSleepMax ago.
   // Thread-safe.
   auto counters() const { return published_actor_.read(); }
-  NodeCounters node_counters() const {
-    NodeCounters counters = published_node_.read();
+  LoopCounters loop_counters() const {
+    LoopCounters counters = published_loop_.read();
     counters.inbox_full = inbox_full_.load(std::memory_order_relaxed);
     return counters;
   }
@@ -273,7 +273,7 @@ class Node {
   void publish() {
     counters_.transport = transport_.counters();
     published_actor_.publish(actor_.counters());
-    published_node_.publish(counters_);
+    published_loop_.publish(counters_);
     published_at_ = now();
   }
 
@@ -285,14 +285,14 @@ class Node {
   std::vector<Effect> effects_;  // of the event at hand; a member to reuse its memory
   std::optional<Time> alarm_;
   std::optional<Time> end_;  // when the drain's grace ends; empty before the drain
-  NodeCounters counters_;
+  LoopCounters counters_;
   Time published_at_{0};
 
   // Shared with other threads.
   BoundedQueue<Event> inbox_{kInboxEventsMax};
   std::atomic<uint64_t> inbox_full_{0};
   Published<Counters> published_actor_;
-  Published<NodeCounters> published_node_{NodeCounters{}};
+  Published<LoopCounters> published_loop_{LoopCounters{}};
   std::optional<ComputeThread<J, R>> compute_;  // last member: its thread ends before the others are destroyed
 };
 

@@ -11,10 +11,10 @@
 
 namespace slipstream {
 
-class Stream {
+class ReceivedTokens {
  public:
   // logprobs: each token must come with one.
-  explicit Stream(int32_t vocabulary, bool logprobs = false) : vocabulary_(vocabulary), logprobs_(logprobs) {}
+  explicit ReceivedTokens(int32_t vocabulary, bool logprobs = false) : vocabulary_(vocabulary), logprobs_(logprobs) {}
 
   enum class Arrival : uint8_t {
     fresh,     // it brings something new: answer with an Ack

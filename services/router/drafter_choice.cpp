@@ -1,4 +1,4 @@
-#include "services/router/drafters.h"
+#include "services/router/drafter_choice.h"
 
 #include <algorithm>
 #include <tuple>
@@ -21,13 +21,13 @@ std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterF
   return drafters;
 }
 
-bool Drafters::trusts(Peer drafter) const {
+bool DrafterChoice::trusts(Peer drafter) const {
   const auto key = keys_.find(drafter);
   if (key == keys_.end()) return config_.trust_local;
   return std::ranges::find(config_.trusted, key->second) != config_.trusted.end();
 }
 
-std::vector<Peer> Drafters::drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const {
+std::vector<Peer> DrafterChoice::drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const {
   if (!request.submit.speculation.enabled) return {};
   return pick_drafters(workers_, now_drafts, [&](Peer peer, const KnownWorker& worker) {
     const std::string& method = request.submit.speculation.drafter;
@@ -36,7 +36,7 @@ std::vector<Peer> Drafters::drafters_for(const LiveRequest& request, const Accep
   });
 }
 
-RuleChoice Drafters::rule_for(const LiveRequest& request) const {
+RuleChoice DrafterChoice::rule_for(const LiveRequest& request) const {
   const Speculation& asked = request.submit.speculation;
   const bool greedy = request.submit.spec.sampling.temperature == 0.0F;
   const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
@@ -53,7 +53,7 @@ RuleChoice Drafters::rule_for(const LiveRequest& request) const {
 
 // REQUIRES: no drafter fits. Says why: there is none, none has the method that the request names,
 // or none of those that have it is trusted.
-RuleReason Drafters::why_not_sampled(const LiveRequest& request) const {
+RuleReason DrafterChoice::why_not_sampled(const LiveRequest& request) const {
   if (!drafters_for(request, {.rule = Rule::coupled}, {}).empty()) return RuleReason::no_trusted_drafter;
   const auto drafts = [](const auto& entry) { return entry.second.hello.role == Role::drafter && entry.second.takes_work(); };
   return std::ranges::any_of(workers_.all(), drafts) ? RuleReason::no_drafter_of_that_method : RuleReason::no_drafter;

@@ -1,4 +1,4 @@
-#include "services/router/stream.h"
+#include "services/router/received_tokens.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
 
 }  // namespace
 
-Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
+ReceivedTokens::Taken ReceivedTokens::take(const Tokens& tokens, int32_t output_max) {
   Taken taken;
   const int64_t first = tokens.first_index;
   const int64_t end = first + static_cast<int64_t>(tokens.ids.size());
@@ -59,7 +59,7 @@ Stream::Taken Stream::take(const Tokens& tokens, int32_t output_max) {
 
 // Draft nodes that the verifier of the old epoch held will never get a fate. They leave `received`,
 // so that the fates still add up.
-void Stream::begin_epoch() {
+void ReceivedTokens::begin_epoch() {
   before_ = sum(before_, current_);
   before_.received -= std::min(before_.received, before_.held);
   before_.held = 0;
@@ -67,6 +67,6 @@ void Stream::begin_epoch() {
   histogram_.end_step();
 }
 
-SpeculationReport Stream::report() const { return sum(before_, current_); }
+SpeculationReport ReceivedTokens::report() const { return sum(before_, current_); }
 
 }  // namespace slipstream

@@ -1,4 +1,4 @@
-#include "common/runtime/node.h"
+#include "common/runtime/actor_loop.h"
 
 #include <future>
 #include <thread>
@@ -115,15 +115,15 @@ class Words {
 // A server and a client, each with its loop on its own thread.
 class NodeTest : public ::testing::Test {
  protected:
-  using ServerNode = Node<Server, int, int, Words>;
-  using ClientNode = Node<Client, NoJob, NoJob, Words>;
+  using ServerLoop = ActorLoop<Server, int, int, Words>;
+  using ClientLoop = ActorLoop<Client, NoJob, NoJob, Words>;
 
   void start_server() {
     serving_ = std::jthread(
-        [this](std::stop_token stop) { server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}}); });
+        [this](std::stop_token stop) { server_loop_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}}); });
   }
   void start_client() {
-    asking_ = std::jthread([this](std::stop_token stop) { client_node_.run(stop); });
+    asking_ = std::jthread([this](std::stop_token stop) { client_loop_.run(stop); });
   }
 
   MemoryHub hub_;
@@ -132,8 +132,8 @@ class NodeTest : public ::testing::Test {
   Words server_words_, client_words_;
   std::unique_ptr<Transport> server_transport_ = hub_.open(1, "memory://server");
   std::unique_ptr<Transport> client_transport_ = hub_.open(2);
-  ServerNode server_node_{server_, *server_transport_, [](int& job) -> Result<int> { return job + 2; }, server_words_};
-  ClientNode client_node_{client_, *client_transport_, {}, client_words_};
+  ServerLoop server_loop_{server_, *server_transport_, [](int& job) -> Result<int> { return job + 2; }, server_words_};
+  ClientLoop client_loop_{client_, *client_transport_, {}, client_words_};
   std::jthread serving_, asking_;
 };
 
@@ -147,7 +147,7 @@ TEST_F(NodeTest, PublishesCountersBeforeItSleeps) {
   start_server();
   start_client();
   EXPECT_EQ(client_words_.next(), "42");
-  const auto published = [this] { return server_node_.counters() == 1 && server_node_.node_counters().transport.sent == 1; };
+  const auto published = [this] { return server_loop_.counters() == 1 && server_loop_.loop_counters().transport.sent == 1; };
   const auto end = std::chrono::steady_clock::now() + kLong;
   while (!published() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(published());
@@ -156,14 +156,14 @@ TEST_F(NodeTest, PublishesCountersBeforeItSleeps) {
 TEST_F(NodeTest, TakesLocalEventsFromOtherThreads) {
   start_server();
   start_client();
-  ASSERT_TRUE(client_node_.post(3));
+  ASSERT_TRUE(client_loop_.post(3));
   EXPECT_EQ(client_words_.next(), "42");
   EXPECT_EQ(server_words_.next(), "left");
 }
 
 TEST_F(NodeTest, RingsTheAlarmWhenItIsDue) {
   start_client();
-  ASSERT_TRUE(client_node_.post(2));
+  ASSERT_TRUE(client_loop_.post(2));
   EXPECT_EQ(client_words_.next(), "rang");
 }
 
@@ -171,9 +171,9 @@ TEST_F(NodeTest, CallsAMessageForAnotherRoleMalformed) {
   start_server();
   start_client();
   EXPECT_EQ(client_words_.next(), "42");
-  ASSERT_TRUE(client_node_.post(1));
+  ASSERT_TRUE(client_loop_.post(1));
   EXPECT_EQ(server_words_.next(), "a message that this role does not take");
-  EXPECT_EQ(server_node_.node_counters().undecodable, 0u);
+  EXPECT_EQ(server_loop_.loop_counters().undecodable, 0u);
 }
 
 TEST_F(NodeTest, CallsAFrameThatDoesNotDecodeMalformed) {
@@ -197,13 +197,13 @@ TEST_F(NodeTest, DrainsWhenStopped) {
 TEST_F(NodeTest, GoesOnDrainingUntilItIsDone) {
   serving_ = std::jthread([this](std::stop_token stop) {
     const auto left = [](const Server& server) { return server.left; };
-    server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}, .grace = kLong, .done = left});
+    server_loop_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}, .grace = kLong, .done = left});
   });
   start_client();
   EXPECT_EQ(client_words_.next(), "42");
   serving_.request_stop();
   EXPECT_EQ(client_words_.next(), "stopping");
-  ASSERT_TRUE(client_node_.post(3));
+  ASSERT_TRUE(client_loop_.post(3));
   EXPECT_EQ(server_words_.next(), "left");
   serving_.join();
 }
@@ -212,7 +212,7 @@ TEST_F(NodeTest, ShowsTheActorAsItIsBeforeItDrains) {
   std::vector<std::string> order;
   std::stop_source stopped;
   stopped.request_stop();
-  client_node_.run(stopped.get_token(),
+  client_loop_.run(stopped.get_token(),
                    {.words = 2,  // sets an alarm
                     .done =
                         [&](const Client&) {
@@ -229,15 +229,15 @@ TEST_F(NodeTest, ShowsTheActorAsItIsBeforeItDrains) {
 TEST_F(NodeTest, HearsWhatWasPostedBeforeItLeavesAndRefusesWhatComesAfter) {
   std::stop_source stopped;
   stopped.request_stop();
-  ASSERT_TRUE(client_node_.post(2));  // sets an alarm: an event that leaves a trace
-  client_node_.run(stopped.get_token(), {.words = From<Drain>{Peer{}, Drain{"stopping"}}});
-  EXPECT_EQ(client_node_.node_counters().events, 3u) << "Woke, the farewell, and what was posted";
-  EXPECT_FALSE(client_node_.post(2));
+  ASSERT_TRUE(client_loop_.post(2));  // sets an alarm: an event that leaves a trace
+  client_loop_.run(stopped.get_token(), {.words = From<Drain>{Peer{}, Drain{"stopping"}}});
+  EXPECT_EQ(client_loop_.loop_counters().events, 3u) << "Woke, the farewell, and what was posted";
+  EXPECT_FALSE(client_loop_.post(2));
 }
 
 TEST_F(NodeTest, SendsItsFinalEventWhenItsGraceEnds) {
   serving_ = std::jthread([this](std::stop_token stop) {
-    server_node_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}},
+    server_loop_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}},
                             .grace = 1ms,
                             .done = [](const Server&) { return false; },
                             .final_event = From<Drain>{Peer{}, Drain{"stopped"}}});
@@ -250,9 +250,9 @@ TEST_F(NodeTest, SendsItsFinalEventWhenItsGraceEnds) {
 }
 
 TEST_F(NodeTest, RefusesLocalEventsOverTheLimitAndCountsThem) {
-  for (size_t n = 0; n < kInboxEventsMax; ++n) ASSERT_TRUE(client_node_.post(0));
-  EXPECT_FALSE(client_node_.post(0));
-  EXPECT_EQ(client_node_.node_counters().inbox_full, 1u);
+  for (size_t n = 0; n < kInboxEventsMax; ++n) ASSERT_TRUE(client_loop_.post(0));
+  EXPECT_FALSE(client_loop_.post(0));
+  EXPECT_EQ(client_loop_.loop_counters().inbox_full, 1u);
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ namespace slipstream {
 using DrafterFits = std::function<bool(Peer, const KnownWorker&)>;
 std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterFits& fits);
 
-class Drafters {
+class DrafterChoice {
  public:
   // keys: the name of the key of each connected peer that has one. All three outlive this object.
-  Drafters(const RouterConfig& config, const Workers& workers, const std::map<Peer, std::string>& keys)
+  DrafterChoice(const RouterConfig& config, const Workers& workers, const std::map<Peer, std::string>& keys)
       : config_(config), workers_(workers), keys_(keys) {}
 
   // Those that may draft for the request under this rule, the first one first. A sampled rule
