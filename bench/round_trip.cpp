@@ -78,10 +78,10 @@ void ask_and_report(const char* name, Asker asker, Transport& transport) {
   std::latch done(1);
   const auto finish = [&done](Done) { done.count_down(); };
   ActorLoop<Asker, NoJob, NoJob, decltype(finish)> loop(asker, transport, {}, finish);
-  std::jthread loop([&](const std::stop_token& stop) { loop.run(stop); });
+  std::jthread thread([&](const std::stop_token& stop) { loop.run(stop); });
   done.wait();
-  loop.request_stop();
-  loop.join();
+  thread.request_stop();
+  thread.join();
   std::ranges::sort(asker.took_us);
   const auto at = [&](double share) {
     return asker.took_us[static_cast<size_t>(share * static_cast<double>(asker.took_us.size() - 1))];

@@ -64,6 +64,7 @@ class Answer:
 
     def __init__(self):
         self.sent, self.pieces, self.text, self.tokens, self.prompt_tokens = time.monotonic(), [], "", 0, 0
+        self.tokens_per_step = 1.0  # ours: as the reply says
 
     def first_s(self):
         return self.pieces[0] - self.sent
@@ -93,4 +94,6 @@ def ask(server, prompt, tokens, on_piece=lambda answer: None, **more):
             on_piece(answer)
         if chunk.get("usage"):
             answer.tokens, answer.prompt_tokens = chunk["usage"]["completion_tokens"], chunk["usage"]["prompt_tokens"]
+            metrics = chunk.get("metrics", {}).get("speculative_decoding", {})
+            answer.tokens_per_step = metrics.get("mean_acceptance_length", 1.0)
     return answer

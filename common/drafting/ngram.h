@@ -1,20 +1,15 @@
-// Prompt look-up decoding: finds where the last few tokens of a sequence occurred in it before, and
-// drafts the chain that followed there. It has no model and takes microseconds a tree. It helps
-// where an answer repeats its prompt (edits, extraction, code); elsewhere its trees are empty.
+// Prompt look-up decoding: guesses what followed the last few tokens of a sequence earlier in it
+// (speculation/ngram_counts.h), as a tree that grows best-first. It has no model and takes
+// microseconds a tree. It helps where an answer repeats its prompt or itself (edits, extraction,
+// code, lists); elsewhere its survivals are small and its trees are short or empty.
 #pragma once
 
-#include <array>
 #include <unordered_map>
 
 #include "common/drafting/method.h"
-#include "common/speculation/ngram_index.h"
+#include "common/speculation/ngram_counts.h"
 
 namespace slipstream {
-
-// [match length - kNgramMin] The assumed probability that the target agrees with the next token of
-// a match. A longer match is more reliable. A node's survival is the product along its path.
-inline constexpr std::array<float, kNgramMax - kNgramMin + 1> kNgramConfidence{0.45F, 0.60F, 0.72F, 0.82F};
-static_assert(kNgramMin == 2 && kNgramMax == 5, "one confidence a match length");
 
 class NgramMethod final : public Method {
  public:
@@ -27,8 +22,8 @@ class NgramMethod final : public Method {
 
  private:
   struct Sequence {
-    NgramIndex index;
-    bool sampled = false;  // its rule needs distributions; a look-up gives its token probability 1
+    NgramCounts text;
+    bool sampled = false;  // its rule needs distributions: a chain, each token with probability 1
   };
   std::unordered_map<DraftKey, Sequence> sequences_;
 };

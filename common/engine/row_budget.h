@@ -2,19 +2,16 @@
 // itself. It is one of the three bounds on a draft (docs/design/SCHEDULER.md, "Three bounds on a
 // draft").
 //
-//   1. The j-th node of a chain gains alpha^j expected tokens (Leviathan et al., 2211.17192,
-//      equation 1, term by term). alpha: the sequence's acceptance rate.
+//   1. A node gains as many expected tokens as the probability that it is accepted.
 //   2. Sort the nodes of all sequences by their gain, the highest first.
-//   3. For each n, take the first n nodes: tokens(n) = sequences + the sum of their gains, and
+//   3. For each n, take the first n nodes: tokens(n) = roots + the sum of their gains, and
 //      seconds(n) = what cost_model.h predicts for the roots and n nodes.
 //   4. The n that maximises tokens(n) / seconds(n) wins. Each sequence gets its nodes among them.
 //
-// That is the walltime improvement of Leviathan et al. (Theorem 3.8) for a whole batch, with the
-// measured cost of a step in place of their constant cost of a node. Trees become shorter with more
-// sequences and on machines that are more compute-bound.
-//
-// A tree with siblings gains less by n nodes than a chain does, so the budget may be too large, but
-// is never too small. Pure.
+// That is the walltime improvement of Leviathan et al. (2211.17192, Theorem 3.8) for a whole batch:
+// the survivals of the nodes in place of alpha^j, and the measured cost of a step in place of a
+// constant cost of a node. Trees become shorter with more sequences and on machines that are more
+// compute-bound. Pure.
 #pragma once
 
 #include <span>
@@ -25,13 +22,20 @@
 namespace slipstream {
 
 struct DraftCandidate {
-  double alpha = 0;     // speculation/acceptance_rate.h
-  int nodes_max = 0;    // nodes that it would use if rows were free
-  int32_t visible = 0;  // cache positions that each of its nodes sees
+  std::vector<float> gains;  // of its nodes, falling
+  int32_t visible = 0;       // cache positions that each of its nodes sees
 };
 
-// Returns [sequences] the nodes that each may draft. roots: the load of the step without draft
-// nodes.
+// The gains of a chain of which each node is accepted with probability alpha if the one before it
+// was: alpha, alpha^2, ... (Leviathan et al., equation 1, term by term).
+std::vector<float> chain_gains(double alpha, int nodes);
+
+// Returns [sequences] how many nodes of each pay for themselves. roots: the load of the step without
+// draft nodes, of which every row emits a token.
 std::vector<int> split_row_budget(std::span<const DraftCandidate> sequences, StepLoad roots, const CostModel& cost);
+
+// What a node costs in tokens, if every root has one: the share of a step that it adds, times the
+// tokens that a step without nodes emits. 0: rows are free.
+double node_price(StepLoad roots, int32_t visible, const CostModel& cost);
 
 }  // namespace slipstream

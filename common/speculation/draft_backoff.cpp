@@ -4,25 +4,29 @@ namespace slipstream {
 
 void DraftBackoff::plain_step() {
   if (plain_steps_left_ > 0) --plain_steps_left_;
-  if (affordable_ == 0) ++unaffordable_steps_;
+  ++unverified_steps_;
 }
 
 // The cases are those of the header's table. An empty tree changes neither nodes_ nor failures_: it
 // says nothing about the drafter's tokens.
-void DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool late) {
-  unaffordable_steps_ = 0;
+void DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool late, double price) {
+  unverified_steps_ = verified_nodes > 0 ? 0 : unverified_steps_ + 1;
+  balance_ = std::min(balance_ + accepted_nodes - price * verified_nodes, kBalanceMost);
+  const bool overdrawn = balance_ < 0;
+  if (overdrawn) balance_ = 0;
+  fruitless_ = accepted_nodes > 0 ? 0 : fruitless_ + (verified_nodes > 0 ? 1 : 0);
+  const bool useless = verified_nodes > 0 && fruitless_ >= kFruitlessMost;
   const bool empty = verified_nodes == 0 && !late;
   empties_ = empty ? empties_ + 1 : 0;
   if (!empty) empty_gap_ = 0;
-  if (accepted_nodes > 0) {
-    if (accepted_nodes * kGrowthShare >= verified_nodes) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
+  if (accepted_nodes * kGrowthShare >= verified_nodes && accepted_nodes > 0) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
+  if (verified_nodes > 0 && accepted_nodes == 0) nodes_ = std::max(nodes_ / 2, kFirstNodes);
+  if (late || overdrawn || useless) {
+    if (++failures_ >= kFailuresBeforeBackoff) gap_ = gap_ == 0 ? kFirstGapSteps : std::min(2 * gap_, kProbeGapSteps);
+  } else if (accepted_nodes > 0) {
     failures_ = 0;
     gap_ = gap_ > kFirstGapSteps ? gap_ / 2 : 0;
     return;  // plain_steps_left_ is 0, as the sequence asked: it asks again for the next step
-  }
-  if (verified_nodes > 0) nodes_ = std::max(nodes_ / 2, kFirstNodes);
-  if (!empty && ++failures_ >= kFailuresBeforeBackoff) {
-    gap_ = gap_ == 0 ? kFirstGapSteps : std::min(2 * gap_, kProbeGapSteps);
   }
   if (empties_ == kEmptiesBeforeBackoff) {
     empties_ = 0;

@@ -3,12 +3,17 @@
 // steps; waiting time is the business of wait_budget.h.
 //
 //   start     kFirstNodes nodes, which cost a step next to nothing
-//   success   a node accepted: draft again at once, halve the gap; 1/kGrowthShare of the tree accepted: double the nodes
-//   failure   the tree was late, or no node was accepted: halve the nodes if it was verified;
-//             from kFailuresBeforeBackoff in a row on: plain steps before the next draft, 4, 8, ... kProbeGapSteps
-//   empty     an on-time tree without nodes is no failure; after every kEmptiesBeforeBackoff in a row:
+//   account   kBalanceFirst tokens; each verified tree adds the tokens that it won and takes what its rows cost
+//             (its nodes times their price), up to kBalanceMost
+//   success   a node accepted, and the account is not overdrawn: draft again at once, halve the gap;
+//             1/kGrowthShare of the tree accepted: double the nodes
+//   failure   the tree was late, the account is overdrawn, or kFruitlessMost verified trees in a row brought nothing: plain steps before the next draft, 4, 8, ...
+//             kProbeGapSteps, from kFailuresBeforeBackoff in a row on
+//   nothing   of a verified tree was accepted: halve the nodes
+//   empty     an on-time tree of which no node is verified is no failure; after every kEmptiesBeforeBackoff in a row:
 //             plain steps before the next draft, 1, 2, ... kEmptyGapSteps
-//   budget    never more nodes than pay for themselves (engine/row_budget.h); none pays: one node in kProbeGapSteps steps
+//   budget    never more nodes than pay for themselves (engine/row_budget.h); where none pays, or none was verified
+//             for kProbeGapSteps steps, the next draft probes with one node
 //
 // A success halves the gap instead of clearing it. So a drafter that is right only now and then
 // stays rare, and one that has become good is back after a few steps. Pure.
@@ -26,23 +31,29 @@ inline constexpr int kFirstGapSteps = 4;          // plain steps between two dra
 inline constexpr int kProbeGapSteps = 64;         // plain steps between two drafts, at most
 inline constexpr int kEmptiesBeforeBackoff = 16;  // empty trees in a row before the empty gap grows
 inline constexpr int kEmptyGapSteps = 16;         // the longest empty gap
-inline constexpr int kGrowthShare = 4;            // the tree doubles if at least 1/kGrowthShare of it was accepted
+inline constexpr double kBalanceFirst = 2;        // tokens
+inline constexpr double kBalanceMost = 4;         // tokens
+inline constexpr int kFruitlessMost = 8;
+inline constexpr int kGrowthShare = 4;  // the tree doubles if at least 1/kGrowthShare of it was accepted
 
 class DraftBackoff {
  public:
   // Whether the sequence asks for a draft for its next step, and of how many nodes at most.
-  bool wants_draft() const { return plain_steps_left_ == 0 && (affordable_ > 0 || unaffordable_steps_ >= kProbeGapSteps); }
+  bool wants_draft() const { return plain_steps_left_ == 0 && (affordable_ > 0 || probes()); }
   int nodes_max() const { return std::clamp(affordable_, 1, nodes_); }
-  int nodes_cap() const { return nodes_; }  // the same without the row budget; doubles at most from step to step
+  int nodes_cap() const { return nodes_; }     // the same without the row budget; doubles at most from step to step
+  bool backs_off() const { return gap_ > 0; }  // plain steps lie between its drafts
+  // No node was verified for so long that the next tree has one verified whatever it seems worth.
+  bool probes() const { return unverified_steps_ >= kProbeGapSteps; }
 
-  // The nodes that pay for themselves in the next step, by the row budget. With 0 the sequence
-  // still probes with one node in kProbeGapSteps steps, because a drafter may have become better.
+  // The nodes that pay for themselves in the next step, by the row budget.
   void set_row_budget(int nodes) { affordable_ = nodes; }
 
   // Call one of these after every step of the sequence.
   void plain_step();  // no draft was asked for
   // A draft was asked for. A tree that came late or not at all: verified_nodes = 0, late = true.
-  void drafted_step(int verified_nodes, int accepted_nodes, bool late);
+  // price: tokens that each node cost.
+  void drafted_step(int verified_nodes, int accepted_nodes, bool late, double price);
 
  private:
   int nodes_ = kFirstNodes;
@@ -52,7 +63,9 @@ class DraftBackoff {
   int empty_gap_ = 0;         // plain steps between two asks while trees come empty
   int plain_steps_left_ = 0;  // until the next draft
   int affordable_ = kTreeNodesMax;
-  int unaffordable_steps_ = 0;  // plain steps with a row budget of 0, since the last draft
+  int unverified_steps_ = 0;  // steps since a node was verified
+  int fruitless_ = 0;         // verified trees in a row of which nothing was accepted
+  double balance_ = kBalanceFirst;
 };
 
 }  // namespace slipstream

@@ -1,6 +1,7 @@
 #include "common/speculation/token_tree.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "common/base/check.h"
@@ -94,8 +95,18 @@ std::vector<int32_t> TokenTree::trim(int budget) {
     left -= std::exchange(children[least + 1], 0);
     for (int node = 0; node < before; ++node) kept[node] = kept[node] && nodes_[node].parent != least;
   }
-  std::vector<int32_t> moved(nodes_.size()), stayed;
+  std::vector<int32_t> stay;
   for (int node = 0; node < before; ++node) {
+    if (kept[node]) stay.push_back(node);
+  }
+  return keep(stay);
+}
+
+std::vector<int32_t> TokenTree::keep(std::span<const int32_t> nodes) {
+  std::vector<bool> kept(nodes_.size(), false);
+  for (const int32_t node : nodes) kept[node] = true;
+  std::vector<int32_t> moved(nodes_.size()), stayed;
+  for (int node = 0; node < static_cast<int>(kept.size()); ++node) {
     if (!kept[node]) continue;
     moved[node] = static_cast<int32_t>(stayed.size());
     TreeNode copy = nodes_[node];
@@ -105,6 +116,13 @@ std::vector<int32_t> TokenTree::trim(int budget) {
   }
   nodes_.resize(stayed.size());
   return stayed;
+}
+
+std::vector<int32_t> best_first(std::span<const float> values) {
+  std::vector<int32_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](int32_t node) { return values[static_cast<size_t>(node)]; });
+  return order;
 }
 
 }  // namespace slipstream

@@ -51,9 +51,16 @@ class TokenTree {
   // stays never depends on its own tokens or on those below it: that would bias the output of the
   // ratio family (adr/0008).
   std::vector<int32_t> trim(int budget);
+  // Cuts all nodes but these, which may be in any order. Returns as trim() does. REQUIRES: the
+  // parent of a node that is kept is kept.
+  std::vector<int32_t> keep(std::span<const int32_t> nodes);
 
  private:
   std::vector<TreeNode> nodes_;
 };
+
+// [size()] the nodes in the order of these values, which fall from a parent to its children: the
+// largest first, and of equals the one with the lower index. The first n are always a tree.
+std::vector<int32_t> best_first(std::span<const float> values);
 
 }  // namespace slipstream

@@ -68,7 +68,7 @@ std::unique_ptr<VerifierSequence> RuleTrial::made(size_t index, GenerationSpec s
   auto sequence =
       std::make_unique<VerifierSequence>(SequenceIdentity{.number = index, .id = key_of(index).sequence, .epoch = 1},
                                          std::move(spec), prompt_of(index), counters_.fates);
-  for (int won = 0; won < 8; ++won) sequence->drafting.backoff.drafted_step(8, 8, false);
+  for (int won = 0; won < 8; ++won) sequence->drafting.backoff.drafted_step(8, 8, false, 0);
   return sequence;
 }
 

@@ -40,7 +40,7 @@ void Router::State::give_drafters(LiveRequest& request) {
   AtVerifier& at = request.at_verifier();
   const Peer before = at.drafter;
   take_drafters(request);
-  for (Peer peer : drafters.drafters_for(request, at.rule.ran, before)) {
+  for (Peer peer : drafter_choice.drafters_for(request, at.rule.ran, before)) {
     KnownWorker& worker = *workers.find(peer);
     if (at.drafters.empty()) {
       at.drafter = peer;

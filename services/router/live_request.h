@@ -99,7 +99,7 @@ struct LiveRequest {
   }
 
   // A token is out: only a verifier of the same backend may go on, so that the words stay the same.
-  bool pinned() const { return stream.next_index() > 0; }
+  bool pinned() const { return received.next_index() > 0; }
   Time token_awaited_since() const { return pinned() ? newest_token : submitted; }
   // Tokens of prompt and output together, at least one of output.
   int32_t context_needed() const {

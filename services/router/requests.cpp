@@ -50,11 +50,11 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
   }
   counters.prompt_tokens += submit.prompt.size();
   auto prefixes = hash_prefixes(submit.prompt);
-  ReceivedTokens stream(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
+  ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
   requests.emplace(id, LiveRequest{.submit = std::move(submit),
                                    .prefixes = std::move(prefixes),
                                    .submitted = now,
-                                   .stream = std::move(stream),
+                                   .received = std::move(received),
                                    .phase = Waiting{.since = now, .no_verifier_since = now},
                                    .refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms))});
   admission.add(id);
@@ -121,7 +121,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
   starting.repeats = Backoff(ms(config.start_repeat_ms), ms(config.start_repeat_most_ms));
   starting.repeat_at = now + starting.repeats.next();
   starting.acked_again = now - ms(config.ack_repeat_ms);
-  starting.rule = drafters.rule_for(request);
+  starting.rule = drafter_choice.rule_for(request);
   count_rule(request);
   give_drafters(request);
   memory.remember(request.prefixes, placement.verifier);
@@ -205,7 +205,7 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
     return;
   }
   confirm(*request, now);  // its Accepted may be lost
-  ReceivedTokens::Taken taken = request->stream.take(tokens, request->output_max);
+  ReceivedTokens::Taken taken = request->received.take(tokens, request->output_max);
   counters.repeated_tokens += static_cast<uint64_t>(taken.repeated);
   if (taken.arrival == ReceivedTokens::Arrival::invalid) {
     ++counters.invalid_tokens;

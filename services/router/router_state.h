@@ -117,7 +117,7 @@ struct Router::State {
   std::map<Peer, std::string> keys;       // the name of each peer's key, if the router runs with keys
   std::map<Peer, int> strikes;            // malformed messages
   std::map<Peer, RefusedFacts> refusals;  // the newest one of each; the log has each reason once
-  Drafters drafters{config, workers, keys};
+  DrafterChoice drafter_choice{config, workers, keys};
 
   // Between events: time.
   Time last_event{};

@@ -100,9 +100,8 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
   const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint);
   link->attached = alike && message.refusal.empty();
   if (!link->attached) {
-    const auto why = message.refusal.empty()
-                         ? "other tokens or version: start both from the same model folder and release"
-                         : message.refusal;
+    const auto why = message.refusal.empty() ? "other tokens or version: start both from the same model folder and release"
+                                             : message.refusal;
     // A drafter that is alike and refuses is about to leave: that is worth no warning.
     effects.push_back(
         Note{fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter, link->endpoint, why),

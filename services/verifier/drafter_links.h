@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/actor/backoff.h"
+#include "common/speculation/calibration.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/events.h"
 #include "services/verifier/sequence.h"
@@ -30,6 +31,7 @@ struct DrafterLink {
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
   int strikes = 0;
+  Calibration calibration;  // what the survivals of its trees are worth
 };
 
 class DrafterLinks {

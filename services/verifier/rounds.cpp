@@ -76,6 +76,7 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
                     .draft = held + chunk.size() == all.size(),
                     .tuning = drafting.tuning,
                     .info = std::nullopt};
+    message.tuning.threshold = std::min(message.tuning.threshold, drafting.threshold);
     message.tuning.nodes_max = static_cast<uint16_t>(drafting.nodes_max());
     message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth, 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = drafter_part(sequence.spec);
@@ -86,18 +87,48 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
   drafting.drafter_holds = static_cast<int32_t>(held);
 }
 
-void Rounds::end(VerifierSequence& sequence, int verified_nodes, int accepted_nodes) {
+void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
   SequenceDrafting& drafting = sequence.drafting;
   const DraftRound& draft = drafting.draft;
   const bool late = draft.asked && (!draft.answered || draft.late);
   const bool given_up = sequence.timing().waits_alone && draft.asked && !draft.answered;
   counters_.sampled_given_up += given_up ? 1 : 0;
+  if (DrafterLink* link = links_.find(drafting.drafter); link != nullptr && !is_sampled(sequence.spec.acceptance.rule)) {
+    for (int node = 0; node < verified.size(); ++node) {
+      link->calibration.verified(verified.nodes()[static_cast<size_t>(node)].survival, verified.depth(node),
+                                 std::ranges::find(path, node) != path.end());
+    }
+  }
   if (!draft.asked || (late && draft.prefills)) return drafting.backoff.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
-  drafting.backoff.drafted_step(verified_nodes, accepted_nodes, late || draft.busy);
-  if (accepted_nodes > 0) drafting.patience = kPatienceFirst;
+  const auto accepted = static_cast<int>(path.size());
+  drafting.backoff.drafted_step(verified.size(), accepted, late || draft.busy, drafting.price);
+  if (!late) drafting.tree_gain += (accepted - drafting.tree_gain) * kTreeGainWeight;
+  if (accepted > 0) drafting.patience = kPatienceFirst;
   drafting.useless += late ? 1 : draft.busy ? 2 : -drafting.useless;
   if (drafting.useless >= drafting.patience) pass_on(sequence);
+}
+
+std::vector<float> Rounds::gains(const VerifierSequence& sequence) const {
+  const DrafterLink* link = links_.find(sequence.drafting.drafter);
+  const TokenTree& tree = sequence.drafting.draft.tree.tokens();
+  std::vector<float> gains;
+  for (const TreeNode& node : tree.nodes()) {
+    const float most = node.parent == kRoot ? 1.0F : gains[static_cast<size_t>(node.parent)];
+    const int depth = tree.depth(static_cast<int>(gains.size()));
+    gains.push_back(link == nullptr ? node.survival : std::min(link->calibration.chance(node.survival, depth), most));
+  }
+  return gains;
+}
+
+// Where no survival has that chance, no node pays, and the back-off asks for probes only.
+void Rounds::set_price(VerifierSequence& sequence, float price) const {
+  SequenceDrafting& drafting = sequence.drafting;
+  const DrafterLink* link = links_.find(drafting.drafter);
+  const float least = link == nullptr ? 0 : link->calibration.survival_of(price);
+  drafting.price = price;
+  drafting.backoff.set_row_budget(least > 1 ? 0 : kTreeNodesMax);
+  drafting.threshold = drafting.backoff.probes() || least > 1 ? 1.0F : 1.0F - least;
 }
 
 bool Rounds::waits(const VerifierSequence& sequence, Time now) const {
@@ -204,6 +235,7 @@ DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
     leave(sequence, effects);
     drafting.drafter = link->peer;
     drafting.rate = {};
+    drafting.tree_gain = kTreeGainFirst;
     drafting.backoff = {};  // what the last drafter was worth says nothing about this one
     drafting.useless = 0;
     set_held(sequence, 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "services/verifier/drafter_links.h"
@@ -41,8 +42,15 @@ class Rounds {
   // there.
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
-  // back-off and the drafter.
-  void end(VerifierSequence& sequence, int verified_nodes, int accepted_nodes);
+  // back-off and the drafter, and what became of each node changes what the drafter's survivals
+  // mean. path: the accepted nodes.
+  void end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
+
+  // [nodes] the probability that each node of the tree that the sequence holds is accepted. It
+  // falls from a parent to its children.
+  std::vector<float> gains(const VerifierSequence& sequence) const;
+  // The nodes that the sequence asks for next should gain at least this many tokens.
+  void set_price(VerifierSequence& sequence, float price) const;
 
   // True: this round's tree is still to come, and may be in time.
   bool waits(const VerifierSequence& sequence, Time now) const;

@@ -6,6 +6,7 @@
 
 #include "common/engine/row_budget.h"
 #include "common/kv/block_table.h"
+#include "common/speculation/worth_waiting.h"
 
 namespace slipstream {
 
@@ -20,6 +21,8 @@ bool Schedule::waits_for_tree(const VerifierSequence& sequence, Time now) const 
 
 Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   Ready ready;
+  StepLoad roots;
+  std::vector<DueTree> due_trees;
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
     const bool due = waits_for_tree(*sequence, now);
@@ -27,12 +30,17 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
       ready.kept_back = true;
       continue;
     }
-    if (due) {
-      ready.tree_due = true;
-      ready.expected_in = std::max(ready.expected_in, rounds_.expected_in(*sequence, now));
+    const Time expected = rounds_.expected_in(*sequence, now);
+    if (due && now + expected <= sequence->drafting.draft.deadline) {
+      // A draft after plain steps is a probe: if it were not waited for, nobody would know its worth.
+      const SequenceDrafting& drafting = sequence->drafting;
+      due_trees.push_back({expected, drafting.backoff.backs_off() ? kTreeGainFirst : drafting.tree_gain});
     }
+    if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
     ready.sequences.push_back(sequence.get());
   }
+  ready.trees_due = !due_trees.empty();
+  ready.wait_for = worth_waiting(std::move(due_trees), roots.rows > 0 ? roots.rows / cost_.seconds(roots) : 0);
   return ready;
 }
 
@@ -41,11 +49,11 @@ bool Schedule::waits(const Ready& ready, Time now) {
     waits_since_.reset();
     return true;
   }
-  if (ready.tree_due && wait_budget_.allows(now - waits_since_.value_or(now), ready.expected_in)) {
+  if (ready.wait_for && wait_budget_.allows(now - waits_since_.value_or(now), *ready.wait_for)) {
     if (!waits_since_) waits_since_ = now;
     return true;
   }
-  counters_.unwaited_steps += ready.tree_due ? 1 : 0;
+  counters_.unwaited_steps += ready.trees_due ? 1 : 0;
   waited_ = now - std::exchange(waits_since_, std::nullopt).value_or(now);
   return false;
 }
@@ -57,26 +65,62 @@ GatherLimits Schedule::limits() const {
           .context_max = config_.context_max};
 }
 
-void Schedule::split_row_budget(const VerifierSequences& sequences) {
-  std::vector<VerifierSequence*> takers;
-  std::vector<DraftCandidate> candidates;
+void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
+  std::vector<VerifierSequence*> holders;
+  std::vector<std::vector<int32_t>> orders;  // [holders] nodes, the most valuable first
+  std::vector<DraftCandidate> candidates;    // [holders]
+  StepLoad roots;
+  for (VerifierSequence* sequence : ready) {
+    if (!sequence->decodes()) continue;
+    roots = roots.with(1, sequence->context.root());
+    if (sequence->timing().keeps_budget || sequence->drafting.draft.tree.empty()) continue;
+    const std::vector<float> gains = rounds_.gains(*sequence);
+    const auto most = std::min<size_t>(gains.size(), sequence->drafting.tuning.nodes_max);
+    holders.push_back(sequence);
+    orders.push_back(best_first(gains));
+    orders.back().resize(most);
+    DraftCandidate& candidate = candidates.emplace_back(DraftCandidate{.gains = {}, .visible = sequence->context.root()});
+    for (const int32_t node : orders.back()) candidate.gains.push_back(gains[static_cast<size_t>(node)]);
+  }
+  const std::vector<int> kept = split_row_budget(candidates, roots, cost_);
+  for (size_t i = 0; i < holders.size(); ++i) {
+    const int least = holders[i]->drafting.backoff.probes() ? 1 : 0;
+    counters_.affordable_nodes.observe(kept[i]);
+    DraftTree& tree = holders[i]->drafting.draft.tree;
+    const auto before = static_cast<size_t>(tree.size());
+    tree.keep(std::span(orders[i]).first(static_cast<size_t>(std::max(kept[i], least))));
+    holders[i]->fates.settle(before - static_cast<size_t>(tree.size()), Fate::trimmed);
+  }
+}
+
+void Schedule::set_prices(const VerifierSequences& sequences) {
+  std::vector<VerifierSequence*> takers, keepers;
   StepLoad roots;
   for (const auto& sequence : sequences) {
     const bool root_in_step = sequence->step.root_in_step;
     if (!sequence->running() || (!sequence->decodes() && !root_in_step)) continue;
     roots = roots.with(1, sequence->context.root());
     SequenceDrafting& drafting = sequence->drafting;
-    // A budget of another moment could depend on when its tree came, and that on what was sampled
-    // in it (adr/0008).
-    if (sequence->timing().keeps_budget && drafting.draft.asked && !root_in_step) continue;
-    takers.push_back(sequence.get());
-    candidates.push_back({.alpha = drafting.rate.alpha(),
-                          .nodes_max = std::min<int>(drafting.tuning.nodes_max, 2 * drafting.backoff.nodes_cap()),
-                          .visible = sequence->context.root()});
+    if (!sequence->timing().keeps_budget) {
+      takers.push_back(sequence.get());
+    } else if (!drafting.draft.asked || root_in_step) {
+      // A budget of another moment could depend on when its tree came, and that on what was sampled
+      // in it (adr/0008).
+      keepers.push_back(sequence.get());
+    }
   }
-  const std::vector<int> budgets = slipstream::split_row_budget(candidates, roots, cost_);
-  for (size_t i = 0; i < takers.size(); ++i) {
-    takers[i]->drafting.backoff.set_row_budget(budgets[i]);
+  for (VerifierSequence* sequence : takers) {
+    rounds_.set_price(*sequence, static_cast<float>(node_price(roots, sequence->context.root(), cost_)));
+  }
+  std::vector<DraftCandidate> candidates;
+  for (const VerifierSequence* sequence : keepers) {
+    const SequenceDrafting& drafting = sequence->drafting;
+    const int most = std::min<int>(drafting.tuning.nodes_max, 2 * drafting.backoff.nodes_cap());
+    candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = sequence->context.root()});
+  }
+  const std::vector<int> budgets = split_row_budget(candidates, roots, cost_);
+  for (size_t i = 0; i < keepers.size(); ++i) {
+    keepers[i]->drafting.backoff.set_row_budget(budgets[i]);
     counters_.affordable_nodes.observe(budgets[i]);
   }
 }

@@ -2,9 +2,13 @@
 // which sequences are ready, and does the step wait for a tree that is due? Afterwards the schedule
 // observes what the step took.
 //
+//   schedule.cut_trees(ready);          // each tree keeps the nodes that are worth their rows
+//   gather(ready, ...);                 // the rows
+//   schedule.set_prices(sequences);     // what is worth asking for next
+//
 // A step waits for trees only while the wait budget (speculation/wait_budget.h) pays for it, and
 // never past their deadlines. Prices come from the cost model (engine/cost_model.h). Pure: it has
-// no clock and changes no sequence but its row budget.
+// no clock, and changes of a sequence only its held tree and what it may ask for.
 #pragma once
 
 #include <optional>
@@ -21,9 +25,9 @@ namespace slipstream {
 // The sequences that can compute now.
 struct Ready {
   std::vector<VerifierSequence*> sequences;
-  bool tree_due = false;   // one of them waits for its tree, which the step may wait for
-  bool kept_back = false;  // a sequence is left out because its rule waits for its tree alone
-  Time expected_in{};      // when the last of the due trees will likely be there
+  bool trees_due = false;        // trees of some of them are still to come in time
+  std::optional<Time> wait_for;  // until the last of these trees that is worth it (speculation/worth_waiting.h)
+  bool kept_back = false;        // a sequence is left out because its rule waits for its tree alone
 };
 
 class Schedule {
@@ -38,11 +42,15 @@ class Schedule {
   bool waits_for_tree(const VerifierSequence& sequence, Time now) const;
 
   GatherLimits limits() const;
-  // Sets the row budget of each sequence that decodes: the nodes that pay for themselves in the
-  // step that starts now. It bounds what the sequence asks for next, and gather() also cuts to it a
-  // tree that comes or waits. A sequence whose rule keeps its budget (tree_timing.h) is left alone
-  // from the time when it asks for a tree until a step has its root.
-  void split_row_budget(const VerifierSequences& sequences);
+  // Cuts the trees of the sequences that are ready to the nodes that pay for themselves in the step
+  // that starts now. The nodes that are cut are settled as trimmed. A tree whose rule keeps its
+  // budget (tree_timing.h) is left alone.
+  void cut_trees(std::span<VerifierSequence* const> ready);
+  // What the sequences that decode may ask for next, by the load of the step that starts now:
+  //   a rule that keeps its budget   as many nodes as pay for themselves at its rate of acceptance.
+  //                                  It is left alone from when it asks until a step has its root
+  //   any other                      nodes that gain at least the price of one
+  void set_prices(const VerifierSequences& sequences);
 
   void started(StepLoad load, Time now);
   // The step that was started has ended. forward: time of its forward pass. accepted_each: mean

@@ -59,9 +59,13 @@ struct DraftRound {
 inline constexpr int kPatienceFirst = 2;
 inline constexpr int kPatienceMost = 64;
 
+inline constexpr double kTreeGainFirst = 1;          // before the first tree
+inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
+
 struct SequenceDrafting {
   // As the router last said.
-  std::vector<DrafterRef> drafters;  // the first that is there drafts; rotated when it proves useless
+  std::vector<DrafterRef> named;
+  std::vector<DrafterRef> drafters;  // those; the first that is there drafts; rotated when it proves useless
   Tuning tuning;
   uint32_t assignment = 0;  // version of the newest Assign
 
@@ -81,7 +85,10 @@ struct SequenceDrafting {
   Round asked_round = 0;  // the newest that asked for a tree whose time says something
   Time asked_at{};        // and when
   DraftBackoff backoff;
-  AcceptanceRate rate;
+  AcceptanceRate rate;                // for rules that keep their budget
+  double tree_gain = kTreeGainFirst;  // tokens that a tree won lately, on average
+  float price = 0;                    // tokens that a node must gain to pay for itself, as of the last step
+  float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
 
   int nodes_max() const { return std::min<int>(tuning.nodes_max, backoff.nodes_max()); }  // of a tree now
 };

@@ -66,7 +66,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
                                   .router = router,
                                   .lease = std::chrono::milliseconds(start.lease_ms)};
   auto sequence = std::make_unique<VerifierSequence>(identity, std::move(start.spec), std::move(context), counters.fates);
-  sequence->drafting.drafters = std::move(start.drafters);
+  sequence->drafting.named = sequence->drafting.drafters = std::move(start.drafters);
   sequence->drafting.tuning = std::move(start.tuning);
   sequence->output.drafted.assign(static_cast<size_t>(output), 0);
   sequence->output.depths = sequence->output.drafted;
@@ -97,7 +97,9 @@ void Verifier::State::on(From<Assign> event, Time, Effects& effects) {
   if (assign.version == sequence->drafting.assignment) return;  // it was repeated
   sequence->drafting.assignment = assign.version;
   sequence->drafting.tuning = std::move(assign.tuning);
-  sequence->drafting.drafters = std::move(assign.drafters);
+  // Another tuning is no reason to leave a drafter that proved good.
+  if (assign.drafters == sequence->drafting.named) return;
+  sequence->drafting.named = sequence->drafting.drafters = std::move(assign.drafters);
   links.open(*sequence, sequences, effects);
   rounds.reassign(*sequence, effects);
 }

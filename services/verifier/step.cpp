@@ -16,6 +16,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   if (computing) return;  // one step at a time
   const Ready ready = schedule.ready(sequences, now);
   if (schedule.waits(ready, now)) return;
+  schedule.cut_trees(ready.sequences);
   slices = gather(ready.sequences, schedule.limits(), cache, plan);
   if (slices.empty()) {  // the oldest sequence always finds room, but it may be one that waits for its tree alone
     CHECK(ready.kept_back, "{} sequences are ready and none fits the cache", ready.sequences.size());
@@ -24,9 +25,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   for (const BatchSlice& slice : slices) counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
   computing = true;
   schedule.started(load_of(plan.step), now);
-  // The budget sizes what is asked for next. It also cuts a tree that comes or waits, unless its
-  // rule keeps its budget (tree_timing.h).
-  schedule.split_row_budget(sequences);
+  schedule.set_prices(sequences);
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
 
@@ -71,7 +70,8 @@ Walk walk_of(const BatchSlice& slice, const StepOutput& output) {
 
 int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now,
                              Effects& effects) {
-  const Settled settled = settle(sequence, slice, walk_of(slice, output), counters);
+  const Walk walked = walk_of(slice, output);
+  const Settled settled = settle(sequence, slice, walked, counters);
   if (slice.rejection_task >= 0) {
     add_spent(sequence, settled, output.rejections[static_cast<size_t>(slice.rejection_task)].spent);
   }
@@ -88,7 +88,8 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   const auto round = static_cast<double>((now - sequence.drafting.round_began).count());
   counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
   if (!slice.tree.empty()) sequence.drafting.rate.tree(slice.tree.depth(), settled.accepted_nodes);
-  rounds.end(sequence, slice.tree.size(), settled.accepted_nodes);
+  const auto accepted = static_cast<size_t>(settled.accepted_nodes);
+  rounds.end(sequence, slice.tree.tokens(), std::span(walked.accepted).first(accepted));
   log_lateness(sequence, now, effects);
   deliver(sequence, now, effects);
   if (sequence.running()) {

@@ -80,8 +80,13 @@ DraftTree DraftTree::certain(const TokenTree& tokens) {
 // The tokens decide what is cut. Sets are cut whole, so a row keeps its distribution or loses it: a
 // row whose children were cut must have none (invariant 2).
 std::vector<int32_t> DraftTree::trim(int budget) {
+  if (distributions_.empty()) {
+    std::vector<float> survivals;
+    for (const TreeNode& node : nodes()) survivals.push_back(node.survival);
+    const std::vector<int32_t> order = best_first(survivals);
+    return keep(std::span(order).first(std::min(order.size(), static_cast<size_t>(std::max(budget, 0)))));
+  }
   std::vector<int32_t> stayed = tokens_.trim(budget);
-  if (distributions_.empty()) return stayed;
   std::vector<bool> parent(stayed.size() + 1, false);
   for (const TreeNode& node : tokens_.nodes()) parent[static_cast<size_t>(node.parent + 1)] = true;
   std::vector<OwnedDistribution> distributions(stayed.size() + 1);
@@ -91,6 +96,11 @@ std::vector<int32_t> DraftTree::trim(int budget) {
   }
   distributions_ = std::move(distributions);
   return stayed;
+}
+
+std::vector<int32_t> DraftTree::keep(std::span<const int32_t> nodes) {
+  CHECK(distributions_.empty(), "a sampled tree of {} nodes is cut by nodes", size());
+  return tokens_.keep(nodes);
 }
 
 }  // namespace slipstream

@@ -51,8 +51,12 @@ class DraftTree {
   }
   Replacement replacement() const { return replacement_; }
 
-  // As TokenTree::trim.
+  // Cuts the tree to at most `budget` nodes. Returns the former index of each node that stays,
+  // ascending, [size()]. Of a sampled tree whole sibling sets are cut (TokenTree::trim), of any
+  // other tree the nodes that survive least.
   std::vector<int32_t> trim(int budget);
+  // As TokenTree::keep. REQUIRES: the tree was not sampled.
+  std::vector<int32_t> keep(std::span<const int32_t> nodes);
 
  private:
   TokenTree tokens_;

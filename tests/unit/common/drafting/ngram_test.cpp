@@ -43,23 +43,43 @@ TEST_F(Ngram, IsSurerOfALongerMatch) {
   EXPECT_LT(draft(kKey).nodes()[0].survival, draft(kOtherKey).nodes()[0].survival);
 }
 
-TEST_F(Ngram, MultipliesSurvivalAlongTheChain) {
+TEST_F(Ngram, MultipliesSurvivalAlongAPath) {
   begin(kKey, {1, 2, 3, 4, 9, 1, 2});
+  NgramCounts text;
+  text.append(std::vector<TokenId>{1, 2, 3, 4, 9, 1, 2});
+  const float first = text.guess()[0].confidence, second = text.guess(std::vector<TokenId>{3})[0].confidence;
   const TokenTree tree = draft(kKey);
-  EXPECT_FLOAT_EQ(tree.nodes()[0].survival, kNgramConfidence[0]);
-  EXPECT_FLOAT_EQ(tree.nodes()[1].survival, kNgramConfidence[0] * kNgramConfidence[0]);
+  EXPECT_FLOAT_EQ(tree.nodes()[0].survival, first);
+  EXPECT_FLOAT_EQ(tree.nodes()[1].survival, first * second);
+}
+
+TEST_F(Ngram, BranchesWhereTheTextDid) {
+  begin(kKey, {1, 2, 3, 8, 1, 2, 4, 9, 1, 2});
+  const TokenTree tree = draft(kKey, {.nodes_max = 2});
+  EXPECT_EQ(tokens_of(tree), (std::vector<TokenId>{4, 3}));
+  EXPECT_EQ(tree.nodes()[1].parent, kRoot);
+}
+
+TEST_F(Ngram, DraftsAChainForARuleThatNeedsProbabilities) {
+  method.begin(kKey, {.acceptance = {.rule = Rule::ratio}});
+  method.advance(kKey, std::vector<TokenId>{1, 2, 3, 8, 1, 2, 4, 9, 1, 2});
+  const DraftTree tree = method.draft(std::vector<DraftAsk>{{kKey, {.nodes_max = 2}}})->at(0).value();
+  EXPECT_TRUE(tree.sampled());
+  EXPECT_EQ(tokens_of(tree.tokens()), (std::vector<TokenId>{4, 9}));
+  EXPECT_EQ(tree.nodes()[1].parent, 0);
 }
 
 TEST_F(Ngram, StopsWhereTheThresholdSays) {
   begin(kKey, {1, 2, 3, 4, 5, 6, 9, 1, 2});
-  EXPECT_EQ(draft(kKey, {.threshold = 0.6F}).size(), 1);  // 0.45 survives 1 - 0.6, its square does not
-  EXPECT_EQ(draft(kKey, {.threshold = 0.3F}).size(), 0);
+  const float first = draft(kKey, {.nodes_max = 1}).nodes()[0].survival;
+  EXPECT_EQ(draft(kKey, {.threshold = 1 - first + 0.01F}).size(), 1);
+  EXPECT_EQ(draft(kKey, {.threshold = 1 - first - 0.01F}).size(), 0);
 }
 
 TEST_F(Ngram, StopsAtItsBudgetOfNodesAndDepth) {
   begin(kKey, {1, 2, 3, 4, 5, 6, 9, 1, 2});
   EXPECT_EQ(draft(kKey, {.nodes_max = 2}).size(), 2);
-  EXPECT_EQ(draft(kKey, {.depth_max = 3}).size(), 3);
+  EXPECT_EQ(draft(kKey, {.depth_max = 3}).depth(), 3);
   EXPECT_EQ(draft(kKey, {.nodes_max = 0}).size(), 0);
 }
 

@@ -11,6 +11,8 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
+DraftCandidate chain(double alpha, int nodes) { return {.gains = chain_gains(alpha, nodes)}; }
+
 CostModel cost(double step, double row) {
   StepTimes times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = step + row * kCostRows[i];
@@ -18,17 +20,17 @@ CostModel cost(double step, double row) {
 }
 
 TEST(RowBudget, GivesAllThatIsWantedWhereRowsAreFree) {
-  const std::vector<DraftCandidate> two{{0.1, 7}, {0.9, 63}};
+  const std::vector<DraftCandidate> two{chain(0.1, 7), chain(0.9, 63)};
   EXPECT_THAT(split_row_budget(two, {2, 0}, cost(1, 0)), ElementsAre(7, 63));
 }
 
 TEST(RowBudget, GivesNothingWhereARowCostsAsMuchAsItsToken) {
-  const std::vector<DraftCandidate> eight(8, DraftCandidate{0.9, 8});
+  const std::vector<DraftCandidate> eight(8, chain(0.9, 8));
   EXPECT_THAT(split_row_budget(eight, {8, 0}, cost(0, 1)), Each(0));
 }
 
 TEST(RowBudget, GivesMoreToWhoIsAcceptedMore) {
-  const std::vector<DraftCandidate> two{{0.3, 16}, {0.8, 16}};
+  const std::vector<DraftCandidate> two{chain(0.3, 16), chain(0.8, 16)};
   const auto shares = split_row_budget(two, {2, 0}, cost(1, 0.05));
   EXPECT_LT(shares[0], shares[1]);
   EXPECT_GT(shares[0], 0);
@@ -37,7 +39,7 @@ TEST(RowBudget, GivesMoreToWhoIsAcceptedMore) {
 TEST(RowBudget, GivesLessToEachTheMoreThereAre) {
   int before = 64;
   for (const int32_t sequences : {1, 4, 16, 32}) {
-    const std::vector<DraftCandidate> all(static_cast<size_t>(sequences), DraftCandidate{0.7, 63});
+    const std::vector<DraftCandidate> all(static_cast<size_t>(sequences), chain(0.7, 63));
     const int share = split_row_budget(all, {sequences, 0}, cost(1, 0.03)).front();
     EXPECT_LT(share, before) << sequences;
     before = share;
@@ -47,13 +49,14 @@ TEST(RowBudget, GivesLessToEachTheMoreThereAre) {
 // Against every possible sharing of up to four nodes among three sequences.
 TEST(RowBudget, IsTheBestOfAllSharings) {
   for (const double row : {0.01, 0.1, 0.2, 0.4, 0.8}) {
-    const std::vector<DraftCandidate> three{{0.2, 4}, {0.6, 4}, {0.9, 4}};
+    const std::vector<DraftCandidate> three{chain(0.2, 4), chain(0.6, 4), chain(0.9, 4)};
     const CostModel model = cost(1, row);
     const auto speed = [&](std::span<const int> shares) {
       double tokens = 0;
       int32_t rows = 3;
       for (size_t i = 0; i < 3; ++i) {
-        for (int node = 0; node <= shares[i]; ++node) tokens += std::pow(three[i].alpha, node);
+        ++tokens;
+        for (int node = 0; node < shares[i]; ++node) tokens += three[i].gains[static_cast<size_t>(node)];
         rows += shares[i];
       }
       return tokens / model.seconds({rows, 0});
@@ -79,7 +82,7 @@ TEST(RowBudget, OfOneSequenceIsTheOptimalGuessOfLeviathan) {
         const double speed = (1 - std::pow(alpha, gamma + 1)) / ((1 - alpha) * (gamma * c + 1));
         if (speed > most) most = speed, best = gamma;
       }
-      EXPECT_THAT(split_row_budget(std::vector{DraftCandidate{alpha, 40}}, {1, 0}, cost(1 - c, c)), ElementsAre(best))
+      EXPECT_THAT(split_row_budget(std::vector{chain(alpha, 40)}, {1, 0}, cost(1 - c, c)), ElementsAre(best))
           << alpha << ' ' << c;
     }
   }

@@ -46,7 +46,8 @@ class WireClient {
   // From now on it hears, and its handshake goes on when the server repeats its part, after 1 s.
   // Returns 0 once the client is connected, otherwise why it is not (errno).
   int hears() {
-    ::setsockopt(socket_, SOL_SOCKET, SO_DETACH_FILTER, nullptr, 0);
+    const int unused = 0;  // the call wants one
+    ::setsockopt(socket_, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
     pollfd connected = {.fd = socket_, .events = POLLOUT, .revents = 0};
     if (::poll(&connected, 1, static_cast<int>(kPatience.tv_sec) * 1000) != 1) return ETIMEDOUT;
     int error = 0;

@@ -120,7 +120,7 @@ class NodeTest : public ::testing::Test {
 
   void start_server() {
     serving_ = std::jthread(
-        [this](std::stop_token stop) { server_loop_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}}); });
+        [this](std::stop_token stop) { server_loop_.run(stop, {.drain = From<Drain>{Peer{}, Drain{"stopping"}}}); });
   }
   void start_client() {
     asking_ = std::jthread([this](std::stop_token stop) { client_loop_.run(stop); });
@@ -197,7 +197,7 @@ TEST_F(NodeTest, DrainsWhenStopped) {
 TEST_F(NodeTest, GoesOnDrainingUntilItIsDone) {
   serving_ = std::jthread([this](std::stop_token stop) {
     const auto left = [](const Server& server) { return server.left; };
-    server_loop_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}}, .grace = kLong, .done = left});
+    server_loop_.run(stop, {.drain = From<Drain>{Peer{}, Drain{"stopping"}}, .grace = kLong, .done = left});
   });
   start_client();
   EXPECT_EQ(client_words_.next(), "42");
@@ -213,13 +213,13 @@ TEST_F(NodeTest, ShowsTheActorAsItIsBeforeItDrains) {
   std::stop_source stopped;
   stopped.request_stop();
   client_loop_.run(stopped.get_token(),
-                   {.words = 2,  // sets an alarm
+                   {.drain = 2,  // sets an alarm
                     .done =
                         [&](const Client&) {
                           order.push_back("gave the words");
                           return true;
                         },
-                    .told = [&](const Client& client) { order.push_back("woken " + std::to_string(client.woken)); }});
+                    .on_stop = [&](const Client& client) { order.push_back("woken " + std::to_string(client.woken)); }});
   ASSERT_GE(order.size(), 2u);
   EXPECT_EQ(order[0], "woken 1");
   EXPECT_EQ(order[1], "gave the words");
@@ -230,14 +230,14 @@ TEST_F(NodeTest, HearsWhatWasPostedBeforeItLeavesAndRefusesWhatComesAfter) {
   std::stop_source stopped;
   stopped.request_stop();
   ASSERT_TRUE(client_loop_.post(2));  // sets an alarm: an event that leaves a trace
-  client_loop_.run(stopped.get_token(), {.words = From<Drain>{Peer{}, Drain{"stopping"}}});
+  client_loop_.run(stopped.get_token(), {.drain = From<Drain>{Peer{}, Drain{"stopping"}}});
   EXPECT_EQ(client_loop_.loop_counters().events, 3u) << "Woke, the farewell, and what was posted";
   EXPECT_FALSE(client_loop_.post(2));
 }
 
 TEST_F(NodeTest, SendsItsFinalEventWhenItsGraceEnds) {
   serving_ = std::jthread([this](std::stop_token stop) {
-    server_loop_.run(stop, {.words = From<Drain>{Peer{}, Drain{"stopping"}},
+    server_loop_.run(stop, {.drain = From<Drain>{Peer{}, Drain{"stopping"}},
                             .grace = 1ms,
                             .done = [](const Server&) { return false; },
                             .final_event = From<Drain>{Peer{}, Drain{"stopped"}}});

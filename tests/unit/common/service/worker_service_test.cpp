@@ -57,7 +57,7 @@ class WorkerServiceTest : public testing::Test {
                                   look(at);
                                   stop.request_stop();
                                 },
-                            .words = {.told_to_stop = [&](const IdleCounters& now) { return said(now); },
+                            .drain_lines = {.told_to_stop = [&](const IdleCounters& now) { return said(now); },
                                       .stopped = [&](const IdleCounters&, const IdleCounters& now) { return said(now); }}};
     return service.run(std::move(parts), stop);
   }

@@ -10,6 +10,8 @@
 namespace slipstream {
 namespace {
 
+constexpr double kPrice = 0.3;  // tokens a node
+
 struct Useless {
   int verified = 8;
   bool late = false;
@@ -21,7 +23,7 @@ std::string run(DraftBackoff& backoff, int steps, Useless drafter) {
   std::string log;
   for (int i = 0; i < steps; ++i) {
     if (backoff.wants_draft()) {
-      backoff.drafted_step(drafter.verified, 0, drafter.late);
+      backoff.drafted_step(drafter.verified, 0, drafter.late, kPrice);
       log += 'd';
     } else {
       backoff.plain_step();
@@ -36,16 +38,16 @@ TEST(DraftBackoff, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftBackoff().wants_draf
 TEST(DraftBackoff, AsksForMoreNodesAsMoreAreAcceptedAndFewerWhenNoneIs) {
   DraftBackoff backoff;
   EXPECT_EQ(backoff.nodes_max(), kFirstNodes);
-  backoff.drafted_step(3, 3, false);
-  backoff.drafted_step(6, 2, false);
+  backoff.drafted_step(3, 3, false, kPrice);
+  backoff.drafted_step(6, 2, false, kPrice);
   EXPECT_EQ(backoff.nodes_max(), 12);
-  backoff.drafted_step(12, 2, false);  // too little to double, too much to halve
+  backoff.drafted_step(12, 2, false, kPrice);  // too little to double, too much to halve
   EXPECT_EQ(backoff.nodes_max(), 12);
-  backoff.drafted_step(12, 0, false);
+  backoff.drafted_step(12, 0, false, kPrice);
   EXPECT_EQ(backoff.nodes_max(), 6);
-  for (int step = 0; step < 10; ++step) backoff.drafted_step(6, 0, false);
+  for (int step = 0; step < 10; ++step) backoff.drafted_step(6, 0, false, kPrice);
   EXPECT_EQ(backoff.nodes_max(), kFirstNodes);
-  for (int step = 0; step < 10; ++step) backoff.drafted_step(backoff.nodes_max(), backoff.nodes_max(), false);
+  for (int step = 0; step < 10; ++step) backoff.drafted_step(backoff.nodes_max(), backoff.nodes_max(), false, kPrice);
   EXPECT_EQ(backoff.nodes_max(), kTreeNodesMax);
 }
 
@@ -84,7 +86,7 @@ TEST(DraftBackoff, OneGuessEndsTheGapOfEmptyTrees) {
   DraftBackoff backoff;
   run(backoff, 1000, {.verified = 0});
   while (!backoff.wants_draft()) backoff.plain_step();
-  backoff.drafted_step(3, 1, false);
+  backoff.drafted_step(3, 1, false, kPrice);
   EXPECT_EQ(run(backoff, 16, {.verified = 0}), "dddddddddddddddd");
 }
 
@@ -94,14 +96,42 @@ TEST(DraftBackoff, KeepsItsGapOnTimelyEmptyTrees) {
   EXPECT_EQ(run(backoff, 10, {.verified = 0}), "d....d....");
 }
 
-TEST(DraftBackoff, OneFailureBetweenSuccessesIsForgiven) {
+TEST(DraftBackoff, ForgivesFailuresThatSuccessesPayFor) {
   DraftBackoff backoff;
-  for (int i = 0; i < 10; ++i) {
-    backoff.drafted_step(4, 0, false);
+  for (int i = 0; i < 100; ++i) {
+    backoff.drafted_step(4, 0, false, kPrice);
     EXPECT_TRUE(backoff.wants_draft());
-    backoff.drafted_step(4, 1, false);
+    backoff.drafted_step(4, 3, false, kPrice);
     EXPECT_TRUE(backoff.wants_draft());
   }
+}
+
+TEST(DraftBackoff, BacksOffFromGuessesThatCostMoreThanTheyWin) {
+  DraftBackoff backoff;
+  std::string log;
+  for (int i = 0; i < 300; ++i) {
+    const bool drafts = backoff.wants_draft();
+    drafts ? backoff.drafted_step(8, i % 2, false, kPrice) : backoff.plain_step();  // wins half a token for 2.4
+    log += drafts ? 'd' : '.';
+  }
+  EXPECT_LE(std::ranges::count(log, 'd'), 60) << log;
+}
+
+TEST(DraftBackoff, BacksOffFromFreeGuessesThatNeverWin) {
+  DraftBackoff backoff;
+  for (int i = 0; i < kFruitlessMost + 1; ++i) backoff.drafted_step(8, 0, false, 0);
+  EXPECT_FALSE(backoff.wants_draft());
+}
+
+TEST(DraftBackoff, ProbesWhereNoNodeWasVerifiedForLong) {
+  DraftBackoff backoff;
+  for (int i = 0; i < kProbeGapSteps; ++i) {
+    EXPECT_FALSE(backoff.probes());
+    backoff.drafted_step(0, 0, false, kPrice);
+  }
+  EXPECT_TRUE(backoff.probes());
+  backoff.drafted_step(1, 0, false, kPrice);
+  EXPECT_FALSE(backoff.probes());
 }
 
 TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
@@ -109,24 +139,24 @@ TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
   run(backoff, 1000, {});
   while (!backoff.wants_draft()) backoff.plain_step();
   for (int i = 0; i < 5; ++i) {
-    backoff.drafted_step(4, 3, false);
+    backoff.drafted_step(4, 3, false, kPrice);
     EXPECT_TRUE(backoff.wants_draft());
   }
-  EXPECT_EQ(run(backoff, 6, {}), "dd....");
+  EXPECT_EQ(run(backoff, 7, {}), "ddd....") << "what they won pays for one failure";
 }
 
 TEST(DraftBackoff, ADrafterThatIsRightNowAndThenStaysRare) {
   DraftBackoff backoff;
   run(backoff, 1000, {});
   while (!backoff.wants_draft()) backoff.plain_step();
-  backoff.drafted_step(8, 1, false);
+  backoff.drafted_step(8, 1, false, kPrice);
   const std::string log = run(backoff, 200, {});
   EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
 }
 
 TEST(DraftBackoff, AsksForNoMoreNodesThanPayForThemselves) {
   DraftBackoff backoff;
-  for (int step = 0; step < 10; ++step) backoff.drafted_step(backoff.nodes_max(), backoff.nodes_max(), false);
+  for (int step = 0; step < 10; ++step) backoff.drafted_step(backoff.nodes_max(), backoff.nodes_max(), false, kPrice);
   backoff.set_row_budget(5);
   EXPECT_EQ(backoff.nodes_max(), 5);
   EXPECT_EQ(backoff.nodes_cap(), kTreeNodesMax);

@@ -33,7 +33,7 @@ class PlacementTest : public testing::Test {
   RouterConfig settings = config();
   Workers workers{settings};
   PrefixMemory memory;
-  LiveRequest request{.submit = slipstream::ask(1), .stream = ReceivedTokens(100)};
+  LiveRequest request{.submit = slipstream::ask(1), .received = ReceivedTokens(100)};
 };
 
 // Subjects that share this stage.

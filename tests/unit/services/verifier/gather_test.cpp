@@ -18,7 +18,7 @@ class GatherTest : public testing::Test {
                                CachedSequence(cache.pool(), tokens), fates);
     made.context.append(std::vector<TokenId>(static_cast<size_t>(tokens), 1));
     made.drafting.tuning.nodes_max = 60;
-    while (made.drafting.backoff.nodes_max() < 60) made.drafting.backoff.drafted_step(1, 1, false);
+    while (made.drafting.backoff.nodes_max() < 60) made.drafting.backoff.drafted_step(1, 1, false, 0);
     const TokenTree tree = *TokenTree::make(std::move(nodes), 100);
     made.drafting.draft.tree = is_sampled(rule) ? DraftTree::certain(tree) : DraftTree(tree);
     made.fates.arrive(static_cast<size_t>(tree.size()));

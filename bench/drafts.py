@@ -1,0 +1,84 @@
+"""Measures what drafts bring through the real service: the same requests with drafts and without, by turns, by category of prompts.
+
+    python3 bench/drafts.py build/release/tools/slipstream/slipstream models/smollm2-135m-instruct.gguf [options] [-- options of serve]
+
+Prompts: bench/data/categories.jsonl. A figure is the ratio of the times that the tokens after the first take, summed over a category's
+prompts; its 95 % interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: with the default rule
+there must be none.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "peers"))
+import servers  # noqa: E402
+
+PROMPTS = pathlib.Path(__file__).parent / "data/categories.jsonl"
+DRAWS = 2000
+
+
+class Pair:
+    """The decoding seconds of one prompt's answer, plain and drafted, and how many tokens a step of the drafted one emitted."""
+
+    def __init__(self, plain, drafted):
+        self.plain, self.drafted = plain.decode_s(), drafted.decode_s()
+        self.tokens = plain.tokens
+        self.same = plain.text == drafted.text
+        self.steps = drafted.tokens / drafted.tokens_per_step
+
+
+def ratio(pairs):
+    return sum(pair.plain for pair in pairs) / sum(pair.drafted for pair in pairs)
+
+
+def interval(pairs, dice):
+    drawn = sorted(ratio(dice.choices(pairs, k=len(pairs))) for _ in range(DRAWS))
+    return drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
+
+
+def row(name, pairs, dice):
+    low, high = interval(pairs, dice)
+    plain = sum(pair.tokens for pair in pairs) / sum(pair.plain for pair in pairs)
+    steps = sum(pair.tokens for pair in pairs) / sum(pair.steps for pair in pairs)
+    return f"| {name} | {len(pairs)} | {plain:.1f} | {steps:.2f} | {ratio(pairs):.2f} | {low:.2f} to {high:.2f} | {sum(pair.same for pair in pairs)} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("slipstream")
+    parser.add_argument("model")
+    parser.add_argument("--prompts", type=int, default=8, help="of each category")
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--temperature", type=float, default=0)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--categories", help="these only, by commas")
+    arguments = sys.argv[1:]
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:split])
+    prompts = [json.loads(line) for line in PROMPTS.read_text().splitlines()]
+    categories = options.categories.split(",") if options.categories else list(dict.fromkeys(prompt["category"] for prompt in prompts))
+    dice, pairs = random.Random(7), {}
+    with tempfile.TemporaryDirectory() as folder, \
+            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *arguments[split + 1:]) as server:
+        for category in categories:
+            for number, prompt in enumerate([each for each in prompts if each["category"] == category][: options.prompts]):
+                sides = {}
+                for drafts in (True, False) if number % 2 else (False, True):
+                    sides[drafts] = servers.ask(server, prompt["prompt"], options.tokens, temperature=options.temperature, seed=number,
+                                                ignore_eos=False, speculation={"enabled": drafts})
+                if sides[False].tokens > 1:
+                    pairs.setdefault(category, []).append(Pair(sides[False], sides[True]))
+            print(f"{category}: {ratio(pairs[category]):.2f}", flush=True)
+    print(f"\ntemperature {options.temperature:g}, at most {options.tokens} tokens\n")
+    print("| prompts | of them | plain, tokens/s | tokens a step | drafts to plain | 95 % interval | same words |\n|---|---|---|---|---|---|---|")
+    for category, of_category in pairs.items():
+        print(row(category, of_category, dice))
+    print(row("all", [pair for of_category in pairs.values() for pair in of_category], dice))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+#include "common/speculation/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slipstream {
+namespace {
+
+constexpr double kBin = 1.0 / kCalibrationBins;
+
+double middle(size_t bin) { return (static_cast<double>(bin) + 0.5) * kBin; }
+
+size_t bin_of(double probability) {
+  return static_cast<size_t>(std::clamp(static_cast<int>(probability * kCalibrationBins), 0, kCalibrationBins - 1));
+}
+
+}  // namespace
+
+Calibration::Calibration() {
+  for (Range& range : ranges_) regress(range);
+}
+
+size_t Calibration::range_of(int depth) {
+  const auto at = std::ranges::lower_bound(kCalibrationDepths, depth);
+  return static_cast<size_t>(at - kCalibrationDepths.begin());
+}
+
+// Pool adjacent violators: blocks of bins, each with its mean and weight. A bin that is below the
+// block before it joins it, until the means rise.
+void Calibration::regress(Range& range) {
+  struct Block {
+    double mean = 0, weight = 0;
+    size_t bins = 0;
+  };
+  std::array<Block, kCalibrationBins> blocks;
+  size_t count = 0;
+  for (size_t bin = 0; bin < kCalibrationBins; ++bin) {
+    const Cell& cell = range.cells[bin];
+    const double weight = kCalibrationPrior + cell.tried;
+    Block block{(kCalibrationPrior * middle(bin) + cell.accepted) / weight, weight, 1};
+    for (; count > 0 && blocks[count - 1].mean > block.mean; --count) {
+      const Block& before = blocks[count - 1];
+      const double both = before.weight + block.weight;
+      block = {(before.mean * before.weight + block.mean * block.weight) / both, both, before.bins + block.bins};
+    }
+    blocks[count++] = block;
+  }
+  size_t bin = 0;
+  for (size_t at = 0; at < count; ++at) {
+    for (const size_t end = bin + blocks[at].bins; bin < end; ++bin) range.seen[bin] = static_cast<float>(blocks[at].mean);
+  }
+}
+
+// Below the middle of the first bin the line goes to (0, 0); behind that of the last bin it is flat.
+float Calibration::chance(float survival, int depth) const {
+  const Bins& seen = ranges_[range_of(depth)].seen;
+  const double place = survival * kCalibrationBins - 0.5;
+  if (place <= 0) return static_cast<float>(seen.front() * (place + 0.5) * 2);
+  const auto below = static_cast<size_t>(place);
+  if (below + 1 >= kCalibrationBins) return seen.back();
+  return std::lerp(seen[below], seen[below + 1], static_cast<float>(place - static_cast<double>(below)));
+}
+
+float Calibration::survival_of(float chance) const {
+  const Bins& seen = ranges_.front().seen;
+  if (chance > seen.back()) return 2;
+  if (chance <= seen.front())
+    return seen.front() > 0 ? std::max(chance, 0.0F) / seen.front() * static_cast<float>(middle(0)) : 0;
+  const auto above = static_cast<size_t>(std::ranges::lower_bound(seen, chance) - seen.begin());
+  const float low = seen[above - 1], high = seen[above];
+  return static_cast<float>(middle(above - 1) + kBin * static_cast<double>((chance - low) / (high - low)));
+}
+
+void Calibration::verified(float survival, int depth, bool accepted) {
+  const double predicted = chance(survival, depth), outcome = accepted ? 1 : 0;
+  Predicted& of_bin = predicted_[bin_of(predicted)];
+  of_bin.nodes = kCalibrationMemory * of_bin.nodes + 1;
+  of_bin.chances = kCalibrationMemory * of_bin.chances + predicted;
+  of_bin.accepted = kCalibrationMemory * of_bin.accepted + outcome;
+  brier_nodes_ = kCalibrationMemory * brier_nodes_ + 1;
+  brier_sum_ = kCalibrationMemory * brier_sum_ + (predicted - outcome) * (predicted - outcome);
+
+  Range& range = ranges_[range_of(depth)];
+  Cell& cell = range.cells[bin_of(survival)];
+  cell.tried = kCalibrationMemory * cell.tried + 1;
+  cell.accepted = kCalibrationMemory * cell.accepted + outcome;
+  regress(range);
+}
+
+double Calibration::brier() const { return brier_nodes_ > 0 ? brier_sum_ / brier_nodes_ : 0; }
+
+double Calibration::ece() const {
+  double nodes = 0, error = 0;
+  for (const Predicted& bin : predicted_) {
+    nodes += bin.nodes;
+    error += std::abs(bin.chances - bin.accepted);
+  }
+  return nodes > 0 ? error / nodes : 0;
+}
+
+}  // namespace slipstream

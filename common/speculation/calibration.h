@@ -1,0 +1,69 @@
+// Turns the survival that a drafter states for a node into the probability that the node is
+// accepted, by what became of earlier nodes of the same drafter.
+//
+// Survivals fall into kCalibrationBins equal bins, for each range of depths. A cell (range, bin)
+// counts the nodes that were verified, and the accepted ones among them; each new node of a cell
+// makes the older ones weigh m = kCalibrationMemory times as much:
+//
+//   tried    := m tried + 1            seen(bin) = (w s + accepted) / (w + tried)
+//   accepted := m accepted + [accepted]
+//
+// w = kCalibrationPrior nodes say that the drafter is right; s is the middle of the bin. Isotonic
+// regression (pool adjacent violators, weighted by w + tried) makes seen() rise with the bin, and
+// chance() is linear between the middles.
+//
+// A node that was cut was not verified, and counts nowhere. A node below a rejected one was not
+// accepted: survival is the chance of the whole path. Pure; 480 bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace slipstream {
+
+inline constexpr int kCalibrationBins = 10;                                      // of survival, each a tenth
+inline constexpr std::array<int, 6> kCalibrationDepths{1, 2, 3, 4, 8, 1 << 30};  // the deepest of each range
+inline constexpr double kCalibrationMemory = 1 - 1.0 / 512;
+inline constexpr double kCalibrationPrior = 2;  // nodes
+
+class Calibration {
+ public:
+  using Bins = std::array<float, kCalibrationBins>;
+
+  Calibration();
+
+  // The probability that a node of this survival and depth is accepted. It rises with the survival.
+  // REQUIRES: 0 <= survival <= 1 and depth >= 1.
+  float chance(float survival, int depth) const;
+  // The smallest survival whose chance at depth 1 is at least this; over 1: there is none.
+  float survival_of(float chance) const;
+  // A node was verified.
+  void verified(float survival, int depth, bool accepted);
+
+  // How good chance() was, over the newest nodes: the mean squared error (Brier score), and the
+  // expected calibration error over its ten bins, |mean chance - share accepted| weighted by nodes.
+  double brier() const;
+  double ece() const;
+
+ private:
+  struct Cell {
+    double tried = 0, accepted = 0;
+  };
+  struct Range {
+    std::array<Cell, kCalibrationBins> cells;
+    Bins seen{};  // isotonic
+  };
+  // Of the predictions: their sum, and what came of them.
+  struct Predicted {
+    double nodes = 0, chances = 0, accepted = 0;
+  };
+
+  static void regress(Range& range);
+  static size_t range_of(int depth);
+
+  std::array<Range, kCalibrationDepths.size()> ranges_;
+  std::array<Predicted, kCalibrationBins> predicted_;
+  double brier_nodes_ = 0, brier_sum_ = 0;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,89 @@
+#include "common/speculation/ngram_counts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace slipstream {
+namespace {
+
+constexpr uint32_t kTokensAtFirst = 64;
+constexpr int kLookedAtMax = 4 * kOccurrencesMax;  // entries of a list, of which some are of other n-grams
+
+// Of the n-gram that an n-gram of one token less becomes with `token` before it.
+uint64_t longer(uint64_t hash, TokenId token) {
+  hash = (hash ^ static_cast<uint32_t>(token)) * 0x9E3779B97F4A7C15ull;
+  return hash ^ (hash >> 29);
+}
+
+// The entry of `token`, added with 0 if it is new.
+float& entry(std::vector<Ranked>& of, TokenId token) {
+  const auto at = std::ranges::find(of, token, &Ranked::token);
+  return at != of.end() ? at->confidence : of.emplace_back(token, 0.0F).confidence;
+}
+
+}  // namespace
+
+NgramCounts::NgramCounts(int32_t tokens_max) : most_(std::bit_ceil(static_cast<Index>(std::max(tokens_max, 1)))) {
+  resize(std::min(kTokensAtFirst, most_));
+}
+
+void NgramCounts::resize(Index tokens) {
+  const std::vector<TokenId> text(tokens_.begin(), tokens_.begin() + static_cast<ptrdiff_t>(size_));
+  tokens_.assign(tokens, 0);
+  before_.assign(size_t{tokens} * kNgramMax, 0);
+  newest_.assign(size_t{tokens} * kNgramMax, 0);
+  mask_ = tokens - 1;
+  size_ = 0;
+  for (const TokenId token : text) add(token);
+}
+
+void NgramCounts::add(TokenId token) {
+  tokens_[size_++ & mask_] = token;
+  uint64_t hash = 0;
+  for (int n = 1; n <= kNgramMax && held(size_, n); ++n) {
+    hash = longer(hash, at(size_ - static_cast<Index>(n)));
+    before(size_, n) = std::exchange(newest(hash, n), size_);
+  }
+}
+
+void NgramCounts::append(std::span<const TokenId> tokens) {
+  for (const TokenId token : tokens) {
+    if (size_ == tokens_.size() && size_ < most_) resize(2 * size_);
+    add(token);
+  }
+}
+
+std::vector<Ranked> NgramCounts::guess(std::span<const TokenId> path) const {
+  std::array<TokenId, kNgramMax> context{};  // the newest token first
+  int length = 0;
+  for (size_t i = path.size(); i > 0 && length < kNgramMax; --i) context[static_cast<size_t>(length++)] = path[i - 1];
+  for (Index i = size_; i > oldest() && length < kNgramMax; --i) context[static_cast<size_t>(length++)] = at(i - 1);
+
+  std::vector<Ranked> guesses, counts;
+  uint64_t hash = 0;
+  for (int n = 1; n <= length; ++n) {
+    hash = longer(hash, context[static_cast<size_t>(n) - 1]);
+    counts.clear();
+    float total = 0;
+    Index behind = newest(hash, n);
+    for (int looked_at = 0; looked_at < kLookedAtMax && total < kOccurrencesMax && held(behind, n); ++looked_at) {
+      bool equal = behind < size_;  // the end of the text itself is followed by nothing
+      for (int i = 0; equal && i < n; ++i) equal = at(behind - static_cast<Index>(i) - 1) == context[static_cast<size_t>(i)];
+      if (equal) {
+        ++entry(counts, at(behind));
+        ++total;
+      }
+      behind = before(behind, n);
+    }
+    if (total == 0) break;
+    for (Ranked& guess : guesses) guess.confidence *= kNgramPrior / (total + kNgramPrior);
+    for (const Ranked& count : counts) entry(guesses, count.token) += count.confidence / (total + kNgramPrior);
+  }
+  std::ranges::stable_sort(guesses, std::ranges::greater{}, &Ranked::confidence);
+  guesses.resize(std::min<size_t>(guesses.size(), kGuessesMax));
+  return guesses;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,89 @@
+#include "common/speculation/calibration.h"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+TEST(Calibration, BelievesADrafterAtFirst) {
+  const Calibration calibration;
+  for (const float survival : {0.0F, 0.02F, 0.3F, 0.5F, 0.85F, 0.95F}) {
+    for (const int depth : {1, 3, 20}) EXPECT_NEAR(calibration.chance(survival, depth), survival, 1e-6);
+  }
+  EXPECT_NEAR(calibration.chance(1, 1), 0.95, 1e-6) << "nothing is certain";
+}
+
+TEST(Calibration, FindsOutThatADrafterLies) {
+  Calibration calibration;
+  for (int node = 0; node < 20; ++node) calibration.verified(1, 1, false);
+  EXPECT_LT(calibration.chance(1, 1), 0.4);
+  for (int node = 0; node < 200; ++node) calibration.verified(1, 1, false);
+  EXPECT_LT(calibration.chance(1, 1), 0.1);
+  EXPECT_LT(calibration.chance(0.5, 1), 0.1) << "what it is less sure of is no better";
+}
+
+TEST(Calibration, ForgetsWhatADrafterWas) {
+  Calibration calibration;
+  for (int node = 0; node < 5000; ++node) calibration.verified(0.55F, 1, false);
+  for (int node = 0; node < 1000; ++node) calibration.verified(0.55F, 1, true);
+  EXPECT_GT(calibration.chance(0.55F, 1), 0.8);
+}
+
+TEST(Calibration, RisesWithTheSurvivalWhateverHappened) {
+  std::mt19937 dice(7);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  Calibration calibration;
+  for (int node = 0; node < 3000; ++node) {
+    const float survival = uniform(dice);
+    calibration.verified(survival, 1 + node % 9, uniform(dice) > survival);  // the opposite of what it says
+    if (node % 100 != 0) continue;
+    for (int depth = 1; depth < 10; ++depth) {
+      for (float at = 0; at < 1; at += 0.01F) {
+        ASSERT_LE(calibration.chance(at, depth), calibration.chance(at + 0.01F, depth) + 1e-6F) << at << " at depth " << depth;
+      }
+    }
+  }
+}
+
+// Survival s is accepted with probability s^2: the curve that is found is close to that, so its
+// calibration error is small, and its Brier score is that of a forecaster who knows it.
+TEST(Calibration, FindsTheCurve) {
+  std::mt19937 dice(7);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  Calibration calibration;
+  double knowing = 0;
+  for (int node = 0; node < 20'000; ++node) {
+    const float survival = uniform(dice), truth = survival * survival;
+    const bool accepted = uniform(dice) < truth;
+    if (node >= 10'000) knowing += std::pow(truth - (accepted ? 1 : 0), 2) / 10'000;
+    calibration.verified(survival, 1, accepted);
+  }
+  for (const float survival : {0.25F, 0.5F, 0.75F, 0.95F}) {
+    EXPECT_NEAR(calibration.chance(survival, 1), survival * survival, 0.08) << survival;
+  }
+  EXPECT_LT(calibration.ece(), 0.05);
+  EXPECT_NEAR(calibration.brier(), knowing, 0.03);
+}
+
+TEST(Calibration, KeepsDepthsApart) {
+  Calibration calibration;
+  for (int node = 0; node < 100; ++node) calibration.verified(0.6F, 6, false);
+  EXPECT_LT(calibration.chance(0.6F, 5), 0.2);
+  EXPECT_NEAR(calibration.chance(0.6F, 1), 0.6, 1e-6);
+}
+
+TEST(Calibration, SaysWhichSurvivalHasAChance) {
+  Calibration calibration;
+  for (int node = 0; node < 300; ++node) calibration.verified(0.55F, 1, node % 5 == 0);
+  for (const float chance : {0.01F, 0.1F, 0.3F, 0.6F}) {
+    const float survival = calibration.survival_of(chance);
+    EXPECT_NEAR(calibration.chance(survival, 1), chance, 0.01) << chance;
+  }
+  EXPECT_GT(calibration.survival_of(0.99F), 1);
+}
+
+}  // namespace
+}  // namespace slipstream
