@@ -30,8 +30,8 @@ struct DraftCandidate {
 // was: alpha, alpha^2, ... (Leviathan et al., equation 1, term by term).
 std::vector<float> chain_gains(double alpha, int nodes);
 
-// Returns [sequences] how many nodes of each pay for themselves. roots: the load of the step without
-// draft nodes, of which every row emits a token.
+// Returns [sequences] how many nodes of each pay for themselves. roots: the load of the step
+// without draft nodes, of which every row emits a token.
 std::vector<int> split_row_budget(std::span<const DraftCandidate> sequences, StepLoad roots, const CostModel& cost);
 
 // What a node costs in tokens, if every root has one: the share of a step that it adds, times the

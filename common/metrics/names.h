@@ -60,6 +60,14 @@ inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted
                                                    "Accepted nodes of each verified tree."};
 inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
                                             "Sequences' verify steps, by kind: draft, plain."};
+inline constexpr MetricName kVerifierMethodNodes{"slipstream_verifier_draft_verified_nodes_total",
+                                                 "Verified draft nodes, by draft method and by the chance that was predicted."};
+inline constexpr MetricName kVerifierMethodExpected{"slipstream_verifier_draft_expected_nodes_total",
+                                                    "The sum of these nodes' predicted chances."};
+inline constexpr MetricName kVerifierMethodAccepted{"slipstream_verifier_draft_accepted_nodes_total",
+                                                    "Those of them that were accepted."};
+inline constexpr MetricName kVerifierNodePrice{"slipstream_verifier_node_price_tokens",
+                                               "Tokens that a node must gain to pay for its row, as of the last step."};
 inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",
                                                      "Rounds whose tree was not there in time."};
 inline constexpr MetricName kVerifierMetDeadlines{"slipstream_verifier_met_deadlines_total",

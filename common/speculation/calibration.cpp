@@ -51,7 +51,8 @@ void Calibration::regress(Range& range) {
   }
 }
 
-// Below the middle of the first bin the line goes to (0, 0); behind that of the last bin it is flat.
+// Below the middle of the first bin the line goes to (0, 0); behind that of the last bin it is
+// flat.
 float Calibration::chance(float survival, int depth) const {
   const Bins& seen = ranges_[range_of(depth)].seen;
   const double place = survival * kCalibrationBins - 0.5;
@@ -72,30 +73,11 @@ float Calibration::survival_of(float chance) const {
 }
 
 void Calibration::verified(float survival, int depth, bool accepted) {
-  const double predicted = chance(survival, depth), outcome = accepted ? 1 : 0;
-  Predicted& of_bin = predicted_[bin_of(predicted)];
-  of_bin.nodes = kCalibrationMemory * of_bin.nodes + 1;
-  of_bin.chances = kCalibrationMemory * of_bin.chances + predicted;
-  of_bin.accepted = kCalibrationMemory * of_bin.accepted + outcome;
-  brier_nodes_ = kCalibrationMemory * brier_nodes_ + 1;
-  brier_sum_ = kCalibrationMemory * brier_sum_ + (predicted - outcome) * (predicted - outcome);
-
   Range& range = ranges_[range_of(depth)];
   Cell& cell = range.cells[bin_of(survival)];
   cell.tried = kCalibrationMemory * cell.tried + 1;
-  cell.accepted = kCalibrationMemory * cell.accepted + outcome;
+  cell.accepted = kCalibrationMemory * cell.accepted + (accepted ? 1 : 0);
   regress(range);
-}
-
-double Calibration::brier() const { return brier_nodes_ > 0 ? brier_sum_ / brier_nodes_ : 0; }
-
-double Calibration::ece() const {
-  double nodes = 0, error = 0;
-  for (const Predicted& bin : predicted_) {
-    nodes += bin.nodes;
-    error += std::abs(bin.chances - bin.accepted);
-  }
-  return nodes > 0 ? error / nodes : 0;
 }
 
 }  // namespace slipstream

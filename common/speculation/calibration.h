@@ -13,7 +13,8 @@
 // chance() is linear between the middles.
 //
 // A node that was cut was not verified, and counts nowhere. A node below a rejected one was not
-// accepted: survival is the chance of the whole path. Pure; 480 bytes.
+// accepted: survival is the chance of the whole path. Pure; 1.2 KB. reliability.h
+// says how good it is.
 #pragma once
 
 #include <array>
@@ -40,11 +41,6 @@ class Calibration {
   // A node was verified.
   void verified(float survival, int depth, bool accepted);
 
-  // How good chance() was, over the newest nodes: the mean squared error (Brier score), and the
-  // expected calibration error over its ten bins, |mean chance - share accepted| weighted by nodes.
-  double brier() const;
-  double ece() const;
-
  private:
   struct Cell {
     double tried = 0, accepted = 0;
@@ -53,17 +49,11 @@ class Calibration {
     std::array<Cell, kCalibrationBins> cells;
     Bins seen{};  // isotonic
   };
-  // Of the predictions: their sum, and what came of them.
-  struct Predicted {
-    double nodes = 0, chances = 0, accepted = 0;
-  };
 
   static void regress(Range& range);
   static size_t range_of(int depth);
 
   std::array<Range, kCalibrationDepths.size()> ranges_;
-  std::array<Predicted, kCalibrationBins> predicted_;
-  double brier_nodes_ = 0, brier_sum_ = 0;
 };
 
 }  // namespace slipstream

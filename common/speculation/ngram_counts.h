@@ -1,5 +1,6 @@
 // Counts which tokens followed the last few tokens of a text earlier in it, and makes probabilities
-// of the counts: a hierarchical Dirichlet language model (MacKay and Peto, 1995) of the text itself.
+// of the counts: a hierarchical Dirichlet language model (MacKay and Peto, 1995) of the text
+// itself.
 //
 //   p_0(x) = 0
 //   p_n(x) = (count_n(x) + a p_{n-1}(x)) / (total_n + a)      n = 1 .. kNgramMax, a = kNgramPrior
@@ -7,13 +8,13 @@
 //   count_n(x)   how often x followed the last n tokens, of the newest kOccurrencesMax times
 //   total_n      the sum of count_n; the recursion ends before the first n whose total is 0
 //
-// So one long match counts for much, many matches that agree for more, and what was never seen keeps
-// the rest. With a = 2.5 the probabilities are those that are seen (docs/lab/PERFORMANCE.md, "Look-up
-// drafts"), in answers of chat, mathematics, code, summaries and translation alike.
+// So one long match counts for much, many matches that agree for more, and what was never seen
+// keeps the rest. With a = 2.5 the probabilities are those that are seen (docs/lab/PERFORMANCE.md,
+// "Look-up drafts"), in answers of chat, mathematics, code, summaries and translation alike.
 //
-// It holds the newest tokens_max tokens of the text, in about 52 to 104 bytes a token. The occurrences of
-// each n-gram are a list through the text, the newest first, as in LZ77's hash chains: what is too
-// old ends a list, so nothing is ever removed.
+// It holds the newest tokens_max tokens of the text, in about 52 to 104 bytes a token. The
+// occurrences of each n-gram are a list through the text, the newest first, as in LZ77's hash
+// chains: what is too old ends a list, so nothing is ever removed.
 //
 //   append   O(kNgramMax) a token, amortised
 //   guess    O(kNgramMax kOccurrencesMax): microseconds

@@ -1,12 +1,12 @@
 // Decides for which of the trees that are due a step waits. Trees are taken in the order in which
-// they are expected. To wait for the first k costs what the step would emit in that time, and brings
-// the tokens that these k trees are expected to gain:
+// they are expected. To wait for the first k costs what the step would emit in that time, and
+// brings the tokens that these k trees are expected to gain:
 //
 //   value(k) = gain_1 + ... + gain_k - rate in_k
 //
 // The k with the greatest value wins; if no value is positive, the step waits for none. So a slow
-// drafter never makes the trees of a quick one late, and a tree that gains little is not waited for.
-// How long steps may wait in all is the business of wait_budget.h. Pure.
+// drafter never makes the trees of a quick one late, and a tree that gains little is not waited
+// for. How long steps may wait in all is the business of wait_budget.h. Pure.
 #pragma once
 
 #include <algorithm>

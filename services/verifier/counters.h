@@ -2,13 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "common/base/histogram.h"
 #include "common/engine/cost_model.h"
+#include "common/speculation/reliability.h"
 #include "common/worker/worker.h"
 #include "services/verifier/fates.h"
 
 namespace slipstream {
+
+inline constexpr size_t kDraftMethodsMax = 8;  // counted by name; the nodes of any further one are those of "other"
+
+// The verified nodes of one draft method.
+struct MethodReliability {
+  std::string method;
+  Reliability reliability;
+  bool operator==(const MethodReliability&) const = default;
+};
 
 struct VerifierCounters {
   NodeFates fates;
@@ -24,10 +36,12 @@ struct VerifierCounters {
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0, backed_off_rounds = 0;
-  uint64_t parked = 0, parked_used = 0;  // trees that came ahead of their base; those whose base a commit reached
-  uint64_t sampled_given_up = 0;         // rounds of the ratio family that were asked for a tree and went on without
-  uint64_t unwaited_steps = 0;           // began without a tree that was due, since waiting for it could not be paid for
-  double waited_seconds = 0;             // steps stood ready and waited for drafts
+  uint64_t parked = 0, parked_used = 0;    // trees that came ahead of their base; those whose base a commit reached
+  uint64_t sampled_given_up = 0;           // rounds of the ratio family that were asked for a tree and went on without
+  uint64_t unwaited_steps = 0;             // began without a tree that was due, since waiting for it could not be paid for
+  double waited_seconds = 0;               // steps stood ready and waited for drafts
+  std::vector<MethodReliability> methods;  // at most kDraftMethodsMax + 1
+  double node_price = 0;                   // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0;

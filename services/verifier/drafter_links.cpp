@@ -108,6 +108,7 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
              !alike});
     return false;
   }
+  link->method = message.method;
   effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
   return std::exchange(link->incarnation, message.drafter) != message.drafter;
 }

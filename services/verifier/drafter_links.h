@@ -22,6 +22,7 @@ inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
+  std::string method;  // as of the last Attached
   bool up = false;
   bool asked = false;  // an Attach is unanswered
   Time ask_at{};       // if asked: when it is sent again

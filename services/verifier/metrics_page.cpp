@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace slipstream {
 namespace {
 
@@ -16,11 +18,26 @@ static_assert(std::size(kFinalFates) == kFates - 1, "every fate but held has a r
 
 double d(uint64_t count) { return static_cast<double>(count); }
 
+// A bin is named by its upper end: chance="0.1" is 0 to 0.1.
+void add_methods(const VerifierCounters& c, Exposition& page) {
+  for (const auto& [method, reliability] : c.methods) {
+    for (size_t bin = 0; bin < kReliabilityBins; ++bin) {
+      const auto& [nodes, accepted, expected] = reliability.bins()[bin];
+      const std::string chance = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);
+      page.counter(kVerifierMethodNodes, d(nodes), {{"method", method}, {"chance", chance}});
+      page.counter(kVerifierMethodExpected, expected, {{"method", method}, {"chance", chance}});
+      page.counter(kVerifierMethodAccepted, d(accepted), {{"method", method}, {"chance", chance}});
+    }
+  }
+}
+
 void add_nodes(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierNodesReceived, d(c.fates.received()));
   for (const auto& [fate, name] : kFinalFates) page.counter(kVerifierNodes, d(c.fates.of(fate)), {{"fate", name}});
   page.gauge(kVerifierNodesHeld, d(c.fates.of(Fate::held)));
   page.histogram(kVerifierAcceptedNodes, c.accepted_length);
+  add_methods(c, page);
+  page.gauge(kVerifierNodePrice, c.node_price);
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
   page.counter(kVerifierMissedDeadlines, d(c.missed_deadlines));

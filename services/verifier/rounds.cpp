@@ -15,6 +15,25 @@ void set_held(VerifierSequence& sequence, int32_t tokens) {
   drafting.drafter_prefix.add(std::span(sequence.context.tokens()).first(static_cast<size_t>(tokens)));
 }
 
+// [nodes] that each is accepted; a child at most as likely as its parent.
+std::vector<float> chances(const Calibration& calibration, const TokenTree& tree) {
+  std::vector<float> chances;
+  for (const TreeNode& node : tree.nodes()) {
+    const float most = node.parent == kRoot ? 1.0F : chances[static_cast<size_t>(node.parent)];
+    chances.push_back(std::min(calibration.chance(node.survival, tree.depth(static_cast<int>(chances.size()))), most));
+  }
+  return chances;
+}
+
+Reliability& reliability_of(std::vector<MethodReliability>& methods, const std::string& name) {
+  for (MethodReliability& method : methods) {
+    if (method.method == name) return method.reliability;
+  }
+  if (methods.size() < kDraftMethodsMax) return methods.emplace_back(name).reliability;
+  if (methods.size() == kDraftMethodsMax) methods.emplace_back("other");
+  return methods.back().reliability;
+}
+
 }  // namespace
 
 Arrival classify(const Fence& fence, const VerifierSequence& sequence) {
@@ -87,6 +106,17 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
   drafting.drafter_holds = static_cast<int32_t>(held);
 }
 
+// What became of each node is counted, and changes what this drafter's survivals mean.
+void Rounds::learn(DrafterLink& link, const TokenTree& verified, std::span<const int32_t> path) {
+  const std::vector<float> predicted = chances(link.calibration, verified);
+  Reliability& reliability = reliability_of(counters_.methods, link.method);
+  for (int32_t node = 0; node < verified.size(); ++node) {
+    const bool accepted = std::ranges::find(path, node) != path.end();
+    reliability.verified(predicted[static_cast<size_t>(node)], accepted);
+    link.calibration.verified(verified.nodes()[static_cast<size_t>(node)].survival, verified.depth(node), accepted);
+  }
+}
+
 void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
   SequenceDrafting& drafting = sequence.drafting;
   const DraftRound& draft = drafting.draft;
@@ -94,10 +124,7 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
   const bool given_up = sequence.timing().waits_alone && draft.asked && !draft.answered;
   counters_.sampled_given_up += given_up ? 1 : 0;
   if (DrafterLink* link = links_.find(drafting.drafter); link != nullptr && !is_sampled(sequence.spec.acceptance.rule)) {
-    for (int node = 0; node < verified.size(); ++node) {
-      link->calibration.verified(verified.nodes()[static_cast<size_t>(node)].survival, verified.depth(node),
-                                 std::ranges::find(path, node) != path.end());
-    }
+    learn(*link, verified, path);
   }
   if (!draft.asked || (late && draft.prefills)) return drafting.backoff.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
@@ -111,14 +138,7 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
 
 std::vector<float> Rounds::gains(const VerifierSequence& sequence) const {
   const DrafterLink* link = links_.find(sequence.drafting.drafter);
-  const TokenTree& tree = sequence.drafting.draft.tree.tokens();
-  std::vector<float> gains;
-  for (const TreeNode& node : tree.nodes()) {
-    const float most = node.parent == kRoot ? 1.0F : gains[static_cast<size_t>(node.parent)];
-    const int depth = tree.depth(static_cast<int>(gains.size()));
-    gains.push_back(link == nullptr ? node.survival : std::min(link->calibration.chance(node.survival, depth), most));
-  }
-  return gains;
+  return chances(link == nullptr ? Calibration() : link->calibration, sequence.drafting.draft.tree.tokens());
 }
 
 // Where no survival has that chance, no node pays, and the back-off asks for probes only.

@@ -68,6 +68,7 @@ class Rounds {
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:
+  void learn(DrafterLink& link, const TokenTree& verified, std::span<const int32_t> path);
   DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
   void leave(VerifierSequence& sequence, Effects& effects);
   void pass_on(VerifierSequence& sequence);

@@ -32,7 +32,8 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
     }
     const Time expected = rounds_.expected_in(*sequence, now);
     if (due && now + expected <= sequence->drafting.draft.deadline) {
-      // A draft after plain steps is a probe: if it were not waited for, nobody would know its worth.
+      // A draft after plain steps is a probe: if it were not waited for, nobody would know its
+      // worth.
       const SequenceDrafting& drafting = sequence->drafting;
       due_trees.push_back({expected, drafting.backoff.backs_off() ? kTreeGainFirst : drafting.tree_gain});
     }
@@ -71,9 +72,10 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   std::vector<DraftCandidate> candidates;    // [holders]
   StepLoad roots;
   for (VerifierSequence* sequence : ready) {
-    if (!sequence->decodes()) continue;
+    const DraftTree& tree = sequence->drafting.draft.tree;
+    if (!sequence->decodes() && tree.empty()) continue;  // of a prompt that ends in this step the tree is there
     roots = roots.with(1, sequence->context.root());
-    if (sequence->timing().keeps_budget || sequence->drafting.draft.tree.empty()) continue;
+    if (sequence->timing().keeps_budget || tree.empty()) continue;
     const std::vector<float> gains = rounds_.gains(*sequence);
     const auto most = std::min<size_t>(gains.size(), sequence->drafting.tuning.nodes_max);
     holders.push_back(sequence);
@@ -110,7 +112,8 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     }
   }
   for (VerifierSequence* sequence : takers) {
-    rounds_.set_price(*sequence, static_cast<float>(node_price(roots, sequence->context.root(), cost_)));
+    counters_.node_price = node_price(roots, sequence->context.root(), cost_);
+    rounds_.set_price(*sequence, static_cast<float>(counters_.node_price));
   }
   std::vector<DraftCandidate> candidates;
   for (const VerifierSequence* sequence : keepers) {

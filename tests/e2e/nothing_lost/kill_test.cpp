@@ -47,7 +47,7 @@ TEST_P(StartOrder, DoesNotMatter) {
   cluster.reserve_router_port();
   for (const std::string service : GetParam()) {
     if (service == "router") cluster.start_router();
-    if (service == "verifier") cluster.start_verifier();
+    if (service == "verifier") cluster.start_verifier(free_draft_nodes());
     if (service == "drafter") cluster.start_drafter();
     if (service == "router") continue;  // it has waited for its ports itself
     cluster.wait_ports(service);

@@ -179,6 +179,23 @@ TEST_F(TwoDraftersTest, AnAssignWithoutDraftersMeansPlainDecoding) {
   EXPECT_TRUE(stage.silent<Advance>());
 }
 
+// A tuner sends one for each decision, and the second drafter may have proved better.
+TEST_F(TwoDraftersTest, AnAssignOfTheSameDraftersChangesNoDrafter) {
+  stage.hears(kRouter, assign(1, {kFirstRef, kOtherRef}));
+  stage.says<Advance>();
+  stage.down(kDrafter);
+  stage.waits(5ms);
+  step();
+  answers(stage.says<Advance>(), NoNodes::below_threshold);
+  stage.up(kDrafter);
+  stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
+  Assign tuned = assign(2, {kFirstRef, kOtherRef});
+  tuned.tuning.nodes_max = 5;
+  stage.hears(kRouter, tuned);
+  step();
+  EXPECT_EQ(stage.says<Advance>().peer, kOther);
+}
+
 TEST_F(TwoDraftersTest, AnOlderAssignIsDropped) {
   stage.says<Advance>();
   stage.hears(kRouter, assign(2, {kOtherRef}));

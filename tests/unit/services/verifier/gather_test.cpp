@@ -12,10 +12,9 @@ namespace {
 class GatherTest : public testing::Test {
  protected:
   VerifierSequence& sequence(int tokens, int cached, std::vector<TreeNode> nodes = {}, Rule rule = Rule::greedy) {
-    VerifierSequence& made =
-        sequences.emplace_back(SequenceIdentity{.number = sequences.size()},
-                               GenerationSpec{.prompt_length = tokens, .acceptance = {.rule = rule}},
-                               CachedSequence(cache.pool(), tokens), fates);
+    VerifierSequence& made = sequences.emplace_back(SequenceIdentity{.number = sequences.size()},
+                                                    GenerationSpec{.prompt_length = tokens, .acceptance = {.rule = rule}},
+                                                    CachedSequence(cache.pool(), tokens), fates);
     made.context.append(std::vector<TokenId>(static_cast<size_t>(tokens), 1));
     made.drafting.tuning.nodes_max = 60;
     while (made.drafting.backoff.nodes_max() < 60) made.drafting.backoff.drafted_step(1, 1, false, 0);
