@@ -3,10 +3,10 @@
 // trees:
 //
 //   won    := m won   + accepted                            m = kAlphaMemory, once per tree
-//   tried  := m tried + accepted + [accepted < depth]       the level behind the accepted path was tried and rejected
-//   alpha   = won / tried
+//   tried  := m tried + accepted + [accepted < depth]       the level behind the accepted path was
+//   tried and rejected alpha   = won / tried
 //
-// The row budget (engine/row_budget.h) is computed from it. Pure.
+// The row budget of rules that sample (engine/row_budget.h) is computed from it. Pure.
 #pragma once
 
 namespace slipstream {

@@ -3,17 +3,16 @@
 // steps; waiting time is the business of wait_budget.h.
 //
 //   start     kFirstNodes nodes, which cost a step next to nothing
-//   account   kBalanceFirst tokens; each verified tree adds the tokens that it won and takes what its rows cost
-//             (its nodes times their price), up to kBalanceMost
-//   success   a node accepted, and the account is not overdrawn: draft again at once, halve the gap;
-//             1/kGrowthShare of the tree accepted: double the nodes
-//   failure   the tree was late, the account is overdrawn, or kFruitlessMost verified trees in a row brought nothing: plain steps before the next draft, 4, 8, ...
-//             kProbeGapSteps, from kFailuresBeforeBackoff in a row on
-//   nothing   of a verified tree was accepted: halve the nodes
-//   empty     an on-time tree of which no node is verified is no failure; after every kEmptiesBeforeBackoff in a row:
-//             plain steps before the next draft, 1, 2, ... kEmptyGapSteps
-//   budget    never more nodes than pay for themselves (engine/row_budget.h); where none pays, or none was verified
-//             for kProbeGapSteps steps, the next draft probes with one node
+//   account   kBalanceFirst tokens; each verified tree adds the tokens that it won and takes what
+//   its rows cost (its nodes times their price), up to kBalanceMost success   a node accepted, and
+//   the account is not overdrawn: draft again at once, halve the gap; 1/kGrowthShare of the tree
+//   accepted: double the nodes failure   the tree was late, the account is overdrawn, or
+//   kFruitlessMost verified trees in a row brought nothing: plain steps before the next draft, 4,
+//   8, ... kProbeGapSteps, from kFailuresBeforeBackoff in a row on nothing   of a verified tree was
+//   accepted: halve the nodes empty     an on-time tree of which no node is verified is no failure;
+//   after every kEmptiesBeforeBackoff in a row: plain steps before the next draft, 1, 2, ...
+//   kEmptyGapSteps budget    never more nodes than pay for themselves (engine/row_budget.h); where
+//   none pays, or none was verified for kProbeGapSteps steps, the next draft probes with one node
 //
 // A success halves the gap instead of clearing it. So a drafter that is right only now and then
 // stays rare, and one that has become good is back after a few steps. Pure.

@@ -1,8 +1,7 @@
 // A draft tree: the tokens that a drafter guesses behind the last emitted token of a sequence.
 //
-//   root (last emitted token, kRoot)     nodes() = {A, parent kRoot}, {B, parent kRoot}, {C, parent 0}
-//    +- A - C
-//    +- B
+//   root (last emitted token, kRoot)     nodes() = {A, parent kRoot}, {B, parent kRoot}, {C, parent
+//   0} +- A - C +- B
 //
 // Invariants of a TokenTree that came out of make():
 //   1. It has at most kTreeNodesMax nodes and is at most kTreeDepthMax deep.

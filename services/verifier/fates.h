@@ -20,7 +20,7 @@ namespace slipstream {
 //
 // A node is `trimmed` if gather.cpp cuts it before the pass, for one of these reasons:
 //   - its tree has more nodes than the step has rows for it;
-//   - its tree has more nodes than the sequence may use now (tuning, back-off, row budget);
+//   - it gains less than its row costs (schedule.h), or the tuning allows fewer nodes;
 //   - its tree reaches past the model's context;
 //   - the cache has no room for its tree.
 //

@@ -1,8 +1,8 @@
 // Which rows the next step has, in this order:
 //   1. the root of every sequence that decodes, so that each moves on;
 //   2. their trees, each under the least of an equal share of the step's rows and what its sequence
-//      may use now (tuning, back-off, row budget). While a prompt waits, kPromptRowsKept rows are
-//      kept from the trees for it;
+//      may use now. (schedule.h has cut them to the nodes that pay.) While a prompt waits,
+//      kPromptRowsKept rows are kept from the trees for it;
 //   3. chunks of prompts, the oldest sequence's first. Where other sequences decode, prompts may
 //      lengthen the step to max(kStallMost, kStallSteps times its duration without them), and
 //      kPromptRowsLeast prompt rows always go (all within the step's rows that are left).

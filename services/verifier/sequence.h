@@ -2,17 +2,18 @@
 // them, and these write them:
 //
 //   identity, spec   constant
-//   context          tokens and their place in the cache. gather.cpp reserves blocks (the cache may take
-//                    another sequence's for that), settle.cpp commits the accepted path, step.cpp notes
-//                    that a prompt's chunk is computed, sequences.cpp forgets the cache at the end
-//   fates            what became of its draft nodes. rounds.cpp (arrivals, late, stale, invalid), gather.cpp
-//                    (trimmed), settle.cpp (accepted, rejected, unreached), step.cpp (stale if the step failed)
-//   drafting         who drafts for it, and its running round. rounds.cpp; also sequences.cpp (what the router
-//                    said), gather.cpp (takes draft.tree), schedule.cpp (the row budget), step.cpp (rate)
-//   output           what its tokens came with, and how it ended. settle.cpp; also gather.cpp (cached_tokens),
-//                    step.cpp (a failed step), delivery.cpp (drops the logprobs that are acked)
-//   delivery         what its router has. delivery.cpp; also verifier.cpp (the lease, and when to send again)
-//   step             its share of the step in flight. gather.cpp, and step.cpp when the step ends
+//   context          tokens and their place in the cache. gather.cpp reserves blocks (the cache may
+//   take another sequence's for that), settle.cpp commits the accepted path, step.cpp notes that a
+//   prompt's chunk is computed, sequences.cpp forgets the cache at the end fates            what
+//   became of its draft nodes. rounds.cpp (arrivals, late, stale, invalid), gather.cpp (trimmed),
+//   settle.cpp (accepted, rejected, unreached), step.cpp (stale if the step failed) drafting
+//   who drafts for it, and its running round. rounds.cpp; also sequences.cpp (what the router
+//   said), gather.cpp (takes draft.tree), schedule.cpp (prices; cuts draft.tree), step.cpp (rate)
+//   output           what its tokens came with, and how it ended. settle.cpp; also gather.cpp
+//   (cached_tokens), step.cpp (a failed step), delivery.cpp (drops the logprobs that are acked)
+//   delivery         what its router has. delivery.cpp; also verifier.cpp (the lease, and when to
+//   send again) step             its share of the step in flight. gather.cpp, and step.cpp when the
+//   step ends
 //
 // Invariants between steps:
 //   1. a sequence that decodes has context.prefill_rows() == 0: all but the root, the last token,

@@ -17,7 +17,7 @@ struct TreeTiming {
   // others. It asks only when the step that uses the tree could be the next, and takes no tree that
   // it did not ask for.
   bool waits_alone = false;
-  // The tree keeps the row budget that it was asked with. If false, the next share of rows may cut
+  // The tree keeps the row budget that it was asked with. If false, the price of a row may cut
   // it.
   bool keeps_budget = false;
   // Cache is reserved for the largest tree that may come. If false, it is reserved for the tree
