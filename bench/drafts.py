@@ -2,7 +2,8 @@
 
     python3 bench/drafts.py build/release/tools/slipstream/slipstream models/smollm2-135m-instruct.gguf [options] [-- options of serve]
 
-Prompts: bench/data/categories.jsonl. A figure is the ratio of the times that the tokens after the first take, summed over a category's
+Prompts: bench/data/categories.jsonl, or those of --file. With --key, requests have an API key, so look-up finds earlier answers:
+--again asks all prompts once before, unmeasured; --warm N the first N of each category, which are then not measured. A figure is the ratio of the times that the tokens after the first take, summed over a category's
 prompts; its 95 % interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: with the default rule
 there must be none.
 """
@@ -55,21 +56,30 @@ def main():
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--temperature", type=float, default=0)
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--file", type=pathlib.Path, default=PROMPTS)
+    parser.add_argument("--key", help="API key of all requests; none: look-up looks in each request's own text only")
+    parser.add_argument("--again", action="store_true", help="measure the second time that each prompt is asked")
+    parser.add_argument("--warm", type=int, default=0, help="prompts of each category that are asked first, and not measured")
     parser.add_argument("--categories", help="these only, by commas")
     arguments = sys.argv[1:]
     split = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:split])
-    prompts = [json.loads(line) for line in PROMPTS.read_text().splitlines()]
+    prompts = [json.loads(line) for line in options.file.read_text().splitlines()]
     categories = options.categories.split(",") if options.categories else list(dict.fromkeys(prompt["category"] for prompt in prompts))
     dice, pairs = random.Random(7), {}
     with tempfile.TemporaryDirectory() as folder, \
             servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *arguments[split + 1:]) as server:
+        def answer(prompt, number, drafts):
+            return servers.ask(server, prompt["prompt"], options.tokens, temperature=options.temperature, seed=number, key=options.key,
+                               ignore_eos=False, speculation={"enabled": drafts})
+
         for category in categories:
-            for number, prompt in enumerate([each for each in prompts if each["category"] == category][: options.prompts]):
-                sides = {}
-                for drafts in (True, False) if number % 2 else (False, True):
-                    sides[drafts] = servers.ask(server, prompt["prompt"], options.tokens, temperature=options.temperature, seed=number,
-                                                ignore_eos=False, speculation={"enabled": drafts})
+            of_category = [each for each in prompts if each["category"] == category]
+            measured = of_category[options.warm:][: options.prompts]
+            for number, prompt in enumerate(of_category[: options.warm] + (measured if options.again else [])):
+                answer(prompt, number, True)
+            for number, prompt in enumerate(measured):
+                sides = {drafts: answer(prompt, number, drafts) for drafts in ((True, False) if number % 2 else (False, True))}
                 if sides[False].tokens > 1:
                     pairs.setdefault(category, []).append(Pair(sides[False], sides[True]))
             print(f"{category}: {ratio(pairs[category]):.2f}", flush=True)

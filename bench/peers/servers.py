@@ -73,13 +73,15 @@ class Answer:
         return self.pieces[-1] - self.pieces[0]
 
 
-def ask(server, prompt, tokens, on_piece=lambda answer: None, **more):
+def ask(server, prompt, tokens, on_piece=lambda answer: None, key=None, **more):
     """Asks for exactly this many tokens, greedily. The prompt must be new to both servers, or a prefix cache would help one of them."""
     body = {"messages": [{"role": "user", "content": prompt}], "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "stream": True,
             "stream_options": {"include_usage": True}, **more}
     if server.name == "llama.cpp":
         body["cache_prompt"] = False
     request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    if key:
+        request.add_header("Authorization", f"Bearer {key}")
     answer = Answer()
     for line in urllib.request.urlopen(request):
         if not line.startswith(b"data: {"):

@@ -12,6 +12,9 @@ using TokenId = int32_t;
 using Incarnation = uint64_t;  // random, one per start of a process; 0: no process
 using Epoch = uint32_t;        // of a sequence; the router raises it with each assignment to a verifier
 using Round = uint32_t;        // of a sequence; the verifier raises it with each verify step
+using TenantId = uint64_t;     // whose request it is: a hash of the client's API key; kNoTenant: it gave none
+
+inline constexpr TenantId kNoTenant = 0;
 
 // Names a sequence in all processes. It is unique in the cluster and is never reused: each router
 // counts its own sequences, under its own incarnation.

@@ -24,6 +24,12 @@ inline bool key_is_of(std::string_view name, std::string_view role) {
 inline constexpr std::string_view kNgram = "ngram";       // looks up the last few tokens earlier in the same sequence
 inline constexpr std::string_view kSmallLm = "small-lm";  // asks a small language model that has the target's tokenizer
 inline constexpr std::array<std::string_view, 2> kMethodNames{kNgram, kSmallLm};
+inline constexpr std::string_view kNoMethod = "none";
+inline constexpr std::array<std::string_view, 2> kResidentNames{kNgram, kNoMethod};  // those that may run inside a verifier
+
+// Where look-up looks (drafting/ngram.h).
+inline constexpr std::string_view kLookUpOwn = "own", kLookUpTenant = "tenant", kLookUpAll = "all";
+inline constexpr std::array<std::string_view, 3> kLookUpNames{kLookUpOwn, kLookUpTenant, kLookUpAll};
 
 // An acceptance rule (messages/rules.h) and the fields of a request's `speculation` that belong to
 // it.

@@ -8,6 +8,8 @@ namespace slipstream {
 
 std::vector<std::string> VerifierOptions::validate() const {
   Problems problems;
+  problems.one_of("--resident", resident, {kResidentNames.begin(), kResidentNames.end()});
+  problems.one_of("--look-up", look_up, {kLookUpNames.begin(), kLookUpNames.end()});
   check(problems);
   return problems.take();
 }
@@ -25,6 +27,13 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--step-cost-us", options.step_cost_us, {1, 10'000'000, true},
               "Microseconds that every step is taken to cost, whatever its rows, so that every draft is worth verifying; 0: "
               "steps are timed at start and as they run");
+  line.option(
+      "--resident", options.resident,
+      "Drafts in this process too, beside the drafters: ngram (look-up in the sequence itself, in microseconds), or none");
+  line.option("--look-up", options.look_up,
+              "Where the resident ngram looks: own (the request's own text), tenant (also in answers to the same API key), all "
+              "(in all answers: only "
+              "where each client may see every other's text)");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   options.declare(line);

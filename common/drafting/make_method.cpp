@@ -44,7 +44,7 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
 
 Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target) {
   if (options.method == kSmallLm) return make_small_lm(options, target);
-  return std::make_unique<NgramMethod>();
+  return std::make_unique<NgramMethod>(look_up_of(options.look_up));
 }
 
 }  // namespace slipstream

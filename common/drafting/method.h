@@ -46,12 +46,14 @@ struct DraftAsk {
 //   nullopt         the method is still computing the sequence's context (a long prompt): ask again
 using Draft = std::optional<DraftTree>;
 
-// What a model-backed method has computed since it was made. All zero for other methods.
+// What a method has done since it was made; zero where it does not apply.
 struct MethodWork {
-  uint64_t passes = 0;         // forward passes
-  uint64_t rows = 0;           // rows of all passes
-  uint64_t prefix_tokens = 0;  // tokens that the prefix cache had
-  uint64_t evictions = 0;      // sequences that lost their cache blocks to others
+  uint64_t passes = 0;             // forward passes
+  uint64_t rows = 0;               // rows of all passes
+  uint64_t prefix_tokens = 0;      // tokens that the prefix cache had
+  uint64_t evictions = 0;          // sequences that lost their cache blocks to others
+  uint64_t remembered_tokens = 0;  // of earlier answers, that memory is taken for now
+  uint64_t forgotten_tenants = 0;  // whose answers were forgotten for want of memory
   bool operator==(const MethodWork&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/names.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -15,12 +16,13 @@ std::vector<TokenId> path_to(std::span<const TreeRow> rows, const TreeRow& row) 
   return path;
 }
 
-TokenTree grow(const NgramCounts& text, const StopRule& rule, size_t children_max) {
+// texts: the sequence's own comes first.
+TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, size_t children_max) {
   TreeGrowth growth(rule);
   while (!growth.frontier().empty()) {
     std::vector<std::vector<Ranked>> guesses;
     for (const TreeRow& row : growth.frontier()) {
-      guesses.push_back(text.guess(path_to(growth.rows(), row)));
+      guesses.push_back(guess(texts.front()->context(path_to(growth.rows(), row)), texts));
       guesses.back().resize(std::min(guesses.back().size(), children_max));
     }
     const std::vector<std::span<const Ranked>> candidates(guesses.begin(), guesses.end());
@@ -31,23 +33,49 @@ TokenTree grow(const NgramCounts& text, const StopRule& rule, size_t children_ma
 
 }  // namespace
 
-void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
-  sequences_[key] = {.text = NgramCounts(), .sampled = is_sampled(spec.acceptance.rule)};
+LookUp look_up_of(std::string_view name) {
+  return name == kLookUpOwn ? LookUp::own : name == kLookUpAll ? LookUp::all : LookUp::tenant;
 }
 
-void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) { sequences_[key].text.append(tokens); }
+TenantId NgramMethod::tenant_of(const GenerationSpec& spec) const {
+  constexpr TenantId kEveryone = 1;
+  return look_up_ == LookUp::own ? kNoTenant : look_up_ == LookUp::all ? kEveryone : spec.tenant;
+}
+
+void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
+  sequences_[key] = {.text = NgramCounts(),
+                     .tenant = tenant_of(spec),
+                     .prompt_length = spec.prompt_length,
+                     .sampled = is_sampled(spec.acceptance.rule)};
+}
+
+void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
+  Sequence& sequence = sequences_[key];
+  sequence.text.append(tokens);
+  sequence.length += static_cast<int32_t>(tokens.size());
+}
 
 Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
   std::vector<Draft> trees;
   trees.reserve(asks.size());
   for (const DraftAsk& ask : asks) {
     const Sequence& sequence = sequences_[ask.key];
-    const TokenTree tree = grow(sequence.text, ask.rule, sequence.sampled ? 1 : kGuessesMax);
+    std::vector<const NgramCounts*> texts{&sequence.text};
+    if (const NgramCounts* earlier = texts_.find(sequence.tenant)) texts.push_back(earlier);
+    const TokenTree tree = grow(texts, ask.rule, sequence.sampled ? 1 : kGuessesMax);
     trees.push_back(sequence.sampled ? DraftTree::certain(tree) : DraftTree(tree));
   }
   return trees;
 }
 
-void NgramMethod::end(const DraftKey& key) { sequences_.erase(key); }
+// The answer is remembered with the end of its prompt, so that its first tokens are found too.
+void NgramMethod::end(const DraftKey& key) {
+  const auto ended = sequences_.find(key);
+  if (ended == sequences_.end()) return;
+  const Sequence& sequence = ended->second;
+  const int32_t answer = sequence.length - sequence.prompt_length;
+  if (answer > 0) texts_.append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
+  sequences_.erase(ended);
+}
 
 }  // namespace slipstream

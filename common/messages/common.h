@@ -35,11 +35,13 @@ struct Fingerprint {
 
 // The rule by which the verifier accepts draft tokens.
 //
-//   greedy, coupled                       a draft token is accepted if the target sampled the same
-//   token (speculation/walk.h); the output does not depend on the drafts ratio, traversal
-//   compare target and draft probabilities (rejection/accept.h); the output has the target's
-//   distribution lenience, pareto, uniform, typical    accept more, at a declared distance from the
-//   target's distribution (rejection/accept_biased.h)
+//   greedy, coupled     a draft token is accepted if the target sampled the same token
+//                       (speculation/walk.h); the output does not depend on the drafts
+//   ratio, traversal    compare target and draft probabilities (rejection/accept.h); the output
+//                       has the target's distribution
+//   lenience, pareto, uniform, typical
+//                       accept more, at a declared distance from the target's distribution
+//                       (rejection/accept_biased.h)
 //
 // All rules from `ratio` on are the "ratio family": their drafts are sampled, and each tree carries
 // the distributions that it was sampled from.
@@ -74,20 +76,23 @@ enum class Finish : uint8_t { none, stop, length, cancelled, error };
 
 // What became of a sequence's draft nodes since its epoch began, as numbers of nodes:
 //
-//   received = accepted + rejected + unreached + trimmed + late + stale + invalid + held
+//   received = accepted + rejected + unreached + trimmed + late + stale + invalid + merged + held
 //
-//   accepted, rejected    verified
-//   unreached             below a rejected node, or behind a stop token or the length limit
-//   trimmed               cut before the pass: gains less than its row costs, or is beyond the
-//   step's rows, the tuning, the model's context or the cache's room late                  for an
-//   older round, or arrived after the step of their round had begun, or after the sequence had
-//   finished stale                 their fence does not match otherwise, they were not asked for,
-//   or their round had an answer already; or they were parked or held, and never verified invalid
-//   no valid tree held                  arrived, not settled yet
+//   accepted, rejected   verified
+//   unreached            below a rejected node, or behind a stop token or the length limit
+//   trimmed              cut before the pass: they gain less than their rows cost, or are beyond
+//                        the step's rows, the tuning, the model's context or the cache's room
+//   late                 for an older round, or arrived after the step of their round had begun, or
+//                        after the sequence had finished
+//   stale                their fence does not match otherwise, they were not asked for, or their
+//                        round had an answer already; or they were held and never verified
+//   invalid              no valid tree
+//   merged               guessed for the same round by another drafter, too, whose nodes count
+//   held                 arrived, not settled yet
 struct SpeculationReport {
   uint32_t steps = 0;     // verify steps that emitted at least one token
   uint32_t received = 0;  // draft nodes that reached the verifier
-  uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, held = 0;
+  uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, merged = 0, held = 0;
   float spent = 0;             // total variation that a biased rule spent, summed over the emitted tokens
   uint32_t cached_tokens = 0;  // prompt tokens that were in the prefix cache when the sequence began
   bool operator==(const SpeculationReport&) const = default;

@@ -25,6 +25,9 @@ struct GenerationSpec {
   uint32_t choice = 0;  // index among the `n` choices of the request
   Acceptance acceptance;
 
+  // Whose earlier answers may help to draft. Never changes a token.
+  TenantId tenant = kNoTenant;
+
   // What ends the output, and what is reported with each token.
   int32_t output_max = 0;               // most tokens after the prompt, over all epochs
   std::vector<TokenId> stop_ids;        // emitting one of these ends the sequence with Finish::stop; it is sent too
@@ -38,8 +41,8 @@ struct GenerationSpec {
   bool operator==(const GenerationSpec&) const = default;
 };
 
-// The part that a drafter needs: all that determines the next token. The other fields get their
-// defaults.
+// The part that a drafter needs: all that determines the next token, and the tenant. The other
+// fields get their defaults.
 inline GenerationSpec drafter_part(GenerationSpec spec) {
   spec.output_max = 0;
   spec.stop_ids.clear();

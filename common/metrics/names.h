@@ -127,6 +127,11 @@ inline constexpr MetricName kVerifierPrefixTokens{"slipstream_verifier_prefix_to
                                                   "Tokens found in the prefix cache and not computed."};
 inline constexpr MetricName kVerifierPrefixesEvicted{"slipstream_verifier_prefix_evictions_total",
                                                      "Blocks that the prefix cache gave up because room was needed."};
+inline constexpr MetricName kVerifierLookUpTokens{"slipstream_verifier_lookup_tokens",
+                                                  "Tokens of earlier answers that the resident look-up has memory for now."};
+inline constexpr MetricName kVerifierLookUpForgotten{
+    "slipstream_verifier_lookup_tenants_forgotten_total",
+    "Tenants whose earlier answers the resident look-up forgot for want of memory."};
 inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_tokens_total", "Prompt tokens taken on."};
 inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
 // Verifier: peers.
@@ -153,6 +158,10 @@ inline constexpr MetricName kDrafterPrefixTokens{
     "slipstream_drafter_prefix_tokens_total", "Tokens whose K and V the prefix cache had, and which were not computed again."};
 inline constexpr MetricName kDrafterEvictions{
     "slipstream_drafter_evictions_total", "Sequences whose cache went to others; computed again when a draft is asked for."};
+inline constexpr MetricName kDrafterLookUpTokens{"slipstream_drafter_lookup_tokens",
+                                                 "Tokens of earlier answers that look-up has memory for now."};
+inline constexpr MetricName kDrafterLookUpForgotten{"slipstream_drafter_lookup_tenants_forgotten_total",
+                                                    "Tenants whose earlier answers look-up forgot for want of memory."};
 // Drafter: sequences.
 inline constexpr MetricName kDrafterAdvances{"slipstream_drafter_advances_total",
                                              "Advances by outcome: applied, stale, resync, busy, leaving, invalid."};

@@ -4,15 +4,18 @@
 //
 //   start     kFirstNodes nodes, which cost a step next to nothing
 //   account   kBalanceFirst tokens; each verified tree adds the tokens that it won and takes what
-//   its rows cost (its nodes times their price), up to kBalanceMost success   a node accepted, and
-//   the account is not overdrawn: draft again at once, halve the gap; 1/kGrowthShare of the tree
-//   accepted: double the nodes failure   the tree was late, the account is overdrawn, or
-//   kFruitlessMost verified trees in a row brought nothing: plain steps before the next draft, 4,
-//   8, ... kProbeGapSteps, from kFailuresBeforeBackoff in a row on nothing   of a verified tree was
-//   accepted: halve the nodes empty     an on-time tree of which no node is verified is no failure;
-//   after every kEmptiesBeforeBackoff in a row: plain steps before the next draft, 1, 2, ...
-//   kEmptyGapSteps budget    never more nodes than pay for themselves (engine/row_budget.h); where
-//   none pays, or none was verified for kProbeGapSteps steps, the next draft probes with one node
+//             its rows cost (its nodes times their price), up to kBalanceMost
+//   success   a node accepted, and the account is not overdrawn: draft again at once, halve the
+//             gap; 1/kGrowthShare of the tree accepted: double the nodes
+//   failure   the tree was late, the account is overdrawn, or kFruitlessMost verified trees in a
+//             row brought nothing: from kFailuresBeforeBackoff in a row on, plain steps before the
+//             next draft, 4, 8, ... kProbeGapSteps
+//   nothing   of a verified tree was accepted: halve the nodes
+//   empty     an on-time tree of which no node is verified is no failure; after every
+//             kEmptiesBeforeBackoff in a row: plain steps before the next draft, 1, 2, ...
+//             kEmptyGapSteps
+//   budget    never more nodes than pay for themselves (engine/row_budget.h); where none pays, or
+//             none was verified for kProbeGapSteps steps, the next draft probes with one node
 //
 // A success halves the gap instead of clearing it. So a drafter that is right only now and then
 // stays rare, and one that has become good is back after a few steps. Pure.
@@ -37,6 +40,13 @@ inline constexpr int kGrowthShare = 4;  // the tree doubles if at least 1/kGrowt
 
 class DraftBackoff {
  public:
+  // For a drafter that brought next to nothing elsewhere: begins as after many empty trees.
+  static DraftBackoff rare() {
+    DraftBackoff backoff;
+    backoff.empty_gap_ = backoff.plain_steps_left_ = kEmptyGapSteps;
+    return backoff;
+  }
+
   // Whether the sequence asks for a draft for its next step, and of how many nodes at most.
   bool wants_draft() const { return plain_steps_left_ == 0 && (affordable_ > 0 || probes()); }
   int nodes_max() const { return std::clamp(affordable_, 1, nodes_); }
@@ -51,8 +61,8 @@ class DraftBackoff {
   // Call one of these after every step of the sequence.
   void plain_step();  // no draft was asked for
   // A draft was asked for. A tree that came late or not at all: verified_nodes = 0, late = true.
-  // price: tokens that each node cost.
-  void drafted_step(int verified_nodes, int accepted_nodes, bool late, double price);
+  // price: tokens that each node cost. Returns whether that was a failure.
+  bool drafted_step(int verified_nodes, int accepted_nodes, bool late, double price);
 
  private:
   int nodes_ = kFirstNodes;

@@ -1,7 +1,6 @@
 #include "common/speculation/ngram_counts.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -55,28 +54,44 @@ void NgramCounts::append(std::span<const TokenId> tokens) {
   }
 }
 
-std::vector<Ranked> NgramCounts::guess(std::span<const TokenId> path) const {
-  std::array<TokenId, kNgramMax> context{};  // the newest token first
-  int length = 0;
-  for (size_t i = path.size(); i > 0 && length < kNgramMax; --i) context[static_cast<size_t>(length++)] = path[i - 1];
-  for (Index i = size_; i > oldest() && length < kNgramMax; --i) context[static_cast<size_t>(length++)] = at(i - 1);
+NgramContext NgramCounts::context(std::span<const TokenId> path) const {
+  NgramContext context;
+  const auto add = [&](TokenId token) { context.tokens[static_cast<size_t>(context.length++)] = token; };
+  for (size_t i = path.size(); i > 0 && context.length < kNgramMax; --i) add(path[i - 1]);
+  for (Index i = size_; i > oldest() && context.length < kNgramMax; --i) add(at(i - 1));
+  return context;
+}
 
+std::vector<TokenId> NgramCounts::tail(int32_t n) const {
+  std::vector<TokenId> tokens;
+  for (Index i = size_ - std::min(static_cast<Index>(n), size_ - oldest()); i < size_; ++i) tokens.push_back(at(i));
+  return tokens;
+}
+
+float NgramCounts::count(const NgramContext& context, int n, uint64_t hash, std::vector<Ranked>& counts) const {
+  float total = 0;
+  Index behind = newest(hash, n);
+  for (int looked_at = 0; looked_at < kLookedAtMax && total < kOccurrencesMax && held(behind, n); ++looked_at) {
+    bool equal = behind < size_;  // the end of the text itself is followed by nothing
+    for (int i = 0; equal && i < n; ++i)
+      equal = at(behind - static_cast<Index>(i) - 1) == context.tokens[static_cast<size_t>(i)];
+    if (equal) {
+      if (at(behind) != kTextEnd) ++entry(counts, at(behind));
+      ++total;
+    }
+    behind = before(behind, n);
+  }
+  return total;
+}
+
+std::vector<Ranked> guess(const NgramContext& context, std::span<const NgramCounts* const> texts) {
   std::vector<Ranked> guesses, counts;
   uint64_t hash = 0;
-  for (int n = 1; n <= length; ++n) {
-    hash = longer(hash, context[static_cast<size_t>(n) - 1]);
+  for (int n = 1; n <= context.length; ++n) {
+    hash = longer(hash, context.tokens[static_cast<size_t>(n) - 1]);
     counts.clear();
     float total = 0;
-    Index behind = newest(hash, n);
-    for (int looked_at = 0; looked_at < kLookedAtMax && total < kOccurrencesMax && held(behind, n); ++looked_at) {
-      bool equal = behind < size_;  // the end of the text itself is followed by nothing
-      for (int i = 0; equal && i < n; ++i) equal = at(behind - static_cast<Index>(i) - 1) == context[static_cast<size_t>(i)];
-      if (equal) {
-        ++entry(counts, at(behind));
-        ++total;
-      }
-      behind = before(behind, n);
-    }
+    for (const NgramCounts* text : texts) total += text->count(context, n, hash, counts);
     if (total == 0) break;
     for (Ranked& guess : guesses) guess.confidence *= kNgramPrior / (total + kNgramPrior);
     for (const Ranked& count : counts) entry(guesses, count.token) += count.confidence / (total + kNgramPrior);

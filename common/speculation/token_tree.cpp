@@ -118,6 +118,12 @@ std::vector<int32_t> TokenTree::keep(std::span<const int32_t> nodes) {
   return stayed;
 }
 
+TokenTree TokenTree::with_survivals(std::span<const float> survivals) const {
+  TokenTree tree = *this;
+  for (size_t node = 0; node < nodes_.size(); ++node) tree.nodes_[node].survival = survivals[node];
+  return tree;
+}
+
 std::vector<int32_t> best_first(std::span<const float> values) {
   std::vector<int32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);

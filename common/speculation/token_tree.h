@@ -1,7 +1,8 @@
 // A draft tree: the tokens that a drafter guesses behind the last emitted token of a sequence.
 //
-//   root (last emitted token, kRoot)     nodes() = {A, parent kRoot}, {B, parent kRoot}, {C, parent
-//   0} +- A - C +- B
+//   root (last emitted token)     nodes() = {A, parent kRoot}, {B, parent kRoot}, {C, parent 0}
+//    +- A - C
+//    +- B
 //
 // Invariants of a TokenTree that came out of make():
 //   1. It has at most kTreeNodesMax nodes and is at most kTreeDepthMax deep.
@@ -53,6 +54,9 @@ class TokenTree {
   // Cuts all nodes but these, which may be in any order. Returns as trim() does. REQUIRES: the
   // parent of a node that is kept is kept.
   std::vector<int32_t> keep(std::span<const int32_t> nodes);
+  // The same nodes with other survivals, [size()]. REQUIRES: they fall from a parent to its
+  // children.
+  TokenTree with_survivals(std::span<const float> survivals) const;
 
  private:
   std::vector<TreeNode> nodes_;

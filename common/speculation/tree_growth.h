@@ -8,8 +8,10 @@
 //   4. tree() is the best nodes_max candidates, ordered by survival.
 //
 //   TreeGrowth growth(rule);
-//   while (!growth.frontier().empty()) growth.add(<candidates of each row of the frontier, by a
-//   forward pass>); TokenTree tree = growth.tree();
+//   while (!growth.frontier().empty()) {
+//     growth.add(<candidates of each row of the frontier, by a forward pass>);
+//   }
+//   TokenTree tree = growth.tree();
 //
 // A child's survival is at most its parent's. So a node outside the best nodes_max has no child
 // among them, and the tree is exactly what forwarding every node would give. Survivals alone decide

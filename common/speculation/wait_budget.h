@@ -6,8 +6,10 @@
 //
 //   computed   how long the step computed
 //   saved      steps that its accepted nodes saved each sequence, on average: an accepted node
-//   saves one waited     how long the step stood ready and waited most       kWaitCreditMax (more
-//   at a larger share), or kWaitCreditSteps mean steps if that is longer
+//              saves one
+//   waited     how long the step stood ready and waited
+//   most       kWaitCreditMax (more at a larger share), or kWaitCreditSteps mean steps if that is
+//              longer
 //
 // Whatever drafters do (they may be silent, or answer with empty or useless trees just before each
 // deadline), waiting costs at most that share of the time computed, and the first credit once.

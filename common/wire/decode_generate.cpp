@@ -68,6 +68,7 @@ SpeculationReport read(schema::Report::Reader from) {
           .late = from.getLate(),
           .stale = from.getStale(),
           .invalid = from.getInvalid(),
+          .merged = from.getMerged(),
           .held = from.getHeld(),
           .spent = from.getSpent(),
           .cached_tokens = from.getCachedTokens()};

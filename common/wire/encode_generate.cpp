@@ -77,6 +77,7 @@ void write(schema::Report::Builder to, const SpeculationReport& report) {
   to.setLate(report.late);
   to.setStale(report.stale);
   to.setInvalid(report.invalid);
+  to.setMerged(report.merged);
   to.setHeld(report.held);
   to.setSpent(report.spent);
   to.setCachedTokens(report.cached_tokens);

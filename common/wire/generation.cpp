@@ -85,6 +85,7 @@ void write_drafter_part(Builder to, const GenerationSpec& spec) {
   to.setSeed(spec.seed);
   to.setPromptLength(spec.prompt_length);
   to.setChoice(spec.choice);
+  to.setTenant(spec.tenant);
   write(to.initAcceptance(), spec.acceptance);
   write(to.initSampling(), spec.sampling);
   // Most requests have none. An absent part reads as the defaults.
@@ -96,7 +97,8 @@ Result<GenerationSpec> read_drafter_part(Reader from) {
   GenerationSpec spec{.prompt_length = from.getPromptLength(),
                       .sampling = read(from.getSampling()),
                       .seed = from.getSeed(),
-                      .choice = from.getChoice()};
+                      .choice = from.getChoice(),
+                      .tenant = from.getTenant()};
   TRY(spec.acceptance, read(from.getAcceptance()));
   TRY(spec.logits_params, read(from.getLogitsParams()));
   return spec;

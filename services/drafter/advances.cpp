@@ -155,9 +155,7 @@ void Drafter::State::on(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
     effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message), true});
   } else {
     worker.computed(Time(event.result->draft_us));
-    const MethodWork& work = event.result->work;
-    counters.passes = work.passes, counters.rows = work.rows;
-    counters.prefix_tokens = work.prefix_tokens, counters.evictions = work.evictions;
+    counters.work = event.result->work;
     if (!event.job.asks.empty()) counters.draft_seconds.observe(event.result->draft_us * 1e-6);
   }
   const uint32_t draft_us = event.result ? event.result->draft_us : 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/base/histogram.h"
+#include "common/drafting/method.h"
 #include "common/worker/worker.h"
 
 namespace slipstream {
@@ -33,8 +34,8 @@ struct DrafterCounters {
   uint64_t live = 0, tokens_held = 0, verifiers = 0;                          // gauges
 
   uint64_t jobs = 0, failed_jobs = 0;
-  uint64_t passes = 0, rows = 0, prefix_tokens = 0, evictions = 0;  // MethodWork, if the method has a model
-  uint64_t attached = 0, attach_refused = 0;                        // answers to Attach
+  MethodWork work;                            // of the method
+  uint64_t attached = 0, attach_refused = 0;  // answers to Attach
   WorkerCounters worker;
 
   // Faults of peers.

@@ -16,10 +16,12 @@ void add_drafts(const DrafterCounters& c, Exposition& page) {
   page.counter(kDrafterNodes, d(c.nodes_discarded), {{"fate", "discarded"}});
   page.histogram(kDrafterDraftSeconds, c.draft_seconds);
   page.counter(kDrafterFailedJobs, d(c.failed_jobs));
-  page.counter(kDrafterPasses, d(c.passes));
-  page.counter(kDrafterPassRows, d(c.rows));
-  page.counter(kDrafterPrefixTokens, d(c.prefix_tokens));
-  page.counter(kDrafterEvictions, d(c.evictions));
+  page.counter(kDrafterPasses, d(c.work.passes));
+  page.counter(kDrafterPassRows, d(c.work.rows));
+  page.counter(kDrafterPrefixTokens, d(c.work.prefix_tokens));
+  page.counter(kDrafterEvictions, d(c.work.evictions));
+  page.gauge(kDrafterLookUpTokens, d(c.work.remembered_tokens));
+  page.counter(kDrafterLookUpForgotten, d(c.work.forgotten_tenants));
 }
 
 void add_sequences(const DrafterCounters& c, Exposition& page) {

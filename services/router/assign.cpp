@@ -30,8 +30,9 @@ void Router::State::count_rule(const LiveRequest& request) {
 
 Tuning Router::State::tuning_for(const LiveRequest& request) const {
   Tuning tuning = config.tuning;
-  tuning.nodes_max = std::min(tuning.nodes_max, request.submit.speculation.nodes_max);
-  tuning.depth_max = std::min(tuning.depth_max, request.submit.speculation.depth_max);
+  const auto& speculation = request.submit.speculation;
+  tuning.nodes_max = speculation.enabled ? std::min(tuning.nodes_max, speculation.nodes_max) : 0;
+  tuning.depth_max = std::min(tuning.depth_max, speculation.depth_max);
   return tuning;
 }
 

@@ -15,6 +15,7 @@ SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
           .late = a.late + b.late,
           .stale = a.stale + b.stale,
           .invalid = a.invalid + b.invalid,
+          .merged = a.merged + b.merged,
           .held = a.held + b.held,
           .spent = a.spent + b.spent,
           .cached_tokens = std::max(a.cached_tokens, b.cached_tokens)};

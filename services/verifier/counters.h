@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/histogram.h"
+#include "common/drafting/method.h"
 #include "common/engine/cost_model.h"
 #include "common/speculation/reliability.h"
 #include "common/worker/worker.h"
@@ -33,6 +34,7 @@ struct VerifierCounters {
   uint64_t blocks_kept = 0;        // gauge: by the prefix cache, maybe in use besides
   uint64_t prefix_tokens = 0;      // found there and not computed
   uint64_t prefixes_evicted = 0;   // blocks of it, for want of room
+  MethodWork resident;             // of the resident method
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0, backed_off_rounds = 0;
@@ -44,7 +46,7 @@ struct VerifierCounters {
   double node_price = 0;                   // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
-  uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0;
+  uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0, links_refused = 0;
   WorkerCounters worker;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
   StepTimes step_cost{};                                   // gauge: as the cost model has it now

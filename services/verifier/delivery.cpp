@@ -16,6 +16,7 @@ SpeculationReport report_of(const VerifierSequence& sequence) {
           .late = of(Fate::late),
           .stale = of(Fate::stale),
           .invalid = of(Fate::invalid),
+          .merged = of(Fate::merged),
           .held = of(Fate::held),
           .spent = sequence.output.spent,
           .cached_tokens = sequence.output.cached_tokens};

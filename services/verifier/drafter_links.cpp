@@ -28,19 +28,40 @@ DrafterLink* DrafterLinks::find(const DrafterRef& ref) {
   return link == links_.end() ? nullptr : &*link;
 }
 
-void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequences& sequences, Effects& effects) {
+void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequences& sequences, Time now, Effects& effects) {
+  const auto named = [&](const DrafterLink& link) {
+    return names(sequence, link.endpoint) ||
+           std::ranges::any_of(sequences, [&](const auto& other) { return names(*other, link.endpoint); });
+  };
+  for (DrafterLink& link : links_) {
+    if (named(link)) link.named_at = now;
+  }
   std::erase_if(links_, [&](const DrafterLink& link) {
-    const bool named = names(sequence, link.endpoint) ||
-                       std::ranges::any_of(sequences, [&](const auto& other) { return names(*other, link.endpoint); });
-    if (link.attached || link.quarantined || named) return false;
-    effects.push_back(Disconnect{link.peer});
+    const bool stays = link.attached || (link.quarantined && now - link.named_at < kQuarantine);
+    if (stays || named(link)) return false;
+    if (!link.quarantined) effects.push_back(Disconnect{link.peer});
     return true;
   });
   for (const DrafterRef& ref : sequence.drafting.drafters) {
-    if (find(ref) != nullptr || links_.size() >= static_cast<size_t>(kDrafterLinksMax)) continue;
-    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = ref.endpoint});
+    if (find(ref) != nullptr) continue;
+    if (links_.size() >= static_cast<size_t>(kDrafterLinksMax) && !close_idle(named, effects)) {
+      ++counters_.links_refused;
+      continue;
+    }
+    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = ref.endpoint, .named_at = now});
     effects.push_back(Connect{links_.back().peer, ref.endpoint});
   }
+}
+
+// Closes the link that no sequence has named for the longest time.
+template <class Named>
+bool DrafterLinks::close_idle(const Named& named, Effects& effects) {
+  const auto idle =
+      std::ranges::min_element(links_, {}, [&](const DrafterLink& link) { return named(link) ? Time::max() : link.named_at; });
+  if (idle == links_.end() || named(*idle)) return false;
+  if (!idle->quarantined) effects.push_back(Disconnect{idle->peer});
+  links_.erase(idle);
+  return true;
 }
 
 void DrafterLinks::up(Peer peer, Time now, Effects& effects) {

@@ -16,6 +16,7 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
+inline constexpr Time kQuarantine = std::chrono::minutes(10);            // since a sequence last named the drafter
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 
@@ -32,7 +33,9 @@ struct DrafterLink {
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
   int strikes = 0;
-  Calibration calibration;  // what the survivals of its trees are worth
+  double tree_gain = kTreeGainFirst;  // tokens that a tree of it won lately, over all sequences
+  Time named_at{};                    // when a sequence last named it
+  Calibration calibration;            // what the survivals of its trees are worth
 };
 
 class DrafterLinks {
@@ -43,9 +46,11 @@ class DrafterLinks {
   DrafterLinks(const VerifierConfig& config, VerifierCounters& counters, uint64_t first_peer)
       : config_(config), counters_(counters), next_peer_(first_peer) {}
 
-  // Opens links to the drafters that `sequence` names, at most kDrafterLinksMax in all. Closes
-  // links that are not attached and that no sequence names.
-  void open(const VerifierSequence& sequence, const VerifierSequences& sequences, Effects& effects);
+  // Opens links to the drafters that `sequence` names, at most kDrafterLinksMax in all. Of the
+  // links that no sequence names, closes those that are not attached, forgets those that were
+  // quarantined kQuarantine ago, and where there are too many closes the one that was idle longest.
+  // A drafter for which there is no room is counted.
+  void open(const VerifierSequence& sequence, const VerifierSequences& sequences, Time now, Effects& effects);
 
   // Null: there is no such link.
   DrafterLink* find(Peer peer);
@@ -67,6 +72,8 @@ class DrafterLinks {
 
  private:
   void ask(DrafterLink& link, Time now, Effects& effects);
+  template <class Named>
+  bool close_idle(const Named& named, Effects& effects);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;

@@ -34,9 +34,10 @@ enum class Fate : uint8_t {
   trimmed,    // cut before the pass, as above
   late,       // it came after its round had gone on without it
   stale,      // unused, as above
-  invalid     // its tree breaks an invariant of trees
+  invalid,    // its tree breaks an invariant of trees
+  merged      // another drafter had guessed the same for this round: one node stands for both
 };
-inline constexpr size_t kFates = 8;
+inline constexpr size_t kFates = 9;
 
 class NodeFates {
  public:

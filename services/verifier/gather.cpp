@@ -69,10 +69,11 @@ class Gathering {
     return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
   }
 
-  // No more nodes than the sequence may use now (tuning, back-off, row budget), and none at all if
-  // the tree would reach past the model's context (rounds.cpp does not ask for one that does).
+  // No more nodes than the sequence may use now, and none at all if the tree would reach past the
+  // model's context (rounds.cpp does not ask for one that does).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
-    return sequence.context.root() + tree.depth() < limits_.context_max ? sequence.drafting.nodes_max() : 0;
+    if (sequence.context.root() + tree.depth() >= limits_.context_max) return 0;
+    return sequence.timing().keeps_budget ? sequence.drafting.nodes_max() : sequence.drafting.tuning.nodes_max;
   }
 
   void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {

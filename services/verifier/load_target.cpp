@@ -58,8 +58,9 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
 void log_ready(const VerifierConfig& config, const VerifierOptions& options, const LanguageModel& model) {
   const WorkerProcess& process = config.process;
   log_info(
-      "id {:016x}, pid {}: {} on {} threads, context {} (the model's: {}), cache {} tokens in {} MB, routers {}, metrics at {}",
-      process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), config.context_max,
+      "id {:016x}, pid {}: {} on {} threads, resident method {}, context {} (the model's: {}), cache {} tokens in {} MB, "
+      "routers {}, metrics at {}",
+      process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident, config.context_max,
       model.config().context_max, config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000,
       fmt::join(process.routers, " "), process.metrics_endpoint);
   const auto ms = [&](int32_t behind) {

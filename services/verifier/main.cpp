@@ -1,8 +1,11 @@
 // slipstream-verifier: owns the target model and the truth of every sequence it is given.
 // Constructs, connects, runs.
 #include <chrono>
+#include <memory>
 #include <utility>
 
+#include "common/base/names.h"
+#include "common/drafting/ngram.h"
 #include "common/service/service_main.h"
 #include "common/service/worker_service.h"
 #include "services/verifier/drain.h"
@@ -13,6 +16,10 @@
 
 namespace slipstream {
 namespace {
+
+std::unique_ptr<Method> resident(const VerifierOptions& options) {
+  return options.resident == kNoMethod ? nullptr : std::make_unique<NgramMethod>(look_up_of(options.look_up));
+}
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(const WorkerService service, WorkerService::open({.name = "verifier",
@@ -25,7 +32,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
   const std::chrono::milliseconds grace(options.drain_ms);
   WorkerParts<Verifier, VerifyPlan, StepOutput> parts{
-      .make = [&](const WorkerPlace& at) { return Verifier(config(at)); },
+      .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options)); },
       .work = [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target.model, plan, scratch); },
       .numerics_id = target.model.numerics_id(),
       .add_start_metrics = [&](Exposition& page) { add_load_metrics(target.load, page); },

@@ -13,7 +13,7 @@ using namespace metric;
 
 constexpr std::pair<Fate, const char*> kFinalFates[] = {
     {Fate::accepted, "accepted"}, {Fate::rejected, "rejected"}, {Fate::unreached, "unreached"}, {Fate::trimmed, "trimmed"},
-    {Fate::late, "late"},         {Fate::stale, "stale"},       {Fate::invalid, "invalid"}};
+    {Fate::late, "late"},         {Fate::stale, "stale"},       {Fate::invalid, "invalid"},     {Fate::merged, "merged"}};
 static_assert(std::size(kFinalFates) == kFates - 1, "every fate but held has a row");
 
 double d(uint64_t count) { return static_cast<double>(count); }
@@ -81,6 +81,8 @@ void add_sequences(const VerifierCounters& c, Exposition& page) {
   page.gauge(kVerifierBlocksKept, d(c.blocks_kept));
   page.counter(kVerifierPrefixTokens, d(c.prefix_tokens));
   page.counter(kVerifierPrefixesEvicted, d(c.prefixes_evicted));
+  page.gauge(kVerifierLookUpTokens, d(c.resident.remembered_tokens));
+  page.counter(kVerifierLookUpForgotten, d(c.resident.forgotten_tenants));
   page.counter(kVerifierPromptTokens, d(c.prompt_tokens));
   page.counter(kVerifierOutputTokens, d(c.output_tokens));
 }
@@ -93,6 +95,7 @@ void add_peers(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierPeerFaults, d(c.unknown_tags), {{"kind", "unknown"}});
   page.counter(kVerifierPeerFaults, d(c.fenced), {{"kind", "fenced"}});
   page.counter(kVerifierPeerFaults, d(c.quarantined), {{"kind", "quarantined"}});
+  page.counter(kVerifierPeerFaults, d(c.links_refused), {{"kind", "too_many_drafters"}});
   page.counter(kVerifierPeerFaults, d(c.worker.duplicate_routers), {{"kind", "duplicate_router"}});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/speculation/merged_tree.h"
 #include "services/verifier/received_tree.h"
 
 namespace slipstream {
@@ -59,6 +60,7 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
   // A tree that is waited for alone is asked for only once the step that uses it could be the next.
   const bool timely = !waits_alone || sequence.decodes();
   const bool wanted = possible && timely && drafting.backoff.wants_draft();
+  if (worth && resident_.drafts_for(sequence)) draft_here(sequence);
   unpark(sequence, wanted);
   if (drafting.draft.answered) return;
   if (!wanted) {
@@ -66,6 +68,7 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
     return;
   }
   drafting.draft.asked = true;
+  drafting.draft.nodes_asked = drafting.nodes_max();
   drafting.draft.prefills = sequence.context.size() - drafting.drafter_holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafting.tuning.deadline_us);
   const Time wait = waits_alone ? config_.sampled_wait : drafting.draft.prefills ? std::min(patience, kPrefillWait) : patience;
@@ -81,9 +84,6 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
   const std::span all(sequence.context.tokens());
   auto held = static_cast<size_t>(drafting.drafter_holds);
   PrefixHash& hash = drafting.drafter_prefix;
-  // A tree is no deeper than what can still be emitted, or than the model's context.
-  const int depth =
-      std::min(sequence.spec.output_max - sequence.context.output() - 1, config_.context_max - 1 - sequence.context.root());
   do {
     const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
     Advance message{.fence = {.sequence = sequence.identity.id,
@@ -96,8 +96,8 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
                     .tuning = drafting.tuning,
                     .info = std::nullopt};
     message.tuning.threshold = std::min(message.tuning.threshold, drafting.threshold);
-    message.tuning.nodes_max = static_cast<uint16_t>(drafting.nodes_max());
-    message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth, 0, int{message.tuning.depth_max}));
+    message.tuning.nodes_max = static_cast<uint16_t>(drafting.draft.nodes_asked);
+    message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = drafter_part(sequence.spec);
     effects.push_back(To<Advance>{drafting.drafter, std::move(message)});
     hash.add(chunk);
@@ -106,15 +106,91 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
   drafting.drafter_holds = static_cast<int32_t>(held);
 }
 
-// What became of each node is counted, and changes what this drafter's survivals mean.
-void Rounds::learn(DrafterLink& link, const TokenTree& verified, std::span<const int32_t> path) {
-  const std::vector<float> predicted = chances(link.calibration, verified);
-  Reliability& reliability = reliability_of(counters_.methods, link.method);
-  for (int32_t node = 0; node < verified.size(); ++node) {
-    const bool accepted = std::ranges::find(path, node) != path.end();
-    reliability.verified(predicted[static_cast<size_t>(node)], accepted);
-    link.calibration.verified(verified.nodes()[static_cast<size_t>(node)].survival, verified.depth(node), accepted);
+// Null: the sequence's drafter has gone.
+const Calibration* Rounds::calibration_of(const VerifierSequence& sequence, bool resident) const {
+  if (resident) return &resident_.calibration();
+  const DrafterLink* link = links_.find(sequence.drafting.drafter);
+  return link == nullptr ? nullptr : &link->calibration;
+}
+
+// A tree is no deeper than what can still be emitted, or than the model's context.
+int Rounds::depth_left(const VerifierSequence& sequence) const {
+  return std::min(sequence.spec.output_max - sequence.context.output() - 1, config_.context_max - 1 - sequence.context.root());
+}
+
+// Where no survival has the chance that pays, nothing is drafted but probes.
+void Rounds::draft_here(VerifierSequence& sequence) {
+  SequenceDrafting& drafting = sequence.drafting;
+  const float least = resident_.calibration().survival_of(drafting.price);
+  if (least > 1 && !drafting.probes(true)) return;
+  const Tuning& tuning = drafting.tuning;
+  const StopRule rule{.nodes_max = std::min<int>(tuning.nodes_max, kTreeNodesMax),
+                      .depth_max = std::clamp(depth_left(sequence), 0, int{tuning.depth_max}),
+                      .threshold = drafting.probes(true) ? 1.0F : std::min(tuning.threshold, 1.0F - least)};
+  TokenTree tree = resident_.draft(sequence, rule);
+  sequence.fates.arrive(static_cast<size_t>(tree.size()));
+  merge_in(sequence, {.resident = true, .tree = std::move(tree)});
+}
+
+// The nodes of `source` are held already.
+void Rounds::merge_in(VerifierSequence& sequence, DraftSource source) {
+  DraftRound& draft = sequence.drafting.draft;
+  const Calibration* calibration = calibration_of(sequence, source.resident);
+  const std::vector<float> gains = chances(calibration == nullptr ? Calibration() : *calibration, source.tree);
+  MergedTree merged = merge(draft.tree.tokens(), source.tree.with_survivals(gains));
+  sequence.fates.settle(static_cast<size_t>(merged.shared), Fate::merged);
+  sequence.fates.settle(static_cast<size_t>(merged.cut), Fate::trimmed);
+  draft.tree = DraftTree(std::move(merged.tree));
+  draft.sources.push_back(std::move(source));
+}
+
+// Of each source that probes, its likeliest first token.
+std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
+  const DraftRound& draft = sequence.drafting.draft;
+  std::vector<int32_t> nodes;
+  for (const DraftSource& source : draft.sources) {
+    if (!sequence.drafting.probes(source.resident) || source.tree.empty()) continue;
+    const TreeNode& best = *std::ranges::max_element(
+        source.tree.nodes(), {}, [](const TreeNode& node) { return node.parent == kRoot ? node.survival : -1; });
+    if (const int node = draft.tree.tokens().child(kRoot, best.token); node >= 0) nodes.push_back(node);
   }
+  return nodes;
+}
+
+// What became of each node is counted, and changes what the survivals of its sources mean. Returns
+// what the sequence's drafter alone had guessed.
+Rounds::Own Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
+  const std::vector<DraftSource>& sources = sequence.drafting.draft.sources;
+  std::vector<int> guessed_by(static_cast<size_t>(verified.size()), 0);
+  std::vector<std::vector<int32_t>> at;  // [sources] of each node of the source, in `verified`
+  for (const DraftSource& source : sources) {
+    for (const int32_t node : at.emplace_back(places(source.tree, verified))) {
+      if (node >= 0) ++guessed_by[static_cast<size_t>(node)];
+    }
+  }
+  Own own;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto& [resident, tree] = sources[i];
+    DrafterLink* link = links_.find(sequence.drafting.drafter);
+    if (!resident && link == nullptr) continue;
+    Calibration& calibration = resident ? resident_.calibration() : link->calibration;
+    Reliability& reliability = reliability_of(counters_.methods, resident ? resident_.name() : link->method);
+    const std::vector<float> predicted = chances(calibration, tree);
+    for (int32_t node = 0; node < tree.size(); ++node) {
+      const int32_t there = at[i][static_cast<size_t>(node)];
+      if (there < 0) continue;  // it was cut
+      const bool accepted = std::ranges::find(path, there) != path.end();
+      reliability.verified(predicted[static_cast<size_t>(node)], accepted);
+      calibration.verified(tree.nodes()[static_cast<size_t>(node)].survival, tree.depth(node), accepted);
+      if (resident) {
+        sequence.drafting.resident_unverified = 0;
+      } else if (guessed_by[static_cast<size_t>(there)] == 1) {
+        ++own.verified;
+        own.accepted += accepted ? 1 : 0;
+      }
+    }
+  }
+  return own;
 }
 
 void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
@@ -123,29 +199,33 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
   const bool late = draft.asked && (!draft.answered || draft.late);
   const bool given_up = sequence.timing().waits_alone && draft.asked && !draft.answered;
   counters_.sampled_given_up += given_up ? 1 : 0;
-  if (DrafterLink* link = links_.find(drafting.drafter); link != nullptr && !is_sampled(sequence.spec.acceptance.rule)) {
-    learn(*link, verified, path);
-  }
+  if (resident_.drafts_for(sequence)) ++drafting.resident_unverified;
+  const Own own = is_sampled(sequence.spec.acceptance.rule)
+                      ? Own{.verified = verified.size(), .accepted = static_cast<int>(path.size())}
+                      : learn(sequence, verified, path);
   if (!draft.asked || (late && draft.prefills)) return drafting.backoff.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
-  const auto accepted = static_cast<int>(path.size());
-  drafting.backoff.drafted_step(verified.size(), accepted, late || draft.busy, drafting.price);
-  if (!late) drafting.tree_gain += (accepted - drafting.tree_gain) * kTreeGainWeight;
-  if (accepted > 0) drafting.patience = kPatienceFirst;
-  drafting.useless += late ? 1 : draft.busy ? 2 : -drafting.useless;
+  const bool failed = drafting.backoff.drafted_step(own.verified, own.accepted, late || draft.busy, drafting.price);
+  if (!late) {
+    drafting.tree_gain += (own.accepted - drafting.tree_gain) * kTreeGainWeight;
+    if (DrafterLink* link = links_.find(drafting.drafter))
+      link->tree_gain += (own.accepted - link->tree_gain) * kLinkGainWeight;
+  }
+  if (own.accepted > 0) drafting.patience = kPatienceFirst;
+  // In time and wrong is as bad as late; in time and empty is neither good nor bad.
+  if (failed) {
+    drafting.useless += draft.busy ? 2 : 1;
+  } else if (own.accepted > 0 || own.verified == 0) {
+    drafting.useless = 0;
+  }
   if (drafting.useless >= drafting.patience) pass_on(sequence);
-}
-
-std::vector<float> Rounds::gains(const VerifierSequence& sequence) const {
-  const DrafterLink* link = links_.find(sequence.drafting.drafter);
-  return chances(link == nullptr ? Calibration() : link->calibration, sequence.drafting.draft.tree.tokens());
 }
 
 // Where no survival has that chance, no node pays, and the back-off asks for probes only.
 void Rounds::set_price(VerifierSequence& sequence, float price) const {
   SequenceDrafting& drafting = sequence.drafting;
-  const DrafterLink* link = links_.find(drafting.drafter);
-  const float least = link == nullptr ? 0 : link->calibration.survival_of(price);
+  const Calibration* calibration = calibration_of(sequence, false);
+  const float least = calibration == nullptr ? 0 : calibration->survival_of(price);
   drafting.price = price;
   drafting.backoff.set_row_budget(least > 1 ? 0 : kTreeNodesMax);
   drafting.threshold = drafting.backoff.probes() || least > 1 ? 1.0F : 1.0F - least;
@@ -192,8 +272,14 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
     return links_.strike(event.peer, effects);
   }
   if (arrival == Arrival::ahead) return park(*sequence, std::move(message));
-  drafting.draft.tree = *std::move(tree);
   drafting.draft.answered = true;
+  if (sequence->timing().keeps_budget) {
+    drafting.draft.tree = *std::move(tree);
+    return;
+  }
+  tree->trim(drafting.draft.nodes_asked);
+  sequence->fates.settle(nodes - static_cast<size_t>(tree->size()), Fate::trimmed);
+  merge_in(*sequence, {.tree = tree->tokens()});
 }
 
 void Rounds::park(VerifierSequence& sequence, Tree message) {
@@ -214,8 +300,7 @@ void Rounds::unpark(VerifierSequence& sequence, bool wanted) {
   if (!wanted || !reached) return sequence.fates.settle(parked.nodes.size(), Fate::stale);
   ++counters_.parked_used;
   drafting.draft.asked = drafting.draft.answered = true;
-  drafting.draft.tree =
-      DraftTree(*TokenTree::make(parked.nodes, config_.fingerprint.vocabulary));  // it was checked when it came
+  merge_in(sequence, {.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary)});  // it was checked when it came
 }
 
 void Rounds::resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects) {
@@ -255,8 +340,9 @@ DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
     leave(sequence, effects);
     drafting.drafter = link->peer;
     drafting.rate = {};
-    drafting.tree_gain = kTreeGainFirst;
-    drafting.backoff = {};  // what the last drafter was worth says nothing about this one
+    drafting.tree_gain = link->tree_gain;
+    const bool adds_nothing = resident_.drafts_for(sequence) && link->tree_gain < kTreeGainLeast;
+    drafting.backoff = adds_nothing ? DraftBackoff::rare() : DraftBackoff();
     drafting.useless = 0;
     set_held(sequence, 0);
     return link;
@@ -295,6 +381,7 @@ void Rounds::release(VerifierSequence& sequence, Effects& effects) {
   sequence.fates.settle(static_cast<size_t>(drafting.draft.tree.size()) + parked, Fate::stale);
   drafting.draft = {};
   drafting.parked.reset();
+  resident_.end(sequence);
   leave(sequence, effects);
 }
 

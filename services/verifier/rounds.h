@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "services/verifier/drafter_links.h"
+#include "services/verifier/resident.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -16,6 +17,11 @@ namespace slipstream {
 // is no failure when late.
 inline constexpr int32_t kPrefillTokens = 32;
 inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up is as quick, a model is not
+
+// Beside a resident method, a drafter whose trees lately won fewer tokens than this is asked rarely
+// by a new sequence, until a node that only it guessed is verified.
+inline constexpr double kTreeGainLeast = 0.05;
+inline constexpr double kLinkGainWeight = 1.0 / 64;  // of the newest tree
 
 // What a tree that arrives is to its sequence. The order of the checks is that of the table in
 // docs/design/WIRE.md, section 6.
@@ -35,20 +41,19 @@ class Rounds {
  public:
   using Effects = std::vector<VerifierEffect>;
 
-  Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links)
-      : config_(config), counters_(counters), links_(links) {}
+  Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links, Resident& resident)
+      : config_(config), counters_(counters), links_(links), resident_(resident) {}
 
-  // Starts the sequence's next round: asks for a tree if the back-off allows one and a drafter is
-  // there.
+  // Starts the sequence's next round: the resident method drafts, and a drafter is asked for a tree
+  // if the back-off allows one and it is there.
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
-  // back-off and the drafter, and what became of each node changes what the drafter's survivals
-  // mean. path: the accepted nodes.
+  // back-off and the drafter, and what became of each node changes what the survivals of those mean
+  // who guessed it. A drafter is worth what nobody else guessed. path: the accepted nodes.
   void end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
 
-  // [nodes] the probability that each node of the tree that the sequence holds is accepted. It
-  // falls from a parent to its children.
-  std::vector<float> gains(const VerifierSequence& sequence) const;
+  // The nodes of the tree that the sequence holds which are verified whatever they seem worth.
+  std::vector<int32_t> probes(const VerifierSequence& sequence) const;
   // The nodes that the sequence asks for next should gain at least this many tokens.
   void set_price(VerifierSequence& sequence, float price) const;
 
@@ -68,7 +73,15 @@ class Rounds {
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:
-  void learn(DrafterLink& link, const TokenTree& verified, std::span<const int32_t> path);
+  // Nodes that one source alone had guessed.
+  struct Own {
+    int verified = 0, accepted = 0;
+  };
+  const Calibration* calibration_of(const VerifierSequence& sequence, bool resident) const;
+  int depth_left(const VerifierSequence& sequence) const;
+  void draft_here(VerifierSequence& sequence);
+  void merge_in(VerifierSequence& sequence, DraftSource source);
+  Own learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
   DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
   void leave(VerifierSequence& sequence, Effects& effects);
   void pass_on(VerifierSequence& sequence);
@@ -79,6 +92,7 @@ class Rounds {
   const VerifierConfig& config_;
   VerifierCounters& counters_;
   DrafterLinks& links_;
+  Resident& resident_;
 };
 
 }  // namespace slipstream

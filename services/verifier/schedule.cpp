@@ -78,7 +78,8 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
     if (!sequence->decodes() && tree.empty()) continue;  // of a prompt that ends in this step the tree is there
     roots = roots.with(1, sequence->context.root());
     if (sequence->timing().keeps_budget || tree.empty()) continue;
-    const std::vector<float> gains = rounds_.gains(*sequence);
+    std::vector<float> gains;
+    for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
     const auto most = std::min<size_t>(gains.size(), sequence->drafting.tuning.nodes_max);
     holders.push_back(sequence);
     orders.push_back(best_first(gains));
@@ -88,11 +89,12 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   }
   const std::vector<int> kept = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < holders.size(); ++i) {
-    const int least = holders[i]->drafting.backoff.probes() ? 1 : 0;
     counters_.affordable_nodes.observe(kept[i]);
+    std::vector<int32_t> stay = rounds_.probes(*holders[i]);
+    stay.insert(stay.end(), orders[i].begin(), orders[i].begin() + kept[i]);
     DraftTree& tree = holders[i]->drafting.draft.tree;
     const auto before = static_cast<size_t>(tree.size());
-    tree.keep(std::span(orders[i]).first(static_cast<size_t>(std::max(kept[i], least))));
+    tree.keep(stay);
     holders[i]->fates.settle(before - static_cast<size_t>(tree.size()), Fate::trimmed);
   }
 }

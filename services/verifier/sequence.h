@@ -3,17 +3,21 @@
 //
 //   identity, spec   constant
 //   context          tokens and their place in the cache. gather.cpp reserves blocks (the cache may
-//   take another sequence's for that), settle.cpp commits the accepted path, step.cpp notes that a
-//   prompt's chunk is computed, sequences.cpp forgets the cache at the end fates            what
-//   became of its draft nodes. rounds.cpp (arrivals, late, stale, invalid), gather.cpp (trimmed),
-//   settle.cpp (accepted, rejected, unreached), step.cpp (stale if the step failed) drafting
-//   who drafts for it, and its running round. rounds.cpp; also sequences.cpp (what the router
-//   said), gather.cpp (takes draft.tree), schedule.cpp (prices; cuts draft.tree), step.cpp (rate)
+//                    take another sequence's for that), settle.cpp commits the accepted path,
+//                    step.cpp notes that a prompt's chunk is computed, sequences.cpp forgets the
+//                    cache at the end
+//   fates            what became of its draft nodes. rounds.cpp (arrivals, late, stale, invalid,
+//                    merged), gather.cpp and schedule.cpp (trimmed), settle.cpp (accepted, rejected,
+//                    unreached), step.cpp (stale if the step failed)
+//   drafting         who drafts for it, and its running round. rounds.cpp; also sequences.cpp (what
+//                    the router said), gather.cpp (takes draft.tree), schedule.cpp (prices; cuts
+//                    draft.tree), step.cpp (rate), resident.cpp (what it holds)
 //   output           what its tokens came with, and how it ended. settle.cpp; also gather.cpp
-//   (cached_tokens), step.cpp (a failed step), delivery.cpp (drops the logprobs that are acked)
+//                    (cached_tokens), step.cpp (a failed step), delivery.cpp (drops the logprobs
+//                    that are acked)
 //   delivery         what its router has. delivery.cpp; also verifier.cpp (the lease, and when to
-//   send again) step             its share of the step in flight. gather.cpp, and step.cpp when the
-//   step ends
+//                    send again)
+//   step             its share of the step in flight. gather.cpp, and step.cpp when the step ends
 //
 // Invariants between steps:
 //   1. a sequence that decodes has context.prefill_rows() == 0: all but the root, the last token,
@@ -43,6 +47,12 @@
 
 namespace slipstream {
 
+// A tree that was merged into a round's draft, as it was guessed.
+struct DraftSource {
+  bool resident = false;  // by the verifier's own method; else by the sequence's drafter
+  TokenTree tree;
+};
+
 // One round's draft, from the Advance that asks for it to the step that verifies it.
 struct DraftRound {
   bool asked = false;     // an Advance asked for a tree
@@ -52,7 +62,11 @@ struct DraftRound {
   bool resynced = false;  // a Resync was answered: once a round is enough
   Time deadline{};        // if asked: when the step goes on without the tree
   bool late = false;      // it came, and later than the tuning allows
-  DraftTree tree;         // empty until it comes
+  int nodes_asked = 0;    // most nodes that the Advance asked for
+  // What there is of it. Of a rule that samples the drafter's tree; else all sources merged, and a
+  // node's survival is its calibrated chance to be accepted.
+  DraftTree tree;
+  std::vector<DraftSource> sources;
 };
 
 // A drafter that is of no use makes way for another, which begins with the whole prompt: after this
@@ -79,7 +93,7 @@ struct SequenceDrafting {
   // The drafter.
   Peer drafter;                   // id 0: none
   bool drafter_stays = false;     // as long as it is there; else the next round picks anew
-  int useless = 0;                // rounds in a row for which it was late; one that says it is busy counts for two
+  int useless = 0;                // rounds in a row that failed (draft_backoff.h); one that says it is busy counts for two
   int patience = kPatienceFirst;  // at this many useless rounds another one gets its chance
   int32_t drafter_holds = 0;      // tokens; drafter_prefix covers exactly those
   PrefixHash drafter_prefix;
@@ -87,11 +101,18 @@ struct SequenceDrafting {
   Time asked_at{};        // and when
   DraftBackoff backoff;
   AcceptanceRate rate;                // for rules that keep their budget
-  double tree_gain = kTreeGainFirst;  // tokens that a tree won lately, on average
+  double tree_gain = kTreeGainFirst;  // tokens that a tree won lately which the resident's had not, on average
   float price = 0;                    // tokens that a node must gain to pay for itself, as of the last step
   float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
 
-  int nodes_max() const { return std::min<int>(tuning.nodes_max, backoff.nodes_max()); }  // of a tree now
+  // The resident method.
+  int32_t resident_holds = 0;   // tokens; 0: it does not know the sequence
+  int resident_unverified = 0;  // steps since a node of its trees was verified
+
+  int nodes_max() const { return std::min<int>(tuning.nodes_max, backoff.nodes_max()); }  // of a drafter's tree now
+  // No node of that source was verified for so long that the next tree has one verified whatever it
+  // seems worth.
+  bool probes(bool resident) const { return resident ? resident_unverified >= kProbeGapSteps : backoff.probes(); }
 };
 
 struct SequenceOutput {

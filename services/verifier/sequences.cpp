@@ -72,7 +72,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
   sequence->output.depths = sequence->output.drafted;
   sequence->output.logprobs_from = output;
   sequence->delivery = {.window = SendWindow(output), .lease_ends = now + identity.lease};
-  links.open(*sequence, sequences, effects);
+  links.open(*sequence, sequences, now, effects);
   rounds.begin(*sequence, now, effects);
   sequences.push_back(std::move(sequence));
 }
@@ -87,7 +87,7 @@ void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
   std::erase_if(sequences, [&](const auto& other) { return other.get() == &sequence; });
 }
 
-void Verifier::State::on(From<Assign> event, Time, Effects& effects) {
+void Verifier::State::on(From<Assign> event, Time now, Effects& effects) {
   Assign& assign = event.message;
   VerifierSequence* sequence = find(event.peer, assign.sequence, assign.epoch);
   if (sequence == nullptr || !sequence->running() || assign.version < sequence->drafting.assignment) {
@@ -100,7 +100,7 @@ void Verifier::State::on(From<Assign> event, Time, Effects& effects) {
   // Another tuning is no reason to leave a drafter that proved good.
   if (assign.drafters == sequence->drafting.named) return;
   sequence->drafting.named = sequence->drafting.drafters = std::move(assign.drafters);
-  links.open(*sequence, sequences, effects);
+  links.open(*sequence, sequences, now, effects);
   rounds.reassign(*sequence, effects);
 }
 

@@ -22,12 +22,13 @@ Hello self(const VerifierConfig& config) {
 
 }  // namespace
 
-Verifier::State::State(VerifierConfig given)
+Verifier::State::State(VerifierConfig given, std::unique_ptr<Method> method)
     : config(std::move(given)),
       cache(config.cache_blocks, [this](const CachedSequence& needy) { return victim_for(needy); }),
       worker(self(config), config.process.routers),
       links(config, counters, kFirstDrafterPeer),
-      rounds(config, counters, links),
+      resident(std::move(method)),
+      rounds(config, counters, links, resident),
       schedule(config, rounds, counters) {}
 
 // The youngest sequence that holds blocks, if it is younger than this one and has no rows in this
@@ -133,6 +134,7 @@ void Verifier::State::count() {
   counters.blocks_kept = static_cast<uint64_t>(cache.blocks_kept());
   counters.prefixes_evicted = cache.prefixes_evicted();
   counters.preempted = cache.sequences_evicted();
+  counters.resident = resident.work();
   counters.worker = worker.counters();
   counters.attaches_waiting = links.unanswered();
   counters.step_cost = schedule.cost().times();
@@ -140,7 +142,8 @@ void Verifier::State::count() {
   counters.attention_cost = schedule.cost().attention();
 }
 
-Verifier::Verifier(VerifierConfig config) : state_(std::make_unique<State>(std::move(config))) {}
+Verifier::Verifier(VerifierConfig config, std::unique_ptr<Method> resident)
+    : state_(std::make_unique<State>(std::move(config), std::move(resident))) {}
 Verifier::~Verifier() = default;
 
 void Verifier::on(Event event, Time now, std::vector<Effect>& effects) {

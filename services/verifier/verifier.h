@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/drafting/method.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/events.h"
 
@@ -16,7 +17,8 @@ class Verifier {
   using Event = VerifierEvent;
   using Effect = VerifierEffect;
 
-  explicit Verifier(VerifierConfig config);
+  // resident: a quick method that drafts here, beside the drafters (resident.h); null: none.
+  explicit Verifier(VerifierConfig config, std::unique_ptr<Method> resident = nullptr);
   ~Verifier();
   void on(Event event, Time now, std::vector<Effect>& effects);
   const VerifierCounters& counters() const;

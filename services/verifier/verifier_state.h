@@ -20,6 +20,7 @@
 #include "services/verifier/drafter_links.h"
 #include "services/verifier/gather.h"
 #include "services/verifier/late_trees.h"
+#include "services/verifier/resident.h"
 #include "services/verifier/rounds.h"
 #include "services/verifier/schedule.h"
 #include "services/verifier/verifier.h"
@@ -29,7 +30,7 @@ namespace slipstream {
 struct Verifier::State {
   using Effects = std::vector<Effect>;
 
-  explicit State(VerifierConfig given);
+  State(VerifierConfig given, std::unique_ptr<Method> method);
 
   // Events.
   void on(const WorkerEvent auto& event, Time now, Effects& effects) { worker.on(event, now, effects); }  // but these:
@@ -83,6 +84,7 @@ struct Verifier::State {
   uint64_t sequences_ever = 0;
   Worker worker;
   DrafterLinks links;
+  Resident resident;
   Rounds rounds;
   Schedule schedule;
   LateTrees late_trees;

@@ -127,10 +127,12 @@ class Life final : public Process {
   using Job = typename JobOf<Event>::Job;
   using Outcome = typename JobOf<Event>::Outcome;
 
-  template <class Config>
-  Life(Place place, std::string name, Config config, std::optional<std::string> endpoint, Work work, Local local)
+  // parts: what the actor's constructor takes beside its configuration.
+  template <class Config, class... Parts>
+  Life(Place place, std::string name, Config config, std::optional<std::string> endpoint, Work work, Local local,
+       Parts... parts)
       : Process(place, incarnation_of(config), std::move(name)),
-        actor_(std::move(config)),
+        actor_(std::move(config), std::move(parts)...),
         work_(std::move(work)),
         local_(std::move(local)) {
     place_.trace.line(this->name(), "begins as {:016x}", incarnation());

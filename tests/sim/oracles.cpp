@@ -77,11 +77,11 @@ std::optional<std::string> World::leftovers() const {
 // drafter's state is not the verifier's.
 std::optional<std::string> World::wrongly_verified() const {
   const Tallies sum = tallies();
-  const bool perfect = std::ranges::all_of(scenario_.drafters,
-                                           [](const DrafterTraits& d) {
-                                             return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced);
-                                           }) &&
-                       std::ranges::none_of(scenario_.verifiers, &VerifierTraits::other_numerics);
+  const bool perfect =
+      std::ranges::all_of(
+          scenario_.drafters,
+          [](const DrafterTraits& d) { return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced); }) &&
+      std::ranges::none_of(scenario_.verifiers, [](const VerifierTraits& v) { return v.other_numerics || v.resident; });
   if (perfect && sum.rejected_nodes > 0) {
     return fmt::format("{} nodes rejected, although every drafter is the target itself", sum.rejected_nodes);
   }

@@ -181,6 +181,8 @@ Scenario Scenario::draw(uint64_t seed) {
   for (Ask& ask : s.asks) {
     if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
   }
+  RandomSource residents(seed, "residents");
+  for (VerifierTraits& verifier : s.verifiers) verifier.resident = residents.chance(0.3);
   return s;
 }
 
@@ -188,6 +190,7 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
   Scenario s = draw(seed);
   s.routers = kSoakOfEach;
   s.verifiers.assign(kSoakOfEach, {.cache_blocks = 10, .step_rows_max = 256});
+  s.verifiers.back().resident = true;
   s.drafters.resize(kSoakOfEach, {.noise = 0.3, .siblings = 0.2});
   s.begins.assign(3 * kSoakOfEach, Time(0));
   s.verifier_wait_ms = 10'000;
@@ -219,8 +222,9 @@ std::string Scenario::text() const {
       fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}\n", seed, routers, verifiers.size(),
                   drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
-    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}\n", i, verifiers[i].cache_blocks,
-                        verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "");
+    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}\n", i, verifiers[i].cache_blocks,
+                        verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "",
+                        verifiers[i].resident ? ", resident look-up" : "");
   }
   for (size_t i = 0; i < drafters.size(); ++i) {
     text += fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}{}\n", i, drafters[i].noise, drafters[i].mischief,

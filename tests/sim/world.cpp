@@ -1,8 +1,11 @@
 #include "tests/sim/world.h"
 
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
+
+#include "common/drafting/ngram.h"
 
 namespace slipstream::sim {
 namespace {
@@ -138,7 +141,7 @@ void World::begin_verifier(int index) {
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
       std::nullopt, VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.cache_blocks, random_.word()),
-      WatchVerifier(breach())));
+      WatchVerifier(breach()), traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
 }
 
 void World::begin_drafter(int index) {

@@ -30,7 +30,7 @@ LAYERS = {
     "router": ("services/router", ["actor"]),
     "router_http_api": ("services/router/http_api", ["router", "http", "text"]),
     "router_main": ("services/router", ["router_http_api", "checkpoint", "service"]),
-    "verifier": ("services/verifier", ["worker", "engine", "rejection"]),
+    "verifier": ("services/verifier", ["worker", "drafting", "engine", "rejection"]),
     "verifier_main": ("services/verifier", ["verifier", "checkpoint", "service"]),
     "drafter": ("services/drafter", ["worker", "drafting"]),
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),

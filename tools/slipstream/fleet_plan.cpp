@@ -84,12 +84,16 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
 }
 
 std::string drafting_words(const FleetOptions& options) {
-  if (options.drafter == kNoDrafter) return "no drafter: all is decoded plainly";
+  const bool resident = options.resident != kNoMethod;
+  if (options.drafter == kNoMethod && !resident) return "no drafter: all is decoded plainly";
+  if (options.drafter == kNoMethod)
+    return fmt::format("no drafter process: the verifier drafts by {} itself", options.resident);
   return fmt::format(
-      "drafter {}: a step waits {:g} ms for a tree at most (--deadline-us), and only while waiting pays (beside what drafts "
+      "drafter {}{}: a step waits {:g} ms for a tree at most (--deadline-us), and only while waiting pays (beside what drafts "
       "save, "
       "{} % of the time computed: --wait-percent); its probabilities are trusted, as it is our own",
-      options.drafter, deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
+      options.drafter, resident ? fmt::format(" beside the verifier's own {}", options.resident) : "",
+      deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
 }
 
 FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
@@ -120,6 +124,7 @@ Command FleetPlan::router(const Ports& ports) const {
 Command FleetPlan::verifier(const Ports& router) const {
   Command verifier = worker("verifier", verifier_program_, router);
   add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--weights", options_.weights, "--drain-ms", "0"});
+  add(verifier, {"--resident", options_.resident});
   if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
   return verifier;
 }

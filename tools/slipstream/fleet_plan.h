@@ -20,11 +20,10 @@
 
 namespace slipstream::command {
 
-inline constexpr std::string_view kNoDrafter = "none";
-
 struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
-  std::string drafter = "ngram";              // "ngram", kSmallLm or kNoDrafter
+  std::string drafter = "ngram";              // "ngram", kSmallLm or kNoMethod
+  std::string resident = "ngram";             // drafts inside the verifier, too; or kNoMethod
   std::filesystem::path draft_model;          // folder of kSmallLm's model; empty: the target drafts for itself
   std::string weights = "file";               // of verifier and draft model, as in their --weights
   std::optional<uint32_t> deadline_us;        // longest wait of a step for a tree; none: see deadline_of()
@@ -78,7 +77,7 @@ class FleetPlan {
 
   const CpuSplit& cpus() const { return cpus_; }
   const RunFolder& run_folder() const { return run_folder_; }
-  bool drafts() const { return options_.drafter != kNoDrafter; }
+  bool drafts() const { return options_.drafter != kNoMethod; }
 
   // ports: those that the previous router process bound and this one binds again; empty: any free
   // ports.

@@ -58,6 +58,9 @@ void fleet_flags(CLI::App& app, FleetOptions& options) {
   app.add_option("--drafter", options.drafter, "Draft method; its probabilities are trusted, since it is our own")
       ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
       ->capture_default_str();
+  app.add_option("--resident", options.resident, "Draft method inside the verifier, beside the drafter")
+      ->check(CLI::IsMember(std::vector<std::string>{kResidentNames.begin(), kResidentNames.end()}))
+      ->capture_default_str();
   app.add_option("--draft-model", options.draft_model,
                  "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
   app.add_option("--deadline-us", options.deadline_us,
@@ -91,6 +94,7 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
 CLI::App* demo_flags(CLI::App& app, DemoOptions& showing) {
   showing.fleet.port = 0;
   showing.fleet.name = "demo";
+  showing.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
   CLI::App* demo_app = app.add_subcommand("demo", "Show it: two questions, a killed drafter, the same words");
   fleet_flags(*demo_app, showing.fleet);
   demo_app->add_option("--ask", showing.ask, "Your own question instead of ours");

@@ -55,6 +55,7 @@ struct SequenceInfo {
   acceptance @3 :Acceptance;
   sampling @4 :Sampling;
   logitsParams @5 :LogitsParams;  # null: none
+  tenant @6 :UInt64;  # 0: none
 }
 
 struct Advance {

@@ -42,6 +42,7 @@ struct Start {
   tuning @12 :Tuning;
   logitsParams @13 :LogitsParams;  # null: none
   logprobs @14 :UInt8;  # 0: none; else one more than the alternatives beside each
+  tenant @15 :UInt64;  # 0: none
 }
 
 struct Ack {
@@ -89,6 +90,7 @@ struct Report {
   held @9 :UInt32;
   spent @10 :Float32;
   cachedTokens @11 :UInt32;
+  merged @12 :UInt32;
 }
 
 struct Tokens {

@@ -14,6 +14,7 @@
 #include "common/text/chat_prompt.h"
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
+#include "services/router/http_api/tenant.h"
 
 namespace slipstream {
 namespace {
@@ -78,7 +79,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));
   } else if (request.path == kChatPath) {
-    auto chats = [this, body = std::move(request.body), exchange] { chat(body, exchange); };
+    auto chats = [this, request = std::move(request), exchange] { chat(request, exchange); };
     if (!ports_.later(std::move(chats))) refuse(exchange, not_taken(ports_.counters().closing));
   } else if (request.path == kReadyPath) {
     exchange.send(ready());
@@ -94,8 +95,8 @@ void HttpApi::refuse(http::Exchange& exchange, const ApiError& error) {
   exchange.send(error_response(error));
 }
 
-void HttpApi::chat(std::string_view body, http::Exchange exchange) {
-  const auto request = parse_chat_request(body, model_.name, model_.rules);
+void HttpApi::chat(const http::Request& asked, http::Exchange exchange) {
+  const auto request = parse_chat_request(asked.body, model_.name, model_.rules);
   if (!request) return refuse(exchange, request.error());
   auto submit = submit_of(*request);
   if (!submit) return refuse(exchange, submit.error());
@@ -104,6 +105,7 @@ void HttpApi::chat(std::string_view body, http::Exchange exchange) {
   const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
   submit->request = id;
   submit->spec.seed = static_cast<uint64_t>(seed);
+  submit->spec.tenant = tenant_of(asked.authorization);
   const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());
   CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
                       .created = unix_seconds(),

@@ -61,7 +61,7 @@ class HttpApi {
   void fail(const Failure& failure);
 
  private:
-  void chat(std::string_view body, http::Exchange exchange);
+  void chat(const http::Request& request, http::Exchange exchange);
   ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
   ApiResult<Submit> submit_of(const ChatRequest& request) const;
   ApiResult<http::Response> get(std::string_view path) const;

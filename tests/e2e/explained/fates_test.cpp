@@ -17,9 +17,11 @@ TEST_P(NodeFatesEndToEnd, AddUpToWhatWasReceived) {
   cluster.start_all(GetParam());
   cluster.ask_all(six_questions(1.0F, 1.0F), 3);
   const FateMetrics fates(cluster.settled_verifier());
-  fmt::print("{}: received {}, accepted {}, rejected {}, unreached {}, trimmed {}, late {}, stale {}, invalid {}, held {}\n",
-             GetParam(), fates.received, fates.accepted, fates.rejected, fates.unreached, fates.trimmed, fates.late,
-             fates.stale, fates.invalid, fates.held);
+  fmt::print(
+      "{}: received {}, accepted {}, rejected {}, unreached {}, trimmed {}, late {}, stale {}, invalid {}, merged {}, held "
+      "{}\n",
+      GetParam(), fates.received, fates.accepted, fates.rejected, fates.unreached, fates.trimmed, fates.late, fates.stale,
+      fates.invalid, fates.merged, fates.held);
   if (std::string(GetParam()) != "malformed") {  // few of its messages hold nodes
     EXPECT_GT(fates.received, 0);
   }

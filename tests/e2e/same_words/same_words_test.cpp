@@ -1,5 +1,5 @@
 // The first promise through real processes: the tokens are the same to the byte with any
-// drafter, however bad it is.
+// drafter, however bad it is, beside a drafter inside the verifier or not.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/support/cluster.h"
@@ -36,7 +36,7 @@ void expect_same_words(const std::vector<Question>& questions) {
   size_t tokens = 0;
   for (const Answer& answer : plain.answers) tokens += answer.ids.size();
   fmt::print("{} answers of {} tokens together\n", plain.answers.size(), tokens);
-  for (const char* drafter : {"ngram", "random", "small-lm", "malformed"}) {
+  for (const char* drafter : {"ngram", "random", "small-lm", "malformed", "resident+none", "resident+random"}) {
     const Arm arm = answers_with(drafter, questions);
     EXPECT_EQ(differing(plain.answers, arm.answers), 0) << drafter;
     const FateMetrics fates(arm.verifier);

@@ -141,6 +141,8 @@ Cluster::Flags Cluster::with_door(const std::string& drafter, Flags flags) const
   return flags;
 }
 
+constexpr std::string_view kResident = "resident+";
+
 Cluster::Flags free_draft_nodes(Cluster::Flags more) {
   more.insert(more.end(), {"--step-cost-us", "1000"});
   return more;
@@ -153,6 +155,8 @@ Cluster::Flags verify_every_draft(Cluster::Flags more) {
 
 void Cluster::start_verifier(Flags flags, const std::string& as) {
   if (std::ranges::find(flags, "--threads") == flags.end()) flags.insert(flags.end(), {"--threads", std::to_string(cpus())});
+  // Most tests are about drafters: what those guess must not be the resident method's guesses, too.
+  if (std::ranges::find(flags, "--resident") == flags.end()) flags.insert(flags.end(), {"--resident", "none"});
   start(as, kBuild / "services/verifier/slipstream-verifier", with_routers(std::move(flags)));
 }
 
@@ -165,12 +169,16 @@ void Cluster::start_scripted(const std::string& script, Flags flags, const std::
   start(as, kBuild / "tests/e2e/scripted/scripted_drafter", with_routers(with_door(as, std::move(flags))));
 }
 
-void Cluster::start_all(const std::string& drafter) {
+void Cluster::start_all(const std::string& who) {
+  const bool resident = who.starts_with(kResident);
+  const std::string drafter = resident ? who.substr(kResident.size()) : who;
   // The verifier waits for drafters that answer at once, however slow the machine is, so that their
   // drafts are verified.
   const bool patient = drafter == "oracle" || drafter == "random" || drafter == "small-lm";
   start_router(patient ? Flags{"--deadline-us", "1000000"} : Flags{});
-  start_verifier(patient ? verify_every_draft() : drafter == "none" ? Flags{} : free_draft_nodes());
+  Flags verifier = patient ? verify_every_draft() : who == "none" ? Flags{} : free_draft_nodes();
+  if (resident) verifier.insert(verifier.end(), {"--resident", "ngram"});
+  start_verifier(std::move(verifier));
   if (drafter == "ngram" || drafter == "small-lm")
     start_drafter({"--method", drafter});
   else if (drafter != "none")

@@ -60,8 +60,8 @@ class Cluster {
   void start_scripted(const std::string& script, Flags flags = {}, const std::string& as = "drafter");  // a scripted drafter
   // Starts all three and returns when all have joined. drafter: "none", "ngram", "small-lm" (with
   // the target's model), or a script of the scripted drafter ("oracle" reads
-  // folder()/answers.json).
-  void start_all(const std::string& drafter);
+  // folder()/answers.json). "resident+" before it: the verifier drafts by look-up itself, too.
+  void start_all(const std::string& who);
 
   void wait_ports(const std::string& service);  // until it has bound
   void wait_ready();                            // until the router can answer

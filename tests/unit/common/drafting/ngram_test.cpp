@@ -47,7 +47,10 @@ TEST_F(Ngram, MultipliesSurvivalAlongAPath) {
   begin(kKey, {1, 2, 3, 4, 9, 1, 2});
   NgramCounts text;
   text.append(std::vector<TokenId>{1, 2, 3, 4, 9, 1, 2});
-  const float first = text.guess()[0].confidence, second = text.guess(std::vector<TokenId>{3})[0].confidence;
+  const auto guessed = [&](const std::vector<TokenId>& path) {
+    return guess(text.context(path), std::vector<const NgramCounts*>{&text})[0].confidence;
+  };
+  const float first = guessed({}), second = guessed({3});
   const TokenTree tree = draft(kKey);
   EXPECT_FLOAT_EQ(tree.nodes()[0].survival, first);
   EXPECT_FLOAT_EQ(tree.nodes()[1].survival, first * second);
@@ -94,6 +97,37 @@ TEST_F(Ngram, ForgetsWhatCameBeforeABegin) {
   begin(kKey, {1, 2, 3, 9, 1, 2});
   begin(kKey, {1, 2});
   EXPECT_TRUE(draft(kKey).empty());
+}
+
+// An answer of 4 5 6 behind a prompt that ends in 3; then a fresh request, of the tenants given.
+TokenTree draft_after_an_answer(LookUp look_up, TenantId first, TenantId second) {
+  NgramMethod method(look_up);
+  method.begin(kKey, {.prompt_length = 3, .tenant = first});
+  method.advance(kKey, std::vector<TokenId>{1, 2, 3});
+  method.advance(kKey, std::vector<TokenId>{4, 5, 6});
+  method.end(kKey);
+  method.begin(kOtherKey, {.prompt_length = 3, .tenant = second});
+  method.advance(kOtherKey, std::vector<TokenId>{8, 2, 3});
+  return method.draft(std::vector<DraftAsk>{{kOtherKey, {}}})->at(0).value().tokens();
+}
+
+TEST(LookUp, FindsWhatTheSameTenantWasAnsweredBefore) {
+  EXPECT_EQ(tokens_of(draft_after_an_answer(LookUp::tenant, 7, 7)), (std::vector<TokenId>{4, 5, 6}));
+}
+
+TEST(LookUp, NeverFindsWhatAnotherTenantWasAnswered) {
+  EXPECT_TRUE(draft_after_an_answer(LookUp::tenant, 7, 8).empty());
+  EXPECT_TRUE(draft_after_an_answer(LookUp::tenant, 7, kNoTenant).empty());
+}
+
+TEST(LookUp, RemembersNothingOfARequestWithoutATenant) {
+  EXPECT_TRUE(draft_after_an_answer(LookUp::tenant, kNoTenant, kNoTenant).empty());
+}
+
+TEST(LookUp, LooksWhereTheOperatorSays) {
+  EXPECT_TRUE(draft_after_an_answer(LookUp::own, 7, 7).empty());
+  EXPECT_FALSE(draft_after_an_answer(LookUp::all, 7, 8).empty());
+  EXPECT_FALSE(draft_after_an_answer(LookUp::all, kNoTenant, kNoTenant).empty());
 }
 
 }  // namespace

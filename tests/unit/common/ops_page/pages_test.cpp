@@ -27,6 +27,12 @@ RouterCounters busy_router() {
   return counters;
 }
 
+VerifierCounters busy_verifier() {
+  VerifierCounters counters;
+  counters.methods.push_back({.method = "ngram", .reliability = {}});
+  return counters;
+}
+
 template <class Counters>
 std::string page_of(std::string_view role, const Counters& counters, void (*add)(const Counters&, Exposition&)) {
   Exposition page;
@@ -48,7 +54,7 @@ void add_verifier(const VerifierCounters& counters, Exposition& page) {
 }
 
 std::vector<std::string> all_pages() {
-  return {page_of("router", busy_router(), add_router), page_of("verifier", VerifierCounters(), add_verifier),
+  return {page_of("router", busy_router(), add_router), page_of("verifier", busy_verifier(), add_verifier),
           page_of("drafter", DrafterCounters(), add_drafter_metrics)};
 }
 

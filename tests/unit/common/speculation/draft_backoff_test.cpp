@@ -111,7 +111,11 @@ TEST(DraftBackoff, BacksOffFromGuessesThatCostMoreThanTheyWin) {
   std::string log;
   for (int i = 0; i < 300; ++i) {
     const bool drafts = backoff.wants_draft();
-    drafts ? backoff.drafted_step(8, i % 2, false, kPrice) : backoff.plain_step();  // wins half a token for 2.4
+    if (drafts) {
+      backoff.drafted_step(8, i % 2, false, kPrice);  // wins half a token for 2.4
+    } else {
+      backoff.plain_step();
+    }
     log += drafts ? 'd' : '.';
   }
   EXPECT_LE(std::ranges::count(log, 'd'), 60) << log;

@@ -13,6 +13,10 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
+std::vector<Ranked> guesses_of(const NgramCounts& text, std::span<const TokenId> path = {}) {
+  return guess(text.context(path), std::vector{&text});
+}
+
 NgramCounts counts_of(const std::vector<TokenId>& tokens) {
   NgramCounts counts;
   counts.append(tokens);
@@ -39,25 +43,25 @@ std::map<TokenId, double> searched(const std::vector<TokenId>& text, std::vector
 }
 
 TEST(NgramCounts, GuessesNothingInAShortOrFreshText) {
-  EXPECT_THAT(NgramCounts().guess(), IsEmpty());
-  EXPECT_THAT(counts_of({1}).guess(), IsEmpty());
-  EXPECT_THAT(counts_of({1, 2, 3, 4, 5}).guess(), IsEmpty());
+  EXPECT_THAT(guesses_of(NgramCounts()), IsEmpty());
+  EXPECT_THAT(guesses_of(counts_of({1})), IsEmpty());
+  EXPECT_THAT(guesses_of(counts_of({1, 2, 3, 4, 5})), IsEmpty());
 }
 
 TEST(NgramCounts, GuessesWhatFollowed) {
-  const auto guesses = counts_of({1, 2, 3, 9, 2}).guess();
+  const auto guesses = guesses_of(counts_of({1, 2, 3, 9, 2}));
   ASSERT_THAT(guesses, SizeIs(1));
   EXPECT_EQ(guesses[0].token, 3);
   EXPECT_FLOAT_EQ(guesses[0].confidence, 1 / (1 + kNgramPrior));
 }
 
 TEST(NgramCounts, IsSurerOfALongerMatchAndOfMatchesThatAgree) {
-  const float once = counts_of({1, 2, 3, 9, 2}).guess()[0].confidence;
-  const float longer = counts_of({1, 2, 3, 9, 1, 2}).guess()[0].confidence;
-  const float twice = counts_of({1, 2, 3, 9, 2, 3, 8, 2}).guess()[0].confidence;
+  const float once = guesses_of(counts_of({1, 2, 3, 9, 2}))[0].confidence;
+  const float longer = guesses_of(counts_of({1, 2, 3, 9, 1, 2}))[0].confidence;
+  const float twice = guesses_of(counts_of({1, 2, 3, 9, 2, 3, 8, 2}))[0].confidence;
   EXPECT_LT(once, longer);
   EXPECT_LT(once, twice);
-  const auto divided = counts_of({1, 2, 3, 9, 2, 4, 8, 2}).guess();
+  const auto divided = guesses_of(counts_of({1, 2, 3, 9, 2, 4, 8, 2}));
   ASSERT_THAT(divided, SizeIs(2));
   EXPECT_FLOAT_EQ(divided[0].confidence, divided[1].confidence);
   EXPECT_LT(divided[0].confidence, once);
@@ -66,16 +70,16 @@ TEST(NgramCounts, IsSurerOfALongerMatchAndOfMatchesThatAgree) {
 
 TEST(NgramCounts, GoesOnBehindAPath) {
   const NgramCounts counts = counts_of({1, 2, 3, 4, 5, 9, 1, 2});
-  EXPECT_EQ(counts.guess(std::vector<TokenId>{3})[0].token, 4);
-  EXPECT_EQ(counts.guess(std::vector<TokenId>{3, 4})[0].token, 5);
-  EXPECT_THAT(counts.guess(std::vector<TokenId>{3, 77}), IsEmpty());
+  EXPECT_EQ(guesses_of(counts, std::vector<TokenId>{3})[0].token, 4);
+  EXPECT_EQ(guesses_of(counts, std::vector<TokenId>{3, 4})[0].token, 5);
+  EXPECT_THAT(guesses_of(counts, std::vector<TokenId>{3, 77}), IsEmpty());
 }
 
 TEST(NgramCounts, GoesRoundARepetition) {
   const NgramCounts counts = counts_of({1, 2, 1, 2, 1, 2});
   std::vector<TokenId> path;
   for (const TokenId next : {1, 2, 1, 2, 1, 2, 1, 2, 1}) {
-    ASSERT_EQ(counts.guess(path)[0].token, next);
+    ASSERT_EQ(guesses_of(counts, path)[0].token, next);
     path.push_back(next);
   }
 }
@@ -97,7 +101,7 @@ TEST(NgramCounts, EqualsASearchOfTheWholeText) {
       std::vector<TokenId> context = text;
       context.insert(context.end(), path.begin(), path.end());
 
-      const auto guesses = counts.guess(path);
+      const auto guesses = guesses_of(counts, path);
       auto expected = text.empty() ? std::map<TokenId, double>{} : searched(text, context);
       ASSERT_EQ(guesses.size(), std::min<size_t>(expected.size(), kGuessesMax));
       for (const Ranked& guess : guesses) {
@@ -121,8 +125,32 @@ TEST(NgramCounts, ForgetsTheOldestBeyondItsLimit) {
     if (token % 7 != 0) continue;
     NgramCounts newest;
     newest.append(std::span(text).last(held));
-    ASSERT_EQ(ring.guess(), newest.guess()) << token;
+    ASSERT_EQ(guesses_of(ring), guesses_of(newest)) << token;
   }
+}
+
+TEST(NgramCounts, CountsSeveralTextsTogether) {
+  const NgramCounts own = counts_of({7, 2, 4, 9, 2}), other = counts_of({1, 2, 3, 8, 2, 3, 5});
+  const auto guesses = guess(own.context(), std::vector{&own, &other});
+  ASSERT_THAT(guesses, SizeIs(2));
+  EXPECT_EQ(guesses[0].token, 3) << "twice in the other text";
+  EXPECT_FLOAT_EQ(guesses[0].confidence, 2 / (3 + kNgramPrior));
+  EXPECT_FLOAT_EQ(guesses[1].confidence, 1 / (3 + kNgramPrior));
+}
+
+TEST(NgramCounts, NeverGuessesTheEndOfAText) {
+  const NgramCounts other = counts_of({1, 2, 3, kTextEnd, 1, 2, kTextEnd, 5, 2, 3});
+  const NgramCounts own = counts_of({9, 2});
+  const auto guesses = guess(own.context(), std::vector{&own, &other});
+  ASSERT_THAT(guesses, SizeIs(1));
+  EXPECT_EQ(guesses[0].token, 3);
+  EXPECT_FLOAT_EQ(guesses[0].confidence, 2 / (3 + kNgramPrior)) << "an end counts as something else that followed";
+}
+
+TEST(NgramCounts, GivesItsTailBack) {
+  const NgramCounts counts = counts_of({1, 2, 3, 4});
+  EXPECT_THAT(counts.tail(2), testing::ElementsAre(3, 4));
+  EXPECT_THAT(counts.tail(9), testing::ElementsAre(1, 2, 3, 4));
 }
 
 }  // namespace

@@ -151,7 +151,8 @@ class RandomMessage {
             .logits_params = logits_params(),
             .seed = u64(),
             .choice = static_cast<uint32_t>(below(kChoicesMax)),
-            .acceptance = acceptance()};
+            .acceptance = acceptance(),
+            .tenant = u64()};
   }
   Start start() {
     Start start{.sequence = sequence(), .epoch = u32(), .spec = drafter_spec(), .tokens = ids(300)};
@@ -175,7 +176,7 @@ class RandomMessage {
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
     tokens.field = text();
-    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit(), u32()};
+    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit(), u32()};
     return tokens;
   }
   Advance advance() {

@@ -179,6 +179,19 @@ TEST_F(TwoDraftersTest, AnAssignWithoutDraftersMeansPlainDecoding) {
   EXPECT_TRUE(stage.silent<Advance>());
 }
 
+TEST_F(TwoDraftersTest, ADrafterThatIsInTimeAndWrongMakesWay) {
+  bool left = false;
+  for (int round = 0; round < 12 && !left; ++round) {
+    if (!stage.silent<Advance>()) {
+      const auto advance = stage.says<Advance>();
+      left = advance.peer == kOther;
+      if (!left) stage.hears(kDrafter, tree({{99, kRoot, .9F}}, advance));
+    }
+    if (!left) step();
+  }
+  EXPECT_TRUE(left);
+}
+
 // A tuner sends one for each decision, and the second drafter may have proved better.
 TEST_F(TwoDraftersTest, AnAssignOfTheSameDraftersChangesNoDrafter) {
   stage.hears(kRouter, assign(1, {kFirstRef, kOtherRef}));

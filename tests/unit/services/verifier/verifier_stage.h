@@ -1,6 +1,7 @@
 // A verifier on its stage, with one router and one drafter.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ inline uint64_t hash_of(std::vector<TokenId> tokens) {
 // A verifier whose model is a rule in the test: the token after t is t + 1.
 class VerifierStage : public testing::Test {
  protected:
-  explicit VerifierStage(VerifierConfig given = config()) : verifier(std::move(given)), stage(verifier) {
+  explicit VerifierStage(VerifierConfig given = config(), std::unique_ptr<Method> resident = nullptr)
+      : verifier(std::move(given), std::move(resident)), stage(verifier) {
     stage.up(kRouter);
     stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 100000});
   }

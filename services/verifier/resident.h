@@ -1,0 +1,38 @@
+// The draft method that runs inside the verifier (--resident), on the loop's thread. It drafts when
+// a round begins, so its tree is never late, needs no message and takes no core from the model. Its
+// tree is merged with that of the sequence's drafter, if it has one
+// (common/speculation/merged_tree.h). Only for methods that are quick(), and only for greedy and
+// coupled requests.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/drafting/method.h"
+#include "common/speculation/calibration.h"
+#include "services/verifier/sequence.h"
+
+namespace slipstream {
+
+class Resident {
+ public:
+  explicit Resident(std::unique_ptr<Method> method) : method_(std::move(method)) {}  // null: there is none
+
+  bool drafts_for(const VerifierSequence& sequence) const;
+  // Brings the method up to date with the sequence, and drafts. REQUIRES: drafts_for(sequence).
+  TokenTree draft(VerifierSequence& sequence, const StopRule& rule);
+  // The sequence has ended: the method gets its last tokens, and frees it.
+  void end(VerifierSequence& sequence);
+
+  std::string name() const;  // in metrics
+  MethodWork work() const { return method_ == nullptr ? MethodWork() : method_->work(); }
+  Calibration& calibration() { return calibration_; }
+
+ private:
+  DraftKey follow(VerifierSequence& sequence);
+
+  std::unique_ptr<Method> method_;
+  Calibration calibration_;  // what the survivals of its trees are worth
+};
+
+}  // namespace slipstream

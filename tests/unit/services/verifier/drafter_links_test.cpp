@@ -1,0 +1,85 @@
+// Which links to drafters a verifier has when it meets more drafters than it has links for.
+#include "services/verifier/drafter_links.h"
+
+#include <fmt/format.h>
+
+#include "common/engine/sequence_cache.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+std::string endpoint(int drafter) { return fmt::format("tcp://drafter-{}", drafter); }
+
+class ManyDrafters : public testing::Test {
+ protected:
+  // A sequence that names these drafters; it stays until the next one comes.
+  void names(const std::vector<int>& drafters, Time now = {}) {
+    sequence_ =
+        std::make_unique<VerifierSequence>(SequenceIdentity{}, GenerationSpec{}, CachedSequence(cache_.pool(), 1), fates_);
+    for (const int drafter : drafters)
+      sequence_->drafting.drafters.push_back({static_cast<Incarnation>(drafter + 1), endpoint(drafter)});
+    effects_.clear();
+    links_.open(*sequence_, {}, now, effects_);
+  }
+  DrafterLink* link(int drafter) { return links_.find(DrafterRef{.endpoint = endpoint(drafter)}); }
+  void attach(int drafter) {
+    links_.up(link(drafter)->peer, {}, effects_);
+    links_.attached(
+        {link(drafter)->peer, {.drafter = static_cast<Incarnation>(drafter + 1), .fingerprint = config_.fingerprint}}, {},
+        effects_);
+  }
+  // All links are attached, each named one second after the one before.
+  void fill() {
+    for (int drafter = 0; drafter < kDrafterLinksMax; ++drafter) {
+      names({drafter}, std::chrono::seconds(drafter));
+      attach(drafter);
+    }
+  }
+
+  const VerifierConfig config_ = config();
+  VerifierCounters counters_;
+  NodeFates fates_;
+  SequenceCache cache_{32, [](const CachedSequence&) { return nullptr; }};
+  std::unique_ptr<VerifierSequence> sequence_;
+  std::vector<VerifierEffect> effects_;
+  DrafterLinks links_{config_, counters_, 1000};
+};
+
+TEST_F(ManyDrafters, TheLinkThatWasIdleLongestMakesRoom) {
+  fill();
+  names({100}, std::chrono::minutes(5));
+  EXPECT_NE(link(100), nullptr);
+  EXPECT_EQ(link(0), nullptr);
+  EXPECT_NE(link(1), nullptr);
+  EXPECT_EQ(counters_.links_refused, 0U);
+}
+
+TEST_F(ManyDrafters, ALinkThatIsNamedStays) {
+  fill();
+  names({0, 100}, std::chrono::minutes(5));
+  EXPECT_NE(link(0), nullptr);
+  EXPECT_EQ(link(1), nullptr);
+}
+
+TEST_F(ManyDrafters, ADrafterForWhichThereIsNoRoomIsCounted) {
+  std::vector<int> all;
+  for (int drafter = 0; drafter <= kDrafterLinksMax; ++drafter) all.push_back(drafter);
+  names(all);
+  EXPECT_EQ(link(kDrafterLinksMax), nullptr);
+  EXPECT_EQ(counters_.links_refused, 1U);
+}
+
+TEST_F(ManyDrafters, AQuarantinedOneIsForgottenByTime) {
+  names({0});
+  attach(0);
+  for (int strike = 0; strike < kStrikesMax; ++strike) links_.strike(link(0)->peer, effects_);
+  names({1}, kQuarantine - Time(1));
+  ASSERT_NE(link(0), nullptr);
+  EXPECT_TRUE(link(0)->quarantined);
+  names({1}, kQuarantine);
+  EXPECT_EQ(link(0), nullptr);
+}
+
+}  // namespace
+}  // namespace slipstream
