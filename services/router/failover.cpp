@@ -51,6 +51,16 @@ void Router::State::move_to_idle_verifiers(Time now, Effects& effects) {
   }
 }
 
+// Whether a request whose step failed may try once at another verifier: a fault of the request
+// itself would come again there.
+bool Router::State::goes_on_elsewhere(LiveRequest& request, const Tokens& failed) {
+  if (!failed.field.empty() || request.failed_once) return false;
+  request.failed_once = true;
+  request.refused_by = request.at_verifier().verifier;
+  const auto other = pick_verifier(workers, memory, request);
+  return other && other->verifier != request.refused_by;
+}
+
 // Ends a request whose tokens are all here, and whose finish was lost with the verifier: nothing is
 // left to compute.
 bool Router::State::finish_if_complete(LiveRequest& request, Time now, Effects& effects) {

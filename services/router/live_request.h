@@ -71,7 +71,8 @@ struct LiveRequest {
 
   // What earlier places left.
   Backoff refusals;           // the pause after the next refusal
-  Peer refused_by;            // the last verifier to refuse; others go first
+  Peer refused_by;            // the last verifier to refuse, or to fail; others go first
+  bool failed_once = false;   // a verifier failed it
   std::optional<Time> moved;  // when it last moved to a less loaded verifier
   Peer came_from;             // the verifier that it left then
 

@@ -223,12 +223,15 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
   }
   const Finish finish = std::exchange(taken.finish, Finish::none);
   if (!taken.ids.empty()) deliver(*request, std::move(taken), now, effects);
-  if (finish == Finish::error) {
+  if (finish == Finish::error && !goes_on_elsewhere(*request, tokens)) {
     ++counters.failed;
     return fail(*request, failure_of(tokens), now, effects);
   }
-  // The verifier gave the sequence up: the lease ended, or the verifier drains. Another verifier
-  // goes on.
+  if (finish == Finish::error) {
+    warn(fmt::format("a verifier failed a request: {}; another verifier goes on with it", tokens.reason), effects);
+  }
+  // The verifier gave the sequence up: its step failed, the lease ended, or the verifier drains.
+  // Another verifier goes on.
   if (finish_if_complete(*request, now, effects)) return;
   to_waiting(*request, {.since = now, .no_verifier_since = now});
   start_waiting(now, effects);

@@ -72,6 +72,7 @@ struct Router::State {
   void move_away(Peer verifier, Time now, Effects& effects);  // what another verifier can take now
   void move_to_idle_verifiers(Time now, Effects& effects);
   bool finish_if_complete(LiveRequest& request, Time now, Effects& effects);
+  bool goes_on_elsewhere(LiveRequest& request, const Tokens& failed);
 
   // Workers (worker_events.cpp).
   void on(const PeerUp& up, Time now, Effects& effects);

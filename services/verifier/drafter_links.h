@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/actor/backoff.h"
-#include "common/speculation/calibration.h"
+#include "services/verifier/calibrations.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/events.h"
 #include "services/verifier/sequence.h"
@@ -19,6 +19,10 @@ inline constexpr int kDrafterLinksMax = 64;
 inline constexpr Time kQuarantine = std::chrono::minutes(10);            // since a sequence last named the drafter
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
+
+// A drafter is tried for this many asks before it is compared with others.
+inline constexpr int kTrialAsks = 8;
+inline constexpr int kTriedMost = 64;  // asks over which its worth is averaged
 
 struct DrafterLink {
   Peer peer;
@@ -33,9 +37,10 @@ struct DrafterLink {
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
   int strikes = 0;
-  double tree_gain = kTreeGainFirst;  // tokens that a tree of it won lately, over all sequences
+  int tried = 0;                      // asks of all sequences, that said what it is worth; up to kTriedMost
+  double tree_gain = kTreeGainFirst;  // tokens that an ask for a tree of it won lately, less what its rows cost
   Time named_at{};                    // when a sequence last named it
-  Calibration calibration;            // what the survivals of its trees are worth
+  Calibrations calibrations;
 };
 
 class DrafterLinks {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "common/drafting/method.h"
-#include "common/speculation/calibration.h"
+#include "services/verifier/calibrations.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -26,13 +26,13 @@ class Resident {
 
   std::string name() const;  // in metrics
   MethodWork work() const { return method_ == nullptr ? MethodWork() : method_->work(); }
-  Calibration& calibration() { return calibration_; }
+  Calibrations& calibrations() { return calibrations_; }
 
  private:
   DraftKey follow(VerifierSequence& sequence);
 
   std::unique_ptr<Method> method_;
-  Calibration calibration_;  // what the survivals of its trees are worth
+  Calibrations calibrations_;
 };
 
 }  // namespace slipstream

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/speculation/merged_tree.h"
 #include "services/verifier/received_tree.h"
 
 namespace slipstream {
@@ -14,25 +13,6 @@ void set_held(VerifierSequence& sequence, int32_t tokens) {
   drafting.drafter_holds = tokens;
   drafting.drafter_prefix = {};
   drafting.drafter_prefix.add(std::span(sequence.context.tokens()).first(static_cast<size_t>(tokens)));
-}
-
-// [nodes] that each is accepted; a child at most as likely as its parent.
-std::vector<float> chances(const Calibration& calibration, const TokenTree& tree) {
-  std::vector<float> chances;
-  for (const TreeNode& node : tree.nodes()) {
-    const float most = node.parent == kRoot ? 1.0F : chances[static_cast<size_t>(node.parent)];
-    chances.push_back(std::min(calibration.chance(node.survival, tree.depth(static_cast<int>(chances.size()))), most));
-  }
-  return chances;
-}
-
-Reliability& reliability_of(std::vector<MethodReliability>& methods, const std::string& name) {
-  for (MethodReliability& method : methods) {
-    if (method.method == name) return method.reliability;
-  }
-  if (methods.size() < kDraftMethodsMax) return methods.emplace_back(name).reliability;
-  if (methods.size() == kDraftMethodsMax) methods.emplace_back("other");
-  return methods.back().reliability;
 }
 
 }  // namespace
@@ -106,91 +86,9 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
   drafting.drafter_holds = static_cast<int32_t>(held);
 }
 
-// Null: the sequence's drafter has gone.
-const Calibration* Rounds::calibration_of(const VerifierSequence& sequence, bool resident) const {
-  if (resident) return &resident_.calibration();
-  const DrafterLink* link = links_.find(sequence.drafting.drafter);
-  return link == nullptr ? nullptr : &link->calibration;
-}
-
 // A tree is no deeper than what can still be emitted, or than the model's context.
 int Rounds::depth_left(const VerifierSequence& sequence) const {
   return std::min(sequence.spec.output_max - sequence.context.output() - 1, config_.context_max - 1 - sequence.context.root());
-}
-
-// Where no survival has the chance that pays, nothing is drafted but probes.
-void Rounds::draft_here(VerifierSequence& sequence) {
-  SequenceDrafting& drafting = sequence.drafting;
-  const float least = resident_.calibration().survival_of(drafting.price);
-  if (least > 1 && !drafting.probes(true)) return;
-  const Tuning& tuning = drafting.tuning;
-  const StopRule rule{.nodes_max = std::min<int>(tuning.nodes_max, kTreeNodesMax),
-                      .depth_max = std::clamp(depth_left(sequence), 0, int{tuning.depth_max}),
-                      .threshold = drafting.probes(true) ? 1.0F : std::min(tuning.threshold, 1.0F - least)};
-  TokenTree tree = resident_.draft(sequence, rule);
-  sequence.fates.arrive(static_cast<size_t>(tree.size()));
-  merge_in(sequence, {.resident = true, .tree = std::move(tree)});
-}
-
-// The nodes of `source` are held already.
-void Rounds::merge_in(VerifierSequence& sequence, DraftSource source) {
-  DraftRound& draft = sequence.drafting.draft;
-  const Calibration* calibration = calibration_of(sequence, source.resident);
-  const std::vector<float> gains = chances(calibration == nullptr ? Calibration() : *calibration, source.tree);
-  MergedTree merged = merge(draft.tree.tokens(), source.tree.with_survivals(gains));
-  sequence.fates.settle(static_cast<size_t>(merged.shared), Fate::merged);
-  sequence.fates.settle(static_cast<size_t>(merged.cut), Fate::trimmed);
-  draft.tree = DraftTree(std::move(merged.tree));
-  draft.sources.push_back(std::move(source));
-}
-
-// Of each source that probes, its likeliest first token.
-std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
-  const DraftRound& draft = sequence.drafting.draft;
-  std::vector<int32_t> nodes;
-  for (const DraftSource& source : draft.sources) {
-    if (!sequence.drafting.probes(source.resident) || source.tree.empty()) continue;
-    const TreeNode& best = *std::ranges::max_element(
-        source.tree.nodes(), {}, [](const TreeNode& node) { return node.parent == kRoot ? node.survival : -1; });
-    if (const int node = draft.tree.tokens().child(kRoot, best.token); node >= 0) nodes.push_back(node);
-  }
-  return nodes;
-}
-
-// What became of each node is counted, and changes what the survivals of its sources mean. Returns
-// what the sequence's drafter alone had guessed.
-Rounds::Own Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
-  const std::vector<DraftSource>& sources = sequence.drafting.draft.sources;
-  std::vector<int> guessed_by(static_cast<size_t>(verified.size()), 0);
-  std::vector<std::vector<int32_t>> at;  // [sources] of each node of the source, in `verified`
-  for (const DraftSource& source : sources) {
-    for (const int32_t node : at.emplace_back(places(source.tree, verified))) {
-      if (node >= 0) ++guessed_by[static_cast<size_t>(node)];
-    }
-  }
-  Own own;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const auto& [resident, tree] = sources[i];
-    DrafterLink* link = links_.find(sequence.drafting.drafter);
-    if (!resident && link == nullptr) continue;
-    Calibration& calibration = resident ? resident_.calibration() : link->calibration;
-    Reliability& reliability = reliability_of(counters_.methods, resident ? resident_.name() : link->method);
-    const std::vector<float> predicted = chances(calibration, tree);
-    for (int32_t node = 0; node < tree.size(); ++node) {
-      const int32_t there = at[i][static_cast<size_t>(node)];
-      if (there < 0) continue;  // it was cut
-      const bool accepted = std::ranges::find(path, there) != path.end();
-      reliability.verified(predicted[static_cast<size_t>(node)], accepted);
-      calibration.verified(tree.nodes()[static_cast<size_t>(node)].survival, tree.depth(node), accepted);
-      if (resident) {
-        sequence.drafting.resident_unverified = 0;
-      } else if (guessed_by[static_cast<size_t>(there)] == 1) {
-        ++own.verified;
-        own.accepted += accepted ? 1 : 0;
-      }
-    }
-  }
-  return own;
 }
 
 void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
@@ -206,10 +104,11 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
   if (!draft.asked || (late && draft.prefills)) return drafting.backoff.plain_step();
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   const bool failed = drafting.backoff.drafted_step(own.verified, own.accepted, late || draft.busy, drafting.price);
-  if (!late) {
-    drafting.tree_gain += (own.accepted - drafting.tree_gain) * kTreeGainWeight;
-    if (DrafterLink* link = links_.find(drafting.drafter))
-      link->tree_gain += (own.accepted - link->tree_gain) * kLinkGainWeight;
+  if (!late) drafting.tree_gain += (own.accepted - drafting.tree_gain) * kTreeGainWeight;
+  if (DrafterLink* link = links_.find(drafting.drafter)) {
+    const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
+    link->tried = std::min(link->tried + 1, kTriedMost);
+    link->tree_gain += (won - link->tree_gain) / link->tried;
   }
   if (own.accepted > 0) drafting.patience = kPatienceFirst;
   // In time and wrong is as bad as late; in time and empty is neither good nor bad.
@@ -219,16 +118,6 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
     drafting.useless = 0;
   }
   if (drafting.useless >= drafting.patience) pass_on(sequence);
-}
-
-// Where no survival has that chance, no node pays, and the back-off asks for probes only.
-void Rounds::set_price(VerifierSequence& sequence, float price) const {
-  SequenceDrafting& drafting = sequence.drafting;
-  const Calibration* calibration = calibration_of(sequence, false);
-  const float least = calibration == nullptr ? 0 : calibration->survival_of(price);
-  drafting.price = price;
-  drafting.backoff.set_row_budget(least > 1 ? 0 : kTreeNodesMax);
-  drafting.threshold = drafting.backoff.probes() || least > 1 ? 1.0F : 1.0F - least;
 }
 
 bool Rounds::waits(const VerifierSequence& sequence, Time now) const {
@@ -326,28 +215,40 @@ void Rounds::reassign(VerifierSequence& sequence, Effects& effects) {
 
 void Rounds::forget_drafter_state(VerifierSequence& sequence) { set_held(sequence, 0); }
 
-// The first of its drafters that is there. It stays until it goes, or until the router or pass_on()
-// says otherwise.
+namespace {
+
+// Whether a sequence that `now` drafts for should try `other`: it was not tried yet, or is better.
+bool worth_leaving(const DrafterLink& now, const DrafterLink& other) {
+  if (now.tried < kTrialAsks) return false;
+  return other.tried < kTrialAsks ||
+         other.tree_gain > now.tree_gain + kBetterTokens + kBetterShare * std::max(now.tree_gain, 0.0);
+}
+
+}  // namespace
+
+// The first of its drafters that is there, or one that proved better in all sequences. It stays
+// until it goes, another is better, or the router or pass_on() says otherwise.
 DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
   SequenceDrafting& drafting = sequence.drafting;
   DrafterLink* now = links_.find(drafting.drafter);
-  if (now != nullptr && now->attached && drafting.drafter_stays) return now;
+  DrafterLink* best = now != nullptr && now->attached && drafting.drafter_stays ? now : nullptr;
   for (const DrafterRef& ref : drafting.drafters) {
     DrafterLink* link = links_.find(ref);
-    if (link == nullptr || !link->attached) continue;
-    drafting.drafter_stays = true;
-    if (link == now) return now;
-    leave(sequence, effects);
-    drafting.drafter = link->peer;
-    drafting.rate = {};
-    drafting.tree_gain = link->tree_gain;
-    const bool adds_nothing = resident_.drafts_for(sequence) && link->tree_gain < kTreeGainLeast;
-    drafting.backoff = adds_nothing ? DraftBackoff::rare() : DraftBackoff();
-    drafting.useless = 0;
-    set_held(sequence, 0);
-    return link;
+    if (link == nullptr || !link->attached || link == best) continue;
+    if (best == nullptr || worth_leaving(*best, *link)) best = link;
   }
-  return nullptr;
+  if (best == nullptr) return nullptr;
+  drafting.drafter_stays = true;
+  if (best == now) return now;
+  leave(sequence, effects);
+  drafting.drafter = best->peer;
+  drafting.rate = {};
+  drafting.tree_gain = std::max(best->tree_gain, kTreeGainLeast);
+  const bool adds_nothing = resident_.drafts_for(sequence) && best->tree_gain < kTreeGainLeast;
+  drafting.backoff = adds_nothing ? DraftBackoff::rare() : DraftBackoff();  // the last drafter's says nothing about this one
+  drafting.useless = 0;
+  set_held(sequence, 0);
+  return best;
 }
 
 // Tells the sequence's drafter, if it has one, that it may forget the sequence.
@@ -362,7 +263,8 @@ void Rounds::leave(VerifierSequence& sequence, Effects& effects) {
 // if there is one.
 void Rounds::pass_on(VerifierSequence& sequence) {
   SequenceDrafting& drafting = sequence.drafting;
-  const DrafterLink* now = links_.find(drafting.drafter);
+  DrafterLink* now = links_.find(drafting.drafter);
+  if (now != nullptr) now->tried = std::max(now->tried, kTrialAsks);  // it showed what it is worth
   const auto is_now = [&](const DrafterRef& ref) { return now != nullptr && ref.endpoint == now->endpoint; };
   const auto another = [&](const DrafterRef& ref) {
     const DrafterLink* link = links_.find(ref);

@@ -1,6 +1,7 @@
 // The rounds of drafting. A round begins when a sequence's tokens grow (an Advance asks its drafter
 // for a tree), and ends when a step verifies the tree that came, or goes on without one. No drafter
 // can change a token, or hold a step past the round's deadline. Pure; part of the verifier's actor.
+// draft_sources.cpp has what concerns the sources of a draft, rounds.cpp the rest.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,10 @@ inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up i
 // Beside a resident method, a drafter whose trees lately won fewer tokens than this is asked rarely
 // by a new sequence, until a node that only it guessed is verified.
 inline constexpr double kTreeGainLeast = 0.05;
-inline constexpr double kLinkGainWeight = 1.0 / 64;  // of the newest tree
+// A sequence leaves its drafter for one that won so many tokens more an ask, since the other begins
+// with the whole prompt: this many, and this share of what its own wins.
+inline constexpr double kBetterTokens = 0.2;
+inline constexpr double kBetterShare = 0.25;
 
 // What a tree that arrives is to its sequence. The order of the checks is that of the table in
 // docs/design/WIRE.md, section 6.

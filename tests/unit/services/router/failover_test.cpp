@@ -76,6 +76,30 @@ TEST_F(FailoverTest, ReplaysOnAnotherVerifierWithPromptAndEmitted) {
   EXPECT_EQ(router.counters().replays, 1);
 }
 
+TEST_F(FailoverTest, GoesOnOnceAtAnotherVerifierWhenAStepFails) {
+  const auto fails = [&](Peer verifier, Epoch epoch) {
+    stage.hears(verifier, Tokens{.sequence = sequence(1),
+                                 .epoch = epoch,
+                                 .first_index = 2,
+                                 .finish = Finish::error,
+                                 .reason = "logits were not finite"});
+  };
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  tokens(kVerifier, 1, 1, 0, {20, 21});
+  stage.hears(kSpare, verifier(kSpare));
+  stage.forget();
+  fails(kVerifier, 1);
+  EXPECT_TRUE(stage.idle<Failure>());
+  const To<Start> start = stage.says<Start>();
+  EXPECT_EQ(start.peer, kSpare);
+  EXPECT_THAT(start.message.tokens, ElementsAre(10, 11, 12, 20, 21));
+  accept(kSpare, 1, 2);
+  fails(kSpare, 2);
+  EXPECT_EQ(stage.does<Failure>().message, "logits were not finite") << "it is the request's own fault, likely";
+}
+
 TEST_F(VerifierLoss, FencesTokensOfAVerifierThatWakesAfterBeingGivenUp) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

@@ -2,7 +2,9 @@
 // sequence or another's turn.
 #include "services/verifier/rounds.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "tests/unit/services/verifier/verifier_stage.h"
 
@@ -178,6 +180,49 @@ TEST_F(TwoDraftersTest, AnAssignWithoutDraftersMeansPlainDecoding) {
   for (int i = 0; i < 5; ++i) step();
   EXPECT_TRUE(stage.silent<Advance>());
 }
+
+// The target says 1 for ever. One drafter guesses one token, the better one three: both are right.
+class BetterDrafter : public TwoDraftersTest {
+ protected:
+  // Who was asked, round by round.
+  std::vector<Peer> asked(Peer better) {
+    stage.hears(kRouter, Cancel{{3, 1}, 1});
+    stage.forget();
+    Start longer = second();
+    longer.spec.output_max = 900;
+    longer.spec.stop_ids = {};
+    longer.lease_ms = kLeaseMsMax;
+    longer.drafters = {kFirstRef, kOtherRef};
+    stage.hears(kRouter, longer);
+    std::vector<Peer> asked;
+    for (int round = 0; round < 60; ++round) {
+      if (!stage.silent<Advance>()) {
+        const auto advance = stage.says<Advance>();
+        asked.push_back(advance.peer);
+        std::vector<TreeNode> nodes{{1, kRoot, 1}};
+        if (advance.peer == better) nodes = {{1, kRoot, 1}, {1, 0, 1}, {1, 1, 1}};
+        stage.hears(advance.peer, tree(nodes, advance));
+      }
+      const size_t rows = runs().wanted.size();
+      stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(rows, 1)});
+      while (!stage.silent<Tokens>()) {
+        const Tokens tokens = stage.says<Tokens>().message;
+        stage.hears(kRouter, Ack{tokens.sequence, 1, tokens.first_index + static_cast<int32_t>(tokens.ids.size())});
+      }
+    }
+    return asked;
+  }
+  void expect_found(Peer better, Peer other) {
+    const std::vector<Peer> all = asked(better);
+    ASSERT_GT(all.size(), 40U);
+    EXPECT_GE(std::ranges::count(all, other), kTrialAsks) << "each has its trial";
+    const auto settled = std::span(all).subspan(2 * kTrialAsks + 2);
+    EXPECT_EQ(std::ranges::count(settled, better), std::ssize(settled)) << "and the better one is kept";
+  }
+};
+
+TEST_F(BetterDrafter, IsFoundBehindTheFirst) { expect_found(kOther, kDrafter); }
+TEST_F(BetterDrafter, IsComeBackTo) { expect_found(kDrafter, kOther); }
 
 TEST_F(TwoDraftersTest, ADrafterThatIsInTimeAndWrongMakesWay) {
   bool left = false;

@@ -1,0 +1,327 @@
+// Measures, in virtual time, how well a verifier chooses what drafts are worth: its tokens a second
+// beside those of an oracle that knows the true chance of every guess and what every step costs.
+//
+// The verifier is the product's actor. Its drafters guess a chain with a second guess beside each
+// token; they know how likely each guess is right, and say it honestly, boastfully, modestly, or
+// not at all. The target's text is fixed, and whether a guess is right was drawn beforehand, so all
+// who choose the same nodes accept the same tokens. One run is deterministic and takes a second.
+//
+//   build/release/bench/worth
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/engine/pass.h"
+#include "common/engine/row_budget.h"
+#include "services/verifier/verifier.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int32_t kVocabulary = 100, kPrompt = 8, kOutput = 8000;
+constexpr int64_t kMeasured = 2000;  // tokens for each sequence
+constexpr TokenId kWrong = 97, kOtherWrong = 98;
+constexpr int kNodes = 8, kDepth = 8;
+constexpr Peer kRouter{1};
+
+TokenId text(int32_t position) { return position % 90; }
+
+double share(uint64_t sequence, int32_t position, uint64_t what) {
+  uint64_t word = (sequence * 1'000'003 + static_cast<uint64_t>(position)) * 8 + what;
+  word = (word ^ (word >> 31)) * 0x9E3779B97F4A7C15ull;
+  word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9ull;
+  return static_cast<double>((word ^ (word >> 32)) >> 11) * 0x1p-53;
+}
+
+struct Drafter {
+  std::string name;
+  double easy = 0.5;  // share of tokens that it guesses with confidence 0.95; of the others 0.2
+  double power = 1;   // it states survival to this power: below 1 boastful, above modest
+  bool lies = false;  // its guesses are wrong, and it is sure of them
+  Time takes{100};    // from an Advance to its Tree
+};
+
+// The tree behind the first `length` tokens of a sequence: the likeliest kNodes, with true
+// survivals.
+TokenTree guess(const Drafter& drafter, uint64_t sequence, int32_t length) {
+  std::vector<TreeNode> all;
+  double reached = 1;
+  int32_t parent = kRoot;
+  for (int32_t position = length; position < length + kDepth; ++position) {
+    const double confidence = share(sequence, position, 1) < drafter.easy ? 0.95 : 0.2;
+    const bool right = !drafter.lies && share(sequence, position, 2) < confidence;
+    const bool other_right = !drafter.lies && !right && share(sequence, position, 3) < 0.5;
+    all.push_back({right ? text(position) : kWrong, parent, static_cast<float>(drafter.lies ? 1 : reached * confidence)});
+    const auto chain = static_cast<int32_t>(all.size()) - 1;
+    if (!drafter.lies) {
+      all.push_back({other_right ? text(position) : kOtherWrong, parent, static_cast<float>(reached * (1 - confidence) / 2)});
+    }
+    parent = chain;
+    reached *= confidence;
+  }
+  TokenTree tree = *TokenTree::make(std::move(all), kVocabulary);
+  std::vector<float> survivals;
+  for (const TreeNode& node : tree.nodes()) survivals.push_back(node.survival);
+  std::vector<int32_t> order = best_first(survivals);
+  order.resize(std::min<size_t>(order.size(), kNodes));
+  tree.keep(order);
+  return tree;
+}
+
+int accepted(const TokenTree& tree, int32_t length) {
+  int node = kRoot, count = 0;
+  while ((node = tree.child(node, text(length + count))) >= 0) ++count;
+  return count;
+}
+
+// Tokens a second of a verifier that knows all: of every step it cuts the true trees by their true
+// survivals and the true cost, and waits for nobody.
+double oracle(const Drafter& drafter, int sequences, const CostModel& cost, bool drafts = true) {
+  std::vector<int32_t> lengths(static_cast<size_t>(sequences), kPrompt);
+  double seconds = 0;
+  int64_t tokens = 0;
+  while (tokens < int64_t{sequences} * kMeasured) {
+    StepLoad step;
+    std::vector<TokenTree> trees;
+    std::vector<std::vector<int32_t>> orders;
+    std::vector<DraftCandidate> candidates;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      step = step.with(1, lengths[i] - 1);
+      trees.push_back(drafts ? guess(drafter, i, lengths[i]) : TokenTree());
+      std::vector<float> gains;
+      for (const TreeNode& node : trees.back().nodes()) gains.push_back(node.survival);
+      orders.push_back(best_first(gains));
+      DraftCandidate& candidate = candidates.emplace_back(DraftCandidate{.gains = {}, .visible = lengths[i] - 1});
+      for (const int32_t node : orders.back()) candidate.gains.push_back(gains[static_cast<size_t>(node)]);
+    }
+    const std::vector<int> kept = split_row_budget(candidates, step, cost);
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      trees[i].keep(std::span(orders[i]).first(static_cast<size_t>(kept[i])));
+      step.rows += trees[i].size();
+      step.pairs += int64_t{lengths[i] - 1} * trees[i].size();
+      const int more = accepted(trees[i], lengths[i]) + 1;
+      lengths[i] += more;
+      tokens += more;
+    }
+    seconds += cost.seconds(step);
+  }
+  return static_cast<double>(tokens) / seconds;
+}
+
+// The verifier's actor among its drafters. Each sequence may use all of them; the i-th begins with
+// the one that stands at i in the list, and round again.
+class Deployment {
+ public:
+  Deployment(std::vector<Drafter> drafters, int sequences, const CostModel& truth)
+      : drafters_(std::move(drafters)),
+        truth_(truth),
+        sequences_(static_cast<uint64_t>(sequences)),
+        verifier_(config(sequences, truth)) {
+    tell(Woke{});
+    tell(PeerUp{kRouter});
+    tell(From<Welcome>{kRouter, {.router = 3, .heartbeat_ms = 100'000}});
+    for (int i = 0; i < sequences; ++i) {
+      std::vector<DrafterRef> refs;
+      for (size_t j = 0; j < std::min<size_t>(drafters_.size(), kDraftersPerSequenceMax); ++j)
+        refs.push_back(ref((static_cast<size_t>(i) + j) % drafters_.size()));
+      std::vector<TokenId> prompt;
+      for (int32_t position = 0; position < kPrompt; ++position) prompt.push_back(text(position));
+      tell(From<Start>{kRouter,
+                       {.sequence = {3, static_cast<uint64_t>(i)},
+                        .epoch = 1,
+                        .spec = {.prompt_length = kPrompt,
+                                 .sampling = {.temperature = 0},
+                                 .acceptance = {.rule = Rule::greedy},
+                                 .output_max = kOutput},
+                        .tokens = prompt,
+                        .drafters = refs,
+                        .tuning = {.nodes_max = kNodes, .depth_max = kDepth, .deadline_us = 3000},
+                        .lease_ms = kLeaseMsMax}});
+    }
+  }
+  // Tokens a second until there are kMeasured for each sequence.
+  double run() {
+    while (verifier_.counters().output_tokens < sequences_ * kMeasured) {
+      if (alarm_ && (agenda_.empty() || *alarm_ <= agenda_.top().at)) {
+        now_ = std::max(now_, *std::exchange(alarm_, std::nullopt));
+        tell(Woke{});
+        continue;
+      }
+      CHECK(!agenda_.empty(), "nothing happens any more");
+      auto next = agenda_.top();
+      agenda_.pop();
+      now_ = std::max(now_, next.at);
+      next.happens();
+    }
+    return static_cast<double>(verifier_.counters().output_tokens) / (static_cast<double>(now_.count()) * 1e-6);
+  }
+  const VerifierCounters& counters() const { return verifier_.counters(); }
+
+ private:
+  struct Happening {
+    Time at{};
+    uint64_t number = 0;
+    std::function<void()> happens;
+    bool operator<(const Happening& other) const { return std::pair(at, number) > std::pair(other.at, other.number); }
+  };
+
+  static VerifierConfig config(int sequences, const CostModel& cost) {
+    return {.process = {.incarnation = 5, .routers = {"tcp://router"}},
+            .fingerprint = {.tokenizer = 7, .vocabulary = kVocabulary, .weights = 1},
+            .numerics_id = "virtual",
+            .cost = cost,
+            .context_max = kPrompt + kOutput + 8,
+            .cache_blocks = sequences * ((kPrompt + kOutput) / 32 + 4)};
+  }
+  static DrafterRef ref(size_t drafter) { return {drafter + 100, fmt::format("tcp://drafter{}", drafter)}; }
+
+  void at(Time when, std::function<void()> happens) { agenda_.push({when, ++happenings_, std::move(happens)}); }
+  void tell(Verifier::Event event) {
+    std::vector<Verifier::Effect> effects;
+    verifier_.on(std::move(event), now_, effects);
+    for (auto& effect : effects) std::visit([&](auto& what) { perform(what); }, effect);
+  }
+  template <class E>
+  void perform(const E&) {}  // notes, heartbeats, releases
+  void perform(const WakeAt& wake) { alarm_ = wake.at; }
+  void perform(const Connect& connect) {
+    for (size_t i = 0; i < drafters_.size(); ++i) {
+      if (ref(i).endpoint != connect.endpoint) continue;
+      drafter_of_[connect.peer.id] = i;
+      at(now_, [this, peer = connect.peer] { tell(PeerUp{peer}); });
+    }
+  }
+  void perform(const To<Attach>& attach) {
+    const size_t drafter = drafter_of_.at(attach.peer.id);
+    at(now_, [this, peer = attach.peer, drafter] {
+      tell(From<Attached>{
+          peer, {.drafter = drafter + 100, .fingerprint = config(1, truth_).fingerprint, .method = drafters_[drafter].name}});
+    });
+  }
+  void perform(const To<Advance>& advance) {
+    if (!advance.message.draft) return;
+    const Drafter& drafter = drafters_[drafter_of_.at(advance.peer.id)];
+    Tree tree{.fence = advance.message.fence};
+    PrefixHash hash(tree.fence.prefix_hash);
+    hash.add(advance.message.tokens);
+    tree.fence.base_length += static_cast<int32_t>(advance.message.tokens.size());
+    tree.fence.prefix_hash = hash.value();
+    TokenTree guessed = guess(drafter, tree.fence.sequence.counter, tree.fence.base_length);
+    std::vector<float> stated;
+    for (const TreeNode& node : guessed.nodes()) stated.push_back(static_cast<float>(std::pow(node.survival, drafter.power)));
+    guessed = guessed.with_survivals(stated);
+    const Tuning& tuning = advance.message.tuning;
+    std::vector<int32_t> order = best_first(stated);
+    std::erase_if(order, [&](int32_t node) {
+      return 1 - stated[static_cast<size_t>(node)] > tuning.threshold || guessed.depth(node) > tuning.depth_max;
+    });
+    order.resize(std::min<size_t>(order.size(), tuning.nodes_max));
+    guessed.keep(order);
+    tree.nodes.assign(guessed.nodes().begin(), guessed.nodes().end());
+    if (tree.nodes.empty()) tree.no_nodes = NoNodes::below_threshold;
+    at(now_ + drafter.takes, [this, peer = advance.peer, tree] { tell(From<Tree>{peer, tree}); });
+  }
+  void perform(To<Tokens>& tokens) {
+    const Tokens& message = tokens.message;
+    const int32_t next = message.first_index + static_cast<int32_t>(message.ids.size());
+    const bool finished = message.finish != Finish::none;
+    at(now_, [=, this, sequence = message.sequence] { tell(From<Ack>{kRouter, {sequence, 1, next, finished}}); });
+    at(now_, [this] { tell(From<RouterHeartbeat>{kRouter, {.router = 3}}); });
+  }
+  void perform(Run<VerifyPlan>& run) {
+    StepOutput output;
+    const StepPlan& plan = run.job.step;
+    for (const int32_t row : plan.wanted) output.sampled_tokens.push_back(text(plan.position[static_cast<size_t>(row)] + 1));
+    const double seconds = truth_.seconds(load_of(plan));
+    output.forward_us = static_cast<uint32_t>(seconds * 1e6);
+    at(now_ + Time(output.forward_us), [this, job = std::move(run.job), output]() mutable {
+      tell(Ran<VerifyPlan, StepOutput>{std::move(job), std::move(output)});
+    });
+  }
+
+  std::vector<Drafter> drafters_;
+  CostModel truth_;
+  uint64_t sequences_;
+  Verifier verifier_;
+  Time now_{};
+  std::optional<Time> alarm_;
+  std::priority_queue<Happening> agenda_;
+  uint64_t happenings_ = 0;
+  std::map<uint64_t, size_t> drafter_of_;
+};
+
+// Rows are nearly free up to 64, as where a step is bound by reading the weights.
+CostModel flat() {
+  StepTimes times;
+  for (size_t i = 0; i < times.size(); ++i) times[i] = 0.010 + 1e-5 * kCostRows[i] + 1e-4 * std::max(0, kCostRows[i] - 64);
+  return {times, {}};
+}
+// SmolLM2-135M in its own 4 and 8 bits on two Zen 5 cores.
+CostModel cpu() {
+  StepTimes times;
+  for (size_t i = 0; i < times.size(); ++i) times[i] = 0.0024 + 2.6e-4 * kCostRows[i];
+  return {times, {}};
+}
+
+void one_drafter() {
+  fmt::print("One drafter\n\n");
+  fmt::print(
+      "| rows cost | streams | drafter | says | to plain | to the oracle | nodes a step and stream "
+      "|\n|---|---|---|---|---|---|---|\n");
+  const std::pair<const char*, CostModel> machines[] = {{"little", flat()}, {"a tenth of a step", cpu()}};
+  for (const auto& [machine, cost] : machines) {
+    for (const int streams : {1, 8, 32}) {
+      for (const double easy : {0.8, 0.4}) {
+        for (const auto& [says, power] : {std::pair{"the truth", 1.0}, {"too much", 0.3}, {"too little", 3.0}}) {
+          const Drafter drafter{.name = "one", .easy = easy, .power = power};
+          Deployment deployment({drafter}, streams, cost);
+          const double speed = deployment.run();
+          const VerifierCounters& c = deployment.counters();
+          const double verified =
+              static_cast<double>(c.fates.of(Fate::accepted) + c.fates.of(Fate::rejected) + c.fates.of(Fate::unreached));
+          fmt::print("| {} | {} | {:.0f} % easy | {} | {:.2f} | {:.3f} | {:.1f} |\n", machine, streams, 100 * easy, says,
+                     speed / oracle(drafter, streams, cost, false), speed / oracle(drafter, streams, cost),
+                     verified / static_cast<double>(c.draft_rounds + c.plain_rounds));
+        }
+      }
+    }
+  }
+}
+
+void several() {
+  const Drafter good{.name = "good", .easy = 0.8};
+  const Drafter slow{.name = "slow", .easy = 0.8, .takes = Time(20'000)};
+  const Drafter useless{.name = "useless", .easy = 0};
+  const Drafter liar{.name = "liar", .lies = true};
+  fmt::print("\nSeveral drafters, rows cost a tenth of a step\n\n");
+  fmt::print("| drafters | streams | to the good one alone | to plain |\n|---|---|---|---|\n");
+  const std::pair<const char*, std::vector<Drafter>> fleets[] = {{"a slow and a quick one", {slow, good}},
+                                                                 {"a liar, a useless and a good one", {liar, useless, good}},
+                                                                 {"a liar", {liar}},
+                                                                 {"a useless one", {useless}}};
+  for (const auto& [name, drafters] : fleets) {
+    for (const int streams : {1, 8}) {
+      const double speed = Deployment(drafters, streams, cpu()).run();
+      fmt::print("| {} | {} | {:.3f} | {:.3f} |\n", name, streams, speed / Deployment({good}, streams, cpu()).run(),
+                 speed / oracle(good, streams, cpu(), false));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slipstream
+
+int main() {
+  slipstream::one_drafter();
+  slipstream::several();
+}
