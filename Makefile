@@ -6,6 +6,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
 model := models/smollm2-135m-instruct
 peers := .cache/peers
+slipstream := build/release/tools/slipstream/slipstream
 # ASK comes from the user: quote it so that neither make nor the shell expands anything in it.
 shell_quoted = '$(subst ','\'',$(value $(1)))'
 
@@ -84,9 +85,12 @@ bench: build
 	python3 bench/forward_shapes.py build/release/bench/forward models/smollm2-135m-instruct
 	build/release/bench/drafting --model models/smollm2-135m-instruct --threads 2
 	build/release/bench/round_trip
+	build/release/bench/worth
 	build/release/bench/serving
+	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200
+	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --temperature 1
+	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --file bench/data/templates.jsonl --key any --warm 3
 
-slipstream := build/release/tools/slipstream/slipstream
 bench-peers: build
 	@bench/peers/setup.sh $(peers)
 	$(peers)/bin/python bench/peers/compare.py build/release/bench/decode $(model).gguf $(model)

@@ -86,6 +86,7 @@ struct Client::Impl {
   Result<Reply> read_body(Parser& parser, const EventStream::Event* event);
   std::unexpected<Error> broken(const error_code& error);
 
+  std::string api_key;
   const std::string host;
   const uint16_t port;
   const std::chrono::milliseconds timeout;
@@ -110,6 +111,7 @@ Result<Reply> Client::Impl::call(beast::http::verb method, std::string_view path
                                  const EventStream::Event* event) {
   Message message(method, beast::string_view(path.data(), path.size()), 11);
   message.set(beast::http::field::host, host + ":" + std::to_string(port));
+  if (!api_key.empty()) message.set(beast::http::field::authorization, "Bearer " + api_key);
   if (method == beast::http::verb::post) {
     message.set(beast::http::field::content_type, "application/json");
     message.body() = json;
@@ -155,6 +157,7 @@ Client::~Client() = default;
 Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
+void Client::set_api_key(std::string key) { impl_->api_key = std::move(key); }
 Result<Reply> Client::get(std::string_view path) { return impl_->call(beast::http::verb::get, path, {}, nullptr); }
 
 Result<Reply> Client::post(std::string_view path, std::string_view json) {

@@ -31,6 +31,7 @@ class Client {
   ~Client();
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
+  void set_api_key(std::string key);  // sent from now on as `Authorization: Bearer KEY`; empty: none
   Result<Reply> get(std::string_view path);
   Result<Reply> post(std::string_view path, std::string_view json);
   // Reads an answer of server-sent events: calls `event` with the data of each, until it returns

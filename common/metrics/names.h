@@ -66,6 +66,9 @@ inline constexpr MetricName kVerifierMethodExpected{"slipstream_verifier_draft_e
                                                     "The sum of these nodes' predicted chances."};
 inline constexpr MetricName kVerifierMethodAccepted{"slipstream_verifier_draft_accepted_nodes_total",
                                                     "Those of them that were accepted."};
+inline constexpr MetricName kVerifierMethodGain{
+    "slipstream_verifier_draft_gain_tokens",
+    "Tokens that an ask for a tree won lately, less what its rows cost: mean of the method's drafters."};
 inline constexpr MetricName kVerifierNodePrice{"slipstream_verifier_node_price_tokens",
                                                "Tokens that a node must gain to pay for its row, as of the last step."};
 inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",

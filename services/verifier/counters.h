@@ -20,6 +20,7 @@ inline constexpr size_t kDraftMethodsMax = 8;  // counted by name; the nodes of 
 struct MethodReliability {
   std::string method;
   Reliability reliability;
+  double tree_gain = 0;  // gauge: tokens that an ask for a tree won lately, less its rows; mean of its drafters
   bool operator==(const MethodReliability&) const = default;
 };
 

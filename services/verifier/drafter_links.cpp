@@ -153,4 +153,15 @@ void DrafterLinks::answered(Peer peer, Time took) {
   }
 }
 
+double DrafterLinks::tree_gain(std::string_view method) const {
+  double sum = 0;
+  int links = 0;
+  for (const DrafterLink& link : links_) {
+    if (link.method != method || link.tried == 0) continue;
+    sum += link.tree_gain;
+    ++links;
+  }
+  return links == 0 ? 0 : sum / links;
+}
+
 }  // namespace slipstream

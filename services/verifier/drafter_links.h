@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/actor/backoff.h"
@@ -74,6 +75,8 @@ class DrafterLinks {
   void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
   std::optional<Time> next() const;       // when that is due
   size_t unanswered() const;              // links whose Attach is unanswered
+  // Tokens that an ask of a drafter of this method won lately, on average over its links.
+  double tree_gain(std::string_view method) const;
 
  private:
   void ask(DrafterLink& link, Time now, Effects& effects);

@@ -20,7 +20,8 @@ double d(uint64_t count) { return static_cast<double>(count); }
 
 // A bin is named by its upper end: chance="0.1" is 0 to 0.1.
 void add_methods(const VerifierCounters& c, Exposition& page) {
-  for (const auto& [method, reliability] : c.methods) {
+  for (const auto& [method, reliability, tree_gain] : c.methods) {
+    page.gauge(kVerifierMethodGain, tree_gain, {{"method", method}});
     for (size_t bin = 0; bin < kReliabilityBins; ++bin) {
       const auto& [nodes, accepted, expected] = reliability.bins()[bin];
       const std::string chance = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);

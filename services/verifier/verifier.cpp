@@ -135,6 +135,7 @@ void Verifier::State::count() {
   counters.prefixes_evicted = cache.prefixes_evicted();
   counters.preempted = cache.sequences_evicted();
   counters.resident = resident.work();
+  for (MethodReliability& method : counters.methods) method.tree_gain = links.tree_gain(method.method);
   counters.worker = worker.counters();
   counters.attaches_waiting = links.unanswered();
   counters.step_cost = schedule.cost().times();

@@ -189,7 +189,7 @@ Scenario Scenario::draw(uint64_t seed) {
 Scenario Scenario::soak(uint64_t seed, int waves) {
   Scenario s = draw(seed);
   s.routers = kSoakOfEach;
-  s.verifiers.assign(kSoakOfEach, {.cache_blocks = 10, .step_rows_max = 256});
+  s.verifiers.assign(kSoakOfEach, {.cache_blocks = 8, .step_rows_max = 256});
   s.verifiers.back().resident = true;
   s.drafters.resize(kSoakOfEach, {.noise = 0.3, .siblings = 0.2});
   s.begins.assign(3 * kSoakOfEach, Time(0));

@@ -218,6 +218,7 @@ Result<ServedModel> served_model(http::Client& client) {
 Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece) {
   Answer answer;
   Reader reader(answer, piece);
+  client.set_api_key(question.api_key);
   TRY(http::Reply reply, client.post_stream("/v1/chat/completions", request_json(model, question),
                                             [&](std::string_view data) { return reader.event(data); }));
   if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));

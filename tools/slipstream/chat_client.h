@@ -40,6 +40,7 @@ struct Question {
   // true: send OpenAI's fields only, for a server that is not Slipstream; `speculate` and `rule`
   // are then not sent.
   bool standard = false;
+  std::string api_key;    // "": none
   bool logprobs = false;  // ask for the text of each token with OpenAI's `logprobs` field
 };
 
