@@ -6,8 +6,9 @@
 //   end      once
 //
 // A method keeps its own state of each sequence and has no policy: how large a tree may be comes
-// with each ask. The caller (services/drafter/draft_job.h) has checked that calls are in order and
-// up to date, so a method trusts its input. Threads: the compute thread calls it.
+// with each ask. The caller (services/drafter/draft_job.h, services/verifier/resident.h) has
+// checked that calls are in order and up to date, so a method trusts its input. Threads: one thread
+// calls it, the compute thread, or the loop's if it is quick().
 #pragma once
 
 #include <cstdint>

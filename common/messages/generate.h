@@ -29,7 +29,7 @@ struct Start {
   Epoch epoch = 0;
   GenerationSpec spec;
   std::vector<TokenId> tokens;       // the prompt, then the output of earlier epochs
-  std::vector<DrafterRef> drafters;  // the first one that is up drafts; empty: plain decoding
+  std::vector<DrafterRef> drafters;  // the first one that is up begins; empty: plain decoding
   Tuning tuning;
   uint32_t lease_ms = 10'000;  // the verifier frees the sequence after this long without a RouterHeartbeat
   bool operator==(const Start&) const = default;

@@ -2,9 +2,10 @@
 // al., 2211.17192, Section 3.1). An exponentially weighted average over the levels of verified
 // trees:
 //
-//   won    := m won   + accepted                            m = kAlphaMemory, once per tree
-//   tried  := m tried + accepted + [accepted < depth]       the level behind the accepted path was
-//   tried and rejected alpha   = won / tried
+//   won    := m won   + accepted                         m = kAlphaMemory, once per tree
+//   tried  := m tried + accepted + [accepted < depth]    the level behind the accepted path was
+//                                                        tried and rejected
+//   alpha   = won / tried
 //
 // The row budget of rules that sample (engine/row_budget.h) is computed from it. Pure.
 #pragma once

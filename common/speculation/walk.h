@@ -29,7 +29,8 @@ Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens);
 //
 //   accepted    on the accepted path
 //   rejected    not accepted, but compared with the target's token: the parent is the root or
-//   accepted unreached   all others
+//               accepted
+//   unreached   all others
 //
 // kept: how many of walk.accepted were emitted. A stop token or the length limit may cut the round
 // short; nodes behind the last token kept then are unreached. REQUIRES: kept is in [0, accepted].

@@ -57,8 +57,9 @@ bool Router::State::goes_on_elsewhere(LiveRequest& request, const Tokens& failed
   if (!failed.field.empty() || request.failed_once) return false;
   request.failed_once = true;
   request.refused_by = request.at_verifier().verifier;
-  const auto other = pick_verifier(workers, memory, request);
-  return other && other->verifier != request.refused_by;
+  return std::ranges::any_of(workers.all(), [&](const auto& other) {  // it need not have room now: the request waits
+    return other.first != request.refused_by && can_serve(other.second, request);
+  });
 }
 
 // Ends a request whose tokens are all here, and whose finish was lost with the verifier: nothing is

@@ -37,9 +37,9 @@ void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequence
     if (named(link)) link.named_at = now;
   }
   std::erase_if(links_, [&](const DrafterLink& link) {
-    const bool stays = link.attached || (link.quarantined && now - link.named_at < kQuarantine);
-    if (stays || named(link)) return false;
-    if (!link.quarantined) effects.push_back(Disconnect{link.peer});
+    if (link.quarantined) return now - link.cut_at >= kQuarantine;
+    if (link.attached || named(link)) return false;
+    effects.push_back(Disconnect{link.peer});
     return true;
   });
   for (const DrafterRef& ref : sequence.drafting.drafters) {
@@ -131,13 +131,20 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
   }
   link->method = message.method;
   effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
-  return std::exchange(link->incarnation, message.drafter) != message.drafter;
+  if (std::exchange(link->incarnation, message.drafter) == message.drafter) return false;
+  // What its former life was worth says nothing about this one.
+  link->answers_in = {};
+  link->tried = 0;
+  link->tree_gain = kTreeGainFirst;
+  link->calibrations = {};
+  return true;
 }
 
-void DrafterLinks::strike(Peer peer, Effects& effects) {
+void DrafterLinks::strike(Peer peer, Time now, Effects& effects) {
   DrafterLink* link = find(peer);
   if (link == nullptr || link->quarantined || ++link->strikes < kStrikesMax) return;
   link->quarantined = true;
+  link->cut_at = now;
   link->attached = false;
   link->asked = false;
   ++counters_.quarantined;

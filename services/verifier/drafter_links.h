@@ -17,7 +17,7 @@
 namespace slipstream {
 
 inline constexpr int kDrafterLinksMax = 64;
-inline constexpr Time kQuarantine = std::chrono::minutes(10);            // since a sequence last named the drafter
+inline constexpr Time kQuarantine = std::chrono::minutes(10);            // since the drafter was cut off
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 
@@ -40,6 +40,8 @@ struct DrafterLink {
   int strikes = 0;
   int tried = 0;                      // asks of all sequences, that said what it is worth; up to kTriedMost
   double tree_gain = kTreeGainFirst;  // tokens that an ask for a tree of it won lately, less what its rows cost
+  Time cut_at{};                      // if quarantined
+  uint64_t on_trial = 0;              // number of the sequence that tries it, while it is new; 0: none does
   Time named_at{};                    // when a sequence last named it
   Calibrations calibrations;
 };
@@ -52,9 +54,9 @@ class DrafterLinks {
   DrafterLinks(const VerifierConfig& config, VerifierCounters& counters, uint64_t first_peer)
       : config_(config), counters_(counters), next_peer_(first_peer) {}
 
-  // Opens links to the drafters that `sequence` names, at most kDrafterLinksMax in all. Of the
-  // links that no sequence names, closes those that are not attached, forgets those that were
-  // quarantined kQuarantine ago, and where there are too many closes the one that was idle longest.
+  // Opens links to the drafters that `sequence` names, at most kDrafterLinksMax in all. Forgets
+  // those that were quarantined kQuarantine ago. Of the links that no sequence names, closes those
+  // that are not attached, and where there are too many the one that was idle longest.
   // A drafter for which there is no room is counted.
   void open(const VerifierSequence& sequence, const VerifierSequences& sequences, Time now, Effects& effects);
 
@@ -68,7 +70,7 @@ class DrafterLinks {
   // True: another life of the drafter has attached, which holds none of our sequences.
   bool attached(const From<Attached>& event, Time now, Effects& effects);
   // A malformed message or an impossible tree; kStrikesMax of them cut the drafter off.
-  void strike(Peer peer, Effects& effects);
+  void strike(Peer peer, Time now, Effects& effects);
   // A tree came this long after its Advance.
   void answered(Peer peer, Time took);
 

@@ -18,11 +18,13 @@ namespace slipstream {
 
 // All fates but `held` are final.
 //
-// A node is `trimmed` if gather.cpp cuts it before the pass, for one of these reasons:
+// A node is `trimmed` if it is cut before the pass (gather.cpp, schedule.cpp, rounds.cpp), for one
+// of these reasons:
 //   - its tree has more nodes than the step has rows for it;
 //   - it gains less than its row costs (schedule.h), or the tuning allows fewer nodes;
 //   - its tree reaches past the model's context;
-//   - the cache has no room for its tree.
+//   - the cache has no room for its tree;
+//   - its drafter sent more nodes than it was asked for, or merged trees have more than a tree may.
 //
 // A node is `stale` if its tree fits no round of a running sequence (rounds.cpp), if its tree was
 // parked and no round used it, or if its sequence ended or its step failed while it was held.

@@ -105,12 +105,16 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   const bool failed = drafting.backoff.drafted_step(own.verified, own.accepted, late || draft.busy, drafting.price);
   if (!late) drafting.tree_gain += (own.accepted - drafting.tree_gain) * kTreeGainWeight;
-  if (DrafterLink* link = links_.find(drafting.drafter)) {
+  // Before its first tree a drafter may still prefill: that says nothing about its worth.
+  if (DrafterLink* link = links_.find(drafting.drafter); link != nullptr && drafting.heard) {
     const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
     link->tried = std::min(link->tried + 1, kTriedMost);
     link->tree_gain += (won - link->tree_gain) / link->tried;
   }
-  if (own.accepted > 0) drafting.patience = kPatienceFirst;
+  if (own.accepted > 0) {
+    drafting.patience = kPatienceFirst;
+    drafting.passed_on = {};
+  }
   // In time and wrong is as bad as late; in time and empty is neither good nor bad.
   if (failed) {
     drafting.useless += draft.busy ? 2 : 1;
@@ -143,6 +147,7 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   }
   if (message.no_nodes == NoNodes::leaving) link->attached = false;
   SequenceDrafting& drafting = sequence->drafting;
+  drafting.heard = true;
   if (drafting.asked_round != 0 && message.fence.round == drafting.asked_round) {
     links_.answered(event.peer, now - drafting.asked_at);
   }
@@ -158,7 +163,7 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   if (!tree) {
     if (sequence->timing().waits_alone) drafting.draft.answered = true;  // the round goes on plainly
     sequence->fates.settle(nodes, Fate::invalid);
-    return links_.strike(event.peer, effects);
+    return links_.strike(event.peer, now, effects);
   }
   if (arrival == Arrival::ahead) return park(*sequence, std::move(message));
   drafting.draft.answered = true;
@@ -217,11 +222,12 @@ void Rounds::forget_drafter_state(VerifierSequence& sequence) { set_held(sequenc
 
 namespace {
 
-// Whether a sequence that `now` drafts for should try `other`: it was not tried yet, or is better.
-bool worth_leaving(const DrafterLink& now, const DrafterLink& other) {
+// Whether a sequence that `now` drafts for should go to `other`: it was not tried yet, and no other
+// sequence tries it, or it is better.
+bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const VerifierSequence& sequence) {
   if (now.tried < kTrialAsks) return false;
-  return other.tried < kTrialAsks ||
-         other.tree_gain > now.tree_gain + kBetterTokens + kBetterShare * std::max(now.tree_gain, 0.0);
+  if (other.tried < kTrialAsks) return other.on_trial == 0 || other.on_trial == sequence.identity.number;
+  return other.tree_gain > now.tree_gain + kBetterTokens + kBetterShare * std::max(now.tree_gain, 0.0);
 }
 
 }  // namespace
@@ -235,16 +241,18 @@ DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
   for (const DrafterRef& ref : drafting.drafters) {
     DrafterLink* link = links_.find(ref);
     if (link == nullptr || !link->attached || link == best) continue;
-    if (best == nullptr || worth_leaving(*best, *link)) best = link;
+    if (best == nullptr || (link->peer != drafting.passed_on && worth_leaving(*best, *link, sequence))) best = link;
   }
   if (best == nullptr) return nullptr;
   drafting.drafter_stays = true;
   if (best == now) return now;
   leave(sequence, effects);
   drafting.drafter = best->peer;
+  drafting.heard = false;
+  if (best->tried < kTrialAsks && best->on_trial == 0) best->on_trial = sequence.identity.number;
   drafting.rate = {};
   drafting.tree_gain = std::max(best->tree_gain, kTreeGainLeast);
-  const bool adds_nothing = resident_.drafts_for(sequence) && best->tree_gain < kTreeGainLeast;
+  const bool adds_nothing = resident_.drafts_for(sequence) && best->tried >= kTrialAsks && best->tree_gain < kTreeGainLeast;
   drafting.backoff = adds_nothing ? DraftBackoff::rare() : DraftBackoff();  // the last drafter's says nothing about this one
   drafting.useless = 0;
   set_held(sequence, 0);
@@ -253,10 +261,14 @@ DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
 
 // Tells the sequence's drafter, if it has one, that it may forget the sequence.
 void Rounds::leave(VerifierSequence& sequence, Effects& effects) {
-  if (const DrafterLink* link = links_.find(sequence.drafting.drafter); link != nullptr && link->attached) {
-    effects.push_back(To<Release>{sequence.drafting.drafter, {sequence.identity.id, sequence.identity.epoch}});
+  SequenceDrafting& drafting = sequence.drafting;
+  if (DrafterLink* link = links_.find(drafting.drafter)) {
+    if (link->attached) effects.push_back(To<Release>{link->peer, {sequence.identity.id, sequence.identity.epoch}});
+    if (link->on_trial == sequence.identity.number) link->on_trial = 0;
   }
-  sequence.drafting.drafter = {};
+  if (drafting.parked) sequence.fates.settle(drafting.parked->nodes.size(), Fate::stale);
+  drafting.parked.reset();
+  drafting.drafter = {};
 }
 
 // The sequence's drafter is of no use now: the next of its drafters that is there gets its chance,
@@ -274,15 +286,14 @@ void Rounds::pass_on(VerifierSequence& sequence) {
   if (useless == drafting.drafters.end() || std::ranges::none_of(drafting.drafters, another)) return;
   std::rotate(useless, useless + 1, drafting.drafters.end());
   drafting.drafter_stays = false;
+  drafting.passed_on = now->peer;
   drafting.patience = std::min(2 * drafting.patience, kPatienceMost);
 }
 
 void Rounds::release(VerifierSequence& sequence, Effects& effects) {
   SequenceDrafting& drafting = sequence.drafting;
-  const size_t parked = drafting.parked ? drafting.parked->nodes.size() : 0;
-  sequence.fates.settle(static_cast<size_t>(drafting.draft.tree.size()) + parked, Fate::stale);
+  sequence.fates.settle(static_cast<size_t>(drafting.draft.tree.size()), Fate::stale);
   drafting.draft = {};
-  drafting.parked.reset();
   resident_.end(sequence);
   leave(sequence, effects);
 }

@@ -80,7 +80,9 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
     if (sequence->timing().keeps_budget || tree.empty()) continue;
     std::vector<float> gains;
     for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
-    const auto most = std::min<size_t>(gains.size(), sequence->drafting.tuning.nodes_max);
+    const auto probes = static_cast<int>(rounds_.probes(*sequence).size());  // they have their rows first
+    const auto most =
+        std::min<size_t>(gains.size(), static_cast<size_t>(std::max(sequence->drafting.tuning.nodes_max - probes, 0)));
     holders.push_back(sequence);
     orders.push_back(best_first(gains));
     orders.back().resize(most);

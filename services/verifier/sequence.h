@@ -80,7 +80,7 @@ inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
 struct SequenceDrafting {
   // As the router last said.
   std::vector<DrafterRef> named;
-  std::vector<DrafterRef> drafters;  // those; the first that is there drafts; rotated when it proves useless
+  std::vector<DrafterRef> drafters;  // those; the first that is there begins; rotated when it proves useless
   Tuning tuning;
   uint32_t assignment = 0;  // version of the newest Assign
 
@@ -92,6 +92,8 @@ struct SequenceDrafting {
 
   // The drafter.
   Peer drafter;                   // id 0: none
+  bool heard = false;             // a tree of it came
+  Peer passed_on;                 // the drafter that was useless last; id 0: none, or a guess was accepted since
   bool drafter_stays = false;     // as long as it is there; else the next round picks anew
   int useless = 0;                // rounds in a row that failed (draft_backoff.h); one that says it is busy counts for two
   int patience = kPatienceFirst;  // at this many useless rounds another one gets its chance

@@ -58,9 +58,9 @@ void Verifier::State::on(const PeerDown& event, Time now, Effects& effects) {
   links.down(event.peer, effects);
 }
 
-void Verifier::State::on(const Malformed& event, Time, Effects& effects) {
+void Verifier::State::on(const Malformed& event, Time now, Effects& effects) {
   ++counters.malformed;
-  links.strike(event.peer, effects);
+  links.strike(event.peer, now, effects);
 }
 
 void Verifier::State::on(const From<RouterHeartbeat>& event, Time now, Effects& effects) {

@@ -73,12 +73,36 @@ TEST_F(ManyDrafters, ADrafterForWhichThereIsNoRoomIsCounted) {
 TEST_F(ManyDrafters, AQuarantinedOneIsForgottenByTime) {
   names({0});
   attach(0);
-  for (int strike = 0; strike < kStrikesMax; ++strike) links_.strike(link(0)->peer, effects_);
-  names({1}, kQuarantine - Time(1));
-  ASSERT_NE(link(0), nullptr);
+  const Time cut = std::chrono::minutes(3);
+  for (int strike = 0; strike < kStrikesMax; ++strike) links_.strike(link(0)->peer, cut, effects_);
+  names({0, 1}, cut + kQuarantine - Time(1));
   EXPECT_TRUE(link(0)->quarantined);
-  names({1}, kQuarantine);
+  names({1}, cut + kQuarantine);
   EXPECT_EQ(link(0), nullptr);
+}
+
+TEST_F(ManyDrafters, AQuarantinedOneThatIsNamedGetsAnotherChanceInTime) {
+  names({0});
+  attach(0);
+  for (int strike = 0; strike < kStrikesMax; ++strike) links_.strike(link(0)->peer, {}, effects_);
+  for (Time now{}; now < kQuarantine; now += std::chrono::minutes(1)) {
+    names({0}, now);
+    EXPECT_TRUE(link(0)->quarantined);
+  }
+  names({0}, kQuarantine);
+  EXPECT_FALSE(link(0)->quarantined);
+}
+
+TEST_F(ManyDrafters, ARestartedOneIsJudgedAnew) {
+  names({0});
+  attach(0);
+  link(0)->tried = kTriedMost;
+  link(0)->tree_gain = -1;
+  links_.down(link(0)->peer, effects_);
+  links_.up(link(0)->peer, {}, effects_);
+  links_.attached({link(0)->peer, {.drafter = 99, .fingerprint = config_.fingerprint}}, {}, effects_);
+  EXPECT_EQ(link(0)->tried, 0);
+  EXPECT_EQ(link(0)->tree_gain, kTreeGainFirst);
 }
 
 }  // namespace

@@ -104,6 +104,22 @@ TEST_F(ResidentTest, DraftsNothingForARequestWithoutSpeculation) {
   EXPECT_EQ(runs().wanted.size(), 1U);
 }
 
+TEST_F(ResidentTest, RemembersAnswers) {
+  Start one = repeats();
+  one.spec.tenant = 7;
+  one.spec.output_max = 3;
+  one.tokens = {20, 21, 22};
+  stage.hears(kRouter, one);
+  for (const TokenId token : {50, 51, 52}) step(token);
+  Start again = repeats();
+  again.sequence.counter = 3;
+  again.spec.tenant = 7;
+  again.tokens = {30, 50, 51};
+  stage.hears(kRouter, again);
+  const StepPlan& plan = runs();
+  EXPECT_NE(std::ranges::find(plan.token, 52), plan.token.end()) << "what followed 50 51 in the other answer";
+}
+
 TEST_F(ResidentTest, FindsOutThatItIsWrong) {
   stage.hears(kRouter, repeats());
   std::mt19937 random(3);
