@@ -111,10 +111,7 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
     link->tried = std::min(link->tried + 1, kTriedMost);
     link->tree_gain += (won - link->tree_gain) / link->tried;
   }
-  if (own.accepted > 0) {
-    drafting.patience = kPatienceFirst;
-    drafting.passed_on = {};
-  }
+  if (own.accepted > 0) drafting.patience = kPatienceFirst;
   // In time and wrong is as bad as late; in time and empty is neither good nor bad.
   if (failed) {
     drafting.useless += draft.busy ? 2 : 1;
@@ -241,7 +238,8 @@ DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
   for (const DrafterRef& ref : drafting.drafters) {
     DrafterLink* link = links_.find(ref);
     if (link == nullptr || !link->attached || link == best) continue;
-    if (best == nullptr || (link->peer != drafting.passed_on && worth_leaving(*best, *link, sequence))) best = link;
+    const bool passed_on = link->peer == drafting.passed_on && drafting.round < drafting.passed_on_until;
+    if (best == nullptr || (!passed_on && worth_leaving(*best, *link, sequence))) best = link;
   }
   if (best == nullptr) return nullptr;
   drafting.drafter_stays = true;
@@ -287,6 +285,7 @@ void Rounds::pass_on(VerifierSequence& sequence) {
   std::rotate(useless, useless + 1, drafting.drafters.end());
   drafting.drafter_stays = false;
   drafting.passed_on = now->peer;
+  drafting.passed_on_until = drafting.round + kPassedOnRounds;
   drafting.patience = std::min(2 * drafting.patience, kPatienceMost);
 }
 

@@ -73,6 +73,7 @@ struct DraftRound {
 // many useless rounds in a row, twice as many the next time, until a guess is accepted.
 inline constexpr int kPatienceFirst = 2;
 inline constexpr int kPatienceMost = 64;
+inline constexpr Round kPassedOnRounds = 64;  // without a turn for it, unless no other is there
 
 inline constexpr double kTreeGainFirst = 1;          // before the first tree
 inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
@@ -91,9 +92,10 @@ struct SequenceDrafting {
   std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
 
   // The drafter.
-  Peer drafter;                   // id 0: none
-  bool heard = false;             // a tree of it came
-  Peer passed_on;                 // the drafter that was useless last; id 0: none, or a guess was accepted since
+  Peer drafter;        // id 0: none
+  bool heard = false;  // a tree of it came
+  Peer passed_on;      // the drafter that was useless last, which gets no turn until that round
+  Round passed_on_until = 0;
   bool drafter_stays = false;     // as long as it is there; else the next round picks anew
   int useless = 0;                // rounds in a row that failed (draft_backoff.h); one that says it is busy counts for two
   int patience = kPatienceFirst;  // at this many useless rounds another one gets its chance

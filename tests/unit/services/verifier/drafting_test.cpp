@@ -184,8 +184,8 @@ TEST_F(TwoDraftersTest, AnAssignWithoutDraftersMeansPlainDecoding) {
 // The target says 1 for ever. One drafter guesses one token, the better one three: both are right.
 class BetterDrafter : public TwoDraftersTest {
  protected:
-  // Who was asked, round by round.
-  std::vector<Peer> asked(Peer better) {
+  // Who was asked, round by round. From round `turns` on the better one is wrong.
+  std::vector<Peer> asked(Peer better, int turns = 60) {
     stage.hears(kRouter, Cancel{{3, 1}, 1});
     stage.forget();
     Start longer = second();
@@ -200,7 +200,8 @@ class BetterDrafter : public TwoDraftersTest {
         const auto advance = stage.says<Advance>();
         asked.push_back(advance.peer);
         std::vector<TreeNode> nodes{{1, kRoot, 1}};
-        if (advance.peer == better) nodes = {{1, kRoot, 1}, {1, 0, 1}, {1, 1, 1}};
+        if (advance.peer == better && round < turns) nodes = {{1, kRoot, 1}, {1, 0, 1}, {1, 1, 1}};
+        if (advance.peer == better && round >= turns) nodes = {{99, kRoot, 1}};
         stage.hears(advance.peer, tree(nodes, advance));
       }
       const size_t rows = runs().wanted.size();
@@ -223,6 +224,13 @@ class BetterDrafter : public TwoDraftersTest {
 
 TEST_F(BetterDrafter, IsFoundBehindTheFirst) { expect_found(kOther, kDrafter); }
 TEST_F(BetterDrafter, IsComeBackTo) { expect_found(kDrafter, kOther); }
+TEST_F(BetterDrafter, IsReplacedSoonWhenItGoesWrongInTime) {
+  const int turns = 40;
+  const std::vector<Peer> all = asked(kOther, turns);
+  const auto wrong = std::ranges::count(std::span(all).subspan(static_cast<size_t>(turns)), kOther);
+  EXPECT_GE(wrong, 1);
+  EXPECT_LE(wrong, kFruitlessMost + kPatienceFirst);
+}
 
 TEST_F(TwoDraftersTest, ADrafterThatIsInTimeAndWrongMakesWay) {
   bool left = false;

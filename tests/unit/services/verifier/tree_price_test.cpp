@@ -1,6 +1,7 @@
 // Which nodes of a tree are verified: those whose calibrated survival is worth a row.
 #include <gmock/gmock.h>
 
+#include "common/speculation/draft_backoff.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -75,6 +76,22 @@ TEST_F(TreePrice, ADrafterThatIsModestAndRightIsFoundOut) {
   }
   EXPECT_EQ(trimmed(), cut_early) << "none is cut any more";
   EXPECT_GT(verifier.counters().fates.of(Fate::accepted), 80U);
+}
+
+// Its nodes are below the price, so none is verified but a probe, which is right.
+TEST_F(TreePrice, ADrafterThatSaysLittleAndIsRightIsFoundOutByAProbe) {
+  uint64_t before_probe = 1;
+  for (int round = 0; round < 300; ++round) {
+    if (!stage.silent<Advance>()) {
+      const auto advance = stage.says<Advance>();
+      const auto next = static_cast<TokenId>((advance.message.tokens.back() + 1) % 90);
+      stage.hears(kDrafter, tree({{next, kRoot, .08F}}, advance));
+    }
+    step();
+    if (round == kProbeGapSteps / 2) before_probe = verifier.counters().fates.of(Fate::accepted);
+  }
+  EXPECT_EQ(before_probe, 0U);
+  EXPECT_GT(verifier.counters().fates.of(Fate::accepted), 50U);
 }
 
 TEST_F(TreePrice, AsksForNothingBelowThePrice) {
