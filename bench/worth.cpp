@@ -9,9 +9,9 @@
 //   build/release/bench/worth
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <queue>
 #include <string>
 #include <utility>

@@ -21,7 +21,8 @@ inline bool key_is_of(std::string_view name, std::string_view role) {
 }
 
 // The draft methods of this release. A drafter of another make may announce other names.
-inline constexpr std::string_view kNgram = "ngram";       // looks up the last few tokens earlier in the same sequence
+inline constexpr std::string_view kNgram =
+    "ngram";  // looks up the last few tokens earlier in the sequence, or in its tenant's answers
 inline constexpr std::string_view kSmallLm = "small-lm";  // asks a small language model that has the target's tokenizer
 inline constexpr std::array<std::string_view, 2> kMethodNames{kNgram, kSmallLm};
 inline constexpr std::string_view kNoMethod = "none";

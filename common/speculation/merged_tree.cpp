@@ -9,12 +9,6 @@
 namespace slipstream {
 namespace {
 
-// The node of `of` that carries this token below `parent`; -1: there is none.
-int32_t find(std::span<const TreeNode> of, int32_t parent, TokenId token) {
-  const auto at = std::ranges::find_if(of, [&](const TreeNode& node) { return node.parent == parent && node.token == token; });
-  return at == of.end() ? -1 : static_cast<int32_t>(at - of.begin());
-}
-
 TokenTree tree_of(std::vector<TreeNode> nodes) {
   auto tree = TokenTree::make(std::move(nodes), std::numeric_limits<int32_t>::max());  // both trees' tokens were checked
   CHECK(tree, "two trees made none: {}", tree.error().message);
@@ -31,7 +25,7 @@ MergedTree merge(const TokenTree& first, const TokenTree& second) {
   MergedTree merged;
   for (TreeNode node : second.nodes()) {
     if (node.parent != kRoot) node.parent = at[static_cast<size_t>(node.parent)];
-    const int32_t same = find(all, node.parent, node.token);
+    const int32_t same = node.parent < first.size() ? first.child(node.parent, node.token) : -1;
     if (same < 0) {
       at.push_back(static_cast<int32_t>(all.size()));
       all.push_back(node);
@@ -62,7 +56,7 @@ std::vector<int32_t> places(const TokenTree& part, const TokenTree& whole) {
   for (const TreeNode& node : part.nodes()) {
     const int32_t parent = node.parent == kRoot ? kRoot : places[static_cast<size_t>(node.parent)];
     const bool below = node.parent == kRoot || parent >= 0;
-    places.push_back(below ? find(whole.nodes(), parent, node.token) : -1);
+    places.push_back(below ? whole.child(parent, node.token) : -1);
   }
   return places;
 }

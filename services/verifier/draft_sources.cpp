@@ -31,10 +31,10 @@ Reliability& reliability_of(std::vector<MethodReliability>& methods, const std::
 }  // namespace
 
 // Null: the sequence's drafter has gone.
-const Calibration* Rounds::calibration_of(const VerifierSequence& sequence, bool resident) const {
+Calibration* Rounds::calibration_of(const VerifierSequence& sequence, bool resident) const {
   const Rule rule = sequence.spec.acceptance.rule;
   if (resident) return &resident_.calibrations().of(rule);
-  const DrafterLink* link = links_.find(sequence.drafting.drafter);
+  DrafterLink* link = links_.find(sequence.drafting.drafter);
   return link == nullptr ? nullptr : &link->calibrations.of(rule);
 }
 
@@ -88,12 +88,12 @@ Rounds::Own Rounds::learn(VerifierSequence& sequence, const TokenTree& verified,
       if (node >= 0) ++guessed_by[static_cast<size_t>(node)];
     }
   }
+  const DrafterLink* link = links_.find(sequence.drafting.drafter);
   Own own;
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto& [resident, tree] = sources[i];
-    DrafterLink* link = links_.find(sequence.drafting.drafter);
     if (!resident && link == nullptr) continue;
-    Calibration& calibration = (resident ? resident_.calibrations() : link->calibrations).of(sequence.spec.acceptance.rule);
+    Calibration& calibration = *calibration_of(sequence, resident);
     Reliability& reliability = reliability_of(counters_.methods, resident ? resident_.name() : link->method);
     const std::vector<float> predicted = chances(calibration, tree);
     for (int32_t node = 0; node < tree.size(); ++node) {

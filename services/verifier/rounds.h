@@ -81,7 +81,7 @@ class Rounds {
   struct Own {
     int verified = 0, accepted = 0;
   };
-  const Calibration* calibration_of(const VerifierSequence& sequence, bool resident) const;
+  Calibration* calibration_of(const VerifierSequence& sequence, bool resident) const;
   int depth_left(const VerifierSequence& sequence) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);

@@ -71,6 +71,7 @@ GatherLimits Schedule::limits() const {
 void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   std::vector<VerifierSequence*> holders;
   std::vector<std::vector<int32_t>> orders;  // [holders] nodes, the most valuable first
+  std::vector<std::vector<int32_t>> stay;    // [holders] nodes that stay, first those that are verified whatever they gain
   std::vector<DraftCandidate> candidates;    // [holders]
   StepLoad roots;
   for (VerifierSequence* sequence : ready) {
@@ -80,23 +81,21 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
     if (sequence->timing().keeps_budget || tree.empty()) continue;
     std::vector<float> gains;
     for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
-    const auto probes = static_cast<int>(rounds_.probes(*sequence).size());  // they have their rows first
-    const auto most =
-        std::min<size_t>(gains.size(), static_cast<size_t>(std::max(sequence->drafting.tuning.nodes_max - probes, 0)));
+    stay.push_back(rounds_.probes(*sequence));
+    const int most = std::max(sequence->drafting.tuning.nodes_max - static_cast<int>(stay.back().size()), 0);
     holders.push_back(sequence);
     orders.push_back(best_first(gains));
-    orders.back().resize(most);
+    orders.back().resize(std::min(gains.size(), static_cast<size_t>(most)));
     DraftCandidate& candidate = candidates.emplace_back(DraftCandidate{.gains = {}, .visible = sequence->context.root()});
     for (const int32_t node : orders.back()) candidate.gains.push_back(gains[static_cast<size_t>(node)]);
   }
   const std::vector<int> kept = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < holders.size(); ++i) {
     counters_.affordable_nodes.observe(kept[i]);
-    std::vector<int32_t> stay = rounds_.probes(*holders[i]);
-    stay.insert(stay.end(), orders[i].begin(), orders[i].begin() + kept[i]);
+    stay[i].insert(stay[i].end(), orders[i].begin(), orders[i].begin() + kept[i]);
     DraftTree& tree = holders[i]->drafting.draft.tree;
     const auto before = static_cast<size_t>(tree.size());
-    tree.keep(stay);
+    tree.keep(stay[i]);
     holders[i]->fates.settle(before - static_cast<size_t>(tree.size()), Fate::trimmed);
   }
 }

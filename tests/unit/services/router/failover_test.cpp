@@ -12,7 +12,18 @@ using testing::HasSubstr;
 
 constexpr Peer kThird{0x8000000000000004};
 
-using FailoverTest = RouterTest;
+class FailoverTest : public RouterTest {
+ protected:
+  // Request 1 runs at kVerifier and has two tokens; kSpare could go on with it.
+  void emits_two_beside_a_spare() {
+    stage.hears(kVerifier, verifier(kVerifier));
+    stage.tell(ask(1));
+    accept(kVerifier, 1, 1);
+    tokens(kVerifier, 1, 1, 0, {20, 21});
+    stage.hears(kSpare, verifier(kSpare));
+    stage.forget();
+  }
+};
 // Subjects that share this stage.
 using VerifierDraining = FailoverTest;
 using VerifierLoss = FailoverTest;
@@ -58,12 +69,7 @@ TEST_F(FailoverTest, TellsTheLogOfRequestsThatFail) {
 }
 
 TEST_F(FailoverTest, ReplaysOnAnotherVerifierWithPromptAndEmitted) {
-  stage.hears(kVerifier, verifier(kVerifier));
-  stage.tell(ask(1));
-  accept(kVerifier, 1, 1);
-  tokens(kVerifier, 1, 1, 0, {20, 21});
-  stage.hears(kSpare, verifier(kSpare));
-  stage.forget();
+  emits_two_beside_a_spare();
   stage.down(kVerifier);
   const To<Start> start = stage.says<Start>();
   EXPECT_EQ(start.peer, kSpare);
@@ -84,12 +90,7 @@ TEST_F(FailoverTest, GoesOnOnceAtAnotherVerifierWhenAStepFails) {
                                  .finish = Finish::error,
                                  .reason = "logits were not finite"});
   };
-  stage.hears(kVerifier, verifier(kVerifier));
-  stage.tell(ask(1));
-  accept(kVerifier, 1, 1);
-  tokens(kVerifier, 1, 1, 0, {20, 21});
-  stage.hears(kSpare, verifier(kSpare));
-  stage.forget();
+  emits_two_beside_a_spare();
   fails(kVerifier, 1);
   EXPECT_TRUE(stage.idle<Failure>());
   const To<Start> start = stage.says<Start>();

@@ -12,12 +12,7 @@ namespace {
 class ResidentTest : public VerifierStage {
  protected:
   // A row adds a fifth of a step: a node must gain more than 0.2 tokens.
-  static VerifierConfig priced() {
-    VerifierConfig made = config();
-    made.cost = cost_of(0.008, 0.002);
-    return made;
-  }
-  ResidentTest() : VerifierStage(priced(), std::make_unique<NgramMethod>()) {}
+  ResidentTest() : VerifierStage(config_with(cost_of(0.008, 0.002)), std::make_unique<NgramMethod>()) {}
 
   Start repeats(std::vector<DrafterRef> drafters = {}) {
     Start start = second();

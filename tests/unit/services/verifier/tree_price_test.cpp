@@ -9,16 +9,10 @@ namespace {
 
 using testing::ElementsAre;
 
-VerifierConfig where(const CostModel& cost) {
-  VerifierConfig made = config();
-  made.cost = cost;
-  return made;
-}
-
 // A row adds a fifth of a step: a node must gain more than 0.2 tokens.
 class TreePrice : public VerifierStage {
  protected:
-  TreePrice() : VerifierStage(where(cost_of(0.008, 0.002))) {
+  TreePrice() : VerifierStage(config_with(cost_of(0.008, 0.002))) {
     meet_drafter();
     Start long_one = second();
     long_one.spec.output_max = 900;
@@ -35,6 +29,13 @@ class TreePrice : public VerifierStage {
     stage.finishes(std::move(output));
     stage.hears(kRouter, Ack{second().sequence, 1, tokens_acked_ += 30});
     stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  }
+  // The drafter, if it was asked, guesses the next token.
+  void guesses_right(float survival) {
+    if (stage.silent<Advance>()) return;
+    const auto advance = stage.says<Advance>();
+    const auto next = static_cast<TokenId>((advance.message.tokens.back() + 1) % 90);
+    stage.hears(kDrafter, tree({{next, kRoot, survival}}, advance));
   }
   uint64_t trimmed() const { return verifier.counters().fates.of(Fate::trimmed); }
 
@@ -66,11 +67,7 @@ TEST_F(TreePrice, ADrafterThatIsSureAndWrongIsFoundOut) {
 TEST_F(TreePrice, ADrafterThatIsModestAndRightIsFoundOut) {
   uint64_t cut_early = 0;
   for (int round = 0; round < 200; ++round) {
-    if (!stage.silent<Advance>()) {
-      const auto advance = stage.says<Advance>();
-      const auto next = static_cast<TokenId>((advance.message.tokens.back() + 1) % 90);
-      stage.hears(kDrafter, tree({{next, kRoot, .3F}}, advance));
-    }
+    guesses_right(.3F);
     step();
     if (round == 99) cut_early = trimmed();
   }
@@ -82,11 +79,7 @@ TEST_F(TreePrice, ADrafterThatIsModestAndRightIsFoundOut) {
 TEST_F(TreePrice, ADrafterThatSaysLittleAndIsRightIsFoundOutByAProbe) {
   uint64_t before_probe = 1;
   for (int round = 0; round < 300; ++round) {
-    if (!stage.silent<Advance>()) {
-      const auto advance = stage.says<Advance>();
-      const auto next = static_cast<TokenId>((advance.message.tokens.back() + 1) % 90);
-      stage.hears(kDrafter, tree({{next, kRoot, .08F}}, advance));
-    }
+    guesses_right(.08F);
     step();
     if (round == kProbeGapSteps / 2) before_probe = verifier.counters().fates.of(Fate::accepted);
   }

@@ -28,6 +28,12 @@ inline VerifierConfig config() {
           .cache_blocks = 64};
 }
 
+inline VerifierConfig config_with(const CostModel& cost) {
+  VerifierConfig made = config();
+  made.cost = cost;
+  return made;
+}
+
 inline uint64_t hash_of(std::vector<TokenId> tokens) {
   PrefixHash hash;
   hash.add(tokens);
