@@ -28,6 +28,11 @@ inline constexpr std::array<std::string_view, 2> kMethodNames{kNgram, kSmallLm};
 inline constexpr std::string_view kNoMethod = "none";
 inline constexpr std::array<std::string_view, 2> kResidentNames{kNgram, kNoMethod};  // those that may run inside a verifier
 
+// Who shares what speeds up later requests (prefix caches, look-up): requests with the same API key,
+// or all.
+inline constexpr std::string_view kTenantsByKey = "by-key", kOneTenant = "one";
+inline constexpr std::array<std::string_view, 2> kTenantsNames{kTenantsByKey, kOneTenant};
+
 // Where look-up looks (drafting/ngram.h).
 inline constexpr std::string_view kLookUpOwn = "own", kLookUpTenant = "tenant", kLookUpAll = "all";
 inline constexpr std::array<std::string_view, 3> kLookUpNames{kLookUpOwn, kLookUpTenant, kLookUpAll};

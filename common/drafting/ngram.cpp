@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/names.h"
+#include "common/sampling/win_chance.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -16,14 +17,33 @@ std::vector<TokenId> path_to(std::span<const TreeRow> rows, const TreeRow& row) 
   return path;
 }
 
-// texts: the sequence's own comes first.
-TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, size_t children_max) {
+// Turns the probabilities of guesses into their chances under the noise of their position.
+void rank_by_noise(std::vector<Ranked>& guesses, const NoiseKey& noise) {
+  double sum = 0;
+  for (Ranked& guess : guesses) {
+    const double chance = win_chance(static_cast<double>(guess.confidence), gumbel(noise, static_cast<uint32_t>(guess.token)));
+    guess.confidence = static_cast<float>(chance);
+    sum += chance;
+  }
+  for (Ranked& guess : guesses) guess.confidence /= static_cast<float>(std::max(sum, 1.0));
+  std::ranges::stable_sort(guesses, std::ranges::greater{}, &Ranked::confidence);
+}
+
+// texts: the sequence's own comes first. noise: of the position behind the root, if the request has
+// noise.
+TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, size_t children_max,
+               const std::optional<NoiseKey>& noise) {
   TreeGrowth growth(rule);
   while (!growth.frontier().empty()) {
     std::vector<std::vector<Ranked>> guesses;
     for (const TreeRow& row : growth.frontier()) {
-      guesses.push_back(guess(texts.front()->context(path_to(growth.rows(), row)), texts));
-      guesses.back().resize(std::min(guesses.back().size(), children_max));
+      std::vector<Ranked>& found = guesses.emplace_back(guess(texts.front()->context(path_to(growth.rows(), row)), texts));
+      if (noise) {
+        NoiseKey there = *noise;
+        there.position += static_cast<uint32_t>(row.depth);
+        rank_by_noise(found, there);
+      }
+      found.resize(std::min(found.size(), children_max));
     }
     const std::vector<std::span<const Ranked>> candidates(guesses.begin(), guesses.end());
     growth.add(candidates);
@@ -47,6 +67,7 @@ void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
                      .tenant = tenant_of(spec),
                      .prompt_length = spec.prompt_length,
                      .sampled = is_sampled(spec.acceptance.rule)};
+  if (spec.acceptance.rule == Rule::coupled) sequences_[key].noise = NoiseKey{.seed = spec.seed, .choice = spec.choice};
 }
 
 void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
@@ -62,7 +83,9 @@ Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
     const Sequence& sequence = sequences_[ask.key];
     std::vector<const NgramCounts*> texts{&sequence.text};
     if (const NgramCounts* earlier = texts_.find(sequence.tenant)) texts.push_back(earlier);
-    const TokenTree tree = grow(texts, ask.rule, sequence.sampled ? 1 : kGuessesMax);
+    std::optional<NoiseKey> noise = sequence.noise;
+    if (noise) noise->position = static_cast<uint32_t>(sequence.length - sequence.prompt_length);
+    const TokenTree tree = grow(texts, ask.rule, sequence.sampled ? 1 : kGuessesMax, noise);
     trees.push_back(sequence.sampled ? DraftTree::certain(tree) : DraftTree(tree));
   }
   return trees;

@@ -8,6 +8,7 @@
 #include "common/drafting/ngram.h"
 #include "common/service/service_main.h"
 #include "common/service/worker_service.h"
+#include "services/verifier/drafting_page.h"
 #include "services/verifier/drain.h"
 #include "services/verifier/load_target.h"
 #include "services/verifier/metrics_page.h"
@@ -35,6 +36,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
       .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options)); },
       .work = [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target.model, plan, scratch); },
       .numerics_id = target.model.numerics_id(),
+      .tell_work = drafting_page,
       .add_start_metrics = [&](Exposition& page) { add_load_metrics(target.load, page); },
       .add_metrics = add_verifier_metrics,
       .tell_ready = [&](const WorkerPlace& at) { log_ready(config(at), options, target.model); },

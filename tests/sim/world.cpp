@@ -152,6 +152,7 @@ void World::begin_drafter(int index) {
   const DrafterConfig config{.process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
                              .fingerprint = fingerprint(0),
                              .method = "toy",
+                             .draft_model = traits.model,
                              .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(

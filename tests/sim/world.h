@@ -30,6 +30,7 @@ class World {
   // Runs the scenario until every request has ended and leases have expired. Stops at the first
   // violation. Call it once.
   Verdict live();
+  const std::vector<Client>& clients() const { return clients_; }
   const std::vector<std::string>& trace() const { return trace_.lines(); }  // empty unless the world traces
 
  private:

@@ -72,6 +72,28 @@ TEST_F(Ngram, DraftsAChainForARuleThatNeedsProbabilities) {
   EXPECT_EQ(tree.nodes()[1].parent, 0);
 }
 
+// After 1 came 3, and after 3 as often 5 as 6. A target that samples one of these two takes the one
+// with the larger noise.
+TEST_F(Ngram, OfACoupledRequestPrefersWhatTheNoiseOfItsPositionPrefers) {
+  const std::vector<TokenId> prompt{1, 3, 5, 9, 1, 3, 6, 9};
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const auto length = static_cast<int32_t>(prompt.size());
+    method.begin(kKey, {.prompt_length = length, .seed = seed, .choice = 2, .acceptance = {.rule = Rule::coupled}});
+    method.advance(kKey, prompt);
+    method.advance(kKey, std::vector<TokenId>{1});  // the first of the output: 3 has position 1, what follows it position 2
+    const NoiseKey key{.seed = seed, .choice = 2, .position = 2};
+    const TokenId preferred = gumbel(key, 5) > gumbel(key, 6) ? 5 : 6;
+    const TokenTree tree = draft(kKey, {.nodes_max = 63});
+    const int node = tree.child(tree.child(kRoot, 3), preferred);
+    ASSERT_GE(node, 0);
+    for (const TreeNode& other : tree.nodes()) {
+      if (other.parent == tree.nodes()[static_cast<size_t>(node)].parent) {
+        EXPECT_LE(other.survival, tree.nodes()[static_cast<size_t>(node)].survival) << "seed " << seed;
+      }
+    }
+  }
+}
+
 TEST_F(Ngram, StopsWhereTheThresholdSays) {
   begin(kKey, {1, 2, 3, 4, 5, 6, 9, 1, 2});
   const float first = draft(kKey, {.nodes_max = 1}).nodes()[0].survival;
