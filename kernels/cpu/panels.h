@@ -7,9 +7,10 @@
 // The small formats are those of GGUF, bit by bit, in groups of 32 columns: the numbers of a block
 // (kernels/exact/quantized_block.h).
 //
-// A panel holds for each group: [32] scales; [32] minima (q4_1 only); then q, that of q8_0 + 128, as
-// [2 halves][8 words][16 rows][4 columns] bytes. One word has 64 bytes: one VPDPBUSD takes it. With
-// four bits, words j and j + 4 share one: word j has the low nibbles, word j + 4 the high ones.
+// A panel holds for each group: [32] scales; [32] minima (q4_1 only); then q, that of q8_0 with 128
+// added, as [2 halves][8 words][16 rows][4 columns] bytes. One word has 64 bytes: one VPDPBUSD
+// takes it. With four bits, words j and j + 4 share one: word j has the low nibbles, word j + 4 the
+// high ones.
 #pragma once
 
 #include <cstddef>

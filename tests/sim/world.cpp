@@ -21,7 +21,7 @@ constexpr Time kSettle = seconds(12);          // until leases have ended and dr
 constexpr uint64_t kWeights = 11;              // weights hash of the served model, as workers report it
 
 Fingerprint fingerprint(uint64_t weights) {
-  return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
+  return {.tokenizer = 1, .vocabulary = kToyVocabulary, .eos_ids = {kToyStop}, .weights = weights};
 }
 
 // The cost model with which a verifier starts. Every other life gets a wrong one, in which each row
