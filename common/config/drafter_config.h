@@ -14,8 +14,8 @@ namespace slipstream {
 // `model` is the target: the fingerprint of its tokenizer and its vocabulary are read.
 struct DrafterOptions : WorkerOptions {
   std::string method = "ngram";  // draft method (kMethodNames)
-  std::string draft_model;       // small-lm: folder or GGUF file of the draft model; empty: the target drafts for itself
-  uint32_t siblings = 4;         // small-lm: children a node; 1: chains
+  std::string draft_model;       // a method's with a model: its folder or GGUF file; empty: the target drafts for itself
+  uint32_t siblings = 4;         // a method's with a model: children a node; 1: chains
   std::string look_up = std::string(kLookUpTenant);  // ngram: where it looks (kLookUpNames)
   std::string bind = "tcp://127.0.0.1:0";            // where verifiers connect; port 0 or *: any free one
   std::string advertise;                             // the endpoint that verifiers are told; empty: the bound one

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/names.h"
+#include "common/drafting/make_method.h"
 #include "common/sampling/win_chance.h"
 #include "common/speculation/tree_growth.h"
 
@@ -99,6 +99,10 @@ void NgramMethod::end(const DraftKey& key) {
   const int32_t answer = sequence.length - sequence.prompt_length;
   if (answer > 0) texts_.append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
   sequences_.erase(ended);
+}
+
+Result<std::unique_ptr<Method>> make_ngram(const DrafterOptions& options, const Fingerprint&) {
+  return std::make_unique<NgramMethod>(look_up_of(options.look_up));
 }
 
 }  // namespace slipstream

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/drafting/draft_model.h"
+#include "common/drafting/make_method.h"
 #include "common/model/processed_row.h"
 
 namespace slipstream {
@@ -255,6 +257,18 @@ void SmallLm::sample_children(GrowingTree& tree) {
     views.push_back(distributions[row].view());
   }
   growth.add(views, tree.random);
+}
+
+Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, const Fingerprint& target) {
+  TRY(DraftModelSource source, find_draft_model(options, target));
+  TRY(std::unique_ptr<SmallLm> method, SmallLm::load({.folder = std::move(source.folder),
+                                                      .name = std::move(source.name),
+                                                      .device = std::move(source.device),
+                                                      .cache_tokens = static_cast<int32_t>(options.cache_tokens),
+                                                      .vocabulary = target.vocabulary,
+                                                      .siblings_max = static_cast<int>(options.siblings)}));
+  log_draft_model(method->model(), options);
+  return method;
 }
 
 }  // namespace slipstream

@@ -35,7 +35,7 @@ Result<void> tokens(std::string_view field, std::span<const TokenId> ids, int en
 
 Result<void> valid(const Fingerprint& fingerprint) {
   TRY_VOID(within("Fingerprint.vocabulary", fingerprint.vocabulary, 0, INT32_MAX));
-  return tokens("Fingerprint.specialIds", fingerprint.special_ids, kStopIdsMax);
+  return tokens("Fingerprint.eosIds", fingerprint.eos_ids, kStopIdsMax);
 }
 
 Result<void> valid(const Tuning& tuning) {

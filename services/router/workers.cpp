@@ -61,10 +61,11 @@ Result<void> Workers::check(Peer peer, const Hello& hello) const {
   const Fingerprint& ours = config_.fingerprint;
   if (!ours.same_tokens(hello.fingerprint)) {
     return fail(
-        "other tokens: this router has tokenizer {:016x}, vocabulary {}, end ids {}; you have {:016x}, {}, {}. Start both "
+        "other tokens: this router has tokenizer {:016x}, vocabulary {}, end-of-sequence ids {}; you have {:016x}, {}, {}. "
+        "Start both "
         "from the same model folder, or use a drafter made for this model",
-        ours.tokenizer, ours.vocabulary, fmt::join(ours.special_ids, ","), hello.fingerprint.tokenizer,
-        hello.fingerprint.vocabulary, fmt::join(hello.fingerprint.special_ids, ","));
+        ours.tokenizer, ours.vocabulary, fmt::join(ours.eos_ids, ","), hello.fingerprint.tokenizer,
+        hello.fingerprint.vocabulary, fmt::join(hello.fingerprint.eos_ids, ","));
   }
   if (hello.role == Role::verifier) return check_verifier(peer, hello);
   if (hello.draft_endpoint.empty()) return fail("a drafter must say where verifiers connect: set its draft endpoint");

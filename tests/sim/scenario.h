@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "services/router/request.h"
-#include "tests/sim/network.h"
+#include "tests/sim/links.h"
 #include "tests/sim/toy_model.h"
 
 namespace slipstream::sim {

@@ -72,7 +72,7 @@ class World {
   std::vector<ToyDistribution> distributions_;  // of each numerics, see VerifierTraits::other_numerics
   VirtualTime time_;
   Trace trace_;
-  Network network_;
+  Links links_;
   RandomSource random_;
   std::vector<Machine> machines_;
   std::vector<Home<RouterLife>> routers_;

@@ -14,7 +14,7 @@ LAYERS = {
     "keys": ("common/keys", ["base"]),
     "runtime": ("common/runtime", ["wire", "actor"]),
     "zmq": ("common/zmq", ["runtime", "keys"]),
-    "checkpoint": ("common/checkpoint", ["base"]),
+    "checkpoint": ("common/checkpoint", ["base", "kernels_exact"]),
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
     "config": ("common/config", ["base", "kernels_cpu"]),

@@ -25,7 +25,7 @@ Result<std::filesystem::path> find_program(const std::string& service) {
 
 CpuSplit split_cpus(const FleetOptions& options) {
   const int cpus = options.cpus > 0 ? options.cpus : cpu_quota();
-  return options.drafter == kSmallLm ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
+  return drafts_with_model(options.drafter) ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
 }
 
 void add(Command& command, std::initializer_list<std::string> flags) {
@@ -73,7 +73,7 @@ std::filesystem::path this_program() {
 }
 
 uint32_t deadline_of(const FleetOptions& options) {
-  return options.deadline_us.value_or(options.drafter == kSmallLm ? kModelDeadlineUs : RouterOptions().deadline_us);
+  return options.deadline_us.value_or(drafts_with_model(options.drafter) ? kModelDeadlineUs : RouterOptions().deadline_us);
 }
 
 std::vector<std::string> router_flags(const FleetOptions& options) {
@@ -132,7 +132,7 @@ Command FleetPlan::verifier(const Ports& router) const {
 Command FleetPlan::drafter(const Ports& router) const {
   Command drafter = worker("drafter", drafter_program_, router);
   add(drafter, {"--method", options_.drafter});
-  if (options_.drafter == kSmallLm) {
+  if (drafts_with_model(options_.drafter)) {
     add(drafter, {"--threads", std::to_string(cpus_.drafter_threads), "--weights", options_.weights});
   }
   if (!options_.draft_model.empty()) add(drafter, {"--draft-model", options_.draft_model.string()});

@@ -22,9 +22,9 @@ namespace slipstream::command {
 
 struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
-  std::string drafter = "ngram";              // "ngram", kSmallLm or kNoMethod
+  std::string drafter = "ngram";              // one of kMethodNames, or kNoMethod
   std::string resident = "ngram";             // drafts inside the verifier, too; or kNoMethod
-  std::filesystem::path draft_model;          // folder of kSmallLm's model; empty: the target drafts for itself
+  std::filesystem::path draft_model;          // folder of a draft method's model; empty: the target drafts for itself
   std::string weights = "file";               // of verifier and draft model, as in their --weights
   std::optional<uint32_t> deadline_us;        // longest wait of a step for a tree; none: see deadline_of()
   std::optional<uint32_t> wait_percent;       // waits in percent of compute time, at most; none: the verifier's default

@@ -54,17 +54,21 @@ int strays(const CLI::App& app) {
 }
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
+  std::vector<std::string> drafters(kMethodNames.begin(), kMethodNames.end());
+  drafters.emplace_back(kNoMethod);
   app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
   app.add_option("--drafter", options.drafter, "Draft method; its probabilities are trusted, since it is our own")
-      ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
+      ->check(CLI::IsMember(drafters))
       ->capture_default_str();
   app.add_option("--resident", options.resident, "Draft method inside the verifier, beside the drafter")
       ->check(CLI::IsMember(std::vector<std::string>{kResidentNames.begin(), kResidentNames.end()}))
       ->capture_default_str();
-  app.add_option("--draft-model", options.draft_model,
-                 "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
+  app.add_option(
+      "--draft-model", options.draft_model,
+      methods_with_model() + ": its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
   app.add_option("--deadline-us", options.deadline_us,
-                 "Longest wait of a step for a tree, in microseconds; none: 200000 for small-lm, else 3000")
+                 fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000",
+                             methods_with_model()))
       ->check(CLI::Range(0U, kDeadlineUsMax));
   app.add_option("--wait-percent", options.wait_percent,
                  "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5")
