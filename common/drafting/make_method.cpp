@@ -42,9 +42,10 @@ Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, con
 
 }  // namespace
 
-Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target) {
+Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target,
+                                            std::shared_ptr<LookUpTexts> texts) {
   if (options.method == kSmallLm) return make_small_lm(options, target);
-  return std::make_unique<NgramMethod>(look_up_of(options.look_up));
+  return std::make_unique<NgramMethod>(std::move(texts));
 }
 
 }  // namespace slipstream

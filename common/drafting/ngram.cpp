@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/names.h"
+#include "common/speculation/ngram_guess.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -16,13 +16,12 @@ std::vector<TokenId> path_to(std::span<const TreeRow> rows, const TreeRow& row) 
   return path;
 }
 
-// texts: the sequence's own comes first.
-TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, size_t children_max) {
+TokenTree grow(const NgramCounts& own, const NgramSources& from, const StopRule& rule, size_t children_max) {
   TreeGrowth growth(rule);
   while (!growth.frontier().empty()) {
     std::vector<std::vector<Ranked>> guesses;
     for (const TreeRow& row : growth.frontier()) {
-      guesses.push_back(guess(texts.front()->context(path_to(growth.rows(), row)), texts));
+      guesses.push_back(guess(own.context(path_to(growth.rows(), row)), from));
       guesses.back().resize(std::min(guesses.back().size(), children_max));
     }
     const std::vector<std::span<const Ranked>> candidates(guesses.begin(), guesses.end());
@@ -33,13 +32,10 @@ TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, 
 
 }  // namespace
 
-LookUp look_up_of(std::string_view name) {
-  return name == kLookUpOwn ? LookUp::own : name == kLookUpAll ? LookUp::all : LookUp::tenant;
-}
-
 TenantId NgramMethod::tenant_of(const GenerationSpec& spec) const {
   constexpr TenantId kEveryone = 1;
-  return look_up_ == LookUp::own ? kNoTenant : look_up_ == LookUp::all ? kEveryone : spec.tenant;
+  const LookUp where = texts_->where();
+  return where == LookUp::own ? kNoTenant : where == LookUp::all ? kEveryone : spec.tenant;
 }
 
 void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
@@ -60,9 +56,9 @@ Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
   trees.reserve(asks.size());
   for (const DraftAsk& ask : asks) {
     const Sequence& sequence = sequences_[ask.key];
-    std::vector<const NgramCounts*> texts{&sequence.text};
-    if (const NgramCounts* earlier = texts_.find(sequence.tenant)) texts.push_back(earlier);
-    const TokenTree tree = grow(texts, ask.rule, sequence.sampled ? 1 : kGuessesMax);
+    NgramSources from{.texts = {&sequence.text}, .corpora = corpora_};
+    if (const NgramCounts* earlier = texts_->tenants().find(sequence.tenant)) from.texts.push_back(earlier);
+    const TokenTree tree = grow(sequence.text, from, ask.rule, sequence.sampled ? 1 : kGuessesMax);
     trees.push_back(sequence.sampled ? DraftTree::certain(tree) : DraftTree(tree));
   }
   return trees;
@@ -74,7 +70,7 @@ void NgramMethod::end(const DraftKey& key) {
   if (ended == sequences_.end()) return;
   const Sequence& sequence = ended->second;
   const int32_t answer = sequence.length - sequence.prompt_length;
-  if (answer > 0) texts_.append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
+  if (answer > 0) texts_->tenants().append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
   sequences_.erase(ended);
 }
 

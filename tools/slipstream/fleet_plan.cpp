@@ -100,6 +100,10 @@ FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
     : options_(std::move(options)), cpus_(cpus), run_folder_(options_.run_folder, options_.name) {}
 
 Result<FleetPlan> FleetPlan::make(FleetOptions options) {
+  if (options.resident != kNgram && options.drafter != kNgram && (!options.corpora.empty() || !options.look_up_file.empty())) {
+    return fail(
+        "--look-up-corpus and --look-up-file have no use where nothing looks up: choose --resident ngram or --drafter ngram");
+  }
   const CpuSplit cpus = split_cpus(options);
   FleetPlan plan(std::move(options), cpus);
   TRY(plan.router_program_, find_program("router"));
@@ -125,6 +129,7 @@ Command FleetPlan::verifier(const Ports& router) const {
   Command verifier = worker("verifier", verifier_program_, router);
   add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--weights", options_.weights, "--drain-ms", "0"});
   add(verifier, {"--resident", options_.resident});
+  if (options_.resident == kNgram) add_look_up(verifier, options_.look_up_file);
   if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
   return verifier;
 }
@@ -132,6 +137,7 @@ Command FleetPlan::verifier(const Ports& router) const {
 Command FleetPlan::drafter(const Ports& router) const {
   Command drafter = worker("drafter", drafter_program_, router);
   add(drafter, {"--method", options_.drafter});
+  if (options_.drafter == kNgram) add_look_up(drafter, options_.resident == kNgram ? "" : options_.look_up_file);
   if (options_.drafter == kSmallLm) {
     add(drafter, {"--threads", std::to_string(cpus_.drafter_threads), "--weights", options_.weights});
   }
@@ -145,6 +151,12 @@ Command FleetPlan::worker(std::string_view service, const std::filesystem::path&
   add(command, {"--port-file", run_folder_.port_file(service).string()});
   add_keys(service, command);
   return command;
+}
+
+// Two processes must not write one file. Beside a resident method the drafter adds nothing to it.
+void FleetPlan::add_look_up(Command& command, const std::string& file) const {
+  for (const std::string& corpus : options_.corpora) add(command, {"--look-up-corpus", corpus});
+  if (!file.empty()) add(command, {"--look-up-file", file});
 }
 
 void FleetPlan::add_keys(std::string_view service, Command& command) const {

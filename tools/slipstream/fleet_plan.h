@@ -24,6 +24,8 @@ struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
   std::string drafter = "ngram";              // "ngram", kSmallLm or kNoMethod
   std::string resident = "ngram";             // drafts inside the verifier, too; or kNoMethod
+  std::vector<std::string> corpora;           // in which look-up finds drafts, of verifier and drafter
+  std::string look_up_file;                   // of the resident method, or else of the drafter; empty: none
   std::filesystem::path draft_model;          // folder of kSmallLm's model; empty: the target drafts for itself
   std::string weights = "file";               // of verifier and draft model, as in their --weights
   std::optional<uint32_t> deadline_us;        // longest wait of a step for a tree; none: see deadline_of()
@@ -90,6 +92,7 @@ class FleetPlan {
   FleetPlan(FleetOptions options, CpuSplit cpus);
   Command worker(std::string_view service, const std::filesystem::path& program, const Ports& router) const;
   void add_keys(std::string_view service, Command& command) const;
+  void add_look_up(Command& command, const std::string& file) const;
 
   FleetOptions options_;
   CpuSplit cpus_;
