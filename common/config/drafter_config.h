@@ -18,8 +18,8 @@ struct DrafterOptions : WorkerOptions {
   std::string draft_model;       // small-lm: folder or GGUF file of the draft model; empty: the target drafts for itself
   uint32_t siblings = 4;         // small-lm: children a node; 1: chains
   LookUpOptions look_up;         // ngram
-  std::string bind = "tcp://127.0.0.1:0";            // where verifiers connect; port 0 or *: any free one
-  std::string advertise;                             // the endpoint that verifiers are told; empty: the bound one
+  std::string bind = "tcp://127.0.0.1:0";  // where verifiers connect; port 0 or *: any free one
+  std::string advertise;                   // the endpoint that verifiers are told; empty: the bound one
 
   // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
   // CommandLine, not here.

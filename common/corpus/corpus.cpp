@@ -48,7 +48,8 @@ Result<Corpus> Corpus::open(const std::filesystem::path& path, uint64_t tokenize
   const auto known = [&](TokenId token) { return kTextEnd <= token && token < vocabulary; };
   if (!std::ranges::all_of(tokens, known)) return broken("has tokens that the model has not");
   // An order that is wrong can make guesses wrong, and nothing else.
-  if (!std::ranges::all_of(order, [&](uint32_t at) { return at < tokens.size(); })) return broken("has an index that is not its own");
+  if (!std::ranges::all_of(order, [&](uint32_t at) { return at < tokens.size(); }))
+    return broken("has an index that is not its own");
   return Corpus(std::move(file), SortedText(tokens, order), static_cast<int64_t>(counts.tokens));
 }
 

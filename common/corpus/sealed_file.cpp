@@ -25,10 +25,8 @@ static_assert(sizeof(Seal) == kSealBytes);
 
 std::string seal(const SealedKind& kind, uint64_t tokenizer, std::span<const std::byte> body) {
   CHECK(kind.magic.size() == kMagicBytes, "a magic of {} bytes", kind.magic.size());
-  Seal seal{.version = kind.version,
-            .tokenizer = tokenizer,
-            .bytes = body.size(),
-            .checksum = XXH3_64bits(body.data(), body.size())};
+  Seal seal{
+      .version = kind.version, .tokenizer = tokenizer, .bytes = body.size(), .checksum = XXH3_64bits(body.data(), body.size())};
   std::memcpy(seal.magic, kind.magic.data(), kMagicBytes);
   return {reinterpret_cast<const char*>(&seal), sizeof(seal)};
 }

@@ -1,8 +1,9 @@
 // Prompt look-up decoding: guesses what followed the last few tokens of a sequence earlier in it,
 // in earlier answers to the same tenant, or in a corpus (speculation/ngram_guess.h,
-// look_up_texts.h), as a tree that grows best-first. It has no model and takes microseconds a tree. It helps where an answer
-// repeats its prompt, itself or an earlier answer (edits, extraction, code, lists, agents,
-// templates); elsewhere its survivals are small and its trees are short or empty.
+// look_up_texts.h), as a tree that grows best-first. It has no model and takes microseconds a tree.
+// It helps where an answer repeats its prompt, itself or an earlier answer (edits, extraction,
+// code, lists, agents, templates) or is like the corpus; elsewhere its survivals are small and its
+// trees are short or empty.
 #pragma once
 
 #include <memory>

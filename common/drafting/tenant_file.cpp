@@ -13,10 +13,8 @@
 namespace slipstream {
 namespace {
 
-constexpr SealedKind kTenantFile{.magic = "SLIPTEXT",
-                                 .version = 1,
-                                 .what = "file of remembered answers",
-                                 .remedy = "name another file with --look-up-file"};
+constexpr SealedKind kTenantFile{
+    .magic = "SLIPTEXT", .version = 1, .what = "file of remembered answers", .remedy = "name another file with --look-up-file"};
 constexpr mode_t kOwnerOnly = 0600;
 
 struct Record {

@@ -22,7 +22,7 @@
 
 namespace slipstream {
 
-inline constexpr int kNgramMax = 6;  // tokens of the longest context
+inline constexpr int kNgramMax = 6;         // tokens of the longest context
 inline constexpr int kOccurrencesMax = 32;  // of one context that are counted
 inline constexpr TokenId kTextEnd = -1;     // append it between two texts: it is never guessed
 
@@ -32,7 +32,8 @@ struct NgramContext {
   int length = 0;
 };
 
-// The hash of an n-gram is this of one token less and of the token before that one; of none it is 0.
+// The hash of an n-gram, from that of one token less and the token before that one; that of no
+// token is 0.
 uint64_t longer_hash(uint64_t hash, TokenId token);
 // The entry of `token`, added with 0 if it is new.
 float& entry_of(std::vector<Ranked>& counts, TokenId token);

@@ -46,8 +46,8 @@ struct KeysOptions {
 Result<void> make_keys(const KeysOptions& options);
 
 struct CorpusOptions {
-  std::filesystem::path corpus;                // to write
-  std::filesystem::path model = kDefaultModel; // that the server serves: its tokenizer is read
+  std::filesystem::path corpus;                 // to write
+  std::filesystem::path model = kDefaultModel;  // that the server serves: its tokenizer is read
   std::string url = "http://127.0.0.1:8080";
   std::filesystem::path prompts;               // to ask; empty: none, only answers that are there
   std::vector<std::filesystem::path> exclude;  // prompts that must not be asked, nor prompts like them

@@ -68,6 +68,10 @@ std::filesystem::path this_program();
 uint32_t deadline_of(const FleetOptions& options);
 // The router's command-line flags that concern speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
+// The flags of look-up for a process of `service`; none if it does not look up. The file of
+// remembered answers is the verifier's, if both do: two processes must not write one file, and a
+// drafter adds nothing to a resident method.
+std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service);
 // Says which drafter runs, how long a step waits for it, and that its probabilities are trusted.
 std::string drafting_words(const FleetOptions& options);
 
@@ -92,7 +96,6 @@ class FleetPlan {
   FleetPlan(FleetOptions options, CpuSplit cpus);
   Command worker(std::string_view service, const std::filesystem::path& program, const Ports& router) const;
   void add_keys(std::string_view service, Command& command) const;
-  void add_look_up(Command& command, const std::string& file) const;
 
   FleetOptions options_;
   CpuSplit cpus_;

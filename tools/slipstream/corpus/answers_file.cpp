@@ -39,8 +39,9 @@ Result<void> AnswersFile::read(std::string_view line, size_t number) {
   const bool whole = entry.is_object() && entry.contains("token_ids") && entry["token_ids"].is_array();
   const auto ids = [](const nlohmann::json& id) { return id.is_number_integer() && id >= 0 && id <= INT32_MAX; };
   if (!whole || !std::ranges::all_of(entry["token_ids"], ids)) {
-    return fail("{}: line {} is no answer; each must be an object with \"prompt\", a text, and \"token_ids\", a list of token ids",
-                path_.string(), number);
+    return fail(
+        "{}: line {} is no answer; each must be an object with \"prompt\", a text, and \"token_ids\", a list of token ids",
+        path_.string(), number);
   }
   if (entry.contains("prompt") && entry["prompt"].is_string()) prompts_.insert(entry["prompt"].get<std::string>());
   append(entry["token_ids"].get<std::vector<TokenId>>());

@@ -31,7 +31,8 @@ Result<std::vector<std::string>> prompts_to_ask(const CorpusOptions& options, co
       prompts.push_back(prompt);
     }
   }
-  if (left_out > 0) fmt::print("left out {} prompts: they share {} words in a row with one of --exclude\n", left_out, kOverlapWords);
+  if (left_out > 0)
+    fmt::print("left out {} prompts: they share {} words in a row with one of --exclude\n", left_out, kOverlapWords);
   return prompts;
 }
 
@@ -44,12 +45,13 @@ Result<void> ask_all(const CorpusOptions& options, AnswersFile& answers) {
   fmt::print("asking {} prompts of {}; {} answers are there already\n", prompts.size(), server.words(), answers.answers());
   verify::Progress progress("answers", prompts.size());
   std::mutex mutex;  // guards answers
-  return verify::QuestionPool{servers, options.streams}.run(prompts.size(), progress, [&](verify::ClientPair& clients, size_t at) -> Result<void> {
-    const verify::Query query{.prompt = prompts[at], .tokens_max = options.tokens_max};
-    TRY(const Answer answer, verify::ask(clients.reference, server, query));
-    std::lock_guard lock(mutex);
-    return answers.add(prompts[at], answer.ids);
-  });
+  return verify::QuestionPool{servers, options.streams}.run(
+      prompts.size(), progress, [&](verify::ClientPair& clients, size_t at) -> Result<void> {
+        const verify::Query query{.prompt = prompts[at], .tokens_max = options.tokens_max};
+        TRY(const Answer answer, verify::ask(clients.reference, server, query));
+        std::lock_guard lock(mutex);
+        return answers.add(prompts[at], answer.ids);
+      });
 }
 
 }  // namespace
@@ -62,11 +64,12 @@ Result<void> make_corpus(const CorpusOptions& options) {
   TRY(AnswersFile answers, AnswersFile::open(file));
   if (!options.prompts.empty()) TRY_VOID(ask_all(options, answers));
   if (answers.answers() == 0) {
-    return fail("there is no answer in {}: name prompts to ask with --prompts, or the file of answers with --answers", file.string());
+    return fail("there is no answer in {}: name prompts to ask with --prompts, or the file of answers with --answers",
+                file.string());
   }
   TRY_VOID(write_corpus(options.corpus, tokenizer, answers.tokens()));
-  fmt::print("{} holds {} answers, {} tokens; give it to `slipstream serve --look-up-corpus`\n", options.corpus.string(), answers.answers(),
-             answers.tokens().size() - answers.answers());
+  fmt::print("{} holds {} answers, {} tokens; give it to `slipstream serve --look-up-corpus`\n", options.corpus.string(),
+             answers.answers(), answers.tokens().size() - answers.answers());
   return {};
 }
 

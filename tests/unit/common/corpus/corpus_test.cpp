@@ -72,8 +72,9 @@ TEST_F(CorpusTest, IsRefusedIfItIsOfAnotherVersion) {
 }
 
 TEST_F(CorpusTest, IsRefusedIfItIsOfAnotherTokenizer) {
-  EXPECT_THAT(problem(0x99),
-              HasSubstr("is of tokenizer 0000000000001234, and the model's is 0000000000000099, so its tokens would mean other words"));
+  EXPECT_THAT(
+      problem(0x99),
+      HasSubstr("is of tokenizer 0000000000001234, and the model's is 0000000000000099, so its tokens would mean other words"));
 }
 
 TEST_F(CorpusTest, IsRefusedIfItWasCutShort) {
@@ -88,7 +89,9 @@ TEST_F(CorpusTest, IsRefusedIfAByteWasChanged) {
   EXPECT_THAT(problem(), HasSubstr("is damaged, as its checksum shows"));
 }
 
-TEST_F(CorpusTest, IsRefusedIfTheModelHasFewerTokens) { EXPECT_THAT(problem(kTokenizer, 4), HasSubstr("has tokens that the model has not")); }
+TEST_F(CorpusTest, IsRefusedIfTheModelHasFewerTokens) {
+  EXPECT_THAT(problem(kTokenizer, 4), HasSubstr("has tokens that the model has not"));
+}
 
 TEST_F(CorpusTest, NeedsATextAndRoomForIt) {
   EXPECT_THAT(write_corpus(path, kTokenizer, {}).error().message, HasSubstr("there is no text"));
@@ -100,7 +103,7 @@ TEST_F(CorpusTest, NeverReadsOutsideOfItself) {
   std::mt19937_64 dice(3);
   const std::string whole = bytes().substr(kSealBytes);
   int opened = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 300; ++round) {
     std::string body = whole.substr(0, round % 3 == 0 ? dice() % (whole.size() + 1) : whole.size());
     for (uint64_t changes = dice() % 3; changes > 0 && !body.empty(); --changes) {
       body[dice() % body.size()] = static_cast<char>(dice() % 2 == 0 ? dice() : dice() % 12);
@@ -114,7 +117,7 @@ TEST_F(CorpusTest, NeverReadsOutsideOfItself) {
     const std::vector corpora{corpus->text()};
     guess(own.context(), {.texts = {&own}, .corpora = corpora});
   }
-  EXPECT_GT(opened, 100);
+  EXPECT_GT(opened, 10);
 }
 
 // And whatever the header says.

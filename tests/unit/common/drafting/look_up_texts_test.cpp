@@ -85,7 +85,9 @@ TEST_F(LookUpTextsTest, SaysWhatIsWrongWithABrokenFile) {
   TenantTexts texts;
   texts.append(7, std::vector<TokenId>{1, 2, 3});
   ASSERT_TRUE(write_tenant_file(options.file, kTokenizer, texts));
-  const auto problem = [&](int32_t vocabulary) { return read_tenant_file(options.file, kTokenizer, vocabulary).error().message; };
+  const auto problem = [&](int32_t vocabulary) {
+    return read_tenant_file(options.file, kTokenizer, vocabulary).error().message;
+  };
   EXPECT_THAT(problem(3), HasSubstr("has tokens that the model has not"));
   std::filesystem::resize_file(options.file, 50);
   EXPECT_THAT(problem(kVocabulary), HasSubstr("it was cut short"));
