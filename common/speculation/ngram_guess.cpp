@@ -1,29 +1,39 @@
 #include "common/speculation/ngram_guess.h"
 
 #include <algorithm>
+#include <array>
 
 namespace slipstream {
 namespace {
 
-// One step of the recursion: from p_{n-1} to p_n.
-void refine(std::vector<Ranked>& guesses, std::span<const Ranked> counts, float total) {
-  for (Ranked& guess : guesses) guess.confidence *= kNgramPrior / (total + kNgramPrior);
-  for (const Ranked& count : counts) entry_of(guesses, count.token) += count.confidence / (total + kNgramPrior);
+constexpr float kNegligible = 0.01F;  // a weight at which the shorter contexts are left out
+
+// The places behind the last 1, 2, ... tokens of a context.
+using Levels = std::array<SortedText::Places, kNgramMax>;
+
+Levels levels_of(const NgramContext& context, const SortedText& corpus) {
+  Levels levels;
+  SortedText::Places places = corpus.places();
+  for (int n = 0; n < context.length && !places.empty(); ++n) {
+    places = corpus.narrow(places, n, context.tokens[static_cast<size_t>(n)]);
+    levels[static_cast<size_t>(n)] = places;
+  }
+  return levels;
 }
 
+// The recursion is unrolled from its end, since the shortest contexts occur most and weigh least: of
+// p_{n-1} in the last p_n, `left` is the weight.
 void add_corpora(const NgramContext& context, std::span<const SortedText> corpora, std::vector<Ranked>& guesses) {
+  std::vector<Levels> levels;
+  for (const SortedText& corpus : corpora) levels.push_back(levels_of(context, corpus));
   std::vector<Ranked> counts;
-  std::vector<SortedText::Places> places;
-  for (const SortedText& corpus : corpora) places.push_back(corpus.places());
-  for (int n = 1; n <= context.length; ++n) {
+  float left = 1;
+  for (size_t n = kNgramMax; n-- > 0 && left > kNegligible;) {
     counts.clear();
     float total = 0;
-    for (size_t i = 0; i < corpora.size(); ++i) {
-      places[i] = corpora[i].narrow(places[i], n - 1, context.tokens[static_cast<size_t>(n) - 1]);
-      total += corpora[i].count(places[i], counts);
-    }
-    if (total == 0) return;
-    refine(guesses, counts, total);
+    for (size_t i = 0; i < corpora.size(); ++i) total += corpora[i].count(levels[i][n], counts);
+    for (const Ranked& count : counts) entry_of(guesses, count.token) += left * count.confidence / (total + kNgramPrior);
+    left *= kNgramPrior / (total + kNgramPrior);
   }
 }
 
@@ -36,7 +46,8 @@ void add_texts(const NgramContext& context, std::span<const NgramCounts* const> 
     float total = 0;
     for (const NgramCounts* text : texts) total += text->count(context, n, hash, counts);
     if (total == 0) return;
-    refine(guesses, counts, total);
+    for (Ranked& guess : guesses) guess.confidence *= kNgramPrior / (total + kNgramPrior);
+    for (const Ranked& count : counts) entry_of(guesses, count.token) += count.confidence / (total + kNgramPrior);
   }
 }
 

@@ -159,7 +159,13 @@ TEST(NgramGuess, ACorpusCountsAsATextDoesWhereThereIsNoOther) {
   const CorpusOf corpus({1, 2, 3, 8, 2, 3, 5, 1, 2, 4});
   const auto corpora = corpus.list();
   const NgramCounts text = counts_of(corpus.tokens), own = counts_of({1, 2});
-  EXPECT_EQ(guess(own.context(), {.texts = {}, .corpora = corpora}), guess(own.context(), {.texts = {&text}, .corpora = {}}));
+  const auto of_corpus = guess(own.context(), {.texts = {}, .corpora = corpora});
+  const auto of_text = guess(own.context(), {.texts = {&text}, .corpora = {}});
+  ASSERT_EQ(of_corpus.size(), of_text.size());
+  for (size_t i = 0; i < of_text.size(); ++i) {
+    EXPECT_EQ(of_corpus[i].token, of_text[i].token);
+    EXPECT_NEAR(of_corpus[i].confidence, of_text[i].confidence, 1e-6);
+  }
 }
 
 TEST(NgramGuess, TheRequestsOwnTextCountsForMoreThanACorpus) {
