@@ -13,7 +13,7 @@ namespace slipstream {
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
   problems.one_of("--method", method, {kMethodNames.begin(), kMethodNames.end()});
-  problems.one_of("--look-up", look_up, {kLookUpNames.begin(), kLookUpNames.end()});
+  look_up.check(problems, method == kNgram ? "" : "--method ngram");
   if (!draft_model.empty()) {
     problems.model("--draft-model", draft_model);
     if (!drafts_with_model(method)) {
@@ -43,10 +43,7 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
       methods_with_model() + ": its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
   line.option("--siblings", options.siblings, {1, kSiblingsMax},
               methods_with_model() + ": candidates a node of a tree; 1: chains");
-  line.option("--look-up", options.look_up,
-              "Where ngram looks: own (the request's own text), tenant (also in answers to the same API key), all (in all "
-              "answers: only "
-              "where each client may see every other's text)");
+  options.look_up.declare(line, "ngram: ");
   line.option("--bind", options.bind, "Where verifiers connect; port 0 or *: any free one");
   line.option("--advertise", options.advertise,
               "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "

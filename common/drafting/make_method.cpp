@@ -2,12 +2,12 @@
 
 namespace slipstream {
 
-Result<std::unique_ptr<Method>> make_method(const DrafterOptions& options, const Fingerprint& target) {
+Result<std::unique_ptr<Method>> make_method(const MethodParts& parts) {
 #define SLIPSTREAM_MAKE(id, name, ...) \
-  if (options.method == name) return make_##id(options, target);
+  if (parts.options.method == name) return make_##id(parts);
   SLIPSTREAM_DRAFT_METHODS(SLIPSTREAM_MAKE)
 #undef SLIPSTREAM_MAKE
-  return fail("there is no draft method {}", options.method);
+  return fail("there is no draft method {}", parts.options.method);
 }
 
 }  // namespace slipstream

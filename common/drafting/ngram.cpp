@@ -4,6 +4,7 @@
 
 #include "common/drafting/make_method.h"
 #include "common/sampling/win_chance.h"
+#include "common/speculation/ngram_guess.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -29,21 +30,24 @@ void rank_by_noise(std::vector<Ranked>& guesses, const NoiseKey& noise) {
   std::ranges::stable_sort(guesses, std::ranges::greater{}, &Ranked::confidence);
 }
 
-// texts: the sequence's own comes first. noise: of the position behind the root, if the request has
-// noise.
-TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, size_t children_max,
-               const std::optional<NoiseKey>& noise) {
-  TreeGrowth growth(rule);
+struct Bounds {
+  StopRule rule;
+  size_t children_max = kGuessesMax;      // of a node
+  std::optional<NoiseKey> noise = {};     // of the position behind the root, if the request has noise
+};
+
+TokenTree grow(const NgramCounts& own, const NgramSources& from, const Bounds& bounds) {
+  TreeGrowth growth(bounds.rule);
   while (!growth.frontier().empty()) {
     std::vector<std::vector<Ranked>> guesses;
     for (const TreeRow& row : growth.frontier()) {
-      std::vector<Ranked>& found = guesses.emplace_back(guess(texts.front()->context(path_to(growth.rows(), row)), texts));
-      if (noise) {
-        NoiseKey there = *noise;
+      std::vector<Ranked>& found = guesses.emplace_back(guess(own.context(path_to(growth.rows(), row)), from));
+      if (bounds.noise) {
+        NoiseKey there = *bounds.noise;
         there.position += static_cast<uint32_t>(row.depth);
         rank_by_noise(found, there);
       }
-      found.resize(std::min(found.size(), children_max));
+      found.resize(std::min(found.size(), bounds.children_max));
     }
     const std::vector<std::span<const Ranked>> candidates(guesses.begin(), guesses.end());
     growth.add(candidates);
@@ -53,13 +57,10 @@ TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, 
 
 }  // namespace
 
-LookUp look_up_of(std::string_view name) {
-  return name == kLookUpOwn ? LookUp::own : name == kLookUpAll ? LookUp::all : LookUp::tenant;
-}
-
 TenantId NgramMethod::tenant_of(const GenerationSpec& spec) const {
   constexpr TenantId kEveryone = 1;
-  return look_up_ == LookUp::own ? kNoTenant : look_up_ == LookUp::all ? kEveryone : spec.tenant;
+  const LookUp where = texts_->where();
+  return where == LookUp::own ? kNoTenant : where == LookUp::all ? kEveryone : spec.tenant;
 }
 
 void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
@@ -81,11 +82,12 @@ Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
   trees.reserve(asks.size());
   for (const DraftAsk& ask : asks) {
     const Sequence& sequence = sequences_[ask.key];
-    std::vector<const NgramCounts*> texts{&sequence.text};
-    if (const NgramCounts* earlier = texts_.find(sequence.tenant)) texts.push_back(earlier);
-    std::optional<NoiseKey> noise = sequence.noise;
-    if (noise) noise->position = static_cast<uint32_t>(sequence.length - sequence.prompt_length);
-    const TokenTree tree = grow(texts, ask.rule, sequence.sampled ? 1 : kGuessesMax, noise);
+    NgramSources from{.texts = {&sequence.text}, .corpora = corpora_};
+    if (const NgramCounts* earlier = texts_->tenants().find(sequence.tenant)) from.texts.push_back(earlier);
+    Bounds bounds{.rule = ask.rule, .noise = sequence.noise};
+    if (bounds.noise) bounds.noise->position = static_cast<uint32_t>(sequence.length - sequence.prompt_length);
+    if (sequence.sampled) bounds.children_max = 1;
+    const TokenTree tree = grow(sequence.text, from, bounds);
     trees.push_back(sequence.sampled ? DraftTree::certain(tree) : DraftTree(tree));
   }
   return trees;
@@ -97,12 +99,12 @@ void NgramMethod::end(const DraftKey& key) {
   if (ended == sequences_.end()) return;
   const Sequence& sequence = ended->second;
   const int32_t answer = sequence.length - sequence.prompt_length;
-  if (answer > 0) texts_.append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
+  if (answer > 0) texts_->tenants().append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
   sequences_.erase(ended);
 }
 
-Result<std::unique_ptr<Method>> make_ngram(const DrafterOptions& options, const Fingerprint&) {
-  return std::make_unique<NgramMethod>(look_up_of(options.look_up));
+Result<std::unique_ptr<Method>> make_ngram(const MethodParts& parts) {
+  return std::make_unique<NgramMethod>(parts.texts);
 }
 
 }  // namespace slipstream

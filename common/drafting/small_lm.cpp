@@ -259,7 +259,8 @@ void SmallLm::sample_children(GrowingTree& tree) {
   growth.add(views, tree.random);
 }
 
-Result<std::unique_ptr<Method>> make_small_lm(const DrafterOptions& options, const Fingerprint& target) {
+Result<std::unique_ptr<Method>> make_small_lm(const MethodParts& parts) {
+  const auto& [options, target, texts] = parts;
   TRY(DraftModelSource source, find_draft_model(options, target));
   TRY(std::unique_ptr<SmallLm> method, SmallLm::load({.folder = std::move(source.folder),
                                                       .name = std::move(source.name),

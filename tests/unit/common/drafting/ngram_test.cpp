@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "common/speculation/ngram_guess.h"
+#include "tests/unit/common/config/surroundings.h"
+
 namespace slipstream {
 namespace {
 
@@ -48,7 +51,7 @@ TEST_F(Ngram, MultipliesSurvivalAlongAPath) {
   NgramCounts text;
   text.append(std::vector<TokenId>{1, 2, 3, 4, 9, 1, 2});
   const auto guessed = [&](const std::vector<TokenId>& path) {
-    return guess(text.context(path), std::vector<const NgramCounts*>{&text})[0].confidence;
+    return guess(text.context(path), {.texts = {&text}, .corpora = {}})[0].confidence;
   };
   const float first = guessed({}), second = guessed({3});
   const TokenTree tree = draft(kKey);
@@ -123,7 +126,7 @@ TEST_F(Ngram, ForgetsWhatCameBeforeABegin) {
 
 // An answer of 4 5 6 behind a prompt that ends in 3; then a fresh request, of the tenants given.
 TokenTree draft_after_an_answer(LookUp look_up, TenantId first, TenantId second) {
-  NgramMethod method(look_up);
+  NgramMethod method(std::make_shared<LookUpTexts>(look_up));
   method.begin(kKey, {.prompt_length = 3, .tenant = first});
   method.advance(kKey, std::vector<TokenId>{1, 2, 3});
   method.advance(kKey, std::vector<TokenId>{4, 5, 6});
@@ -150,6 +153,16 @@ TEST(LookUp, LooksWhereTheOperatorSays) {
   EXPECT_TRUE(draft_after_an_answer(LookUp::own, 7, 7).empty());
   EXPECT_FALSE(draft_after_an_answer(LookUp::all, 7, 8).empty());
   EXPECT_FALSE(draft_after_an_answer(LookUp::all, kNoTenant, kNoTenant).empty());
+}
+
+TEST(LookUp, FindsACorpusForEveryRequest) {
+  const ScopedFolder folder;
+  const std::string path = (folder.path() / "a.corpus").string();
+  ASSERT_TRUE(write_corpus(path, 1, std::vector<TokenId>{2, 3, 4, 5, kTextEnd}));
+  NgramMethod method(LookUpTexts::open({.where = "own", .corpora = {path}, .file = ""}, 1, 10).value());
+  method.begin(kKey, {.prompt_length = 2, .tenant = kNoTenant});
+  method.advance(kKey, std::vector<TokenId>{8, 3});
+  EXPECT_EQ(tokens_of(method.draft(std::vector<DraftAsk>{{kKey, {}}})->at(0).value().tokens()), (std::vector<TokenId>{4, 5}));
 }
 
 }  // namespace
