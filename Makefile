@@ -19,7 +19,7 @@ help:
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
 	@echo "make bench            measures what a token, a verify step and a message cost here, and what drafts bring (bench/)"
-	@echo "make bench-peers      compares with llama.cpp, OpenVINO and transformers, installed into .cache/peers (first time: 8 GB, half an hour)"
+	@echo "make bench-peers      compares with llama.cpp, OpenVINO, transformers and Arctic, installed into .cache/peers (first time: 8 GB, half an hour)"
 	@echo "make setup            installs what the others need: packages, crates, the model (says first what is missing)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
@@ -84,6 +84,8 @@ bench: build
 	build/release/bench/round_trip
 	build/release/bench/worth
 	build/release/bench/serving
+	python3 bench/streams.py $(slipstream) $(model).gguf --plot build/streams.svg
+	python3 bench/calibration.py $(slipstream) $(model).gguf --plot build/calibration.svg
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --temperature 1
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --file bench/data/templates.jsonl --key any --warm 3
@@ -93,6 +95,7 @@ bench-peers: build
 	$(peers)/bin/python bench/peers/compare.py build/release/bench/decode $(model).gguf $(model)
 	$(peers)/bin/python bench/peers/eight_streams.py $(slipstream) $(peers)/llama-server $(model).gguf
 	$(peers)/bin/python bench/peers/speculation.py $(slipstream) $(peers)/llama-server $(model).gguf $(model)
+	$(peers)/bin/python bench/peers/suffixes.py $(slipstream) build/release/bench/lookup_trace $(model).gguf $(model)
 	$(peers)/bin/python bench/peers/quality.py build/release/bench/logits $(model).gguf --reference $(peers)/bin/python --llama $(peers)/bin/python
 
 format:

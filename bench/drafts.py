@@ -12,12 +12,12 @@ import argparse
 import json
 import pathlib
 import random
-import re
 import sys
 import tempfile
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "peers"))
+import calibration  # noqa: E402
+import scrape  # noqa: E402
 import servers  # noqa: E402
 
 PROMPTS = pathlib.Path(__file__).parent / "data/categories.jsonl"
@@ -41,30 +41,6 @@ def ratio(pairs):
 def interval(pairs, dice):
     drawn = sorted(ratio(dice.choices(pairs, k=len(pairs))) for _ in range(DRAWS))
     return drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
-
-
-def samples(page, name):
-    """{(method, chance): value} of one metric."""
-    found = {}
-    for labels, value in re.findall(name + r"\{(.*?)\} (\S+)", page):
-        label = dict(re.findall(r'(\w+)="(.*?)"', labels))
-        found[label["method"], label["chance"]] = float(value)
-    return found
-
-
-def print_calibration(run_folder):
-    """Predicted against seen: of the verified nodes whose chance was predicted to be in each tenth."""
-    port_file = next(pathlib.Path(run_folder, "ports").glob("*verifier*"))
-    page = urllib.request.urlopen(f"http://{json.loads(port_file.read_text())['metrics']}/metrics").read().decode()
-    nodes, expected, accepted = (samples(page, f"slipstream_verifier_draft_{what}_nodes_total") for what in ("verified", "expected", "accepted"))
-    for method in dict.fromkeys(method for method, _ in nodes):
-        bins = [(chance, nodes[at], expected[at], accepted[at]) for at in nodes for chance in [at[1]] if at[0] == method and nodes[at] > 0]
-        of_all = sum(count for _, count, _, _ in bins)
-        error = sum(abs(predicted - seen) for _, _, predicted, seen in bins) / of_all
-        print(f"\n{method}: {of_all:.0f} nodes verified, expected calibration error {error:.3f}\n")
-        print("| chance | nodes | predicted | seen |\n|---|---|---|---|")
-        for chance, count, predicted, seen in bins:
-            print(f"| {float(chance) - 0.1:.1f} to {chance} | {count:.0f} | {predicted / count:.2f} | {seen / count:.2f} |")
 
 
 def row(name, pairs, dice):
@@ -109,7 +85,7 @@ def main():
                 if sides[False].tokens > 1:
                     pairs.setdefault(category, []).append(Pair(sides[False], sides[True]))
             print(f"{category}: {ratio(pairs[category]):.2f}", flush=True)
-        print_calibration(folder + "/log.run")
+        calibration.print_table(scrape.Page(scrape.verifier_url(server)))
     print(f"\ntemperature {options.temperature:g}, at most {options.tokens} tokens\n")
     print("| prompts | of them | plain, tokens/s | tokens a step | drafts to plain | 95 % interval | same words |\n|---|---|---|---|---|---|---|")
     for category, of_category in pairs.items():

@@ -20,6 +20,7 @@ import time
 import urllib.error
 import urllib.request
 
+import scrape
 import shapes
 
 BAR_SECONDS, BAR_SECONDS_1B = 1.0, 10.0
@@ -89,10 +90,6 @@ def rows_of(build, model, bar, options, folder):
     return met
 
 
-def processor():
-    return re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)[1]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
@@ -101,7 +98,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--starts", type=int, default=5)
     options = parser.parse_args()
-    print(f"{processor()}, {os.cpu_count()} CPUs, {options.starts} starts each; seconds")
+    print(f"{scrape.processor()}, {os.cpu_count()} CPUs, {options.starts} starts each; seconds")
     print(f"{'model':28} {'threads':>7} {'median':>8} {'least':>6} {'read':>6} {'pack':>6} {'trial':>6}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)

@@ -25,6 +25,7 @@ class Server:
         port = str(free_port())
         self.url = "http://127.0.0.1:" + port
         self.health = self.url + health
+        self.run_folder = None  # ours: where serve writes the ports and logs of its processes
         self.log = pathlib.Path(log)
         self.process = subprocess.Popen([*command, "--port", port], stdout=self.log.open("w"), stderr=subprocess.STDOUT)
 
@@ -51,7 +52,9 @@ class Server:
 def ours(slipstream, model, log, threads, *more):
     folder = str(log) + ".run"
     command = [slipstream, "serve", "--model", model, "--threads", str(threads), "--run-folder", folder, *more]
-    return Server("slipstream", command, "/ready", log)
+    server = Server("slipstream", command, "/ready", log)
+    server.run_folder = pathlib.Path(folder)
+    return server
 
 
 def llama_cpp(program, model, log, threads, slots, *more):

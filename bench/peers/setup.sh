@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the peers that `make bench-peers` compares with into the given folder: a Python environment with requirements.txt, and
-# llama.cpp's server, built for this CPU from the sources in llama-cpp-python. What is already installed stays.
+# Installs the peers that `make bench-peers` compares with into the given folder: a Python environment with requirements.txt,
+# llama.cpp's server, built for this CPU from the sources in llama-cpp-python, and the suffix decoding of arctic-inference, whose other
+# parts need vLLM. What is already installed stays.
 #
 #   bench/peers/setup.sh .cache/peers
 set -euo pipefail
@@ -37,4 +38,19 @@ if [[ ! -x "$server" ]]; then
     -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_APP=OFF -DLLAMA_USE_PREBUILT_UI=OFF -DLLAMA_OPENSSL=OFF >/dev/null
   cmake --build "$folder/sources/build" --target llama-server --parallel 2 >/dev/null
   cp "$folder/sources/build/bin/llama-server" "$server"
+fi
+
+packages="$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+suffixes="$packages/arctic_inference/suffix_decoding"
+if [[ ! -d "$suffixes" ]]; then
+  echo "Peers: building Arctic's suffix decoding: half a minute, once"
+  arctic="$folder/arctic"
+  pinned="$(sed -n 's/^# sources only: //p' "$requirements")"
+  "$python" -m pip --disable-pip-version-check download -q --no-build-isolation --no-deps -d "$arctic" "$pinned"
+  tar -xzf "$arctic"/arctic_inference-*.tar.gz -C "$arctic" --strip-components 1
+  cmake -S "$arctic/csrc/suffix_decoding" -B "$arctic/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE="$python" >/dev/null
+  cmake --build "$arctic/build" >/dev/null
+  cp "$arctic"/build/_C.*.so "$arctic/arctic_inference/suffix_decoding"
+  mkdir -p "$packages/arctic_inference"
+  cp -r "$arctic/arctic_inference/suffix_decoding" "$suffixes"
 fi

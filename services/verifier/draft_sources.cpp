@@ -87,8 +87,8 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
 }
 
 // What became of each node is counted, and changes what the survivals of its sources mean. A node is
-// credited to the first source that guessed it. Returns what each drafter had guessed, [drafters].
-std::vector<Rounds::Learnt> Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
+// credited to the first source that guessed it. Returns what is credited to each drafter, [drafters].
+std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
   SequenceDrafting& drafting = sequence.drafting;
   // The place of a source in the order of credit: 0 the resident method, then the drafters, the lead
   // first; past them all, a drafter that the sequence has left since.
@@ -97,12 +97,12 @@ std::vector<Rounds::Learnt> Rounds::learn(VerifierSequence& sequence, const Toke
     return source.resident() ? size_t{0} : 1 + static_cast<size_t>(at - drafting.drafters.begin());
   };
   std::ranges::sort(drafting.draft.sources, {}, place_of);
-  std::vector<Learnt> learnt(drafting.drafters.size());
+  std::vector<Own> own(drafting.drafters.size());
   std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.size()));  // [nodes] the first place
   for (const DraftSource& source : drafting.draft.sources) {
     const size_t place = place_of(source);
     Calibration* calibration = calibration_of(sequence, source.drafter);
-    if (place > learnt.size() || calibration == nullptr) continue;
+    if (place > own.size() || calibration == nullptr) continue;
     DraftKindCounters& counters = counters_of(source.resident() ? resident_.kind() : links_.find(source.drafter)->kind);
     const std::vector<float> predicted = chances(*calibration, source.tree);
     const std::vector<int32_t> at = places(source.tree, verified);
@@ -119,14 +119,13 @@ std::vector<Rounds::Learnt> Rounds::learn(VerifierSequence& sequence, const Toke
       if (!first) first = place;
       if (source.resident()) {
         resident_.verified(sequence.spec.acceptance.rule);
-        continue;
+      } else if (*first == place) {
+        ++own[place - 1].verified;
+        own[place - 1].accepted += accepted ? 1 : 0;
       }
-      const Own one{.verified = 1, .accepted = accepted ? 1 : 0};
-      if (*first == place) learnt[place - 1].own += one;
-      if (*first != 0) learnt[place - 1].beside_resident += one;
     }
   }
-  return learnt;
+  return own;
 }
 
 // Where no survival has that chance, no node pays, and the back-off asks for probes only.

@@ -119,21 +119,20 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
   SequenceDrafting& drafting = sequence.drafting;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
   if (resident_.drafts_for(sequence)) resident_.stepped(sequence.spec.acceptance.rule);
-  std::vector<Learnt> learnt(drafting.drafters.size());
+  std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
-    learnt = learn(sequence, verified, path);
+    own = learn(sequence, verified, path);
   } else if (SequenceDrafter* lead = drafting.lead()) {
-    learnt.front().own = {.verified = verified.size(), .accepted = static_cast<int>(path.size())};
+    own.front() = {.verified = verified.size(), .accepted = static_cast<int>(path.size())};
     counters_.sampled_given_up += lead->ask.asked && !lead->ask.answered ? 1 : 0;
   }
-  for (size_t i = 0; i < learnt.size(); ++i) end_ask(sequence, drafting.drafters[i], learnt[i], now);
+  for (size_t i = 0; i < own.size(); ++i) end_ask(sequence, drafting.drafters[i], own[i], now);
   if (drafting.useless >= drafting.patience) pass_on(sequence, now);
 }
 
-void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Learnt& learnt, Time now) {
+void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
-  const Own& own = learnt.own;
   const bool leads = &drafter == drafting.lead();
   const bool late = ask.asked && (!ask.answered || (leads && ask.late));
   if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
@@ -141,10 +140,8 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   if (!late) drafter.tree_gain += (own.accepted - drafter.tree_gain) * kTreeGainWeight;
   // Before its first tree a drafter may still prefill: that says nothing about its worth.
   if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard) {
-    const Rule rule = sequence.spec.acceptance.rule;
-    const auto won = [&](const Own& nodes) { return nodes.accepted - static_cast<double>(drafting.price) * nodes.verified; };
-    if (!leads) link->added.of(rule).asked(won(own), now);
-    if (leads || !late) link->worth.of(rule).asked(won(leads ? own : learnt.beside_resident), now);
+    const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
+    (leads ? link->worth : link->added).of(sequence.spec.acceptance.rule).asked(won, now);
   }
   if (!leads) return;
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);

@@ -84,19 +84,10 @@ class Rounds {
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:
-  // Nodes that a source guessed, and that no source did which goes before it. The order is: the
-  // resident method, the lead, the others.
+  // The nodes that are credited to one source: those that it guessed, and none that goes before it in
+  // the order of the resident method, the lead, the others.
   struct Own {
     int verified = 0, accepted = 0;
-    Own& operator+=(const Own& more) {
-      verified += more.verified;
-      accepted += more.accepted;
-      return *this;
-    }
-  };
-  struct Learnt {
-    Own own;
-    Own beside_resident;  // that the resident method did not guess
   };
 
   // rounds.cpp
@@ -106,7 +97,7 @@ class Rounds {
   void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
   void park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree message);
   void unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted);
-  void end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Learnt& learnt, Time now);
+  void end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now);
 
   // who_drafts.cpp
   void pick(VerifierSequence& sequence, Time now, Effects& effects);
@@ -121,7 +112,7 @@ class Rounds {
   DraftKindCounters& counters_of(const DraftKind& kind) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
-  std::vector<Learnt> learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
+  std::vector<Own> learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;

@@ -78,7 +78,7 @@ TEST_F(Ngram, DraftsAChainForARuleThatNeedsProbabilities) {
 // After 1 came 3, and after 3 as often 5 as 6. A target that samples one of these two takes the one
 // with the larger noise.
 TEST_F(Ngram, OfACoupledRequestPrefersWhatTheNoiseOfItsPositionPrefers) {
-  const std::vector<TokenId> prompt{1, 3, 5, 9, 1, 3, 6, 9};
+  const std::vector<TokenId> prompt{9, 1, 3, 5, 9, 1, 3, 6, 9};
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const auto length = static_cast<int32_t>(prompt.size());
     method.begin(kKey, {.prompt_length = length, .seed = seed, .choice = 2, .acceptance = {.rule = Rule::coupled}});

@@ -78,10 +78,28 @@ TEST_F(SeveralDrafters, TheirTreesAreOneTreeInWhichAGuessOfTwoIsOneRow) {
   meet({kLookUp, kSmall});
   begin(2);
   const std::vector<To<Advance>> asks = this->asks();
-  stage.hears(kBeside, tree({{1, kRoot, .9F}, {5, 0, .8F}}, asks[1]));
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
   stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, asks[0]));
-  EXPECT_EQ(runs().wanted.size(), 4U) << "the root, 1, and 1 or 5 behind it";
+  EXPECT_EQ(runs().wanted.size(), 3U) << "the root and two nodes";
   EXPECT_EQ(of(Fate::merged), 1U);
+}
+
+TEST_F(SeveralDrafters, WhatOnlyOneOfThemGuessedIsVerifiedToo) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  stage.hears(kBeside, tree({{5, kRoot, .9F}}, asks[1]));
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, asks[0]));
+  EXPECT_EQ(runs().wanted.size(), 4U);
+  EXPECT_EQ(of(Fate::merged), 0U);
+}
+
+TEST_F(SeveralDrafters, OneBesideTheLeadBeginsWithSingleNodes) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  EXPECT_EQ(asks[0].message.tuning.nodes_max, kFirstNodes);
+  EXPECT_EQ(asks[1].message.tuning.nodes_max, 1);
 }
 
 TEST_F(SeveralDrafters, AStepWaitsForTheLeadAlone) {
