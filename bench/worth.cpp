@@ -48,11 +48,11 @@ double share(uint64_t sequence, int32_t position, uint64_t what) {
 
 struct Drafter {
   std::string name;
-  double easy = 0.5;  // share of tokens that it guesses with confidence 0.95; of the others 0.2
-  double power = 1;   // it states survival to this power: below 1 boastful, above modest
-  bool lies = false;  // its guesses are wrong, and it is sure of them
-  Time takes{100};    // from an Advance to its Tree
-  uint64_t draws = 0; // two with other draws know other tokens
+  double easy = 0.5;   // share of tokens that it guesses with confidence 0.95; of the others 0.2
+  double power = 1;    // it states survival to this power: below 1 boastful, above modest
+  bool lies = false;   // its guesses are wrong, and it is sure of them
+  Time takes{100};     // from an Advance to its Tree
+  uint64_t draws = 0;  // two with other draws know other tokens
 };
 
 struct Shape {

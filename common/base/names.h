@@ -54,8 +54,8 @@ inline constexpr std::string_view kNgram = "ngram";
 inline constexpr std::string_view kNoMethod = "none";
 inline constexpr std::array<std::string_view, 2> kResidentNames{kNgram, kNoMethod};  // those that may run inside a verifier
 
-// Who shares what speeds up later requests (prefix caches, look-up): requests with the same API key,
-// or all.
+// Who shares what speeds up later requests (prefix caches, look-up): requests with the same API
+// key, or all.
 inline constexpr std::string_view kTenantsByKey = "by-key", kOneTenant = "one";
 inline constexpr std::array<std::string_view, 2> kTenantsNames{kTenantsByKey, kOneTenant};
 

@@ -32,8 +32,8 @@ void rank_by_noise(std::vector<Ranked>& guesses, const NoiseKey& noise) {
 
 struct Bounds {
   StopRule rule;
-  size_t children_max = kGuessesMax;      // of a node
-  std::optional<NoiseKey> noise = {};     // of the position behind the root, if the request has noise
+  size_t children_max = kGuessesMax;   // of a node
+  std::optional<NoiseKey> noise = {};  // of the position behind the root, if the request has noise
 };
 
 TokenTree grow(const NgramCounts& own, const NgramSources& from, const Bounds& bounds) {
@@ -103,8 +103,6 @@ void NgramMethod::end(const DraftKey& key) {
   sequences_.erase(ended);
 }
 
-Result<std::unique_ptr<Method>> make_ngram(const MethodParts& parts) {
-  return std::make_unique<NgramMethod>(parts.texts);
-}
+Result<std::unique_ptr<Method>> make_ngram(const MethodParts& parts) { return std::make_unique<NgramMethod>(parts.texts); }
 
 }  // namespace slipstream

@@ -1,10 +1,10 @@
 // Prompt look-up decoding: guesses what followed the last few tokens of a sequence earlier in it,
 // in earlier answers to the same tenant, or in a corpus (speculation/ngram_guess.h,
 // look_up_texts.h), as a tree that grows best-first. Of a coupled request it ranks what it finds by
-// the request's own noise (sampling/win_chance.h). It has no model and takes microseconds a tree. It
-// helps where an answer repeats its prompt, itself or an earlier answer (edits, extraction, code,
-// lists, agents, templates) or is like the corpus; elsewhere its survivals are small and its trees
-// are short or empty.
+// the request's own noise (sampling/win_chance.h). It has no model and takes microseconds a tree.
+// It helps where an answer repeats its prompt, itself or an earlier answer (edits, extraction,
+// code, lists, agents, templates) or is like the corpus; elsewhere its survivals are small and its
+// trees are short or empty.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ class NgramMethod final : public Method {
     NgramCounts text;
     TenantId tenant = kNoTenant;  // whose texts it finds and joins
     int32_t prompt_length = 0, length = 0;
-    bool sampled = false;  // its rule needs distributions: a chain, each token with probability 1
+    bool sampled = false;                // its rule needs distributions: a chain, each token with probability 1
     std::optional<NoiseKey> noise = {};  // of a coupled request, but for the position
   };
   TenantId tenant_of(const GenerationSpec& spec) const;

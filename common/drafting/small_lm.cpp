@@ -59,7 +59,8 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
 
 void SmallLm::begin(const DraftKey& key, const GenerationSpec& spec) {
   sequences_.insert_or_assign(
-      key, Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params, spec.tenant)});
+      key,
+      Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params, spec.tenant)});
 }
 
 // If the new tokens follow rows of the last tree, the K/V of those rows is in the cache already,

@@ -63,12 +63,13 @@ inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted
                                                    "Accepted nodes of each verified tree."};
 inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
                                             "Sequences' verify steps, by kind: draft, plain."};
-inline constexpr MetricName kVerifierKindNodes{"slipstream_verifier_draft_verified_nodes_total",
-                                                 "Verified draft nodes, by kind of drafter and by the chance that was predicted."};
+inline constexpr MetricName kVerifierKindNodes{
+    "slipstream_verifier_draft_verified_nodes_total",
+    "Verified draft nodes, by kind of drafter and by the chance that was predicted."};
 inline constexpr MetricName kVerifierKindExpected{"slipstream_verifier_draft_expected_nodes_total",
-                                                    "The sum of these nodes' predicted chances."};
+                                                  "The sum of these nodes' predicted chances."};
 inline constexpr MetricName kVerifierKindAccepted{"slipstream_verifier_draft_accepted_nodes_total",
-                                                    "Those of them that were accepted."};
+                                                  "Those of them that were accepted."};
 inline constexpr MetricName kVerifierDepthNodes{"slipstream_verifier_draft_depth_verified_nodes_total",
                                                 "Verified draft nodes, by kind of drafter and by depth."};
 inline constexpr MetricName kVerifierDepthExpected{"slipstream_verifier_draft_depth_expected_nodes_total",
@@ -80,14 +81,14 @@ inline constexpr MetricName kVerifierDraftGain{
     "slipstream_verifier_draft_gain_tokens",
     "Tokens that an ask for a tree won lately, less what its rows cost: mean of the drafters of the kind."};
 inline constexpr MetricName kVerifierDraftAsks{
-    "slipstream_verifier_draft_asks_total",
-    "Rounds by whether a drafter of the kind was asked for a tree, and if not, why."};
+    "slipstream_verifier_draft_asks_total", "Rounds by whether a drafter of the kind was asked for a tree, and if not, why."};
 inline constexpr MetricName kVerifierNodePrice{"slipstream_verifier_node_price_tokens",
                                                "Tokens that a node must gain to pay for its row, as of the last step."};
 inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",
                                                      "Rounds whose lead's tree was not there in time."};
-inline constexpr MetricName kVerifierMetDeadlines{"slipstream_verifier_met_deadlines_total",
-                                                  "Rounds whose lead's tree, or the message that there is none, was there in time."};
+inline constexpr MetricName kVerifierMetDeadlines{
+    "slipstream_verifier_met_deadlines_total",
+    "Rounds whose lead's tree, or the message that there is none, was there in time."};
 inline constexpr MetricName kVerifierSampledGivenUp{
     "slipstream_verifier_sampled_rounds_given_up_total",
     "Rounds of the ratio family that went on without the tree they had asked for."};

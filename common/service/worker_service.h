@@ -61,7 +61,9 @@ struct WorkerParts {
   typename ActorLoop<A, J, R>::Work work = {};  // runs a job, on the compute thread
   std::string numerics_id = {};                 // shown on the metrics page
   std::string works_with = {};                  // a line of the HTTP page: what the worker works with
-  std::function<std::string(const Counters&)> tell_work = [](const Counters&) { return std::string(); };  // further lines; must be thread-safe
+  std::function<std::string(const Counters&)> tell_work = [](const Counters&) {
+    return std::string();
+  };                                                                        // further lines; must be thread-safe
   std::function<void(Exposition&)> add_start_metrics = [](Exposition&) {};  // how long the start took; must be thread-safe
   std::function<void(const Counters&, Exposition&)> add_metrics;            // must be thread-safe
   std::function<void(const WorkerPlace&)> tell_ready;                       // logs that the worker is ready
@@ -120,7 +122,8 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
   };
   const auto work = [&] {
     const auto* loop = running.load();
-    return (parts.works_with.empty() ? "" : parts.works_with + "\n") + (loop == nullptr ? "" : parts.tell_work(loop->counters()));
+    return (parts.works_with.empty() ? "" : parts.works_with + "\n") +
+           (loop == nullptr ? "" : parts.tell_work(loop->counters()));
   };
   TRY(http::Server server, serve_page(metrics, state, work));
   TRY(const auto transport, open_transport());

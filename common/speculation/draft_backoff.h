@@ -54,7 +54,7 @@ class DraftBackoff {
     return backoff;
   }
 
-  // Whether the sequence asks for a draft for its next step, why not, and for how many nodes at most.
+  // Whether the sequence asks for a draft for its next step, why not, and how large it may be.
   DraftRest rest() const {
     if (plain_steps_left_ > 0) return gap_ >= empty_gap_ ? DraftRest::failures : DraftRest::empty_trees;
     return affordable_ > 0 || probes() ? DraftRest::none : DraftRest::nothing_pays;

@@ -28,8 +28,8 @@ inline constexpr double kWarmWorth = 1.25;
 // What one drafter is to one request.
 using DrafterFits = std::function<bool(Peer, const KnownWorker&)>;
 
-// Returns the drafters that take work and that `fits` admits, at most kDraftersPerSequenceMax, those
-// that are worth most first:
+// Returns the drafters that take work and that `fits` admits, at most kDraftersPerSequenceMax,
+// those that are worth most first:
 //
 //   worth = gain / (1 + live sequences of this router that it drafts for)      [kWarmWorth if `warm`]
 //

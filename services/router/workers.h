@@ -48,9 +48,7 @@ struct KnownWorker {
   bool leaving = false;
   std::string why_leaving;
   bool takes_work() const { return !silent && !stuck && !leaving; }
-  double gain(Rule rule) const {
-    return (rule == Rule::greedy ? greedy_gain : coupled_gain).value_or(kDrafterGainUnknown);
-  }
+  double gain(Rule rule) const { return (rule == Rule::greedy ? greedy_gain : coupled_gain).value_or(kDrafterGainUnknown); }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 
   // A verifier's sequences. The count of this router is of now, that of others of the newest

@@ -37,11 +37,11 @@ inline constexpr size_t kRoundAsks = 5;
 
 struct DraftKindCounters {
   DraftKind kind;
-  Reliability reliability;                      // of its verified nodes
+  Reliability reliability;                                             // of its verified nodes
   std::array<Reliability::Bin, kCalibrationDepths.size()> by_depth{};  // the same nodes, by kCalibrationDepths
-  std::array<uint64_t, kRoundAsks> rounds{};    // by RoundAsk
-  double greedy_gain = 0, coupled_gain = 0;     // gauges: tokens that an ask won lately, less its rows; mean of its drafters
-  uint64_t drafters = 0;                        // gauge: attached
+  std::array<uint64_t, kRoundAsks> rounds{};                           // by RoundAsk
+  double greedy_gain = 0, coupled_gain = 0;  // gauges: tokens that an ask won lately, less its rows; mean of its drafters
+  uint64_t drafters = 0;                     // gauge: attached
   bool operator==(const DraftKindCounters&) const = default;
 };
 
@@ -60,12 +60,12 @@ struct VerifierCounters {
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0;  // deadlines: of leads
-  uint64_t parked = 0, parked_used = 0;    // trees that came ahead of their base; those whose base a commit reached
-  uint64_t sampled_given_up = 0;           // rounds of the ratio family that were asked for a tree and went on without
-  uint64_t unwaited_steps = 0;             // began without a tree that was due, since waiting for it could not be paid for
-  double waited_seconds = 0;               // steps stood ready and waited for drafts
+  uint64_t parked = 0, parked_used = 0;        // trees that came ahead of their base; those whose base a commit reached
+  uint64_t sampled_given_up = 0;               // rounds of the ratio family that were asked for a tree and went on without
+  uint64_t unwaited_steps = 0;                 // began without a tree that was due, since waiting for it could not be paid for
+  double waited_seconds = 0;                   // steps stood ready and waited for drafts
   std::vector<DraftKindCounters> draft_kinds;  // at most kDraftKindsMax + 1
-  double node_price = 0;                   // gauge: tokens that a node must gain to pay for itself, as of the last step
+  double node_price = 0;                       // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0, links_refused = 0;

@@ -86,12 +86,13 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
   return nodes;
 }
 
-// What became of each node is counted, and changes what the survivals of its sources mean. A node is
-// credited to the first source that guessed it. Returns what is credited to each drafter, [drafters].
+// What became of each node is counted, and changes what the survivals of its sources mean. A node
+// is credited to the first source that guessed it. Returns what is credited to each drafter,
+// [drafters].
 std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
   SequenceDrafting& drafting = sequence.drafting;
-  // The place of a source in the order of credit: 0 the resident method, then the drafters, the lead
-  // first; past them all, a drafter that the sequence has left since.
+  // The place of a source in the order of credit: 0 the resident method, then the drafters, the
+  // lead first; past them all, a drafter that the sequence has left since.
   const auto place_of = [&](const DraftSource& source) {
     const auto at = std::ranges::find(drafting.drafters, source.drafter, &SequenceDrafter::peer);
     return source.resident() ? size_t{0} : 1 + static_cast<size_t>(at - drafting.drafters.begin());

@@ -35,13 +35,13 @@ struct DrafterLink {
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
   int strikes = 0;
-  ByRule<DrafterWorth> worth;         // of asks while it leads: of what the resident method had not guessed
-  ByRule<DrafterWorth> added;         // of asks beside a lead: of what neither of these had guessed
+  ByRule<DrafterWorth> worth;  // of asks while it leads: of what the resident method had not guessed
+  ByRule<DrafterWorth> added;  // of asks beside a lead: of what neither of these had guessed
   ByRule<Calibration> calibrations;
-  uint64_t on_trial = 0;  // number of the sequence that tries it as its lead, while its worth is unknown; 0: none does
+  uint64_t on_trial = 0;          // number of the sequence that tries it as its lead, while its worth is unknown; 0: none does
   std::optional<Time> chosen_at;  // when a sequence last left another lead for it
-  Time named_at{};        // when open() last saw that a sequence names it
-  Time cut_at{};          // if quarantined
+  Time named_at{};                // when open() last saw that a sequence names it
+  Time cut_at{};                  // if quarantined
 };
 
 class DrafterLinks {

@@ -13,8 +13,8 @@
 namespace slipstream {
 
 inline constexpr double kTreeGainFirst = 1;  // tokens, before the first tree
-inline constexpr int kTrialAsks = 8;   // before a drafter is compared with others
-inline constexpr int kTriedMost = 64;  // asks over which its worth is averaged
+inline constexpr int kTrialAsks = 8;         // before a drafter is compared with others
+inline constexpr int kTriedMost = 64;        // asks over which its worth is averaged
 inline constexpr Time kWorthLasts = std::chrono::seconds(60);
 
 class DrafterWorth {

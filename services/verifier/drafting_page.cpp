@@ -43,7 +43,8 @@ std::string row(const DraftKindCounters& kind) {
 
 std::string drafting_page(const VerifierCounters& counters) {
   std::string text = fmt::format(
-      "drafting\n  a draft node must gain {:.3f} tokens to pay for its row now\n  {} steps of sequences had a tree, {} had none\n",
+      "drafting\n  a draft node must gain {:.3f} tokens to pay for its row now\n  {} steps of sequences had a tree, {} had "
+      "none\n",
       counters.node_price, counters.draft_rounds, counters.plain_rounds);
   if (counters.draft_kinds.empty()) text += "  nobody drafts: no drafter is attached, and there is no resident method\n";
   for (const DraftKindCounters& kind : counters.draft_kinds) text += row(kind);

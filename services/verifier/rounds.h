@@ -1,6 +1,7 @@
-// The rounds of drafting. A round begins when a sequence's tokens grow (an Advance asks its drafters
-// for trees), and ends when a step verifies the trees that came, or goes on without any. No drafter
-// can change a token, or hold a step past the round's deadline. Pure; part of the verifier's actor.
+// The rounds of drafting. A round begins when a sequence's tokens grow (an Advance asks its
+// drafters for trees), and ends when a step verifies the trees that came, or goes on without any.
+// No drafter can change a token, or hold a step past the round's deadline. Pure; part of the
+// verifier's actor.
 //
 //   rounds.cpp          a round: asked, answered, ended
 //   who_drafts.cpp      which drafters a sequence has, and which of them leads
@@ -84,8 +85,8 @@ class Rounds {
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:
-  // The nodes that are credited to one source: those that it guessed, and none that goes before it in
-  // the order of the resident method, the lead, the others.
+  // The nodes that are credited to one source: those that it guessed, and none that goes before it
+  // in the order of the resident method, the lead, the others.
   struct Own {
     int verified = 0, accepted = 0;
   };

@@ -50,13 +50,13 @@ struct TreeAsk {
 // One of the drafters of a sequence.
 struct SequenceDrafter {
   Peer peer;
-  bool heard = false;         // a tree of it came
-  int32_t holds = 0;          // tokens of the sequence that it has; `prefix` covers exactly those
+  bool heard = false;  // a tree of it came
+  int32_t holds = 0;   // tokens of the sequence that it has; `prefix` covers exactly those
   PrefixHash prefix;
-  TreeAsk ask;                // of the running round
+  TreeAsk ask;                 // of the running round
   std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
-  Round asked_round = 0;      // the newest that asked for a tree whose time says something
-  Time asked_at{};            // and when
+  Round asked_round = 0;       // the newest that asked for a tree whose time says something
+  Time asked_at{};             // and when
   DraftBackoff backoff;
   double tree_gain = kTreeGainFirst;  // tokens that a tree won lately which no source before it had, on average
   float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
@@ -93,10 +93,10 @@ struct SequenceDrafting {
 
   // The drafters, the lead first; at most kDraftersAtOnceMax.
   std::vector<SequenceDrafter> drafters;
-  bool lead_stays = false;        // as long as it is there; else the next round picks anew
-  Peer passed_on;                 // the lead that was useless last, which gets no turn until that round
+  bool lead_stays = false;  // as long as it is there; else the next round picks anew
+  Peer passed_on;           // the lead that was useless last, which gets no turn until that round
   Round passed_on_until = 0;
-  int useless = 0;                // rounds of the lead in a row that failed (draft_backoff.h); one that says it is busy counts for two
+  int useless = 0;  // rounds of the lead in a row that failed (draft_backoff.h); one that says it is busy counts for two
   int patience = kPatienceFirst;  // at this many useless rounds another one gets its chance
 
   AcceptanceRate rate;  // for rules that keep their budget
@@ -106,8 +106,8 @@ struct SequenceDrafting {
   int32_t resident_holds = 0;  // tokens; 0: it does not know the sequence
 
   int nodes_max(const SequenceDrafter& of) const { return std::min<int>(tuning.nodes_max, of.backoff.nodes_max()); }
-  // No node of that source was verified for so long that this round's tree has one verified whatever
-  // it seems worth.
+  // No node of that source was verified for so long that this round's tree has one verified
+  // whatever it seems worth.
   bool probes(const DraftSource& source) const {
     if (source.resident()) return draft.resident_probes;
     const SequenceDrafter* drafter = find(source.drafter);

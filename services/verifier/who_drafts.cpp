@@ -16,8 +16,7 @@ bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const Verif
   if (!has.known(time)) return false;
   if (!gets.known(time)) return other.on_trial == 0 || other.on_trial == sequence.identity.number;
   const bool just_chosen = other.chosen_at && time < *other.chosen_at + kBetweenChoices;
-  return !just_chosen &&
-         gets.gain() > has.gain() + kBetterTokens + kBetterShare * std::max(has.gain(), 0.0);
+  return !just_chosen && gets.gain() > has.gain() + kBetterTokens + kBetterShare * std::max(has.gain(), 0.0);
 }
 
 // A drafter that holds nothing of the sequence yet. worth: of what it shall do for the sequence.

@@ -79,8 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Classified{"shorter_base", Arrival::stale, [](AskedRound& round) { round.fence.base_length -= 1; }},
         Classified{"another_hash", Arrival::stale, [](AskedRound& round) { round.fence.prefix_hash ^= 1; }},
         Classified{"not_asked_for", Arrival::stale, [](AskedRound& round) { round.ask.asked = false; }},
-        Classified{"answered_already", Arrival::stale,
-                   [](AskedRound& round) { round.ask.answered = true; }},
+        Classified{"answered_already", Arrival::stale, [](AskedRound& round) { round.ask.answered = true; }},
         Classified{"answered_and_in_its_step", Arrival::stale,
                    [](AskedRound& round) {
                      round.ask.answered = true;
