@@ -4,6 +4,7 @@
 #include "common/config/cpu_quota.h"
 #include "common/config/drafter_config.h"
 #include "common/config/router_config.h"
+#include "common/config/settings_checks.h"
 #include "common/config/verifier_config.h"
 #include "tests/unit/common/config/surroundings.h"
 

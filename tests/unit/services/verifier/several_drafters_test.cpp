@@ -1,12 +1,13 @@
 // A sequence with drafters of several kinds: one leads, the others are taken if they are there.
 #include <algorithm>
 
+#include "common/speculation/draft_backoff.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
 namespace {
 
-constexpr Peer kBeside{1001}, kThird{1002}, kFourth{1003};
+constexpr Peer kBeside{1001}, kFourth{1003};
 const std::vector<DrafterRef> kAll{{77, "tcp://drafter"}, {78, "tcp://beside"}, {79, "tcp://third"}, {80, "tcp://fourth"}};
 
 // The model says 1 for ever. Rows cost next to nothing, so that every node pays.
