@@ -66,6 +66,7 @@ void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, 
   } else {
     const auto at = std::ranges::find(drafting.drafters, link.peer, &SequenceDrafter::peer);
     std::rotate(drafting.drafters.begin(), at, at + 1);
+    drafting.lead()->backoff = {};  // what it added to others says nothing about what it does alone
   }
   if (link.worth.of(rule).known(now)) {
     if (drafting.drafters.size() > 1) link.chosen_at = now;
