@@ -62,8 +62,7 @@ Result<void> Workers::check(Peer peer, const Hello& hello) const {
   if (!ours.same_tokens(hello.fingerprint)) {
     return fail(
         "other tokens: this router has tokenizer {:016x}, vocabulary {}, end-of-sequence ids {}; you have {:016x}, {}, {}. "
-        "Start both "
-        "from the same model folder, or use a drafter made for this model",
+        "Start both from the same model folder, or use a drafter made for this model",
         ours.tokenizer, ours.vocabulary, fmt::join(ours.eos_ids, ","), hello.fingerprint.tokenizer,
         hello.fingerprint.vocabulary, fmt::join(hello.fingerprint.eos_ids, ","));
   }
