@@ -18,7 +18,7 @@ constexpr int32_t kTokens = 100;
 Scenario fleet() {
   Scenario s{.seed = 1};
   s.routers = 2;
-  s.verifiers.assign(kVerifiers, {.cache_blocks = 128, .step_rows_max = 256});
+  s.verifiers.assign(kVerifiers, {.cache_blocks = 128, .step_rows_max = 256, .knows_costs = true});
   s.drafters.assign(kDrafters, {});
   s.begins.assign(2 + kVerifiers + kDrafters, Time(0));
   s.wait_share = 0.05;

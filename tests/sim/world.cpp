@@ -133,7 +133,7 @@ void World::begin_verifier(int index) {
   const VerifierConfig config{.process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
                               .fingerprint = fingerprint(kWeights),
                               .numerics_id = traits.other_numerics ? "toy b" : "toy a",
-                              .cost = belief((static_cast<size_t>(index) + lives.size()) % 2 == 0),
+                              .cost = belief(traits.knows_costs || (static_cast<size_t>(index) + lives.size()) % 2 == 0),
                               .context_max = kToyContext,
                               .cache_blocks = traits.cache_blocks,
                               .step_rows_max = traits.step_rows_max,

@@ -196,7 +196,8 @@ TEST_F(SeveralDrafters, ARuleThatNeedsProbabilitiesHasALeadOnly) {
   start.spec.acceptance.rule = Rule::ratio;
   start.spec.sampling.temperature = 1;
   stage.hears(kRouter, start);
-  step();
+  runs();
+  stage.finishes(StepOutput{.sampled_tokens = {1}, .rejections = {{.walk = {.accepted = {}, .emitted = {1}}}}});
   EXPECT_EQ(asked(), std::vector{kDrafter});
 }
 
