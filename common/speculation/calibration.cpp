@@ -78,6 +78,18 @@ void Calibration::verified(float survival, int depth, bool accepted) {
   cell.tried = kCalibrationMemory * cell.tried + 1;
   cell.accepted = kCalibrationMemory * cell.accepted + (accepted ? 1 : 0);
   regress(range);
+  if (--until_fade_ == 0) fade();
+}
+
+void Calibration::fade() {
+  until_fade_ = kFadeEvery;
+  for (Range& range : ranges_) {
+    for (Cell& cell : range.cells) {
+      cell.tried *= kFadeTo;
+      cell.accepted *= kFadeTo;
+    }
+    regress(range);
+  }
 }
 
 }  // namespace slipstream

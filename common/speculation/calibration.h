@@ -12,6 +12,10 @@
 // regression (pool adjacent violators, weighted by w + tried) makes seen() rise with the bin, and
 // chance() is linear between the middles.
 //
+// After every kFadeEvery verified nodes all counts shrink to kFadeTo of what they were: a cell that
+// is thought to be poor is not verified any more, so nothing else would ever tell that it has become
+// better, or that its few nodes were unlucky.
+//
 // A node that was cut was not verified, and counts nowhere. A node below a rejected one was not
 // accepted: survival is the chance of the whole path. Pure; 1.2 KB. reliability.h
 // says how good it is.
@@ -26,6 +30,8 @@ inline constexpr int kCalibrationBins = 10;                                     
 inline constexpr std::array<int, 6> kCalibrationDepths{1, 2, 3, 4, 8, 1 << 30};  // the deepest of each range
 inline constexpr double kCalibrationMemory = 1 - 1.0 / 512;
 inline constexpr double kCalibrationPrior = 2;  // nodes
+inline constexpr int kFadeEvery = 64;           // verified nodes
+inline constexpr double kFadeTo = 0.95;
 
 size_t calibration_range(int depth);  // its place in kCalibrationDepths
 
@@ -53,8 +59,10 @@ class Calibration {
   };
 
   static void regress(Range& range);
+  void fade();
 
   std::array<Range, kCalibrationDepths.size()> ranges_;
+  int until_fade_ = kFadeEvery;
 };
 
 }  // namespace slipstream

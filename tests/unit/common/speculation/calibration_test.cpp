@@ -33,6 +33,18 @@ TEST(Calibration, ForgetsWhatADrafterWas) {
   EXPECT_GT(calibration.chance(0.55F, 1), 0.8);
 }
 
+// Its few nodes at depth 3 were unlucky, so none is verified there any more.
+TEST(Calibration, ComesBackToWhatItCannotSee) {
+  Calibration calibration;
+  for (int i = 0; i < 8; ++i) calibration.verified(.95F, 3, false);
+  const float poor = calibration.chance(.95F, 3);
+  EXPECT_LT(poor, .5F);
+  for (int i = 0; i < 10 * kFadeEvery; ++i) calibration.verified(.95F, 1, true);
+  EXPECT_GT(calibration.chance(.95F, 3), poor + .05F) << "after some hundreds of others";
+  for (int i = 0; i < 90 * kFadeEvery; ++i) calibration.verified(.95F, 1, true);
+  EXPECT_GT(calibration.chance(.95F, 3), .8F) << "after thousands it is as the drafter says";
+}
+
 TEST(Calibration, RisesWithTheSurvivalWhateverHappened) {
   std::mt19937 dice(7);
   std::uniform_real_distribution<float> uniform(0, 1);

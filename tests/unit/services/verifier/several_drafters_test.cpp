@@ -167,6 +167,26 @@ TEST_F(SeveralDrafters, ABetterOneTakesTheLeadAndTheOtherStaysBesideIt) {
   EXPECT_EQ(held_anew, 2) << "each of them prefilled once";
 }
 
+// It is always a little later than the lead's tree, which the step waits for. Then the lead goes.
+TEST_F(SeveralDrafters, OneThatCameLateBesideTheLeadIsAskedAtOnceWhenItLeads) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  for (int round = 0; round < 4 * kEmptiesBeforeBackoff; ++round) {
+    const std::vector<To<Advance>> asks = this->asks();
+    for (const Peer peer : {kDrafter, kBeside}) {
+      for (const To<Advance>& ask : asks) {
+        if (ask.peer == peer) stage.hears(peer, tree({{1, kRoot, .9F}}, ask));
+      }
+    }
+    step();
+  }
+  EXPECT_GT(of(Fate::late), 0U);
+  asks();
+  stage.down(kDrafter);
+  step();
+  EXPECT_EQ(asked(), std::vector{kBeside});
+}
+
 TEST_F(SeveralDrafters, TheLeadsLossLeavesTheOtherInTheLead) {
   meet({kLookUp, kSmall});
   begin(2);
