@@ -16,7 +16,6 @@
 #include <queue>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -157,8 +156,9 @@ double turbo_spec(const Drafter& drafter, int sequences, const CostModel& cost) 
       step.rows += k * static_cast<int32_t>(lengths.size());
       step.pairs += k * visible;
       tokens += std::pow(rate, k);
-      if (const double goodput = tokens / cost.seconds(step); goodput > best_goodput)
-        std::tie(best, best_goodput) = {k, goodput};
+      const double goodput = tokens / cost.seconds(step);
+      if (goodput > best_goodput) best = k;
+      best_goodput = std::max(best_goodput, goodput);
     }
     std::vector<TokenTree> chains;
     int tried = 0, right = 0;
