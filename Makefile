@@ -48,7 +48,7 @@ test: build
 	@ctest --preset release -j2 -LE check
 
 # Runs one sanitizer build after the other, then the long tests of the release build.
-check: build check-dev check-tsan theory-test
+check: build check-dev check-tsan research-test
 	@ctest --preset release -L check
 
 .PHONY: check-dev check-tsan
@@ -61,19 +61,16 @@ mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
 
 # research/ has its own build folder, so that build/release neither builds nor tests it.
-theory: theory-test
-	@$(quietly) build-theory cmake --build --preset research --target slipstream-theory
+.PHONY: research-test
+research-test: setup
+	@$(quietly) configure-research cmake --preset research
+	@$(quietly) build-research cmake --build --preset research --target research/all tests/unit/research/all
+	@ctest --test-dir build/research/tests/unit/research --output-on-failure -j2
+
+theory: research-test
 	@build/research/research/theory/slipstream-theory --out build/theory.html
 
-.PHONY: theory-test
-theory-test: setup
-	@$(quietly) configure-research cmake --preset research
-	@$(quietly) build-theory-test cmake --build --preset research --target theory_test
-	@ctest --preset research -R '^theory\.'
-
-research: setup
-	@$(quietly) configure-research cmake --preset research
-	@$(quietly) build-research cmake --build --preset research --target rules accept_cost
+research: research-test
 	-build/research/research/rules/accept_cost
 	@[ ! -x $(peers)/bin/python ] || $(peers)/bin/python research/rules/warpers.py build/research/research/rules/accept_cost
 	build/research/research/rules/rules --model $(model) --threads 2

@@ -22,7 +22,7 @@ inline constexpr int kNodes = 8, kDepth = 8;
 inline TokenId text(int32_t position) { return position % 90; }
 
 inline double share(uint64_t sequence, int32_t position, uint64_t what) {
-  uint64_t word = (sequence * 1'000'003 + static_cast<uint64_t>(position)) * 8 + what;
+  uint64_t word = (sequence * 1'000'003 + static_cast<uint64_t>(position)) * 16 + what;
   word = (word ^ (word >> 31)) * 0x9E3779B97F4A7C15ull;
   word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9ull;
   return static_cast<double>((word ^ (word >> 32)) >> 11) * 0x1p-53;
@@ -30,10 +30,11 @@ inline double share(uint64_t sequence, int32_t position, uint64_t what) {
 
 struct Drafter {
   std::string name;
-  double easy = 0.5;  // share of tokens that it guesses with confidence 0.95; of the others 0.2
-  double power = 1;   // it states survival to this power: below 1 boastful, above modest
-  bool lies = false;  // its guesses are wrong, and it is sure of them
-  Time takes{100};    // from an Advance to its Tree
+  double easy = 0.5;   // share of tokens that it guesses with confidence 0.95; of the others 0.2
+  double power = 1;    // it states survival to this power: below 1 boastful, above modest
+  bool lies = false;   // its guesses are wrong, and it is sure of them
+  Time takes{100};     // from an Advance to its Tree
+  uint64_t draws = 0;  // two with other draws know other tokens
 };
 
 struct Shape {
@@ -48,9 +49,9 @@ inline TokenTree guess(const Drafter& drafter, uint64_t sequence, int32_t length
   double reached = 1;
   int32_t parent = kRoot;
   for (int32_t position = length; position < length + shape.depth; ++position) {
-    const double confidence = share(sequence, position, 1) < drafter.easy ? 0.95 : 0.2;
-    const bool right = !drafter.lies && share(sequence, position, 2) < confidence;
-    const bool other_right = !drafter.lies && !right && share(sequence, position, 3) < 0.5;
+    const double confidence = share(sequence, position, 1 + drafter.draws) < drafter.easy ? 0.95 : 0.2;
+    const bool right = !drafter.lies && share(sequence, position, 2 + drafter.draws) < confidence;
+    const bool other_right = !drafter.lies && !right && share(sequence, position, 3 + drafter.draws) < 0.5;
     all.push_back({right ? text(position) : kWrong, parent, static_cast<float>(drafter.lies ? 1 : reached * confidence)});
     const auto chain = static_cast<int32_t>(all.size()) - 1;
     if (!drafter.lies && shape.siblings) {

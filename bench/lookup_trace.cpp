@@ -7,6 +7,7 @@
 // A line of the trace is a request: the length of its prompt, then the ids of prompt and answer.
 // Prints "request survival tokens steps nodes" for each request and survival.
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -74,7 +75,7 @@ std::vector<Request> read_trace(std::istream& lines) {
 
 Result<void> run(std::span<const Request> requests, bool earlier, StopRule rule) {
   for (const float survival : {0.7F, 0.5F, 0.4F, 0.3F, 0.2F, 0.15F, 0.1F, 0.07F, 0.05F, 0.03F, 0.02F, 0.0F}) {
-    NgramMethod method(earlier ? LookUp::tenant : LookUp::own);
+    NgramMethod method(std::make_shared<LookUpTexts>(earlier ? LookUp::tenant : LookUp::own));
     rule.threshold = 1 - survival;
     for (size_t i = 0; i < requests.size(); ++i) {
       TRY(const Replay done, replay(method, {Peer{1}, {1, i}}, requests[i], rule));

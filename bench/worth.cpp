@@ -324,11 +324,13 @@ void by_load() {
 void several() {
   const Drafter good{.name = "good", .easy = 0.8};
   const Drafter slow{.name = "slow", .easy = 0.8, .takes = Time(20'000)};
+  const Drafter other{.name = "other", .easy = 0.8, .draws = 8};
   const Drafter useless{.name = "useless", .easy = 0};
   const Drafter liar{.name = "liar", .lies = true};
   fmt::print("\nSeveral drafters, rows cost a tenth of a step\n\n");
   fmt::print("| drafters | streams | to the good one alone | to plain |\n|---|---|---|---|\n");
   const std::pair<const char*, std::vector<Drafter>> fleets[] = {{"a slow and a quick one", {slow, good}},
+                                                                 {"two that know other tokens", {good, other}},
                                                                  {"a liar, a useless and a good one", {liar, useless, good}},
                                                                  {"a liar", {liar}},
                                                                  {"a useless one", {useless}}};

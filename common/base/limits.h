@@ -22,7 +22,8 @@ inline constexpr int kStopIdsMax = 32;           // token ids that end a sequenc
 inline constexpr int kStopStringsMax = 4;        // as OpenAI's API has it
 inline constexpr int kStopStringBytesMax = 256;
 inline constexpr int kDraftersPerSequenceMax = 4;
-inline constexpr int kChoicesMax = 8;  // reserved for the field `n` of a request: the API refuses n > 1 today
+inline constexpr int kDrafterGainsMax = 128;  // of a heartbeat: two of each drafter that a verifier has a link to
+inline constexpr int kChoicesMax = 8;         // reserved for the field `n` of a request: the API refuses n > 1 today
 
 // LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
 // Advance beside kAdvanceTokensMax tokens.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 namespace slipstream {
@@ -20,13 +21,43 @@ inline bool key_is_of(std::string_view name, std::string_view role) {
   return name.starts_with(role) && (name.size() == role.size() || name[role.size()] == '-');
 }
 
-// The draft methods of this release. A drafter of another make may announce other names.
-inline constexpr std::string_view kNgram =
-    "ngram";  // looks up the last few tokens earlier in the sequence, or in its tenant's answers
-inline constexpr std::string_view kSmallLm = "small-lm";  // asks a small language model that has the target's tokenizer
-inline constexpr std::array<std::string_view, 2> kMethodNames{kNgram, kSmallLm};
+// The draft methods of this release, a line each:
+//
+//   METHOD(id, name, whether it has a model, what it is)
+//
+// A new method is its files in common/drafting, one of which defines make_<id>()
+// (drafting/make_method.h), and its line here. The values of --method and `serve --drafter`, their
+// help and their checks follow from the line. A drafter of another make may announce other names.
+#define SLIPSTREAM_DRAFT_METHODS(METHOD)                          \
+  METHOD(ngram, "ngram", false, "look-up in the sequence itself") \
+  METHOD(small_lm, "small-lm", true, "a small model")
+
+struct DraftMethodName {
+  std::string_view name;
+  bool has_model;         // --draft-model and the other flags of a model are for it
+  std::string_view what;  // in --help
+};
+#define SLIPSTREAM_NAME(id, ...) DraftMethodName{__VA_ARGS__},
+inline constexpr DraftMethodName kDraftMethods[] = {SLIPSTREAM_DRAFT_METHODS(SLIPSTREAM_NAME)};
+#undef SLIPSTREAM_NAME
+
+inline constexpr auto kMethodNames = [] {
+  std::array<std::string_view, std::size(kDraftMethods)> names;
+  std::ranges::transform(kDraftMethods, names.begin(), &DraftMethodName::name);
+  return names;
+}();
+constexpr bool drafts_with_model(std::string_view method) {
+  return std::ranges::any_of(kDraftMethods, [&](const auto& of) { return of.name == method && of.has_model; });
+}
+
+inline constexpr std::string_view kNgram = "ngram";
 inline constexpr std::string_view kNoMethod = "none";
 inline constexpr std::array<std::string_view, 2> kResidentNames{kNgram, kNoMethod};  // those that may run inside a verifier
+
+// Who shares what speeds up later requests (prefix caches, look-up): requests with the same API
+// key, or all.
+inline constexpr std::string_view kTenantsByKey = "by-key", kOneTenant = "one";
+inline constexpr std::array<std::string_view, 2> kTenantsNames{kTenantsByKey, kOneTenant};
 
 // Where look-up looks (drafting/ngram.h).
 inline constexpr std::string_view kLookUpOwn = "own", kLookUpTenant = "tenant", kLookUpAll = "all";

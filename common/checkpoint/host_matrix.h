@@ -7,12 +7,14 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/exact/quantized_block.h"
+
 namespace slipstream {
 
 enum class Dtype : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1 };
 
 // The unit in which a type is stored: one number, or 32 numbers of one row with their scale
-// (dequantise.h has the layouts).
+// (kernels/exact/quantized_block.h has the layouts).
 struct StoredBlock {
   int32_t numbers = 1;
   size_t bytes = 0;
@@ -25,11 +27,11 @@ constexpr StoredBlock block_of(Dtype dtype) {
     case Dtype::bf16:
       return {.numbers = 1, .bytes = 2};
     case Dtype::q8_0:
-      return {.numbers = 32, .bytes = 34};
+      return {.numbers = kBlockNumbers, .bytes = block_bytes(WeightFormat::q8_0)};
     case Dtype::q4_0:
-      return {.numbers = 32, .bytes = 18};
+      return {.numbers = kBlockNumbers, .bytes = block_bytes(WeightFormat::q4_0)};
     case Dtype::q4_1:
-      return {.numbers = 32, .bytes = 20};
+      return {.numbers = kBlockNumbers, .bytes = block_bytes(WeightFormat::q4_1)};
   }
   return {};
 }

@@ -13,10 +13,12 @@ namespace slipstream {
 std::vector<std::string> DrafterOptions::validate() const {
   Problems problems;
   problems.one_of("--method", method, {kMethodNames.begin(), kMethodNames.end()});
-  problems.one_of("--look-up", look_up, {kLookUpNames.begin(), kLookUpNames.end()});
+  look_up.check(problems, method == kNgram ? "" : "--method ngram");
   if (!draft_model.empty()) {
     problems.model("--draft-model", draft_model);
-    if (method != kSmallLm) problems.add(fmt::format("--draft-model has no use with --method {}; choose small-lm", method));
+    if (!drafts_with_model(method)) {
+      problems.add(fmt::format("--draft-model has no use with --method {}; choose {}", method, methods_with_model()));
+    }
   }
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());
@@ -33,21 +35,20 @@ std::vector<std::string> DrafterOptions::validate() const {
 Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) {
   DrafterOptions options;
   CommandLine line("slipstream-drafter", "Guesses the next tokens of every sequence of its verifiers, as trees.");
-  line.option("--method", options.method, "How to guess: ngram (look-up in the sequence itself) or small-lm (a small model)");
+  line.option("--method", options.method, "How to guess: " + method_words());
   line.option("--model", options.model,
               "The target's folder or GGUF file: the tokenizer's fingerprint and the vocabulary are read");
-  line.option("--draft-model", options.draft_model,
-              "small-lm: its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
-  line.option("--siblings", options.siblings, {1, kSiblingsMax}, "small-lm: candidates a node of a tree; 1: chains");
-  line.option("--look-up", options.look_up,
-              "Where ngram looks: own (the request's own text), tenant (also in answers to the same API key), all (in all "
-              "answers: only "
-              "where each client may see every other's text)");
+  line.option(
+      "--draft-model", options.draft_model,
+      methods_with_model() + ": its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
+  line.option("--siblings", options.siblings, {1, kSiblingsMax},
+              methods_with_model() + ": candidates a node of a tree; 1: chains");
+  options.look_up.declare(line, "ngram: ");
   line.option("--bind", options.bind, "Where verifiers connect; port 0 or *: any free one");
   line.option("--advertise", options.advertise,
               "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "
               "endpoint");
-  options.declare(line, "small-lm: ");
+  options.declare(line, methods_with_model() + ": ");
   // drop_repeats() comes first: it also spells the endpoints that validate() checks.
   const auto validate = [&] {
     for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/names.h"
+#include "common/config/look_up_options.h"
 #include "common/config/service_options.h"
 
 namespace slipstream {
@@ -14,11 +15,11 @@ namespace slipstream {
 // `model` is the target: the fingerprint of its tokenizer and its vocabulary are read.
 struct DrafterOptions : WorkerOptions {
   std::string method = "ngram";  // draft method (kMethodNames)
-  std::string draft_model;       // small-lm: folder or GGUF file of the draft model; empty: the target drafts for itself
-  uint32_t siblings = 4;         // small-lm: children a node; 1: chains
-  std::string look_up = std::string(kLookUpTenant);  // ngram: where it looks (kLookUpNames)
-  std::string bind = "tcp://127.0.0.1:0";            // where verifiers connect; port 0 or *: any free one
-  std::string advertise;                             // the endpoint that verifiers are told; empty: the bound one
+  std::string draft_model;       // a method's with a model: its folder or GGUF file; empty: the target drafts for itself
+  uint32_t siblings = 4;         // a method's with a model: children a node; 1: chains
+  LookUpOptions look_up;         // ngram
+  std::string bind = "tcp://127.0.0.1:0";  // where verifiers connect; port 0 or *: any free one
+  std::string advertise;                   // the endpoint that verifiers are told; empty: the bound one
 
   // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
   // CommandLine, not here.

@@ -50,6 +50,7 @@ std::vector<std::string> RouterOptions::validate() const {
                 : fmt::format("--trust has \"{}\": without --key, drafters have no names; `local` trusts those on this machine",
                               name));
   }
+  problems.one_of("--tenants", tenants, {kTenantsNames.begin(), kTenantsNames.end()});
   problems.bind("--http", http);
   problems.tcp_bind("--bind", bind, keyed());
   if (served_name().empty() || served_name().size() > kTextBytesMax) {
@@ -76,6 +77,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--drain-ms", options.drain_ms, kDrainMsRange, "When told to stop, answers under way may go on for so long");
   line.option("--rules", options.rules,
               "Acceptance rules that clients may choose, by commas; those that declare a bias are not in by default");
+  line.option("--tenants", options.tenants,
+              "Whose requests share prefix caches and look-up: by-key (each API key is a tenant) or one (all clients are)");
   line.option("--trust", options.trust,
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
   options.declare(line);

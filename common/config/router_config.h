@@ -21,7 +21,8 @@ struct RouterOptions : ServiceOptions {
   uint32_t verifier_stuck_ms = 20'000;  // a verifier that has work but ends no step for this long is given up
   uint32_t drain_ms = 25'000;           // longest drain: time for the running answers to end
   std::string rules = "coupled,ratio,batch,block,traversal";  // acceptance rules that clients may choose
-  std::string trust;  // trusted drafters (rules of the ratio family need one): names of keys by commas, or "local"
+  std::string tenants = "by-key";  // of kTenantsNames: whose requests share prefix caches and look-up
+  std::string trust;               // trusted drafters (rules of the ratio family need one): names of keys by commas, or "local"
 
   std::string served_name() const;  // model_name, or the folder's or file's name
   std::vector<std::string> rule_list() const;

@@ -9,6 +9,7 @@
 
 #include "common/base/endpoint.h"
 #include "common/base/log.h"
+#include "common/base/names.h"
 #include "kernels/cpu/panels.h"
 
 namespace slipstream {
@@ -35,6 +36,20 @@ std::vector<std::string> weights_choices() {
   std::vector<std::string> choices{"file"};
   for (const WeightFormat format : kAllWeightFormats) choices.emplace_back(name(format));
   return choices;
+}
+
+std::string method_words() {
+  std::vector<std::string> words;
+  for (const auto& method : kDraftMethods) words.push_back(fmt::format("{} ({})", method.name, method.what));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string methods_with_model() {
+  std::vector<std::string_view> names;
+  for (const auto& method : kDraftMethods) {
+    if (method.has_model) names.push_back(method.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::optional<std::string> path_problem(std::string_view flag, std::string_view wanted, const CpuFeatures& cpu) {

@@ -1,4 +1,5 @@
-// Checks of settings that several services have, and the allowed values of --path and --weights.
+// Checks of settings that several programs have, and the allowed values of --method, --path and
+// --weights.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,10 @@ namespace slipstream {
 // The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
 std::vector<std::string> path_choices();     // "auto" (the fastest path of this CPU), then all paths, slowest first
 std::vector<std::string> weights_choices();  // "file" (the format of the model's file), then all formats
+
+// The draft methods (base/names.h), with ", " between them.
+std::string method_words();        // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"
+std::string methods_with_model();  // "small-lm"
 
 // A sentence if `cpu` cannot run the path: it names the missing instruction set and the paths that
 // the CPU can run. nullopt if it can, or if there is no such path (Problems::one_of reports that).

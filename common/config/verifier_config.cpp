@@ -9,7 +9,7 @@ namespace slipstream {
 std::vector<std::string> VerifierOptions::validate() const {
   Problems problems;
   problems.one_of("--resident", resident, {kResidentNames.begin(), kResidentNames.end()});
-  problems.one_of("--look-up", look_up, {kLookUpNames.begin(), kLookUpNames.end()});
+  look_up.check(problems, resident == kNgram ? "" : "--resident ngram");
   check(problems);
   return problems.take();
 }
@@ -30,10 +30,7 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option(
       "--resident", options.resident,
       "Drafts in this process too, beside the drafters: ngram (look-up in the sequence itself, in microseconds), or none");
-  line.option("--look-up", options.look_up,
-              "Where the resident ngram looks: own (the request's own text), tenant (also in answers to the same API key), all "
-              "(in all answers: only "
-              "where each client may see every other's text)");
+  options.look_up.declare(line, "Resident ngram: ");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   options.declare(line);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/names.h"
+#include "common/config/look_up_options.h"
 #include "common/config/service_options.h"
 
 namespace slipstream {
@@ -17,11 +18,11 @@ struct VerifierOptions : WorkerOptions {
   // Steps may wait for drafts for as long as drafts have saved, plus this percentage of the compute
   // time.
   uint32_t wait_percent = 5;
-  uint32_t sampled_wait_us = 1'000'000;              // how long a sequence of the ratio family waits for its tree
-  uint32_t step_cost_us = 0;                         // assumed cost of every step; 0: measured
-  std::string resident = std::string(kNgram);        // draft method that runs in this process (kResidentNames)
-  std::string look_up = std::string(kLookUpTenant);  // where the resident ngram looks (kLookUpNames)
-  uint32_t drain_ms = 25'000;                        // longest drain: time for sequences that no other verifier takes over
+  uint32_t sampled_wait_us = 1'000'000;        // how long a sequence of the ratio family waits for its tree
+  uint32_t step_cost_us = 0;                   // assumed cost of every step; 0: measured
+  std::string resident = std::string(kNgram);  // draft method that runs in this process (kResidentNames)
+  LookUpOptions look_up;                       // of the resident ngram
+  uint32_t drain_ms = 25'000;                  // longest drain: time for sequences that no other verifier takes over
 
   // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
   // CommandLine, not here.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "common/base/names.h"
+#include "common/drafting/make_method.h"
+#include "common/sampling/win_chance.h"
+#include "common/speculation/ngram_guess.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -16,14 +18,36 @@ std::vector<TokenId> path_to(std::span<const TreeRow> rows, const TreeRow& row) 
   return path;
 }
 
-// texts: the sequence's own comes first.
-TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, size_t children_max) {
-  TreeGrowth growth(rule);
+// Turns the probabilities of guesses into their chances under the noise of their position.
+void rank_by_noise(std::vector<Ranked>& guesses, const NoiseKey& noise) {
+  double sum = 0;
+  for (Ranked& guess : guesses) {
+    const double chance = win_chance(static_cast<double>(guess.confidence), gumbel(noise, static_cast<uint32_t>(guess.token)));
+    guess.confidence = static_cast<float>(chance);
+    sum += chance;
+  }
+  for (Ranked& guess : guesses) guess.confidence /= static_cast<float>(std::max(sum, 1.0));
+  std::ranges::stable_sort(guesses, std::ranges::greater{}, &Ranked::confidence);
+}
+
+struct Bounds {
+  StopRule rule;
+  size_t children_max = kGuessesMax;   // of a node
+  std::optional<NoiseKey> noise = {};  // of the position behind the root, if the request has noise
+};
+
+TokenTree grow(const NgramCounts& own, const NgramSources& from, const Bounds& bounds) {
+  TreeGrowth growth(bounds.rule);
   while (!growth.frontier().empty()) {
     std::vector<std::vector<Ranked>> guesses;
     for (const TreeRow& row : growth.frontier()) {
-      guesses.push_back(guess(texts.front()->context(path_to(growth.rows(), row)), texts));
-      guesses.back().resize(std::min(guesses.back().size(), children_max));
+      std::vector<Ranked>& found = guesses.emplace_back(guess(own.context(path_to(growth.rows(), row)), from));
+      if (bounds.noise) {
+        NoiseKey there = *bounds.noise;
+        there.position += static_cast<uint32_t>(row.depth);
+        rank_by_noise(found, there);
+      }
+      found.resize(std::min(found.size(), bounds.children_max));
     }
     const std::vector<std::span<const Ranked>> candidates(guesses.begin(), guesses.end());
     growth.add(candidates);
@@ -33,13 +57,10 @@ TokenTree grow(std::span<const NgramCounts* const> texts, const StopRule& rule, 
 
 }  // namespace
 
-LookUp look_up_of(std::string_view name) {
-  return name == kLookUpOwn ? LookUp::own : name == kLookUpAll ? LookUp::all : LookUp::tenant;
-}
-
 TenantId NgramMethod::tenant_of(const GenerationSpec& spec) const {
   constexpr TenantId kEveryone = 1;
-  return look_up_ == LookUp::own ? kNoTenant : look_up_ == LookUp::all ? kEveryone : spec.tenant;
+  const LookUp where = texts_->where();
+  return where == LookUp::own ? kNoTenant : where == LookUp::all ? kEveryone : spec.tenant;
 }
 
 void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
@@ -47,6 +68,7 @@ void NgramMethod::begin(const DraftKey& key, const GenerationSpec& spec) {
                      .tenant = tenant_of(spec),
                      .prompt_length = spec.prompt_length,
                      .sampled = is_sampled(spec.acceptance.rule)};
+  if (spec.acceptance.rule == Rule::coupled) sequences_[key].noise = NoiseKey{.seed = spec.seed, .choice = spec.choice};
 }
 
 void NgramMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
@@ -60,9 +82,12 @@ Result<std::vector<Draft>> NgramMethod::draft(std::span<const DraftAsk> asks) {
   trees.reserve(asks.size());
   for (const DraftAsk& ask : asks) {
     const Sequence& sequence = sequences_[ask.key];
-    std::vector<const NgramCounts*> texts{&sequence.text};
-    if (const NgramCounts* earlier = texts_.find(sequence.tenant)) texts.push_back(earlier);
-    const TokenTree tree = grow(texts, ask.rule, sequence.sampled ? 1 : kGuessesMax);
+    NgramSources from{.texts = {&sequence.text}, .corpora = corpora_};
+    if (const NgramCounts* earlier = texts_->tenants().find(sequence.tenant)) from.texts.push_back(earlier);
+    Bounds bounds{.rule = ask.rule, .noise = sequence.noise};
+    if (bounds.noise) bounds.noise->position = static_cast<uint32_t>(sequence.length - sequence.prompt_length);
+    if (sequence.sampled) bounds.children_max = 1;
+    const TokenTree tree = grow(sequence.text, from, bounds);
     trees.push_back(sequence.sampled ? DraftTree::certain(tree) : DraftTree(tree));
   }
   return trees;
@@ -74,8 +99,10 @@ void NgramMethod::end(const DraftKey& key) {
   if (ended == sequences_.end()) return;
   const Sequence& sequence = ended->second;
   const int32_t answer = sequence.length - sequence.prompt_length;
-  if (answer > 0) texts_.append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
+  if (answer > 0) texts_->tenants().append(sequence.tenant, sequence.text.tail(answer + kNgramMax));
   sequences_.erase(ended);
 }
+
+Result<std::unique_ptr<Method>> make_ngram(const MethodParts& parts) { return std::make_unique<NgramMethod>(parts.texts); }
 
 }  // namespace slipstream

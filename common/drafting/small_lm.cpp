@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/drafting/draft_model.h"
+#include "common/drafting/make_method.h"
 #include "common/model/processed_row.h"
 
 namespace slipstream {
@@ -57,7 +59,8 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
 
 void SmallLm::begin(const DraftKey& key, const GenerationSpec& spec) {
   sequences_.insert_or_assign(
-      key, Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params)});
+      key,
+      Sequence{.spec = spec, .context = CachedSequence(cache_.pool(), spec.prompt_length, spec.logits_params, spec.tenant)});
 }
 
 // If the new tokens follow rows of the last tree, the K/V of those rows is in the cache already,
@@ -255,6 +258,19 @@ void SmallLm::sample_children(GrowingTree& tree) {
     views.push_back(distributions[row].view());
   }
   growth.add(views, tree.random);
+}
+
+Result<std::unique_ptr<Method>> make_small_lm(const MethodParts& parts) {
+  const auto& [options, target, texts] = parts;
+  TRY(DraftModelSource source, find_draft_model(options, target));
+  TRY(std::unique_ptr<SmallLm> method, SmallLm::load({.folder = std::move(source.folder),
+                                                      .name = std::move(source.name),
+                                                      .device = std::move(source.device),
+                                                      .cache_tokens = static_cast<int32_t>(options.cache_tokens),
+                                                      .vocabulary = target.vocabulary,
+                                                      .siblings_max = static_cast<int>(options.siblings)}));
+  log_draft_model(method->model(), options);
+  return method;
 }
 
 }  // namespace slipstream

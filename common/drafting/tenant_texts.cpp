@@ -1,6 +1,7 @@
 #include "common/drafting/tenant_texts.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace slipstream {
 
@@ -27,6 +28,15 @@ void TenantTexts::append(TenantId tenant, std::span<const TokenId> text) {
     tokens_ -= tenants_.back().text.room();
     tenants_.pop_back();
     ++forgotten_;
+  }
+}
+
+// append() adds the end of the newest text again.
+void TenantTexts::each(const std::function<void(TenantId, std::span<const TokenId>)>& visit) const {
+  for (const Tenant& tenant : std::views::reverse(tenants_)) {
+    std::vector<TokenId> text = tenant.text.tail(kTenantTokensMax);
+    text.pop_back();
+    visit(tenant.id, text);
   }
 }
 

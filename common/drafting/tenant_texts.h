@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <span>
 
@@ -31,6 +32,10 @@ class TenantTexts {
   const NgramCounts* find(TenantId tenant) const;
   // Adds a text of this tenant. kNoTenant leaves nothing.
   void append(TenantId tenant, std::span<const TokenId> text);
+
+  // Calls `visit` with each tenant and its text, in the order in which they were added to last.
+  // What is appended to an empty TenantTexts in this order makes it equal to this one.
+  void each(const std::function<void(TenantId, std::span<const TokenId>)>& visit) const;
 
   int64_t tokens() const { return tokens_; }         // that memory is taken for
   uint64_t forgotten() const { return forgotten_; }  // tenants

@@ -7,8 +7,8 @@
 
 namespace slipstream {
 
-CachedSequence::CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsParams logits_params)
-    : prompt_length_(prompt_length), table_(pool) {
+CachedSequence::CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsParams logits_params, TenantId tenant)
+    : prompt_length_(prompt_length), table_(pool), prefix_(tenant) {
   if (logits_params.any()) logits_processor_ = std::make_shared<LogitsProcessor>(std::move(logits_params));
 }
 
@@ -52,7 +52,7 @@ void CachedSequence::forget() {
   table_.shrink(0);
   cached_ = in_place_ = 0;
   moves_.clear();
-  prefix_ = {};
+  prefix_ = prefix_.start();
 }
 
 }  // namespace slipstream

@@ -39,9 +39,9 @@ namespace slipstream {
 
 class CachedSequence {
  public:
-  // The first prompt_length tokens are the prompt, all later ones the output. The pool outlives the
-  // sequence.
-  CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsParams logits_params = {});
+  // The first prompt_length tokens are the prompt, all later ones the output. It shares cached
+  // prefixes with sequences of the same tenant. The pool outlives the sequence.
+  CachedSequence(BlockPool& pool, int32_t prompt_length, LogitsParams logits_params = {}, TenantId tenant = kNoTenant);
 
   // The tokens. append() adds some behind the last one; their K/V is computed by later passes.
   void append(std::span<const TokenId> tokens);

@@ -16,23 +16,23 @@ PrefixCache::~PrefixCache() {
 // A parent's address stands for the whole prefix before the block: there is one node for each
 // prefix.
 size_t PrefixCache::Hash::operator()(const Key& key) const {
-  PrefixHash hash(std::hash<const Node*>()(key.parent));
+  PrefixHash hash(std::hash<const Node*>()(key.parent) ^ key.tenant);
   hash.add(key.tokens);
   return hash.value();
 }
 
-PrefixCache::Key PrefixCache::key_of(const Node* parent, std::span<const TokenId> tokens) {
+PrefixCache::Key PrefixCache::key_of(const Place& place, std::span<const TokenId> tokens) {
   CHECK(tokens.size() == kBlockTokens, "a block of {} tokens", tokens.size());
-  Key key{.parent = parent};
+  Key key{.parent = place.node_, .tenant = place.node_ == nullptr ? place.tenant_ : kNoTenant};
   std::ranges::copy(tokens, key.tokens.begin());
   return key;
 }
 
 std::vector<int32_t> PrefixCache::find(std::span<const TokenId> tokens, Place& place) {
-  place = {};
+  place = place.start();
   std::vector<int32_t> blocks;
   for (; tokens.size() >= kBlockTokens; tokens = tokens.subspan(kBlockTokens)) {
-    const auto at = by_key_.find(key_of(place.node_, tokens.first(kBlockTokens)));
+    const auto at = by_key_.find(key_of(place, tokens.first(kBlockTokens)));
     if (at == by_key_.end()) break;
     place.node_ = at->second;
     ++place.blocks_;
@@ -46,7 +46,7 @@ std::vector<int32_t> PrefixCache::find(std::span<const TokenId> tokens, Place& p
 // If two sequences computed the same block at the same time, the first one is kept, and the second
 // sequence changes over to it: their K/V are equal to the bit.
 int32_t PrefixCache::keep(Place& place, std::span<const TokenId> tokens, int32_t block) {
-  const auto [at, fresh] = by_key_.try_emplace(key_of(place.node_, tokens), nullptr);
+  const auto [at, fresh] = by_key_.try_emplace(key_of(place, tokens), nullptr);
   if (fresh) {
     pool_.hold(block);
     nodes_.push_front({.key = at->first, .parent = place.node_, .block = block});

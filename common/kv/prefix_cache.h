@@ -3,7 +3,8 @@
 // tokens up to it only, to the bit (kernels/cpu/kernels.h), so a hit changes nothing but the time.
 //
 // The kept blocks form a tree, as prefixes do:
-//   1. A block's parent is the block before it.
+//   1. A block's parent is the block before it. Each tenant has a tree of its own, so nobody learns
+//      from the time that an answer takes what another tenant asked.
 //   2. Siblings differ in their kBlockTokens tokens. The tokens themselves are compared, not a hash
 //      only, so two prefixes are never confused.
 //   3. A sequence that holds a block holds all blocks before it.
@@ -35,13 +36,16 @@ class PrefixCache {
   ~PrefixCache();
 
   // How far the blocks of a sequence are kept: a position in the tree. Valid while the sequence
-  // holds its blocks. Default: none is kept.
+  // holds its blocks. At first none is kept.
   class Place {
    public:
+    explicit Place(TenantId tenant = kNoTenant) : tenant_(tenant) {}
     int32_t blocks() const { return blocks_; }
+    Place start() const { return Place(tenant_); }  // before its first block
 
    private:
     friend PrefixCache;
+    TenantId tenant_;
     Node* node_ = nullptr;
     int32_t blocks_ = 0;
   };
@@ -49,7 +53,7 @@ class PrefixCache {
   // One block at a time.
 
   // Finds the longest kept prefix of `tokens` and returns its blocks. The caller becomes a holder
-  // of each. Sets `place` behind them.
+  // of each. Sets `place` behind them, wherever it was in its tenant's tree.
   std::vector<int32_t> find(std::span<const TokenId> tokens, Place& place);
 
   // Keeps `block`, which holds K and V of these tokens [kBlockTokens], and moves `place` behind it.
@@ -73,6 +77,7 @@ class PrefixCache {
   using BlockTokens = std::array<TokenId, kBlockTokens>;
   struct Key {
     const Node* parent = nullptr;  // null: the block begins at position 0
+    TenantId tenant = kNoTenant;   // of a block that begins at position 0
     BlockTokens tokens{};
     bool operator==(const Key&) const = default;
   };
@@ -87,7 +92,7 @@ class PrefixCache {
     Nodes::iterator self{};
   };
 
-  static Key key_of(const Node* parent, std::span<const TokenId> tokens);
+  static Key key_of(const Place& place, std::span<const TokenId> tokens);
   void touch(Node* node);  // marks it and all blocks before it as used now
 
   BlockPool& pool_;

@@ -35,7 +35,7 @@ Result<void> tokens(std::string_view field, std::span<const TokenId> ids, int en
 
 Result<void> valid(const Fingerprint& fingerprint) {
   TRY_VOID(within("Fingerprint.vocabulary", fingerprint.vocabulary, 0, INT32_MAX));
-  return tokens("Fingerprint.specialIds", fingerprint.special_ids, kStopIdsMax);
+  return tokens("Fingerprint.eosIds", fingerprint.eos_ids, kStopIdsMax);
 }
 
 Result<void> valid(const Tuning& tuning) {
@@ -120,7 +120,14 @@ Result<void> valid(const Hello& hello) {
   TRY_VOID(bytes("Hello.metricsEndpoint", hello.metrics_endpoint));
   return bytes("Hello.draftModel", hello.draft_model);
 }
-Result<void> valid(const WorkerHeartbeat& heartbeat) { return within("WorkerHeartbeat.busy", heartbeat.busy, 0.0F, 1.0F); }
+Result<void> valid(const WorkerHeartbeat& heartbeat) {
+  TRY_VOID(within("WorkerHeartbeat.busy", heartbeat.busy, 0.0F, 1.0F));
+  TRY_VOID(entries("WorkerHeartbeat.drafterGains", heartbeat.drafter_gains.size(), kDrafterGainsMax));
+  for (const DrafterGain& gain : heartbeat.drafter_gains) {
+    TRY_VOID(within<float>("DrafterGain.tokens", gain.tokens, -kTreeNodesMax, kTreeNodesMax));
+  }
+  return {};
+}
 
 Result<void> valid(const char* what, const std::vector<DrafterRef>& drafters) {
   TRY_VOID(entries(what, drafters.size(), kDraftersPerSequenceMax));
@@ -183,6 +190,7 @@ Result<void> valid(const Tokens& message) {
 Result<void> valid(const Attach& attach) { return valid(attach.fingerprint); }
 Result<void> valid(const Attached& attached) {
   TRY_VOID(bytes("Attached.method", attached.method));
+  TRY_VOID(bytes("Attached.model", attached.model));
   return valid(attached.fingerprint);
 }
 

@@ -23,12 +23,12 @@ struct VersionRange {
 // Identifies a model. Two processes can exchange token ids only if same_tokens() holds for their
 // fingerprints. `weights` may differ: a drafter's model is usually not the target.
 struct Fingerprint {
-  uint64_t tokenizer = 0;            // hash of all that determines token ids (checkpoint/tokenizer_hash.h)
-  int32_t vocabulary = 0;            // number of token ids; a row of logits has this length
-  std::vector<TokenId> special_ids;  // end-of-sequence ids, ascending
+  uint64_t tokenizer = 0;        // hash of all that determines token ids (checkpoint/tokenizer_hash.h)
+  int32_t vocabulary = 0;        // number of token ids; a row of logits has this length
+  std::vector<TokenId> eos_ids;  // end-of-sequence ids, ascending
   uint64_t weights = 0;  // hash of the weights and of settings that change a logit; 0: no weights (n-gram), or not known
   bool same_tokens(const Fingerprint& other) const {
-    return tokenizer == other.tokenizer && vocabulary == other.vocabulary && special_ids == other.special_ids;
+    return tokenizer == other.tokenizer && vocabulary == other.vocabulary && eos_ids == other.eos_ids;
   }
   bool operator==(const Fingerprint&) const = default;
 };

@@ -28,12 +28,20 @@ struct Hello {
   std::string draft_model = {};      // drafter: the name of its model, shown to people; empty: it has none
   bool operator==(const Hello&) const = default;
 };
+// What asking one drafter for a tree wins, as one verifier has seen.
+struct DrafterGain {
+  Incarnation drafter = 0;
+  bool greedy = false;  // of greedy requests; else of coupled ones
+  float tokens = 0;     // an ask, less what the rows of its tree cost
+  bool operator==(const DrafterGain&) const = default;
+};
 // Shows that the worker is alive, how much it has to do, and that it makes progress.
 struct WorkerHeartbeat {
   uint32_t sequences = 0;  // live
   uint32_t waiting = 0;    // of the live ones: without a free row or cache block
   uint64_t steps = 0;      // compute jobs that have ended; a verifier that has sequences but ends no job is stuck
   float busy = 0.0F;       // [0, 1] share of its time that it computed
+  std::vector<DrafterGain> drafter_gains = {};  // verifier: of the drafters that it has asked often enough to know
   bool operator==(const WorkerHeartbeat&) const = default;
 };
 // The worker is about to stop: the router assigns nothing more to it.

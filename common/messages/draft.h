@@ -31,6 +31,7 @@ struct Attached {
   Incarnation drafter = 0;
   Fingerprint fingerprint;
   std::string method;
+  std::string model = {};     // name of the drafter's model; empty: the method has none
   std::string refusal;        // why the drafter will not draft for this verifier; empty: it will
   bool attach_first = false;  // this answers an Advance, not an Attach: the drafter has no Attach of this verifier
   bool operator==(const Attached&) const = default;

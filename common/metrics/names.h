@@ -45,6 +45,9 @@ inline constexpr MetricName kRouterStartsRefused{"slipstream_router_starts_refus
 inline constexpr MetricName kRouterWorkers{"slipstream_router_workers", "Workers that new work may go to, by role."};
 inline constexpr MetricName kRouterWorkerBusy{"slipstream_router_worker_busy_ratio",
                                               "Share of time computing, as the worker says."};
+inline constexpr MetricName kRouterDrafterGain{
+    "slipstream_router_drafter_gain_tokens",
+    "Tokens that an ask for a tree wins, less what its rows cost: mean of what verifiers report."};
 inline constexpr MetricName kRouterWorkerFaults{"slipstream_router_worker_faults_total",
                                                 "Workers refused, lost, silent, stuck or quarantined."};
 inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_total",
@@ -60,26 +63,35 @@ inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted
                                                    "Accepted nodes of each verified tree."};
 inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
                                             "Sequences' verify steps, by kind: draft, plain."};
-inline constexpr MetricName kVerifierMethodNodes{"slipstream_verifier_draft_verified_nodes_total",
-                                                 "Verified draft nodes, by draft method and by the chance that was predicted."};
-inline constexpr MetricName kVerifierMethodExpected{"slipstream_verifier_draft_expected_nodes_total",
-                                                    "The sum of these nodes' predicted chances."};
-inline constexpr MetricName kVerifierMethodAccepted{"slipstream_verifier_draft_accepted_nodes_total",
-                                                    "Those of them that were accepted."};
-inline constexpr MetricName kVerifierMethodGain{
+inline constexpr MetricName kVerifierKindNodes{
+    "slipstream_verifier_draft_verified_nodes_total",
+    "Verified draft nodes, by kind of drafter and by the chance that was predicted."};
+inline constexpr MetricName kVerifierKindExpected{"slipstream_verifier_draft_expected_nodes_total",
+                                                  "The sum of these nodes' predicted chances."};
+inline constexpr MetricName kVerifierKindAccepted{"slipstream_verifier_draft_accepted_nodes_total",
+                                                  "Those of them that were accepted."};
+inline constexpr MetricName kVerifierDepthNodes{"slipstream_verifier_draft_depth_verified_nodes_total",
+                                                "Verified draft nodes, by kind of drafter and by depth."};
+inline constexpr MetricName kVerifierDepthExpected{"slipstream_verifier_draft_depth_expected_nodes_total",
+                                                   "The sum of these nodes' predicted chances."};
+inline constexpr MetricName kVerifierDepthAccepted{"slipstream_verifier_draft_depth_accepted_nodes_total",
+                                                   "Those of them that were accepted."};
+inline constexpr MetricName kVerifierDrafters{"slipstream_verifier_drafters", "Drafters that are attached, by kind."};
+inline constexpr MetricName kVerifierDraftGain{
     "slipstream_verifier_draft_gain_tokens",
-    "Tokens that an ask for a tree won lately, less what its rows cost: mean of the method's drafters."};
+    "Tokens that an ask for a tree won lately, less what its rows cost: mean of the drafters of the kind."};
+inline constexpr MetricName kVerifierDraftAsks{
+    "slipstream_verifier_draft_asks_total", "Rounds by whether a drafter of the kind was asked for a tree, and if not, why."};
 inline constexpr MetricName kVerifierNodePrice{"slipstream_verifier_node_price_tokens",
                                                "Tokens that a node must gain to pay for its row, as of the last step."};
 inline constexpr MetricName kVerifierMissedDeadlines{"slipstream_verifier_missed_deadlines_total",
-                                                     "Rounds whose tree was not there in time."};
-inline constexpr MetricName kVerifierMetDeadlines{"slipstream_verifier_met_deadlines_total",
-                                                  "Rounds whose tree, or the message that there is none, was there in time."};
+                                                     "Rounds whose lead's tree was not there in time."};
+inline constexpr MetricName kVerifierMetDeadlines{
+    "slipstream_verifier_met_deadlines_total",
+    "Rounds whose lead's tree, or the message that there is none, was there in time."};
 inline constexpr MetricName kVerifierSampledGivenUp{
     "slipstream_verifier_sampled_rounds_given_up_total",
     "Rounds of the ratio family that went on without the tree they had asked for."};
-inline constexpr MetricName kVerifierBackedOffRounds{"slipstream_verifier_backed_off_rounds_total",
-                                                     "Rounds for which the back-off asked for no draft."};
 inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_trees_total",
                                                  "Trees that came for a longer base than the sequence had, and were kept."};
 inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked_trees_used_total",

@@ -36,7 +36,7 @@ http::Response answer(const WorkerPage& page, const http::Request& request) {
   if (request.path == "/") {
     return text(200, fmt::format("{}: {}\n{}\n/metrics  what it did, for Prometheus\n/health   200 while it lives\n"
                                  "/ready    200 while a router has it\n",
-                                 page.name, words(page.state()), page.work.empty() ? "" : page.work + "\n"));
+                                 page.name, words(page.state()), page.work()));
   }
   return text(404, "no such page; / lists them\n");
 }

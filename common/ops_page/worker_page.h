@@ -1,6 +1,6 @@
 // The HTTP pages of a worker (a verifier or a drafter), for operators and for Prometheus:
 //
-//   /           a page of text: name, state, what it works with
+//   /           a page of text: name, state, what it works with and does
 //   /metrics    its metrics
 //   /health     200 while the process lives
 //   /ready      200 while a router uses it and it is not leaving; else 503 and the reason
@@ -26,7 +26,7 @@ struct WorkerPage {
   std::string name;                      // "slipstream-verifier"
   std::function<std::string()> metrics;  // one scrape; thread-safe
   std::function<WorkerState()> state;    // thread-safe
-  std::string work = {};                 // a line of text about its model or method; empty: no such line
+  std::function<std::string()> work;     // lines about its model or method, and what it does now; thread-safe
 };
 
 // Serves the pages until the server is destroyed. port 0: any free one. Errors: as Server::listen.

@@ -28,9 +28,9 @@ void WorkerService::add_facts(const std::string& numerics_id, Exposition& page) 
 }
 
 Result<http::Server> WorkerService::serve_page(std::function<std::string()> metrics, std::function<WorkerState()> state,
-                                               const std::string& work) const {
+                                               std::function<std::string()> work) const {
   return serve_worker_page(metrics_.host, metrics_.port,
-                           {"slipstream-" + options_.name, std::move(metrics), std::move(state), work});
+                           {"slipstream-" + options_.name, std::move(metrics), std::move(state), std::move(work)});
 }
 
 Result<std::unique_ptr<ZmqTransport>> WorkerService::open_transport() const {

@@ -52,7 +52,7 @@ struct WorkerPlace {
 };
 
 // What a role adds. J and R are the job of the actor's Run<J> effect and its result; both are NoJob
-// for an actor without jobs. The HTTP thread calls the two functions that add metrics.
+// for an actor without jobs. The HTTP thread calls the functions that add metrics and tell_work.
 template <Actor A, class J = NoJob, class R = NoJob>
 struct WorkerParts {
   using Counters = std::decay_t<decltype(std::declval<A&>().counters())>;
@@ -60,7 +60,10 @@ struct WorkerParts {
   std::function<A(const WorkerPlace&)> make;    // makes the actor
   typename ActorLoop<A, J, R>::Work work = {};  // runs a job, on the compute thread
   std::string numerics_id = {};                 // shown on the metrics page
-  std::string works_with = {};                  // shown on the HTTP page: what the worker works with
+  std::string works_with = {};                  // a line of the HTTP page: what the worker works with
+  std::function<std::string(const Counters&)> tell_work = [](const Counters&) {
+    return std::string();
+  };                                                                        // further lines; must be thread-safe
   std::function<void(Exposition&)> add_start_metrics = [](Exposition&) {};  // how long the start took; must be thread-safe
   std::function<void(const Counters&, Exposition&)> add_metrics;            // must be thread-safe
   std::function<void(const WorkerPlace&)> tell_ready;                       // logs that the worker is ready
@@ -85,7 +88,7 @@ class WorkerService {
 
   void add_facts(const std::string& numerics_id, Exposition& page) const;
   Result<http::Server> serve_page(std::function<std::string()> metrics, std::function<WorkerState()> state,
-                                  const std::string& work) const;
+                                  std::function<std::string()> work) const;
   Result<std::unique_ptr<ZmqTransport>> open_transport() const;
   WorkerPlace place(const http::Server& server, const ZmqTransport& transport) const;
   Result<void> write_ports(const WorkerPlace& at) const;
@@ -117,7 +120,12 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
     const WorkerCounters worker = loop->counters().worker;
     return worker_state(worker.welcome, worker.draining);
   };
-  TRY(http::Server server, serve_page(metrics, state, parts.works_with));
+  const auto work = [&] {
+    const auto* loop = running.load();
+    return (parts.works_with.empty() ? "" : parts.works_with + "\n") +
+           (loop == nullptr ? "" : parts.tell_work(loop->counters()));
+  };
+  TRY(http::Server server, serve_page(metrics, state, work));
   TRY(const auto transport, open_transport());
   const WorkerPlace at = place(server, *transport);
   A actor = parts.make(at);

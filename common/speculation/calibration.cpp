@@ -20,7 +20,7 @@ Calibration::Calibration() {
   for (Range& range : ranges_) regress(range);
 }
 
-size_t Calibration::range_of(int depth) {
+size_t calibration_range(int depth) {
   const auto at = std::ranges::lower_bound(kCalibrationDepths, depth);
   return static_cast<size_t>(at - kCalibrationDepths.begin());
 }
@@ -54,7 +54,7 @@ void Calibration::regress(Range& range) {
 // Below the middle of the first bin the line goes to (0, 0); behind that of the last bin it is
 // flat.
 float Calibration::chance(float survival, int depth) const {
-  const Bins& seen = ranges_[range_of(depth)].seen;
+  const Bins& seen = ranges_[calibration_range(depth)].seen;
   const double place = survival * kCalibrationBins - 0.5;
   if (place <= 0) return static_cast<float>(seen.front() * (place + 0.5) * 2);
   const auto below = static_cast<size_t>(place);
@@ -73,7 +73,7 @@ float Calibration::survival_of(float chance) const {
 }
 
 void Calibration::verified(float survival, int depth, bool accepted) {
-  Range& range = ranges_[range_of(depth)];
+  Range& range = ranges_[calibration_range(depth)];
   Cell& cell = range.cells[bin_of(survival)];
   cell.tried = kCalibrationMemory * cell.tried + 1;
   cell.accepted = kCalibrationMemory * cell.accepted + (accepted ? 1 : 0);

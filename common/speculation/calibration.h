@@ -27,6 +27,8 @@ inline constexpr std::array<int, 6> kCalibrationDepths{1, 2, 3, 4, 8, 1 << 30}; 
 inline constexpr double kCalibrationMemory = 1 - 1.0 / 512;
 inline constexpr double kCalibrationPrior = 2;  // nodes
 
+size_t calibration_range(int depth);  // its place in kCalibrationDepths
+
 class Calibration {
  public:
   using Bins = std::array<float, kCalibrationBins>;
@@ -51,7 +53,6 @@ class Calibration {
   };
 
   static void regress(Range& range);
-  static size_t range_of(int depth);
 
   std::array<Range, kCalibrationDepths.size()> ranges_;
 };

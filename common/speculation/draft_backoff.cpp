@@ -20,7 +20,7 @@ bool DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool lat
   empties_ = empty ? empties_ + 1 : 0;
   if (!empty) empty_gap_ = 0;
   if (accepted_nodes * kGrowthShare >= verified_nodes && accepted_nodes > 0) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
-  if (verified_nodes > 0 && accepted_nodes == 0) nodes_ = std::max(nodes_ / 2, kFirstNodes);
+  if (verified_nodes > 0 && accepted_nodes == 0) nodes_ = std::max(nodes_ / 2, first_nodes_);
   const bool failed = late || overdrawn || useless;
   if (failed) {
     if (++failures_ >= kFailuresBeforeBackoff) gap_ = gap_ == 0 ? kFirstGapSteps : std::min(2 * gap_, kProbeGapSteps);

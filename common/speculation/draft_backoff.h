@@ -2,7 +2,7 @@
 // the three bounds on a draft (docs/design/SCHEDULER.md, "Three bounds on a draft"). It counts
 // steps; waiting time is the business of wait_budget.h.
 //
-//   start     kFirstNodes nodes, which cost a step next to nothing
+//   start     kFirstNodes nodes, which cost a step next to nothing; 1 for a drafter beside others
 //   account   kBalanceFirst tokens; each verified tree adds the tokens that it won and takes what
 //             its rows cost (its nodes times their price), up to kBalanceMost
 //   success   a node accepted, and the account is not overdrawn: draft again at once, halve the
@@ -22,6 +22,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "common/base/limits.h"
 
@@ -38,17 +39,26 @@ inline constexpr double kBalanceMost = 4;         // tokens
 inline constexpr int kFruitlessMost = 8;
 inline constexpr int kGrowthShare = 4;  // the tree doubles if at least 1/kGrowthShare of it was accepted
 
+// Why a sequence does not ask for a draft.
+enum class DraftRest : uint8_t { none, failures, empty_trees, nothing_pays };  // none: it asks
+
 class DraftBackoff {
  public:
+  DraftBackoff() : DraftBackoff(kFirstNodes) {}
+  // first_nodes: most nodes of the first draft, and after one of which nothing was accepted.
+  explicit DraftBackoff(int first_nodes) : first_nodes_(first_nodes), nodes_(first_nodes) {}
   // For a drafter that brought next to nothing elsewhere: begins as after many empty trees.
   static DraftBackoff rare() {
-    DraftBackoff backoff;
+    DraftBackoff backoff(1);
     backoff.empty_gap_ = backoff.plain_steps_left_ = kEmptyGapSteps;
     return backoff;
   }
 
-  // Whether the sequence asks for a draft for its next step, and of how many nodes at most.
-  bool wants_draft() const { return plain_steps_left_ == 0 && (affordable_ > 0 || probes()); }
+  // Whether the sequence asks for a draft for its next step, why not, and how large it may be.
+  DraftRest rest() const {
+    if (plain_steps_left_ > 0) return gap_ >= empty_gap_ ? DraftRest::failures : DraftRest::empty_trees;
+    return affordable_ > 0 || probes() ? DraftRest::none : DraftRest::nothing_pays;
+  }
   int nodes_max() const { return std::clamp(affordable_, 1, nodes_); }
   int nodes_cap() const { return nodes_; }     // the same without the row budget; doubles at most from step to step
   bool backs_off() const { return gap_ > 0; }  // plain steps lie between its drafts
@@ -65,7 +75,8 @@ class DraftBackoff {
   bool drafted_step(int verified_nodes, int accepted_nodes, bool late, double price);
 
  private:
-  int nodes_ = kFirstNodes;
+  int first_nodes_;
+  int nodes_;
   int failures_ = 0;          // in a row
   int gap_ = 0;               // plain steps between two probes; 0: not backing off
   int empties_ = 0;           // in a row

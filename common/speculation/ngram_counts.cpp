@@ -10,19 +10,17 @@ namespace {
 constexpr uint32_t kTokensAtFirst = 64;
 constexpr int kLookedAtMax = 4 * kOccurrencesMax;  // entries of a list, of which some are of other n-grams
 
-// Of the n-gram that an n-gram of one token less becomes with `token` before it.
-uint64_t longer(uint64_t hash, TokenId token) {
+}  // namespace
+
+uint64_t longer_hash(uint64_t hash, TokenId token) {
   hash = (hash ^ static_cast<uint32_t>(token)) * 0x9E3779B97F4A7C15ull;
   return hash ^ (hash >> 29);
 }
 
-// The entry of `token`, added with 0 if it is new.
-float& entry(std::vector<Ranked>& of, TokenId token) {
-  const auto at = std::ranges::find(of, token, &Ranked::token);
-  return at != of.end() ? at->confidence : of.emplace_back(token, 0.0F).confidence;
+float& entry_of(std::vector<Ranked>& counts, TokenId token) {
+  const auto at = std::ranges::find(counts, token, &Ranked::token);
+  return at != counts.end() ? at->confidence : counts.emplace_back(token, 0.0F).confidence;
 }
-
-}  // namespace
 
 NgramCounts::NgramCounts(int32_t tokens_max) : most_(std::bit_ceil(static_cast<Index>(std::max(tokens_max, 1)))) {
   resize(std::min(kTokensAtFirst, most_));
@@ -42,7 +40,7 @@ void NgramCounts::add(TokenId token) {
   tokens_[size_++ & mask_] = token;
   uint64_t hash = 0;
   for (int n = 1; n <= kNgramMax && held(size_, n); ++n) {
-    hash = longer(hash, at(size_ - static_cast<Index>(n)));
+    hash = longer_hash(hash, at(size_ - static_cast<Index>(n)));
     before(size_, n) = std::exchange(newest(hash, n), size_);
   }
 }
@@ -76,29 +74,12 @@ float NgramCounts::count(const NgramContext& context, int n, uint64_t hash, std:
     for (int i = 0; equal && i < n; ++i)
       equal = at(behind - static_cast<Index>(i) - 1) == context.tokens[static_cast<size_t>(i)];
     if (equal) {
-      if (at(behind) != kTextEnd) ++entry(counts, at(behind));
+      if (at(behind) != kTextEnd) ++entry_of(counts, at(behind));
       ++total;
     }
     behind = before(behind, n);
   }
   return total;
-}
-
-std::vector<Ranked> guess(const NgramContext& context, std::span<const NgramCounts* const> texts) {
-  std::vector<Ranked> guesses, counts;
-  uint64_t hash = 0;
-  for (int n = 1; n <= context.length; ++n) {
-    hash = longer(hash, context.tokens[static_cast<size_t>(n) - 1]);
-    counts.clear();
-    float total = 0;
-    for (const NgramCounts* text : texts) total += text->count(context, n, hash, counts);
-    if (total == 0) break;
-    for (Ranked& guess : guesses) guess.confidence *= kNgramPrior / (total + kNgramPrior);
-    for (const Ranked& count : counts) entry(guesses, count.token) += count.confidence / (total + kNgramPrior);
-  }
-  std::ranges::stable_sort(guesses, std::ranges::greater{}, &Ranked::confidence);
-  guesses.resize(std::min<size_t>(guesses.size(), kGuessesMax));
-  return guesses;
 }
 
 }  // namespace slipstream

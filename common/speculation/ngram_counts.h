@@ -1,24 +1,12 @@
-// Counts which tokens followed the last few tokens of a text earlier in it, or in other texts, and
-// makes probabilities of the counts: a hierarchical Dirichlet language model (MacKay and Peto,
-// 1995) of these texts.
-//
-//   p_0(x) = 0
-//   p_n(x) = (count_n(x) + a p_{n-1}(x)) / (total_n + a)      n = 1 .. kNgramMax, a = kNgramPrior
-//
-//   count_n(x)   how often x followed the last n tokens, of the newest kOccurrencesMax times in each
-//                text
-//   total_n      the sum of count_n; the recursion ends before the first n whose total is 0
-//
-// So one long match counts for much, many matches that agree for more, and what was never seen
-// keeps the rest. With a = 2.5 the probabilities are those that are seen (docs/lab/PERFORMANCE.md,
-// "Look-up drafts"), in answers of chat, mathematics, code, summaries and translation alike.
+// Counts which tokens followed the last few tokens of a text earlier in it. ngram_guess.h makes
+// probabilities of the counts of several texts.
 //
 // It holds the newest tokens_max tokens of the text, in about 52 to 104 bytes a token. The
 // occurrences of each n-gram are a list through the text, the newest first, as in LZ77's hash
 // chains: what is too old ends a list, so nothing is ever removed.
 //
 //   append   O(kNgramMax) a token, amortised
-//   guess    O(kNgramMax kOccurrencesMax): microseconds
+//   count    O(kOccurrencesMax)
 //
 // Not thread-safe.
 #pragma once
@@ -35,9 +23,7 @@
 namespace slipstream {
 
 inline constexpr int kNgramMax = 6;         // tokens of the longest context
-inline constexpr float kNgramPrior = 2.5F;  // occurrences that the shorter context weighs
 inline constexpr int kOccurrencesMax = 32;  // of one context that are counted
-inline constexpr int kGuessesMax = 8;       // tokens that guess() returns
 inline constexpr TokenId kTextEnd = -1;     // append it between two texts: it is never guessed
 
 // The last tokens of a text, the newest first.
@@ -45,6 +31,12 @@ struct NgramContext {
   std::array<TokenId, kNgramMax> tokens{};
   int length = 0;
 };
+
+// The hash of an n-gram, from that of one token less and the token before that one; that of no
+// token is 0.
+uint64_t longer_hash(uint64_t hash, TokenId token);
+// The entry of `token`, added with 0 if it is new.
+float& entry_of(std::vector<Ranked>& counts, TokenId token);
 
 class NgramCounts {
  public:
@@ -83,10 +75,5 @@ class NgramCounts {
                                  // whose hash has the same place; 0: none
   std::vector<Index> newest_;    // [tokens][kNgramMax] by hash of the n-gram: behind its newest occurrence; 0: none
 };
-
-// What may follow the context, by the counts of all these texts together: at most kGuessesMax
-// tokens with their probabilities, the likeliest first. Empty: no text has its last token with
-// another behind it.
-std::vector<Ranked> guess(const NgramContext& context, std::span<const NgramCounts* const> texts);
 
 }  // namespace slipstream

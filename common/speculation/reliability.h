@@ -19,15 +19,17 @@ class Reliability {
     uint64_t nodes = 0;
     uint64_t accepted = 0;
     double expected = 0;  // the sum of the chances
+    void add(double chance, bool is_accepted) {
+      ++nodes;
+      accepted += is_accepted ? 1 : 0;
+      expected += chance;
+    }
     bool operator==(const Bin&) const = default;
   };
 
   // A node was verified whose chance was predicted so. REQUIRES: 0 <= chance <= 1.
   void verified(double chance, bool accepted) {
-    Bin& bin = bins_[std::min(static_cast<size_t>(chance * kReliabilityBins), kReliabilityBins - 1)];
-    ++bin.nodes;
-    bin.accepted += accepted ? 1 : 0;
-    bin.expected += chance;
+    bins_[std::min(static_cast<size_t>(chance * kReliabilityBins), kReliabilityBins - 1)].add(chance, accepted);
   }
   const std::array<Bin, kReliabilityBins>& bins() const { return bins_; }
 

@@ -27,8 +27,13 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
 }
 
 Result<ControlMessage> read(schema::WorkerHeartbeat::Reader from) {
-  return WorkerHeartbeat{
+  WorkerHeartbeat heartbeat{
       .sequences = from.getSequences(), .waiting = from.getWaiting(), .steps = from.getSteps(), .busy = from.getBusy()};
+  TRY_VOID(bounded("WorkerHeartbeat.drafterGains", from.getDrafterGains().size(), kDrafterGainsMax));
+  for (const schema::DrafterGain::Reader gain : from.getDrafterGains()) {
+    heartbeat.drafter_gains.push_back({.drafter = gain.getDrafter(), .greedy = gain.getGreedy(), .tokens = gain.getTokens()});
+  }
+  return heartbeat;
 }
 
 Result<ControlMessage> read(schema::Leaving::Reader from) {

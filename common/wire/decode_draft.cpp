@@ -26,6 +26,7 @@ Result<DraftMessage> read(schema::Attached::Reader from) {
   Attached attached{.version = from.getVersion(), .drafter = from.getDrafter()};
   TRY(attached.fingerprint, read(from.getFingerprint()));
   TRY(attached.method, read("Attached.method", from.getMethod()));
+  TRY(attached.model, read("Attached.model", from.getModel()));
   TRY(attached.refusal, read("Attached.refusal", from.getRefusal()));
   attached.attach_first = from.getAttachFirst();
   return attached;

@@ -33,6 +33,12 @@ void write(Top top, const WorkerHeartbeat& heartbeat) {
   to.setSequences(heartbeat.sequences);
   to.setWaiting(heartbeat.waiting);
   to.setBusy(heartbeat.busy);
+  auto gains = to.initDrafterGains(static_cast<unsigned>(heartbeat.drafter_gains.size()));
+  for (unsigned at = 0; at < gains.size(); ++at) {
+    gains[at].setDrafter(heartbeat.drafter_gains[at].drafter);
+    gains[at].setGreedy(heartbeat.drafter_gains[at].greedy);
+    gains[at].setTokens(heartbeat.drafter_gains[at].tokens);
+  }
 }
 
 void write(Top top, const Leaving& leaving) {

@@ -32,6 +32,7 @@ void write(Top top, const Attached& attached) {
   to.setVersion(attached.version);
   write(to.initFingerprint(), attached.fingerprint);
   to.setMethod(attached.method);
+  to.setModel(fit(attached.model));  // a folder's name may be no UTF-8
   to.setRefusal(fit(attached.refusal));
   to.setAttachFirst(attached.attach_first);
 }

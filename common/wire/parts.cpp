@@ -19,7 +19,7 @@ void write(schema::Fingerprint::Builder to, const Fingerprint& fingerprint) {
   to.setTokenizer(fingerprint.tokenizer);
   to.setWeights(fingerprint.weights);
   to.setVocabulary(fingerprint.vocabulary);
-  write(to.initSpecialIds(static_cast<unsigned>(fingerprint.special_ids.size())), fingerprint.special_ids);
+  write(to.initEosIds(static_cast<unsigned>(fingerprint.eos_ids.size())), fingerprint.eos_ids);
 }
 
 void write(schema::Tuning::Builder to, const Tuning& tuning) {
@@ -40,10 +40,10 @@ SequenceId read(schema::SequenceId::Reader from) { return {.router = from.getRou
 VersionRange read(schema::VersionRange::Reader from) { return {.oldest = from.getOldest(), .newest = from.getNewest()}; }
 
 Result<Fingerprint> read(schema::Fingerprint::Reader from) {
-  TRY(auto special_ids, read("Fingerprint.specialIds", from.getSpecialIds(), kStopIdsMax));
+  TRY(auto eos_ids, read("Fingerprint.eosIds", from.getEosIds(), kStopIdsMax));
   return Fingerprint{.tokenizer = from.getTokenizer(),
                      .vocabulary = from.getVocabulary(),
-                     .special_ids = std::move(special_ids),
+                     .eos_ids = std::move(eos_ids),
                      .weights = from.getWeights()};
 }
 

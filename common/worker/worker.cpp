@@ -38,8 +38,12 @@ void Worker::on(const From<Drain>& from, Time, WorkerEffects effects) {
 }
 
 void Worker::send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects) {
-  const WorkerHeartbeat heartbeat{
-      .sequences = load.sequences, .waiting = load.waiting, .steps = load.steps, .busy = busy_.share(now)};
+  if (const auto next = membership_.next(); !next || now < *next) return;
+  const WorkerHeartbeat heartbeat{.sequences = load.sequences,
+                                  .waiting = load.waiting,
+                                  .steps = load.steps,
+                                  .busy = busy_.share(now),
+                                  .drafter_gains = drafter_gains_};
   membership_.send_due(now, heartbeat, effects);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -70,6 +71,8 @@ class Worker {
   void on(const From<RouterHeartbeat>& from, Time now, WorkerEffects effects);
   void on(const From<Drain>& from, Time now, WorkerEffects effects);  // a second one changes nothing
 
+  // Later heartbeats report these.
+  void drafters_gain(std::vector<DrafterGain> gains) { drafter_gains_ = std::move(gains); }
   // A compute job of this duration has ended.
   void computed(Time duration) { busy_.add(duration); }
 
@@ -82,6 +85,7 @@ class Worker {
  private:
   Membership membership_;
   BusyMeter busy_;
+  std::vector<DrafterGain> drafter_gains_;
   bool connected_ = false;
   bool draining_ = false;
   std::optional<Time> alarm_;  // as the driver has it, so that an unchanged alarm gives no effect

@@ -1,51 +1,17 @@
 #include "kernels/cpu/panels.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
 namespace slipstream {
 namespace {
 
-constexpr int32_t kScaleBytes = 2;
 constexpr int32_t kScalesBytes = kPanelRows * kScaleBytes;  // the scales, or the minima, of a group
 
 // The place of the first two columns of a row, in bf16.
 std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {
   return panels + row / kPanelRows * panel_bytes(WeightFormat::bf16, in_cols) + row % kPanelRows * 4;
-}
-
-uint16_t load_half(const std::byte* at) {
-  uint16_t bits;
-  std::memcpy(&bits, at, sizeof(bits));
-  return bits;
-}
-void store_half(std::byte* at, uint16_t bits) { std::memcpy(at, &bits, sizeof(bits)); }
-
-// One group of one row: its numbers apart from any layout.
-struct Group {
-  uint16_t scale = 0, minimum = 0;  // f16
-  uint8_t q[kGroupColumns] = {};
-
-  float weight(WeightFormat format, int32_t col) const {
-    const float d = f16_to_f32(scale);
-    if (format == WeightFormat::q4_1) return d * static_cast<float>(q[col]) + f16_to_f32(minimum);
-    return d * static_cast<float>(q[col] - (format == WeightFormat::q8_0 ? 128 : 8));
-  }
-};
-
-// Writes a group as GGUF's block. A q8_0 block has signed q: flipping the top bit subtracts 128.
-void to_block(WeightFormat format, const Group& group, std::byte* block) {
-  store_half(block, group.scale);
-  block += kScaleBytes;
-  if (format == WeightFormat::q4_1) {
-    store_half(block, group.minimum);
-    block += kScaleBytes;
-  }
-  for (int32_t i = 0; i < (format == WeightFormat::q8_0 ? kGroupColumns : 16); ++i) {
-    block[i] = std::byte(format == WeightFormat::q8_0 ? group.q[i] ^ 0x80 : group.q[i] | group.q[i + 16] << 4);
-  }
 }
 
 // The byte, among a group's words, and the bits in which column `col` of a row has its q.
@@ -84,8 +50,8 @@ void put(WeightFormat format, const std::byte* block, int32_t row, std::byte* pa
 }
 
 // Reads a group back from a panel.
-Group get(WeightFormat format, const std::byte* panel, int32_t row) {
-  Group group{.scale = load_half(panel + row % kPanelRows * kScaleBytes)};
+QuantizedBlock get(WeightFormat format, const std::byte* panel, int32_t row) {
+  QuantizedBlock group{.scale = load_half(panel + row % kPanelRows * kScaleBytes)};
   if (format == WeightFormat::q4_1) group.minimum = load_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes);
   for (int32_t col = 0; col < kGroupColumns; ++col) {
     const Place at = place(format, row, col);
@@ -99,14 +65,14 @@ uint8_t steps(float value, float most) { return static_cast<uint8_t>(std::clamp(
 // Quantises a group as llama.cpp's reference does. The number of the largest magnitude becomes an
 // end of the grid: +-127 in q8_0, and -8 in q4_0, which has no +8. In q4_1 the grid spans the least
 // to the most.
-Group quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
+QuantizedBlock quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
   const auto [least, most] = std::minmax_element(values, values + kGroupColumns);
   const float extreme = std::abs(*least) > std::abs(*most) ? *least : *most;
   const float scale = format == WeightFormat::q8_0   ? std::abs(extreme) / 127.0F
                       : format == WeightFormat::q4_0 ? extreme / -8.0F
                                                      : (*most - *least) / 15.0F;
   const float per_step = scale == 0.0F ? 0.0F : 1.0F / scale;
-  Group group{.scale = f32_to_f16(scale), .minimum = format == WeightFormat::q4_1 ? f32_to_f16(*least) : uint16_t{0}};
+  QuantizedBlock group{.scale = f32_to_f16(scale), .minimum = format == WeightFormat::q4_1 ? f32_to_f16(*least) : uint16_t{0}};
   for (int32_t i = 0; i < kGroupColumns; ++i) {
     switch (format) {
       case WeightFormat::q8_0:
@@ -134,35 +100,6 @@ std::optional<WeightFormat> weight_format(std::string_view wanted) {
     if (wanted == name(format)) return format;
   }
   return std::nullopt;
-}
-
-float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
-
-uint16_t f32_to_bf16(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);  // keeps a bit of the mantissa set
-  return static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
-
-float f16_to_f32(uint16_t bits) {
-  const uint32_t sign = uint32_t{bits & 0x8000u} << 16, exponent = (bits >> 10) & 0x1F, fraction = bits & 0x3FF;
-  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000 | fraction << 13);
-  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                        : std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
-  return sign != 0 ? -magnitude : magnitude;
-}
-
-uint16_t f32_to_f16(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const uint32_t sign = bits >> 16 & 0x8000u;
-  const float magnitude = std::abs(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7E00);
-  if (magnitude >= 65520.0F) return static_cast<uint16_t>(sign | 0x7C00);
-  // Subnormals, below 2^-14, are multiples of 2^-24. Above, the lowest 13 bits of the fraction are
-  // rounded away; a carry moves into the exponent, as it should.
-  if (magnitude < 0x1p-14F) return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
-  const uint32_t rounded = (bits & 0x7FFFFFFF) + 0xFFF + (bits >> 13 & 1);
-  return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
 }
 
 void pack_row(const std::byte* source, int32_t in_cols, int32_t row, std::byte* panels) {
@@ -204,7 +141,7 @@ void quantize(WeightFormat format, const float* source, int32_t in_cols, std::by
   for (int32_t col = 0; col < in_cols; col += kGroupColumns, blocks += block_bytes(format)) {
     float values[kGroupColumns] = {};
     std::copy_n(source + col, std::min(kGroupColumns, in_cols - col), values);
-    to_block(format, quantized(format, values), blocks);
+    quantized(format, values).write(format, blocks);
   }
 }
 
@@ -216,8 +153,9 @@ void unpack_row(WeightFormat format, const std::byte* panels, int32_t in_cols, i
   }
   const std::byte* panel = panels + row / kPanelRows * panel_bytes(format, in_cols);
   for (int32_t col = 0; col < in_cols; col += kGroupColumns, panel += group_bytes(format)) {
-    const Group group = get(format, panel, row);
-    for (int32_t i = 0; i < std::min(kGroupColumns, in_cols - col); ++i) out[col + i] = group.weight(format, i);
+    float numbers[kGroupColumns];
+    get(format, panel, row).numbers(format, numbers);
+    std::copy_n(numbers, std::min(kGroupColumns, in_cols - col), out + col);
   }
 }
 

@@ -4,17 +4,13 @@
 // bf16: a panel is [in_cols / 2][32 rows][2 columns]. Two 64-byte words hold two neighbouring
 // columns of 32 rows, which is what one VDPBF16PS step of two registers takes.
 //
-// The small formats are those of GGUF, bit by bit, in groups of 32 columns. Scales and minima are
-// f16.
+// The small formats are those of GGUF, bit by bit, in groups of 32 columns: the numbers of a block
+// (kernels/exact/quantized_block.h).
 //
-//   format   weight                 q
-//   q8_0     scale * (q - 128)      8 bits: the file's signed number + 128
-//   q4_0     scale * (q - 8)        4 bits
-//   q4_1     scale * q + minimum    4 bits
-//
-// A panel holds for each group: [32] scales; [32] minima (q4_1 only); then q as
-// [2 halves][8 words][16 rows][4 columns] bytes. One word has 64 bytes: one VPDPBUSD takes it. With
-// four bits, words j and j + 4 share one: word j has the low nibbles, word j + 4 the high ones.
+// A panel holds for each group: [32] scales; [32] minima (q4_1 only); then q, that of q8_0 with 128
+// added, as [2 halves][8 words][16 rows][4 columns] bytes. One word has 64 bytes: one VPDPBUSD
+// takes it. With four bits, words j and j + 4 share one: word j has the low nibbles, word j + 4 the
+// high ones.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +18,10 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/exact/quantized_block.h"
+
 namespace slipstream {
 
-enum class WeightFormat : uint8_t { bf16, q8_0, q4_0, q4_1 };
 inline constexpr int kWeightFormats = 4;
 inline constexpr WeightFormat kAllWeightFormats[kWeightFormats] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0,
                                                                    WeightFormat::q4_1};
@@ -32,7 +29,7 @@ const char* name(WeightFormat format);
 std::optional<WeightFormat> weight_format(std::string_view name);
 
 inline constexpr int32_t kPanelRows = 32;
-inline constexpr int32_t kGroupColumns = 32;
+inline constexpr int32_t kGroupColumns = kBlockNumbers;
 
 constexpr int32_t panels_of(int32_t out_rows) { return (out_rows + kPanelRows - 1) / kPanelRows; }
 constexpr int32_t groups_of(int32_t in_cols) { return (in_cols + kGroupColumns - 1) / kGroupColumns; }
@@ -43,21 +40,12 @@ constexpr int64_t panel_bytes(WeightFormat format, int32_t in_cols) {
   return format == WeightFormat::bf16 ? int64_t{in_cols} * kPanelRows * 2 : groups_of(in_cols) * group_bytes(format);
 }
 
-float bf16_to_f32(uint16_t bits);
-uint16_t f32_to_bf16(float value);  // rounds to the nearest, ties to even; NaN stays NaN
-float f16_to_f32(uint16_t bits);
-uint16_t f32_to_f16(float value);  // rounds to the nearest, ties to even; NaN stays NaN
-
 // Packs row `row` of a matrix into the panels. source: [in_cols] bf16, at any address. REQUIRES
 // (unchecked): in_cols is even. Threads: rows of different panels may be packed at the same time,
 // by this function and by pack_blocks.
 void pack_row(const std::byte* source, int32_t in_cols, int32_t row, std::byte* panels);
 
-// Packs a row in a small format. blocks: the row as GGUF stores it, a block for each 32 columns:
-// f16 scale, f16 minimum (q4_1 only), q.
-constexpr int64_t block_bytes(WeightFormat format) {
-  return format == WeightFormat::q8_0 ? 34 : format == WeightFormat::q4_0 ? 18 : 20;
-}
+// Packs a row in a small format. blocks: the row as GGUF stores it, a block for each 32 columns.
 void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, int32_t row, std::byte* panels);
 
 // Quantises [in_cols] floats to such blocks, as llama.cpp's reference does. The last block is

@@ -51,7 +51,8 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
                                                         .advertise = options.advertise,
                                                         .admits = {"verifier"}}));
   TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
-  TRY(const auto method, make_method(options, fingerprint));
+  TRY(const auto texts, LookUpTexts::open(options.look_up, fingerprint.tokenizer, fingerprint.vocabulary));
+  TRY(const auto method, make_method({.options = options, .target = fingerprint, .texts = texts}));
   fingerprint.weights = method->draft_model().weights;
   const auto config = [&](const WorkerPlace& at) -> DrafterConfig {
     return {.process = at.process,
@@ -63,7 +64,8 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   if (method->quick()) {
     auto parts = parts_of<InlineDrafter>(drafts_with(*method));
     parts.make = [&](const WorkerPlace& at) { return InlineDrafter(config(at), *method); };
-    return service.run(std::move(parts), stop);
+    TRY_VOID(service.run(std::move(parts), stop));
+    return texts->save();
   }
   auto parts = parts_of<Drafter, DraftPlan, Drafts>(drafts_with(*method));
   parts.make = [&](const WorkerPlace& at) { return Drafter(config(at)); };

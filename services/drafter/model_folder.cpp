@@ -13,7 +13,7 @@ Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& model) {
   // ones.
   TRY(LlamaConfig config, read_llama_config(model));
   return Fingerprint{
-      .tokenizer = tokenizer, .vocabulary = config.vocabulary, .special_ids = std::move(config.eos_ids), .weights = 0};
+      .tokenizer = tokenizer, .vocabulary = config.vocabulary, .eos_ids = std::move(config.eos_ids), .weights = 0};
 }
 
 }  // namespace slipstream

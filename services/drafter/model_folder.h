@@ -9,7 +9,7 @@
 
 namespace slipstream {
 
-// Reads a model folder or a GGUF file: tokenizer, vocabulary and special ids, but no weights, whose
+// Reads a model folder or a GGUF file: tokenizer, vocabulary and eos_ids, but no weights, whose
 // hash is left at 0. Errors name the file.
 Result<Fingerprint> read_token_fingerprint(const std::filesystem::path& model);
 

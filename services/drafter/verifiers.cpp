@@ -85,6 +85,7 @@ Attached Drafter::State::introduction(std::string refusal) const {
   return {.drafter = config.process.incarnation,
           .fingerprint = config.fingerprint,
           .method = config.method,
+          .model = config.draft_model,
           .refusal = std::move(refusal)};
 }
 

@@ -45,6 +45,7 @@ void Router::State::give_drafters(LiveRequest& request) {
     KnownWorker& worker = *workers.find(peer);
     if (at.drafters.empty()) {
       at.drafter = peer;
+      drafter_choice.remember(request, peer);
       ++worker.assigned;
       workers_changed = true;
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ struct WorkerFacts {
   std::string what;            // a verifier's numerics id, a drafter's methods and model
   std::string draft_endpoint;  // a drafter's: where verifiers connect
   std::string metrics_endpoint;
-  uint32_t sequences = 0;  // its own count, at the newest heartbeat
-  uint32_t assigned = 0;   // live sequences of this router
-  float busy = 0.0F;       // share of its time spent computing, at the newest heartbeat
+  uint32_t sequences = 0;                           // its own count, at the newest heartbeat
+  uint32_t assigned = 0;                            // live sequences of this router
+  float busy = 0.0F;                                // share of its time spent computing, at the newest heartbeat
+  std::optional<double> greedy_gain, coupled_gain;  // a drafter's: tokens that an ask wins (workers.h)
   bool silent = false, stuck = false, leaving = false;
   std::string why_leaving;
 };

@@ -5,19 +5,21 @@
 
 #include "common/base/limits.h"
 #include "common/messages/rules.h"
+#include "services/router/placement.h"
 
 namespace slipstream {
 
-std::vector<Peer> pick_drafters(const Workers& workers, Peer now, const DrafterFits& fits) {
-  std::vector<std::tuple<int32_t, bool, uint32_t, Peer>> ready;
+std::vector<Peer> pick_drafters(const Workers& workers, Rule rule, const std::set<Peer>& warm, const DrafterFits& fits) {
+  std::vector<std::tuple<double, uint32_t, Peer>> ready;
   for (const auto& [peer, worker] : workers.all()) {
     if (worker.hello.role != Role::drafter || !worker.takes_work() || !fits(peer, worker)) continue;
-    ready.emplace_back(worker.assigned, peer != now, worker.load.sequences, peer);
+    const double worth = std::max(worker.gain(rule), kDrafterGainLeast) / (1 + worker.assigned);
+    ready.emplace_back(-worth * (warm.contains(peer) ? kWarmWorth : 1), worker.load.sequences, peer);
   }
   std::ranges::sort(ready);
   if (ready.size() > kDraftersPerSequenceMax) ready.resize(kDraftersPerSequenceMax);
   std::vector<Peer> drafters;
-  for (const auto& [assigned, other, load, peer] : ready) drafters.push_back(peer);
+  for (const auto& [worth, load, peer] : ready) drafters.push_back(peer);
   return drafters;
 }
 
@@ -29,7 +31,11 @@ bool DrafterChoice::trusts(Peer drafter) const {
 
 std::vector<Peer> DrafterChoice::drafters_for(const LiveRequest& request, const Acceptance& acceptance, Peer now_drafts) const {
   if (!request.submit.speculation.enabled) return {};
-  return pick_drafters(workers_, now_drafts, [&](Peer peer, const KnownWorker& worker) {
+  std::set<Peer> warm{now_drafts};
+  for (const auto& [peer, tokens] : memory_.find(request.prefixes)) {
+    if (tokens >= kAffinityTokensMin) warm.insert(peer);
+  }
+  return pick_drafters(workers_, acceptance.rule, warm, [&](Peer peer, const KnownWorker& worker) {
     const std::string& method = request.submit.speculation.drafter;
     const bool named = method.empty() || std::ranges::find(worker.hello.methods, method) != worker.hello.methods.end();
     return named && (!is_sampled(acceptance.rule) || trusts(peer));
@@ -41,20 +47,20 @@ RuleChoice DrafterChoice::rule_for(const LiveRequest& request) const {
   const bool greedy = request.submit.spec.sampling.temperature == 0.0F;
   const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
   if (is_sampled(asked.acceptance.rule) && !greedy) {
-    if (drafters_for(request, asked.acceptance, {}).empty()) return {own, why_not_sampled(request)};
+    if (drafters_for(request, asked.acceptance).empty()) return {own, why_not_sampled(request)};
     return {asked.acceptance, RuleReason::as_asked};
   }
   // The words of coupled do not depend on who drafts. A client that named a method is told all the
   // same if no drafter has it.
   const bool named = !is_sampled(asked.acceptance.rule) && asked.enabled && !asked.drafter.empty();
-  if (named && drafters_for(request, own, {}).empty()) return {own, why_not_sampled(request)};
+  if (named && drafters_for(request, own).empty()) return {own, why_not_sampled(request)};
   return {own, greedy ? RuleReason::temperature_zero : RuleReason::as_asked};
 }
 
 // REQUIRES: no drafter fits. Says why: there is none, none has the method that the request names,
 // or none of those that have it is trusted.
 RuleReason DrafterChoice::why_not_sampled(const LiveRequest& request) const {
-  if (!drafters_for(request, {.rule = Rule::coupled}, {}).empty()) return RuleReason::no_trusted_drafter;
+  if (!drafters_for(request, {.rule = Rule::coupled}).empty()) return RuleReason::no_trusted_drafter;
   const auto drafts = [](const auto& entry) { return entry.second.hello.role == Role::drafter && entry.second.takes_work(); };
   return std::ranges::any_of(workers_.all(), drafts) ? RuleReason::no_drafter_of_that_method : RuleReason::no_drafter;
 }

@@ -70,6 +70,8 @@ void add_workers(const RouterCounters& c, Exposition& page) {
     const auto name = fmt::format("{:016x}", worker.incarnation);
     page.gauge(kRouterWorkerBusy, static_cast<double>(worker.busy),
                {{"role", worker.role == Role::verifier ? "verifier" : "drafter"}, {"incarnation", name}});
+    if (worker.greedy_gain) page.gauge(kRouterDrafterGain, *worker.greedy_gain, {{"rule", "greedy"}, {"incarnation", name}});
+    if (worker.coupled_gain) page.gauge(kRouterDrafterGain, *worker.coupled_gain, {{"rule", "coupled"}, {"incarnation", name}});
   }
   page.counter(kRouterWorkerFaults, d(c.workers_refused), {{"kind", "refused"}});
   page.counter(kRouterWorkerFaults, d(c.workers_lost), {{"kind", "lost"}});

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "common/base/names.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/checkpoint/gguf/file.h"
 #include "common/checkpoint/gguf/tokenizer.h"
@@ -52,7 +53,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .eos_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,
-                     .rules = options.rule_list()};
+                     .rules = options.rule_list(),
+                     .one_tenant = options.tenants == kOneTenant};
   return ModelFolder{std::move(served), std::move(config)};
 }
 

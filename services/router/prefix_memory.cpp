@@ -6,9 +6,9 @@
 
 namespace slipstream {
 
-std::vector<uint64_t> hash_prefixes(std::span<const TokenId> tokens) {
+std::vector<uint64_t> hash_prefixes(std::span<const TokenId> tokens, TenantId tenant) {
   std::vector<uint64_t> prefixes;
-  PrefixHash hash;
+  PrefixHash hash(kFnv1aOfNothing ^ tenant);
   for (size_t i = 0; i < tokens.size(); ++i) {
     hash.add(tokens[i]);
     if ((i + 1) % kPrefixStrideTokens == 0) prefixes.push_back(hash.value());

@@ -19,8 +19,8 @@ namespace slipstream {
 inline constexpr int32_t kPrefixStrideTokens = 32;        // the size of a verifier's cache blocks
 inline constexpr size_t kPrefixesRememberedMax = 65'536;  // about 6 MB, two million tokens of prompts
 
-// The hashes of tokens [0, 32), [0, 64), ... up to the last whole stride.
-std::vector<uint64_t> hash_prefixes(std::span<const TokenId> tokens);
+// The hashes of tokens [0, 32), [0, 64), ... up to the last whole stride. Tenants share no prefix.
+std::vector<uint64_t> hash_prefixes(std::span<const TokenId> tokens, TenantId tenant = kNoTenant);
 
 class PrefixMemory {
  public:

@@ -49,7 +49,7 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
     return;
   }
   counters.prompt_tokens += submit.prompt.size();
-  auto prefixes = hash_prefixes(submit.prompt);
+  auto prefixes = hash_prefixes(submit.prompt, submit.spec.tenant);
   ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
   requests.emplace(id, LiveRequest{.submit = std::move(submit),
                                    .prefixes = std::move(prefixes),
@@ -277,7 +277,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
   if (finish == Finish::none) return;
   std::vector<TokenId> whole = request.submit.prompt;  // the chat's next turn begins with prompt and answer
   whole.insert(whole.end(), request.received.emitted().begin(), request.received.emitted().end());
-  memory.remember(hash_prefixes(whole), request.at_verifier().verifier);
+  memory.remember(hash_prefixes(whole, request.submit.spec.tenant), request.at_verifier().verifier);
   ++(finish == Finish::stop ? counters.stopped : counters.length);
   counters.request_seconds.observe(seconds(now - request.submitted));
   erase(request, now, effects);

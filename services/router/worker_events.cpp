@@ -174,6 +174,7 @@ void Router::State::lose_worker(Peer peer, Time now, Effects& effects) {
   workers_changed = drafters_changed = true;
   requeue(peer, now, effects);
   memory.forget(peer);
+  drafter_choice.forget(peer);
   rebalance.forget(peer);
   workers.remove(peer);
   start_waiting(now, effects);

@@ -1,5 +1,7 @@
 #include "services/router/workers.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -59,10 +61,11 @@ Result<void> Workers::check(Peer peer, const Hello& hello) const {
   const Fingerprint& ours = config_.fingerprint;
   if (!ours.same_tokens(hello.fingerprint)) {
     return fail(
-        "other tokens: this router has tokenizer {:016x}, vocabulary {}, end ids {}; you have {:016x}, {}, {}. Start both "
+        "other tokens: this router has tokenizer {:016x}, vocabulary {}, end-of-sequence ids {}; you have {:016x}, {}, {}. "
+        "Start both "
         "from the same model folder, or use a drafter made for this model",
-        ours.tokenizer, ours.vocabulary, fmt::join(ours.special_ids, ","), hello.fingerprint.tokenizer,
-        hello.fingerprint.vocabulary, fmt::join(hello.fingerprint.special_ids, ","));
+        ours.tokenizer, ours.vocabulary, fmt::join(ours.eos_ids, ","), hello.fingerprint.tokenizer,
+        hello.fingerprint.vocabulary, fmt::join(hello.fingerprint.eos_ids, ","));
   }
   if (hello.role == Role::verifier) return check_verifier(peer, hello);
   if (hello.draft_endpoint.empty()) return fail("a drafter must say where verifiers connect: set its draft endpoint");
@@ -106,6 +109,29 @@ void Workers::heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, T
   const auto bounded = [](uint32_t count) { return static_cast<int32_t>(std::min<uint32_t>(count, kSequencesPerVerifierMax)); };
   worker.others = std::max(0, bounded(heartbeat.sequences) - worker.assigned);
   worker.queued = bounded(heartbeat.waiting);
+  if (!heartbeat.drafter_gains.empty()) average_gains();
+}
+
+// What all verifiers reported last of each drafter, with equal weights.
+void Workers::average_gains() {
+  struct Mean {
+    double sum = 0;
+    int count = 0;
+    std::optional<double> value() const { return count == 0 ? std::nullopt : std::optional(sum / count); }
+  };
+  std::map<std::pair<Incarnation, bool>, Mean> means;
+  for (const auto& [peer, worker] : workers_) {
+    for (const DrafterGain& gain : worker.load.drafter_gains) {
+      Mean& mean = means[{gain.drafter, gain.greedy}];
+      mean.sum += gain.tokens;
+      ++mean.count;
+    }
+  }
+  for (auto& [peer, worker] : workers_) {
+    if (worker.hello.role != Role::drafter) continue;
+    worker.greedy_gain = means[{worker.hello.incarnation, true}].value();
+    worker.coupled_gain = means[{worker.hello.incarnation, false}].value();
+  }
 }
 
 std::vector<Peer> Workers::find_stuck(Time now) {
@@ -141,6 +167,8 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
                      .sequences = worker.load.sequences,
                      .assigned = static_cast<uint32_t>(worker.assigned),
                      .busy = worker.load.busy,
+                     .greedy_gain = worker.greedy_gain,
+                     .coupled_gain = worker.coupled_gain,
                      .silent = worker.silent,
                      .stuck = worker.stuck,
                      .leaving = worker.leaving,

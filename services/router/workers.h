@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ namespace slipstream {
 
 inline constexpr size_t kWorkersMax = 256;
 inline constexpr size_t kMethodsRememberedMax = 256;
+inline constexpr double kDrafterGainUnknown = 1;  // tokens; expected of a drafter that no verifier knows well
 
 // Two verifiers with equal backends compute equal bits, so that one can go on where the other
 // stopped.
@@ -34,6 +36,9 @@ struct KnownWorker {
   Hello hello;
   WorkerHeartbeat load;  // the newest heartbeat
   Time heard{};
+  // A drafter's: tokens that an ask for a tree wins, less what its rows cost, as verifiers report;
+  // nullopt: none of them knows it well.
+  std::optional<double> greedy_gain, coupled_gain;
   int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as their first drafter
   int32_t others = 0;    // sequences of other routers, at the newest heartbeat
   int32_t queued = 0;    // sequences of all routers that wait there without cache, at the newest heartbeat
@@ -43,6 +48,7 @@ struct KnownWorker {
   bool leaving = false;
   std::string why_leaving;
   bool takes_work() const { return !silent && !stuck && !leaving; }
+  double gain(Rule rule) const { return (rule == Rule::greedy ? greedy_gain : coupled_gain).value_or(kDrafterGainUnknown); }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 
   // A verifier's sequences. The count of this router is of now, that of others of the newest
@@ -83,6 +89,7 @@ class Workers {
   std::shared_ptr<const std::vector<WorkerFacts>> facts() const;
 
  private:
+  void average_gains();
   Result<void> check(Peer peer, const Hello& hello) const;
   Result<void> check_verifier(Peer peer, const Hello& hello) const;
 

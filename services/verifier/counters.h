@@ -1,6 +1,7 @@
 // The facts of one verifier's life, as a plain struct that the driver publishes (metrics/names.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,20 +9,40 @@
 #include "common/base/histogram.h"
 #include "common/drafting/method.h"
 #include "common/engine/cost_model.h"
+#include "common/speculation/calibration.h"
 #include "common/speculation/reliability.h"
 #include "common/worker/worker.h"
 #include "services/verifier/fates.h"
 
 namespace slipstream {
 
-inline constexpr size_t kDraftMethodsMax = 8;  // counted by name; the nodes of any further one are those of "other"
+inline constexpr size_t kDraftKindsMax = 8;  // counted by name; any further one is of the kind "other"
 
-// The verified nodes of one draft method.
-struct MethodReliability {
+// Two drafters of a kind guess the same.
+struct DraftKind {
   std::string method;
-  Reliability reliability;
-  double tree_gain = 0;  // gauge: tokens that an ask for a tree won lately, less its rows; mean of its drafters
-  bool operator==(const MethodReliability&) const = default;
+  std::string model;  // empty: the method has none
+  bool operator==(const DraftKind&) const = default;
+};
+
+// What a round did about one of its sequence's drafters, or about the resident method.
+enum class RoundAsk : uint8_t {
+  asked,         // for a tree
+  fails,         // nothing: its trees came late, cost more than they won, or brought nothing too often
+  stays_empty,   // nothing: its trees were empty
+  nothing_pays,  // nothing: no survival that it says has a chance that pays for a row
+  early          // nothing: under a rule of the ratio family it is asked once the prompt is computed
+};
+inline constexpr size_t kRoundAsks = 5;
+
+struct DraftKindCounters {
+  DraftKind kind;
+  Reliability reliability;                                             // of its verified nodes
+  std::array<Reliability::Bin, kCalibrationDepths.size()> by_depth{};  // the same nodes, by kCalibrationDepths
+  std::array<uint64_t, kRoundAsks> rounds{};                           // by RoundAsk
+  double greedy_gain = 0, coupled_gain = 0;  // gauges: tokens that an ask won lately, less its rows; mean of its drafters
+  uint64_t drafters = 0;                     // gauge: attached
+  bool operator==(const DraftKindCounters&) const = default;
 };
 
 struct VerifierCounters {
@@ -38,13 +59,13 @@ struct VerifierCounters {
   MethodWork resident;             // of the resident method
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
-  uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0, backed_off_rounds = 0;
-  uint64_t parked = 0, parked_used = 0;    // trees that came ahead of their base; those whose base a commit reached
-  uint64_t sampled_given_up = 0;           // rounds of the ratio family that were asked for a tree and went on without
-  uint64_t unwaited_steps = 0;             // began without a tree that was due, since waiting for it could not be paid for
-  double waited_seconds = 0;               // steps stood ready and waited for drafts
-  std::vector<MethodReliability> methods;  // at most kDraftMethodsMax + 1
-  double node_price = 0;                   // gauge: tokens that a node must gain to pay for itself, as of the last step
+  uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0;  // deadlines: of leads
+  uint64_t parked = 0, parked_used = 0;        // trees that came ahead of their base; those whose base a commit reached
+  uint64_t sampled_given_up = 0;               // rounds of the ratio family that were asked for a tree and went on without
+  uint64_t unwaited_steps = 0;                 // began without a tree that was due, since waiting for it could not be paid for
+  double waited_seconds = 0;                   // steps stood ready and waited for drafts
+  std::vector<DraftKindCounters> draft_kinds;  // at most kDraftKindsMax + 1
+  double node_price = 0;                       // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0, links_refused = 0;

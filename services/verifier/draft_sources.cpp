@@ -1,6 +1,7 @@
 // A round's draft is merged from the trees of its sources: the resident method and the sequence's
-// drafter. Each source has its calibration, and learns from what became of its nodes.
+// drafters. Each source has its calibration, and learns from what became of its nodes.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/speculation/merged_tree.h"
@@ -19,43 +20,51 @@ std::vector<float> chances(const Calibration& calibration, const TokenTree& tree
   return chances;
 }
 
-Reliability& reliability_of(std::vector<MethodReliability>& methods, const std::string& name) {
-  for (MethodReliability& method : methods) {
-    if (method.method == name) return method.reliability;
-  }
-  if (methods.size() < kDraftMethodsMax) return methods.emplace_back(name).reliability;
-  if (methods.size() == kDraftMethodsMax) methods.emplace_back("other");
-  return methods.back().reliability;
-}
-
 }  // namespace
 
-// Null: the sequence's drafter has gone.
-Calibration* Rounds::calibration_of(const VerifierSequence& sequence, bool resident) const {
+DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
+  std::vector<DraftKindCounters>& kinds = counters_.draft_kinds;
+  const auto at = std::ranges::find(kinds, kind, &DraftKindCounters::kind);
+  if (at != kinds.end()) return *at;
+  if (kinds.size() < kDraftKindsMax) return kinds.emplace_back(kind);
+  if (kinds.size() == kDraftKindsMax) kinds.push_back({.kind = {.method = "other", .model = ""}});
+  return kinds.back();
+}
+
+// drafter: id 0 is the resident method. Null: the drafter has gone.
+Calibration* Rounds::calibration_of(const VerifierSequence& sequence, Peer drafter) const {
   const Rule rule = sequence.spec.acceptance.rule;
-  if (resident) return &resident_.calibrations().of(rule);
-  DrafterLink* link = links_.find(sequence.drafting.drafter);
+  if (drafter == Peer{}) return &resident_.calibrations().of(rule);
+  DrafterLink* link = links_.find(drafter);
   return link == nullptr ? nullptr : &link->calibrations.of(rule);
 }
 
 // Where no survival has the chance that pays, nothing is drafted but probes.
 void Rounds::draft_here(VerifierSequence& sequence) {
   SequenceDrafting& drafting = sequence.drafting;
-  const float least = calibration_of(sequence, true)->survival_of(drafting.price);
-  if (least > 1 && !drafting.probes(true)) return;
+  const float least = calibration_of(sequence, Peer{})->survival_of(drafting.price);
+  const bool probes = resident_.due_for_probe(sequence.spec.acceptance.rule);
+  const bool pays = least <= 1 || probes;
+  const RoundAsk what = pays ? RoundAsk::asked : RoundAsk::nothing_pays;
+  ++counters_of(resident_.kind()).rounds.at(static_cast<size_t>(what));
+  if (!pays) return;
   const Tuning& tuning = drafting.tuning;
   const StopRule rule{.nodes_max = std::min<int>(tuning.nodes_max, kTreeNodesMax),
                       .depth_max = std::clamp(depth_left(sequence), 0, int{tuning.depth_max}),
-                      .threshold = drafting.probes(true) ? 1.0F : std::min(tuning.threshold, 1.0F - least)};
+                      .threshold = probes ? 1.0F : std::min(tuning.threshold, 1.0F - least)};
   TokenTree tree = resident_.draft(sequence, rule);
+  if (probes && !tree.empty()) {
+    drafting.draft.resident_probes = true;
+    resident_.verified(sequence.spec.acceptance.rule);  // it will be: no other sequence need probe
+  }
   sequence.fates.arrive(static_cast<size_t>(tree.size()));
-  merge_in(sequence, {.resident = true, .tree = std::move(tree)});
+  merge_in(sequence, {.tree = std::move(tree)});
 }
 
 // The nodes of `source` are held already.
 void Rounds::merge_in(VerifierSequence& sequence, DraftSource source) {
   DraftRound& draft = sequence.drafting.draft;
-  const Calibration* calibration = calibration_of(sequence, source.resident);
+  const Calibration* calibration = calibration_of(sequence, source.drafter);
   const std::vector<float> gains = chances(calibration == nullptr ? Calibration() : *calibration, source.tree);
   MergedTree merged = merge(draft.tree.tokens(), source.tree.with_survivals(gains));
   sequence.fates.settle(static_cast<size_t>(merged.shared), Fate::merged);
@@ -69,7 +78,7 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
   const DraftRound& draft = sequence.drafting.draft;
   std::vector<int32_t> nodes;
   for (const DraftSource& source : draft.sources) {
-    if (!sequence.drafting.probes(source.resident) || source.tree.empty()) continue;
+    if (!sequence.drafting.probes(source) || source.tree.empty()) continue;
     const TreeNode& best = *std::ranges::max_element(
         source.tree.nodes(), {}, [](const TreeNode& node) { return node.parent == kRoot ? node.survival : -1; });
     if (const int node = draft.tree.tokens().child(kRoot, best.token); node >= 0) nodes.push_back(node);
@@ -77,36 +86,43 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
   return nodes;
 }
 
-// What became of each node is counted, and changes what the survivals of its sources mean. Returns
-// what the sequence's drafter alone had guessed.
-Rounds::Own Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
-  const std::vector<DraftSource>& sources = sequence.drafting.draft.sources;
-  std::vector<int> guessed_by(static_cast<size_t>(verified.size()), 0);
-  std::vector<std::vector<int32_t>> at;  // [sources] of each node of the source, in `verified`
-  for (const DraftSource& source : sources) {
-    for (const int32_t node : at.emplace_back(places(source.tree, verified))) {
-      if (node >= 0) ++guessed_by[static_cast<size_t>(node)];
-    }
-  }
-  const DrafterLink* link = links_.find(sequence.drafting.drafter);
-  Own own;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const auto& [resident, tree] = sources[i];
-    if (!resident && link == nullptr) continue;
-    Calibration& calibration = *calibration_of(sequence, resident);
-    Reliability& reliability = reliability_of(counters_.methods, resident ? resident_.name() : link->method);
-    const std::vector<float> predicted = chances(calibration, tree);
-    for (int32_t node = 0; node < tree.size(); ++node) {
-      const int32_t there = at[i][static_cast<size_t>(node)];
+// What became of each node is counted, and changes what the survivals of its sources mean. A node
+// is credited to the first source that guessed it. Returns what is credited to each drafter,
+// [drafters].
+std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
+  SequenceDrafting& drafting = sequence.drafting;
+  // The place of a source in the order of credit: 0 the resident method, then the drafters, the
+  // lead first; past them all, a drafter that the sequence has left since.
+  const auto place_of = [&](const DraftSource& source) {
+    const auto at = std::ranges::find(drafting.drafters, source.drafter, &SequenceDrafter::peer);
+    return source.resident() ? size_t{0} : 1 + static_cast<size_t>(at - drafting.drafters.begin());
+  };
+  std::ranges::sort(drafting.draft.sources, {}, place_of);
+  std::vector<Own> own(drafting.drafters.size());
+  std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.size()));  // [nodes] the first place
+  for (const DraftSource& source : drafting.draft.sources) {
+    const size_t place = place_of(source);
+    Calibration* calibration = calibration_of(sequence, source.drafter);
+    if (place > own.size() || calibration == nullptr) continue;
+    DraftKindCounters& counters = counters_of(source.resident() ? resident_.kind() : links_.find(source.drafter)->kind);
+    const std::vector<float> predicted = chances(*calibration, source.tree);
+    const std::vector<int32_t> at = places(source.tree, verified);
+    for (int32_t node = 0; node < source.tree.size(); ++node) {
+      const int32_t there = at[static_cast<size_t>(node)];
       if (there < 0) continue;  // it was cut
       const bool accepted = std::ranges::find(path, there) != path.end();
-      reliability.verified(predicted[static_cast<size_t>(node)], accepted);
-      calibration.verified(tree.nodes()[static_cast<size_t>(node)].survival, tree.depth(node), accepted);
-      if (resident) {
-        sequence.drafting.resident_unverified = 0;
-      } else if (guessed_by[static_cast<size_t>(there)] == 1) {
-        ++own.verified;
-        own.accepted += accepted ? 1 : 0;
+      const float chance = predicted[static_cast<size_t>(node)];
+      const int depth = source.tree.depth(node);
+      counters.reliability.verified(chance, accepted);
+      counters.by_depth.at(calibration_range(depth)).add(chance, accepted);
+      calibration->verified(source.tree.nodes()[static_cast<size_t>(node)].survival, depth, accepted);
+      std::optional<size_t>& first = guessed_by[static_cast<size_t>(there)];
+      if (!first) first = place;
+      if (source.resident()) {
+        resident_.verified(sequence.spec.acceptance.rule);
+      } else if (*first == place) {
+        ++own[place - 1].verified;
+        own[place - 1].accepted += accepted ? 1 : 0;
       }
     }
   }
@@ -115,12 +131,13 @@ Rounds::Own Rounds::learn(VerifierSequence& sequence, const TokenTree& verified,
 
 // Where no survival has that chance, no node pays, and the back-off asks for probes only.
 void Rounds::set_price(VerifierSequence& sequence, float price) const {
-  SequenceDrafting& drafting = sequence.drafting;
-  const Calibration* calibration = calibration_of(sequence, false);
-  const float least = calibration == nullptr ? 0 : calibration->survival_of(price);
-  drafting.price = price;
-  drafting.backoff.set_row_budget(least > 1 ? 0 : kTreeNodesMax);
-  drafting.threshold = drafting.backoff.probes() || least > 1 ? 1.0F : 1.0F - least;
+  sequence.drafting.price = price;
+  for (SequenceDrafter& drafter : sequence.drafting.drafters) {
+    const Calibration* calibration = calibration_of(sequence, drafter.peer);
+    const float least = calibration == nullptr ? 0 : calibration->survival_of(price);
+    drafter.backoff.set_row_budget(least > 1 ? 0 : kTreeNodesMax);
+    drafter.threshold = drafter.backoff.probes() || least > 1 ? 1.0F : 1.0F - least;
+  }
 }
 
 }  // namespace slipstream

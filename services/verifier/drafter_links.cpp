@@ -13,7 +13,7 @@ constexpr int kAnswerWeight = 4;  // the newest answer is one part in this many 
 }  // namespace
 
 bool names(const VerifierSequence& sequence, const std::string& endpoint) {
-  return std::ranges::find(sequence.drafting.drafters, endpoint, &DrafterRef::endpoint) != sequence.drafting.drafters.end();
+  return std::ranges::find(sequence.drafting.order, endpoint, &DrafterRef::endpoint) != sequence.drafting.order.end();
 }
 
 DrafterLink* DrafterLinks::find(Peer peer) {
@@ -29,22 +29,19 @@ DrafterLink* DrafterLinks::find(const DrafterRef& ref) {
 }
 
 void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequences& sequences, Time now, Effects& effects) {
-  const auto named = [&](const DrafterLink& link) {
-    return names(sequence, link.endpoint) ||
-           std::ranges::any_of(sequences, [&](const auto& other) { return names(*other, link.endpoint); });
-  };
   for (DrafterLink& link : links_) {
-    if (named(link)) link.named_at = now;
+    const auto is_named = [&](const auto& other) { return names(*other, link.endpoint); };
+    if (names(sequence, link.endpoint) || std::ranges::any_of(sequences, is_named)) link.named_at = now;
   }
   std::erase_if(links_, [&](const DrafterLink& link) {
     if (link.quarantined) return now - link.cut_at >= kQuarantine;
-    if (link.attached || named(link)) return false;
+    if (link.attached || link.named_at == now) return false;
     effects.push_back(Disconnect{link.peer});
     return true;
   });
-  for (const DrafterRef& ref : sequence.drafting.drafters) {
+  for (const DrafterRef& ref : sequence.drafting.order) {
     if (find(ref) != nullptr) continue;
-    if (links_.size() >= static_cast<size_t>(kDrafterLinksMax) && !close_idle(named, effects)) {
+    if (links_.size() >= static_cast<size_t>(kDrafterLinksMax) && !close_idle(now, effects)) {
       ++counters_.links_refused;
       continue;
     }
@@ -54,11 +51,9 @@ void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequence
 }
 
 // Closes the link that no sequence has named for the longest time.
-template <class Named>
-bool DrafterLinks::close_idle(const Named& named, Effects& effects) {
-  const auto idle =
-      std::ranges::min_element(links_, {}, [&](const DrafterLink& link) { return named(link) ? Time::max() : link.named_at; });
-  if (idle == links_.end() || named(*idle)) return false;
+bool DrafterLinks::close_idle(Time now, Effects& effects) {
+  const auto idle = std::ranges::min_element(links_, {}, &DrafterLink::named_at);
+  if (idle == links_.end() || idle->named_at == now) return false;
   if (!idle->quarantined) effects.push_back(Disconnect{idle->peer});
   links_.erase(idle);
   return true;
@@ -129,13 +124,12 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
              !alike});
     return false;
   }
-  link->method = message.method;
+  link->kind = {.method = message.method, .model = message.model};
   effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
   if (std::exchange(link->incarnation, message.drafter) == message.drafter) return false;
   // What its former life was worth says nothing about this one.
   link->answers_in = {};
-  link->tried = 0;
-  link->tree_gain = kTreeGainFirst;
+  link->worth = link->added = {};
   link->calibrations = {};
   return true;
 }
@@ -158,17 +152,6 @@ void DrafterLinks::answered(Peer peer, Time took) {
   if (DrafterLink* link = find(peer)) {
     link->answers_in = link->answers_in == Time{} ? took : link->answers_in + (took - link->answers_in) / kAnswerWeight;
   }
-}
-
-double DrafterLinks::tree_gain(std::string_view method) const {
-  double sum = 0;
-  int links = 0;
-  for (const DrafterLink& link : links_) {
-    if (link.method != method || link.tried == 0) continue;
-    sum += link.tree_gain;
-    ++links;
-  }
-  return links == 0 ? 0 : sum / links;
 }
 
 }  // namespace slipstream

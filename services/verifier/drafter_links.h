@@ -4,12 +4,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/actor/backoff.h"
-#include "services/verifier/calibrations.h"
+#include "common/speculation/calibration.h"
+#include "services/verifier/by_rule.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/events.h"
 #include "services/verifier/sequence.h"
@@ -21,14 +22,10 @@ inline constexpr Time kQuarantine = std::chrono::minutes(10);            // sinc
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 
-// A drafter is tried for this many asks before it is compared with others.
-inline constexpr int kTrialAsks = 8;
-inline constexpr int kTriedMost = 64;  // asks over which its worth is averaged
-
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
-  std::string method;  // as of the last Attached
+  DraftKind kind;  // as of the last Attached
   bool up = false;
   bool asked = false;  // an Attach is unanswered
   Time ask_at{};       // if asked: when it is sent again
@@ -38,12 +35,13 @@ struct DrafterLink {
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
   int strikes = 0;
-  int tried = 0;                      // asks of all sequences, that said what it is worth; up to kTriedMost
-  double tree_gain = kTreeGainFirst;  // tokens that an ask for a tree of it won lately, less what its rows cost
-  Time cut_at{};                      // if quarantined
-  uint64_t on_trial = 0;              // number of the sequence that tries it, while it is new; 0: none does
-  Time named_at{};                    // when a sequence last named it
-  Calibrations calibrations;
+  ByRule<DrafterWorth> worth;  // of asks while it leads: of what the resident method had not guessed
+  ByRule<DrafterWorth> added;  // of asks beside a lead: of what neither of these had guessed
+  ByRule<Calibration> calibrations;
+  uint64_t on_trial = 0;          // number of the sequence that tries it as its lead, while its worth is unknown; 0: none does
+  std::optional<Time> chosen_at;  // when a sequence last left another lead for it
+  Time named_at{};                // when open() last saw that a sequence names it
+  Time cut_at{};                  // if quarantined
 };
 
 class DrafterLinks {
@@ -77,13 +75,11 @@ class DrafterLinks {
   void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
   std::optional<Time> next() const;       // when that is due
   size_t unanswered() const;              // links whose Attach is unanswered
-  // Tokens that an ask of a drafter of this method won lately, on average over its links.
-  double tree_gain(std::string_view method) const;
+  std::span<const DrafterLink> all() const { return links_; }
 
  private:
   void ask(DrafterLink& link, Time now, Effects& effects);
-  template <class Named>
-  bool close_idle(const Named& named, Effects& effects);
+  bool close_idle(Time now, Effects& effects);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;

@@ -37,7 +37,7 @@ class Gathering {
     // A guess evicts no sequence. For a sampled tree room is reserved for the largest that may
     // come, so that what was sampled in it does not decide whether it has room (adr/0008).
     const int32_t nodes =
-        sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.drafting.nodes_max() : slice.tree.size();
+        sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.drafting.draft.nodes_asked : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
       trim(sequence, slice.tree, 0);
       if (!cache_.reserve(context, before_tree, MayEvict::sequences)) {
@@ -73,7 +73,7 @@ class Gathering {
   // model's context (rounds.cpp does not ask for one that does).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
     if (sequence.context.root() + tree.depth() >= limits_.context_max) return 0;
-    return sequence.timing().keeps_budget ? sequence.drafting.nodes_max() : sequence.drafting.tuning.nodes_max;
+    return sequence.timing().keeps_budget ? sequence.drafting.draft.nodes_asked : sequence.drafting.tuning.nodes_max;
   }
 
   void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {

@@ -8,6 +8,7 @@
 #include "common/drafting/ngram.h"
 #include "common/service/service_main.h"
 #include "common/service/worker_service.h"
+#include "services/verifier/drafting_page.h"
 #include "services/verifier/drain.h"
 #include "services/verifier/load_target.h"
 #include "services/verifier/metrics_page.h"
@@ -17,8 +18,8 @@
 namespace slipstream {
 namespace {
 
-std::unique_ptr<Method> resident(const VerifierOptions& options) {
-  return options.resident == kNoMethod ? nullptr : std::make_unique<NgramMethod>(look_up_of(options.look_up));
+std::unique_ptr<Method> resident(const VerifierOptions& options, const std::shared_ptr<LookUpTexts>& texts) {
+  return options.resident == kNoMethod ? nullptr : std::make_unique<NgramMethod>(texts);
 }
 
 Result<void> run(const VerifierOptions& options, StopSignal& stop) {
@@ -29,12 +30,14 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                                                         .metrics = options.metrics,
                                                         .port_file = options.port_file}));
   TRY(LoadedTarget target, load_target(options));
+  TRY(const auto texts, LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary));
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
   const std::chrono::milliseconds grace(options.drain_ms);
   WorkerParts<Verifier, VerifyPlan, StepOutput> parts{
-      .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options)); },
+      .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options, texts)); },
       .work = [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target.model, plan, scratch); },
       .numerics_id = target.model.numerics_id(),
+      .tell_work = drafting_page,
       .add_start_metrics = [&](Exposition& page) { add_load_metrics(target.load, page); },
       .add_metrics = add_verifier_metrics,
       .tell_ready = [&](const WorkerPlace& at) { log_ready(config(at), options, target.model); },
@@ -42,7 +45,8 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
       .drained = [](const Verifier& verifier) { return verifier.counters().live == 0; },
       .drain_lines = {.told_to_stop = [&](const VerifierCounters& now) { return told_to_stop(now, grace); },
                       .stopped = stopped}};
-  return service.run(std::move(parts), stop);
+  TRY_VOID(service.run(std::move(parts), stop));
+  return texts->save();
 }
 
 }  // namespace

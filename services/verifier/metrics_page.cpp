@@ -18,17 +18,33 @@ static_assert(std::size(kFinalFates) == kFates - 1, "every fate but held has a r
 
 double d(uint64_t count) { return static_cast<double>(count); }
 
+constexpr const char* kRoundAskNames[] = {"yes", "fails", "stays_empty", "nothing_pays", "early"};
+static_assert(std::size(kRoundAskNames) == kRoundAsks, "[RoundAsk]");
+
 // A bin is named by its upper end: chance="0.1" is 0 to 0.1.
-void add_methods(const VerifierCounters& c, Exposition& page) {
-  for (const auto& [method, reliability, tree_gain] : c.methods) {
-    page.gauge(kVerifierMethodGain, tree_gain, {{"method", method}});
-    for (size_t bin = 0; bin < kReliabilityBins; ++bin) {
-      const auto& [nodes, accepted, expected] = reliability.bins()[bin];
-      const std::string chance = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);
-      page.counter(kVerifierMethodNodes, d(nodes), {{"method", method}, {"chance", chance}});
-      page.counter(kVerifierMethodExpected, expected, {{"method", method}, {"chance", chance}});
-      page.counter(kVerifierMethodAccepted, d(accepted), {{"method", method}, {"chance", chance}});
-    }
+void add_kind(const DraftKindCounters& counters, Exposition& page) {
+  const auto& [method, model] = counters.kind;
+  page.gauge(kVerifierDrafters, d(counters.drafters), {{"method", method}, {"model", model}});
+  page.gauge(kVerifierDraftGain, counters.greedy_gain, {{"method", method}, {"model", model}, {"rule", "greedy"}});
+  page.gauge(kVerifierDraftGain, counters.coupled_gain, {{"method", method}, {"model", model}, {"rule", "coupled"}});
+  for (size_t ask = 0; ask < kRoundAsks; ++ask) {
+    page.counter(kVerifierDraftAsks, d(counters.rounds[ask]),
+                 {{"method", method}, {"model", model}, {"asked", kRoundAskNames[ask]}});
+  }
+  for (size_t bin = 0; bin < kReliabilityBins; ++bin) {
+    const auto& [nodes, accepted, expected] = counters.reliability.bins()[bin];
+    const std::string chance = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);
+    page.counter(kVerifierKindNodes, d(nodes), {{"method", method}, {"model", model}, {"chance", chance}});
+    page.counter(kVerifierKindExpected, expected, {{"method", method}, {"model", model}, {"chance", chance}});
+    page.counter(kVerifierKindAccepted, d(accepted), {{"method", method}, {"model", model}, {"chance", chance}});
+  }
+  for (size_t range = 0; range < kCalibrationDepths.size(); ++range) {
+    const bool last = range + 1 == kCalibrationDepths.size();
+    const std::string depth = last ? "deeper" : std::to_string(kCalibrationDepths[range]);
+    const auto& [nodes, accepted, expected] = counters.by_depth[range];
+    page.counter(kVerifierDepthNodes, d(nodes), {{"method", method}, {"model", model}, {"depth", depth}});
+    page.counter(kVerifierDepthExpected, expected, {{"method", method}, {"model", model}, {"depth", depth}});
+    page.counter(kVerifierDepthAccepted, d(accepted), {{"method", method}, {"model", model}, {"depth", depth}});
   }
 }
 
@@ -37,14 +53,13 @@ void add_nodes(const VerifierCounters& c, Exposition& page) {
   for (const auto& [fate, name] : kFinalFates) page.counter(kVerifierNodes, d(c.fates.of(fate)), {{"fate", name}});
   page.gauge(kVerifierNodesHeld, d(c.fates.of(Fate::held)));
   page.histogram(kVerifierAcceptedNodes, c.accepted_length);
-  add_methods(c, page);
+  for (const DraftKindCounters& kind : c.draft_kinds) add_kind(kind, page);
   page.gauge(kVerifierNodePrice, c.node_price);
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
   page.counter(kVerifierMissedDeadlines, d(c.missed_deadlines));
   page.counter(kVerifierMetDeadlines, d(c.met_deadlines));
   page.counter(kVerifierSampledGivenUp, d(c.sampled_given_up));
-  page.counter(kVerifierBackedOffRounds, d(c.backed_off_rounds));
   page.counter(kVerifierParkedTrees, d(c.parked));
   page.counter(kVerifierParkedTreesUsed, d(c.parked_used));
 }

@@ -10,7 +10,9 @@ bool Resident::drafts_for(const VerifierSequence& sequence) const {
   return method_ != nullptr && !is_sampled(sequence.spec.acceptance.rule);
 }
 
-std::string Resident::name() const { return "resident-" + std::string(method_->name()); }
+DraftKind Resident::kind() const {
+  return {.method = "resident-" + std::string(method_->name()), .model = method_->draft_model().name};
+}
 
 // No two sequences of this verifier's life have the same number, so it serves as the key's peer.
 DraftKey Resident::follow(VerifierSequence& sequence) {

@@ -9,7 +9,9 @@
 #include <string>
 
 #include "common/drafting/method.h"
-#include "services/verifier/calibrations.h"
+#include "common/speculation/calibration.h"
+#include "services/verifier/by_rule.h"
+#include "services/verifier/counters.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -24,15 +26,21 @@ class Resident {
   // The sequence has ended: the method gets its last tokens, and frees it.
   void end(VerifierSequence& sequence);
 
-  std::string name() const;  // in metrics
+  // Steps of sequences that it drafts for, over all of them, so that short answers probe, too.
+  void stepped(Rule rule) { ++unverified_steps_.of(rule); }
+  void verified(Rule rule) { unverified_steps_.of(rule) = 0; }  // a node of it was verified
+  bool due_for_probe(Rule rule) const { return unverified_steps_.of(rule) >= kProbeGapSteps; }
+
+  DraftKind kind() const;  // in metrics
   MethodWork work() const { return method_ == nullptr ? MethodWork() : method_->work(); }
-  Calibrations& calibrations() { return calibrations_; }
+  ByRule<Calibration>& calibrations() { return calibrations_; }
 
  private:
   DraftKey follow(VerifierSequence& sequence);
 
   std::unique_ptr<Method> method_;
-  Calibrations calibrations_;
+  ByRule<Calibration> calibrations_;
+  ByRule<int> unverified_steps_;  // since a node of it was verified
 };
 
 }  // namespace slipstream

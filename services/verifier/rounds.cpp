@@ -8,16 +8,15 @@
 namespace slipstream {
 namespace {
 
-void set_held(VerifierSequence& sequence, int32_t tokens) {
-  SequenceDrafting& drafting = sequence.drafting;
-  drafting.drafter_holds = tokens;
-  drafting.drafter_prefix = {};
-  drafting.drafter_prefix.add(std::span(sequence.context.tokens()).first(static_cast<size_t>(tokens)));
+void set_held(const VerifierSequence& sequence, SequenceDrafter& drafter, int32_t tokens) {
+  drafter.holds = tokens;
+  drafter.prefix = {};
+  drafter.prefix.add(std::span(sequence.context.tokens()).first(static_cast<size_t>(tokens)));
 }
 
 }  // namespace
 
-Arrival classify(const Fence& fence, const VerifierSequence& sequence) {
+Arrival classify(const Fence& fence, const VerifierSequence& sequence, const TreeAsk& ask) {
   const SequenceDrafting& drafting = sequence.drafting;
   const int32_t length = sequence.context.size();
   if (!sequence.running()) return Arrival::late;
@@ -25,7 +24,7 @@ Arrival classify(const Fence& fence, const VerifierSequence& sequence) {
   if (fence.round < drafting.round) return Arrival::late;
   const bool fits =
       fence.round == drafting.round && fence.base_length == length && fence.prefix_hash == sequence.context.hash().value();
-  if (!fits || !drafting.draft.asked || drafting.draft.answered) return Arrival::stale;
+  if (!fits || !ask.asked || ask.answered) return Arrival::stale;
   return sequence.step.root_in_step ? Arrival::late : Arrival::fresh;
 }
 
@@ -34,36 +33,61 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
   ++drafting.round;
   drafting.draft = {};
   drafting.round_began = now;
-  const bool waits_alone = sequence.timing().waits_alone;
+  for (SequenceDrafter& drafter : drafting.drafters) drafter.ask = {};
   const bool worth = drafting.tuning.nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
-  const bool possible = worth && pick(sequence, effects) != nullptr;
-  // A tree that is waited for alone is asked for only once the step that uses it could be the next.
-  const bool timely = !waits_alone || sequence.decodes();
-  const bool wanted = possible && timely && drafting.backoff.wants_draft();
+  if (worth) pick(sequence, now, effects);
   if (worth && resident_.drafts_for(sequence)) draft_here(sequence);
-  unpark(sequence, wanted);
-  if (drafting.draft.answered) return;
-  if (!wanted) {
-    counters_.backed_off_rounds += possible && timely ? 1 : 0;
-    return;
+  for (SequenceDrafter& drafter : drafting.drafters) {
+    const DrafterLink* link = links_.find(drafter.peer);
+    const bool possible = worth && link != nullptr && link->attached;
+    const RoundAsk what = why_not_asked(sequence, drafter);
+    if (possible) ++counters_of(link->kind).rounds.at(static_cast<size_t>(what));
+    const bool wanted = possible && what == RoundAsk::asked;
+    unpark(sequence, drafter, wanted);
+    if (wanted && !drafter.ask.answered) ask(sequence, drafter, now, effects);
   }
-  drafting.draft.asked = true;
-  drafting.draft.nodes_asked = drafting.nodes_max();
-  drafting.draft.prefills = sequence.context.size() - drafting.drafter_holds >= kPrefillTokens;
+}
+
+// RoundAsk::asked: the drafter is asked for a tree, if it is there.
+RoundAsk Rounds::why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
+  // A tree that is waited for alone is asked for only once the step that uses it could be the next.
+  if (sequence.timing().waits_alone && !sequence.decodes()) return RoundAsk::early;
+  switch (drafter.backoff.rest()) {
+    case DraftRest::none:
+      return RoundAsk::asked;
+    case DraftRest::failures:
+      return RoundAsk::fails;
+    case DraftRest::empty_trees:
+      return RoundAsk::stays_empty;
+    case DraftRest::nothing_pays:
+      return RoundAsk::nothing_pays;
+  }
+  return RoundAsk::asked;
+}
+
+void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects) {
+  SequenceDrafting& drafting = sequence.drafting;
+  TreeAsk& ask = drafter.ask;
+  ask.asked = true;
+  ask.nodes = drafting.nodes_max(drafter);
+  if (&drafter == drafting.lead()) drafting.draft.nodes_asked = ask.nodes;
+  ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafting.tuning.deadline_us);
-  const Time wait = waits_alone ? config_.sampled_wait : drafting.draft.prefills ? std::min(patience, kPrefillWait) : patience;
-  drafting.draft.deadline = now + wait;
-  drafting.asked_round = drafting.draft.prefills ? 0 : drafting.round;
-  drafting.asked_at = now;
-  advance(sequence, effects);
+  const Time wait = sequence.timing().waits_alone ? config_.sampled_wait
+                    : ask.prefills                ? std::min(patience, kPrefillWait)
+                                                  : patience;
+  ask.deadline = now + wait;
+  drafter.asked_round = ask.prefills ? 0 : drafting.round;
+  drafter.asked_at = now;
+  advance(sequence, drafter, effects);
 }
 
 // Sends what the drafter does not hold yet, in chunks. The last chunk asks for the tree.
-void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
-  SequenceDrafting& drafting = sequence.drafting;
+void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects) {
+  const SequenceDrafting& drafting = sequence.drafting;
   const std::span all(sequence.context.tokens());
-  auto held = static_cast<size_t>(drafting.drafter_holds);
-  PrefixHash& hash = drafting.drafter_prefix;
+  auto held = static_cast<size_t>(drafter.holds);
+  PrefixHash& hash = drafter.prefix;
   do {
     const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
     Advance message{.fence = {.sequence = sequence.identity.id,
@@ -75,15 +99,15 @@ void Rounds::advance(VerifierSequence& sequence, Effects& effects) {
                     .draft = held + chunk.size() == all.size(),
                     .tuning = drafting.tuning,
                     .info = std::nullopt};
-    message.tuning.threshold = std::min(message.tuning.threshold, drafting.threshold);
-    message.tuning.nodes_max = static_cast<uint16_t>(drafting.draft.nodes_asked);
+    message.tuning.threshold = std::min(message.tuning.threshold, drafter.threshold);
+    message.tuning.nodes_max = static_cast<uint16_t>(drafter.ask.nodes);
     message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = drafter_part(sequence.spec);
-    effects.push_back(To<Advance>{drafting.drafter, std::move(message)});
+    effects.push_back(To<Advance>{drafter.peer, std::move(message)});
     hash.add(chunk);
     held += chunk.size();
   } while (held < all.size());
-  drafting.drafter_holds = static_cast<int32_t>(held);
+  drafter.holds = static_cast<int32_t>(held);
 }
 
 // A tree is no deeper than what can still be emitted, or than the model's context.
@@ -91,45 +115,55 @@ int Rounds::depth_left(const VerifierSequence& sequence) const {
   return std::min(sequence.spec.output_max - sequence.context.output() - 1, config_.context_max - 1 - sequence.context.root());
 }
 
-void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
+void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
-  const DraftRound& draft = drafting.draft;
-  const bool late = draft.asked && (!draft.answered || draft.late);
-  const bool given_up = sequence.timing().waits_alone && draft.asked && !draft.answered;
-  counters_.sampled_given_up += given_up ? 1 : 0;
-  if (resident_.drafts_for(sequence)) ++drafting.resident_unverified;
-  const Own own = is_sampled(sequence.spec.acceptance.rule)
-                      ? Own{.verified = verified.size(), .accepted = static_cast<int>(path.size())}
-                      : learn(sequence, verified, path);
-  if (!draft.asked || (late && draft.prefills)) return drafting.backoff.plain_step();
-  ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
-  const bool failed = drafting.backoff.drafted_step(own.verified, own.accepted, late || draft.busy, drafting.price);
-  if (!late) drafting.tree_gain += (own.accepted - drafting.tree_gain) * kTreeGainWeight;
-  // Before its first tree a drafter may still prefill: that says nothing about its worth.
-  if (DrafterLink* link = links_.find(drafting.drafter); link != nullptr && drafting.heard) {
-    const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
-    link->tried = std::min(link->tried + 1, kTriedMost);
-    link->tree_gain += (won - link->tree_gain) / link->tried;
+  const bool sampled = is_sampled(sequence.spec.acceptance.rule);
+  if (resident_.drafts_for(sequence)) resident_.stepped(sequence.spec.acceptance.rule);
+  std::vector<Own> own(drafting.drafters.size());
+  if (!sampled) {
+    own = learn(sequence, verified, path);
+  } else if (SequenceDrafter* lead = drafting.lead()) {
+    own.front() = {.verified = verified.size(), .accepted = static_cast<int>(path.size())};
+    counters_.sampled_given_up += lead->ask.asked && !lead->ask.answered ? 1 : 0;
   }
+  for (size_t i = 0; i < own.size(); ++i) end_ask(sequence, drafting.drafters[i], own[i], now);
+  if (drafting.useless >= drafting.patience) pass_on(sequence, now);
+}
+
+void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now) {
+  SequenceDrafting& drafting = sequence.drafting;
+  const TreeAsk& ask = drafter.ask;
+  const bool leads = &drafter == drafting.lead();
+  const bool late = ask.asked && (!ask.answered || (leads && ask.late));
+  if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
+  const bool failed = drafter.backoff.drafted_step(own.verified, own.accepted, late || ask.busy, drafting.price);
+  if (!late) drafter.tree_gain += (own.accepted - drafter.tree_gain) * kTreeGainWeight;
+  // Before its first tree a drafter may still prefill: that says nothing about its worth.
+  if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard) {
+    const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
+    (leads ? link->worth : link->added).of(sequence.spec.acceptance.rule).asked(won, now);
+  }
+  if (!leads) return;
+  ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   if (own.accepted > 0) drafting.patience = kPatienceFirst;
   // In time and wrong is as bad as late; in time and empty is neither good nor bad.
   if (failed) {
-    drafting.useless += draft.busy ? 2 : 1;
+    drafting.useless += ask.busy ? 2 : 1;
   } else if (own.accepted > 0 || own.verified == 0) {
     drafting.useless = 0;
   }
-  if (drafting.useless >= drafting.patience) pass_on(sequence);
 }
 
 bool Rounds::waits(const VerifierSequence& sequence, Time now) const {
-  const DraftRound& draft = sequence.drafting.draft;
-  if (!draft.asked || draft.answered || now >= draft.deadline) return false;
-  const DrafterLink* link = links_.find(sequence.drafting.drafter);
+  const SequenceDrafter* lead = sequence.drafting.lead();
+  if (lead == nullptr || !lead->ask.asked || lead->ask.answered || now >= lead->ask.deadline) return false;
+  const DrafterLink* link = links_.find(lead->peer);
   return !sequence.timing().waits_alone || (link != nullptr && link->attached);
 }
 
 Time Rounds::expected_in(const VerifierSequence& sequence, Time now) const {
-  const DrafterLink* link = links_.find(sequence.drafting.drafter);
+  const SequenceDrafter* lead = sequence.drafting.lead();
+  const DrafterLink* link = lead == nullptr ? nullptr : links_.find(lead->peer);
   return link == nullptr ? Time{} : std::max(link->answers_in - (now - sequence.drafting.round_began), Time{});
 }
 
@@ -137,156 +171,79 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   Tree& message = event.message;
   const size_t nodes = message.nodes.size();
   DrafterLink* link = links_.find(event.peer);
-  if (sequence == nullptr || link == nullptr || !link->attached || sequence->drafting.drafter != event.peer) {
+  SequenceDrafter* drafter = sequence == nullptr ? nullptr : sequence->drafting.find(event.peer);
+  if (drafter == nullptr || link == nullptr || !link->attached) {
     counters_.fates.arrive(nodes);
     counters_.fates.settle(nodes, Fate::stale);
     return;
   }
   if (message.no_nodes == NoNodes::leaving) link->attached = false;
-  SequenceDrafting& drafting = sequence->drafting;
-  drafting.heard = true;
-  if (drafting.asked_round != 0 && message.fence.round == drafting.asked_round) {
-    links_.answered(event.peer, now - drafting.asked_at);
+  const SequenceDrafting& drafting = sequence->drafting;
+  TreeAsk& ask = drafter->ask;
+  drafter->heard = true;
+  if (drafter->asked_round != 0 && message.fence.round == drafter->asked_round) {
+    links_.answered(event.peer, now - drafter->asked_at);
   }
   sequence->fates.arrive(nodes);
-  const Arrival arrival = classify(message.fence, *sequence);
+  const Arrival arrival = classify(message.fence, *sequence, ask);
   if (arrival == Arrival::late) return sequence->fates.settle(nodes, Fate::late);
   if (arrival == Arrival::stale) return sequence->fates.settle(nodes, Fate::stale);
   if (arrival == Arrival::fresh) {
-    drafting.draft.busy = message.no_nodes == NoNodes::busy;
-    drafting.draft.late = !drafting.draft.prefills && now > drafting.round_began + Time(drafting.tuning.deadline_us);
+    ask.busy = message.no_nodes == NoNodes::busy;
+    ask.late = !ask.prefills && now > drafting.round_began + Time(drafting.tuning.deadline_us);
   }
   Result<DraftTree> tree = tree_of(message, sequence->spec.acceptance, config_.fingerprint.vocabulary);
   if (!tree) {
-    if (sequence->timing().waits_alone) drafting.draft.answered = true;  // the round goes on plainly
+    if (sequence->timing().waits_alone) ask.answered = true;  // the round goes on plainly
     sequence->fates.settle(nodes, Fate::invalid);
     return links_.strike(event.peer, now, effects);
   }
-  if (arrival == Arrival::ahead) return park(*sequence, std::move(message));
-  drafting.draft.answered = true;
+  if (arrival == Arrival::ahead) return park(*sequence, *drafter, std::move(message));
+  ask.answered = true;
   if (sequence->timing().keeps_budget) {
-    drafting.draft.tree = *std::move(tree);
+    sequence->drafting.draft.tree = *std::move(tree);
     return;
   }
-  tree->trim(drafting.draft.nodes_asked);
+  tree->trim(ask.nodes);
   sequence->fates.settle(nodes - static_cast<size_t>(tree->size()), Fate::trimmed);
-  merge_in(*sequence, {.tree = tree->tokens()});
+  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens()});
 }
 
-void Rounds::park(VerifierSequence& sequence, Tree message) {
-  std::optional<Tree>& parked = sequence.drafting.parked;
-  if (parked) sequence.fates.settle(parked->nodes.size(), Fate::stale);
+void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree message) {
+  if (drafter.parked) sequence.fates.settle(drafter.parked->nodes.size(), Fate::stale);
   ++counters_.parked;
-  parked = std::move(message);
+  drafter.parked = std::move(message);
 }
 
 // A tree that was ahead becomes this round's if the commit reached exactly its base and a draft is
 // wanted. A tree whose base the sequence has passed is stale.
-void Rounds::unpark(VerifierSequence& sequence, bool wanted) {
-  SequenceDrafting& drafting = sequence.drafting;
-  if (!drafting.parked || drafting.parked->fence.base_length > sequence.context.size()) return;
-  const Tree parked = *std::exchange(drafting.parked, std::nullopt);
+void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted) {
+  if (!drafter.parked || drafter.parked->fence.base_length > sequence.context.size()) return;
+  const Tree parked = *std::exchange(drafter.parked, std::nullopt);
   const bool reached =
       parked.fence.base_length == sequence.context.size() && parked.fence.prefix_hash == sequence.context.hash().value();
   if (!wanted || !reached) return sequence.fates.settle(parked.nodes.size(), Fate::stale);
   ++counters_.parked_used;
-  drafting.draft.asked = drafting.draft.answered = true;
-  merge_in(sequence, {.tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary)});  // it was checked when it came
+  drafter.ask.asked = drafter.ask.answered = true;
+  TokenTree tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // it was checked when it came
+  merge_in(sequence, {.drafter = drafter.peer, .tree = std::move(tree)});
 }
 
 void Rounds::resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects) {
-  if (sequence == nullptr || sequence->drafting.drafter != peer || !sequence->running() || !sequence->drafting.draft.asked ||
-      message.round != sequence->drafting.round || std::exchange(sequence->drafting.draft.resynced, true)) {
+  SequenceDrafter* drafter = sequence == nullptr || !sequence->running() ? nullptr : sequence->drafting.find(peer);
+  if (drafter == nullptr || !drafter->ask.asked || message.round != sequence->drafting.round ||
+      std::exchange(drafter->ask.resynced, true)) {
     ++counters_.fenced;
     return;
   }
   ++counters_.resyncs;
   const bool plausible = message.held > 0 && message.held < sequence->context.size();
-  set_held(*sequence, plausible ? message.held : 0);
-  advance(*sequence, effects);
+  set_held(*sequence, *drafter, plausible ? message.held : 0);
+  advance(*sequence, *drafter, effects);
 }
 
-void Rounds::reassign(VerifierSequence& sequence, Effects& effects) {
-  SequenceDrafting& drafting = sequence.drafting;
-  drafting.drafter_stays = false;
-  const DrafterLink* link = links_.find(drafting.drafter);
-  if (link != nullptr && names(sequence, link->endpoint)) return;
-  leave(sequence, effects);
-  drafting.draft.answered = true;  // whom this round asked is not listened to any more
-}
-
-void Rounds::forget_drafter_state(VerifierSequence& sequence) { set_held(sequence, 0); }
-
-namespace {
-
-// Whether a sequence that `now` drafts for should go to `other`: it was not tried yet, and no other
-// sequence tries it, or it is better.
-bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const VerifierSequence& sequence) {
-  if (now.tried < kTrialAsks) return false;
-  if (other.tried < kTrialAsks) return other.on_trial == 0 || other.on_trial == sequence.identity.number;
-  return other.tree_gain > now.tree_gain + kBetterTokens + kBetterShare * std::max(now.tree_gain, 0.0);
-}
-
-}  // namespace
-
-// The first of its drafters that is there, or one that proved better in all sequences. It stays
-// until it goes, another is better, or the router or pass_on() says otherwise.
-DrafterLink* Rounds::pick(VerifierSequence& sequence, Effects& effects) {
-  SequenceDrafting& drafting = sequence.drafting;
-  DrafterLink* now = links_.find(drafting.drafter);
-  DrafterLink* best = now != nullptr && now->attached && drafting.drafter_stays ? now : nullptr;
-  for (const DrafterRef& ref : drafting.drafters) {
-    DrafterLink* link = links_.find(ref);
-    if (link == nullptr || !link->attached || link == best) continue;
-    const bool passed_on = link->peer == drafting.passed_on && drafting.round < drafting.passed_on_until;
-    if (best == nullptr || (!passed_on && worth_leaving(*best, *link, sequence))) best = link;
-  }
-  if (best == nullptr) return nullptr;
-  drafting.drafter_stays = true;
-  if (best == now) return now;
-  leave(sequence, effects);
-  drafting.drafter = best->peer;
-  drafting.heard = false;
-  if (best->tried < kTrialAsks && best->on_trial == 0) best->on_trial = sequence.identity.number;
-  drafting.rate = {};
-  drafting.tree_gain = std::max(best->tree_gain, kTreeGainLeast);
-  const bool adds_nothing = resident_.drafts_for(sequence) && best->tried >= kTrialAsks && best->tree_gain < kTreeGainLeast;
-  drafting.backoff = adds_nothing ? DraftBackoff::rare() : DraftBackoff();  // the last drafter's says nothing about this one
-  drafting.useless = 0;
-  set_held(sequence, 0);
-  return best;
-}
-
-// Tells the sequence's drafter, if it has one, that it may forget the sequence.
-void Rounds::leave(VerifierSequence& sequence, Effects& effects) {
-  SequenceDrafting& drafting = sequence.drafting;
-  if (DrafterLink* link = links_.find(drafting.drafter)) {
-    if (link->attached) effects.push_back(To<Release>{link->peer, {sequence.identity.id, sequence.identity.epoch}});
-    if (link->on_trial == sequence.identity.number) link->on_trial = 0;
-  }
-  if (drafting.parked) sequence.fates.settle(drafting.parked->nodes.size(), Fate::stale);
-  drafting.parked.reset();
-  drafting.drafter = {};
-}
-
-// The sequence's drafter is of no use now: the next of its drafters that is there gets its chance,
-// if there is one.
-void Rounds::pass_on(VerifierSequence& sequence) {
-  SequenceDrafting& drafting = sequence.drafting;
-  DrafterLink* now = links_.find(drafting.drafter);
-  if (now != nullptr) now->tried = std::max(now->tried, kTrialAsks);  // it showed what it is worth
-  const auto is_now = [&](const DrafterRef& ref) { return now != nullptr && ref.endpoint == now->endpoint; };
-  const auto another = [&](const DrafterRef& ref) {
-    const DrafterLink* link = links_.find(ref);
-    return link != nullptr && link != now && link->attached;
-  };
-  const auto useless = std::ranges::find_if(drafting.drafters, is_now);
-  if (useless == drafting.drafters.end() || std::ranges::none_of(drafting.drafters, another)) return;
-  std::rotate(useless, useless + 1, drafting.drafters.end());
-  drafting.drafter_stays = false;
-  drafting.passed_on = now->peer;
-  drafting.passed_on_until = drafting.round + kPassedOnRounds;
-  drafting.patience = std::min(2 * drafting.patience, kPatienceMost);
+void Rounds::forget_drafter_state(VerifierSequence& sequence, Peer peer) {
+  if (SequenceDrafter* drafter = sequence.drafting.find(peer)) set_held(sequence, *drafter, 0);
 }
 
 void Rounds::release(VerifierSequence& sequence, Effects& effects) {
@@ -294,7 +251,7 @@ void Rounds::release(VerifierSequence& sequence, Effects& effects) {
   sequence.fates.settle(static_cast<size_t>(drafting.draft.tree.size()), Fate::stale);
   drafting.draft = {};
   resident_.end(sequence);
-  leave(sequence, effects);
+  while (!drafting.drafters.empty()) leave(sequence, drafting.drafters.back().peer, effects);
 }
 
 }  // namespace slipstream

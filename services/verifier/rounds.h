@@ -1,7 +1,11 @@
-// The rounds of drafting. A round begins when a sequence's tokens grow (an Advance asks its drafter
-// for a tree), and ends when a step verifies the tree that came, or goes on without one. No drafter
-// can change a token, or hold a step past the round's deadline. Pure; part of the verifier's actor.
-// draft_sources.cpp has what concerns the sources of a draft, rounds.cpp the rest.
+// The rounds of drafting. A round begins when a sequence's tokens grow (an Advance asks its
+// drafters for trees), and ends when a step verifies the trees that came, or goes on without any.
+// No drafter can change a token, or hold a step past the round's deadline. Pure; part of the
+// verifier's actor.
+//
+//   rounds.cpp          a round: asked, answered, ended
+//   who_drafts.cpp      which drafters a sequence has, and which of them leads
+//   draft_sources.cpp   the trees of a round's sources: merged, and learnt from
 #pragma once
 
 #include <optional>
@@ -19,13 +23,16 @@ namespace slipstream {
 inline constexpr int32_t kPrefillTokens = 32;
 inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up is as quick, a model is not
 
-// Beside a resident method, a drafter whose trees lately won fewer tokens than this is asked rarely
-// by a new sequence, until a node that only it guessed is verified.
+// A drafter whose trees lately added fewer tokens than this to what others guess is asked rarely by
+// a new sequence, until a node that only it guessed is verified.
 inline constexpr double kTreeGainLeast = 0.05;
-// A sequence leaves its drafter for one that won so many tokens more an ask, since the other begins
-// with the whole prompt: this many, and this share of what its own wins.
+// A sequence leaves its lead for a drafter that won so many tokens more an ask, since the other
+// begins with the whole prompt: this many, and this share of what its own wins.
 inline constexpr double kBetterTokens = 0.2;
 inline constexpr double kBetterShare = 0.25;
+// Until the next sequence leaves its lead for the same drafter, which may be better because it has
+// little to do.
+inline constexpr Time kBetweenChoices = std::chrono::milliseconds(250);
 
 // What a tree that arrives is to its sequence. The order of the checks is that of the table in
 // docs/design/WIRE.md, section 6.
@@ -37,9 +44,10 @@ enum class Arrival : uint8_t {
   // of its round; under a rule of the ratio family also a longer base.
   stale
 };
-// Compares round, base length and hash with those of `sequence`. Rounds::tree() has dropped a tree
-// of another drafter before, and one whose sequence or epoch is unknown.
-Arrival classify(const Fence& fence, const VerifierSequence& sequence);
+// Compares round, base length and hash with those of `sequence`. ask: of the drafter that sent the
+// tree; Rounds::tree() has dropped a tree of a drafter that the sequence does not have before, and
+// one whose sequence or epoch is unknown.
+Arrival classify(const Fence& fence, const VerifierSequence& sequence, const TreeAsk& ask);
 
 class Rounds {
  public:
@@ -48,50 +56,64 @@ class Rounds {
   Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links, Resident& resident)
       : config_(config), counters_(counters), links_(links), resident_(resident) {}
 
-  // Starts the sequence's next round: the resident method drafts, and a drafter is asked for a tree
-  // if the back-off allows one and it is there.
+  // Starts the sequence's next round: the resident method drafts, and each drafter that is there is
+  // asked for a tree if its back-off allows one.
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
-  // back-off and the drafter, and what became of each node changes what the survivals of those mean
-  // who guessed it. A drafter is worth what nobody else guessed. path: the accepted nodes.
-  void end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
+  // back-offs and the lead, and what became of each node changes what the survivals of those mean
+  // who guessed it. path: the accepted nodes.
+  void end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path, Time now);
 
   // The nodes of the tree that the sequence holds which are verified whatever they seem worth.
   std::vector<int32_t> probes(const VerifierSequence& sequence) const;
   // The nodes that the sequence asks for next should gain at least this many tokens.
   void set_price(VerifierSequence& sequence, float price) const;
 
-  // True: this round's tree is still to come, and may be in time.
+  // True: the tree of this round's lead is still to come, and may be in time.
   bool waits(const VerifierSequence& sequence, Time now) const;
-  // How much longer this round's tree will likely take; 0: any moment, or nobody knows.
+  // How much longer that tree will likely take; 0: any moment, or nobody knows.
   Time expected_in(const VerifierSequence& sequence, Time now) const;
 
   // sequence: the one that the message names; null: there is none of that id and epoch.
   void tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects);
   void resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects);
-  // The router named other drafters, or another tuning.
+  // The router named other drafters.
   void reassign(VerifierSequence& sequence, Effects& effects);
   // The drafter lost what it held of the sequence.
-  void forget_drafter_state(VerifierSequence& sequence);
-  // The sequence ends: nodes that are held become stale, and its drafter may forget it.
+  static void forget_drafter_state(VerifierSequence& sequence, Peer drafter);
+  // The sequence ends: nodes that are held become stale, and its drafters may forget it.
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:
-  // Nodes that one source alone had guessed.
+  // The nodes that are credited to one source: those that it guessed, and none that goes before it
+  // in the order of the resident method, the lead, the others.
   struct Own {
     int verified = 0, accepted = 0;
   };
-  Calibration* calibration_of(const VerifierSequence& sequence, bool resident) const;
+
+  // rounds.cpp
+  RoundAsk why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   int depth_left(const VerifierSequence& sequence) const;
+  void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
+  void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
+  void park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree message);
+  void unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted);
+  void end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now);
+
+  // who_drafts.cpp
+  void pick(VerifierSequence& sequence, Time now, Effects& effects);
+  DrafterLink* pick_lead(const VerifierSequence& sequence, Time now);
+  void lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, Effects& effects);
+  void add_others(VerifierSequence& sequence, Time now);
+  void leave(VerifierSequence& sequence, Peer drafter, Effects& effects);
+  void pass_on(VerifierSequence& sequence, Time now);
+
+  // draft_sources.cpp
+  Calibration* calibration_of(const VerifierSequence& sequence, Peer drafter) const;
+  DraftKindCounters& counters_of(const DraftKind& kind) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
-  Own learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
-  DrafterLink* pick(VerifierSequence& sequence, Effects& effects);
-  void leave(VerifierSequence& sequence, Effects& effects);
-  void pass_on(VerifierSequence& sequence);
-  void advance(VerifierSequence& sequence, Effects& effects);
-  void park(VerifierSequence& sequence, Tree message);
-  void unpark(VerifierSequence& sequence, bool wanted);
+  std::vector<Own> learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;

@@ -31,11 +31,10 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
       continue;
     }
     const Time expected = rounds_.expected_in(*sequence, now);
-    if (due && now + expected <= sequence->drafting.draft.deadline) {
+    if (const SequenceDrafter* lead = sequence->drafting.lead(); due && now + expected <= lead->ask.deadline) {
       // A draft after plain steps is a probe: if it were not waited for, nobody would know its
       // worth.
-      const SequenceDrafting& drafting = sequence->drafting;
-      due_trees.push_back({expected, drafting.backoff.backs_off() ? kTreeGainFirst : drafting.tree_gain});
+      due_trees.push_back({expected, lead->backoff.backs_off() ? kTreeGainFirst : lead->tree_gain});
     }
     if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
     ready.sequences.push_back(sequence.get());
@@ -107,10 +106,10 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     const bool root_in_step = sequence->step.root_in_step;
     if (!sequence->running() || (!sequence->decodes() && !root_in_step)) continue;
     roots = roots.with(1, sequence->context.root());
-    SequenceDrafting& drafting = sequence->drafting;
+    const SequenceDrafter* lead = sequence->drafting.lead();
     if (!sequence->timing().keeps_budget) {
       takers.push_back(sequence.get());
-    } else if (!drafting.draft.asked || root_in_step) {
+    } else if (lead != nullptr && (!lead->ask.asked || root_in_step)) {
       // A budget of another moment could depend on when its tree came, and that on what was sampled
       // in it (adr/0008).
       keepers.push_back(sequence.get());
@@ -123,12 +122,12 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
   std::vector<DraftCandidate> candidates;
   for (const VerifierSequence* sequence : keepers) {
     const SequenceDrafting& drafting = sequence->drafting;
-    const int most = std::min<int>(drafting.tuning.nodes_max, 2 * drafting.backoff.nodes_cap());
+    const int most = std::min<int>(drafting.tuning.nodes_max, 2 * drafting.lead()->backoff.nodes_cap());
     candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = sequence->context.root()});
   }
   const std::vector<int> budgets = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < keepers.size(); ++i) {
-    keepers[i]->drafting.backoff.set_row_budget(budgets[i]);
+    keepers[i]->drafting.lead()->backoff.set_row_budget(budgets[i]);
     counters_.affordable_nodes.observe(budgets[i]);
   }
 }

@@ -57,7 +57,7 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
 void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects) {
   ++counters.sequences_started;
   counters.prompt_tokens += static_cast<uint64_t>(start.spec.prompt_length);
-  CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params);
+  CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params, start.spec.tenant);
   context.append(start.tokens);
   const int32_t output = context.output();  // of earlier epochs
   const SequenceIdentity identity{.number = ++sequences_ever,
@@ -66,7 +66,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
                                   .router = router,
                                   .lease = std::chrono::milliseconds(start.lease_ms)};
   auto sequence = std::make_unique<VerifierSequence>(identity, std::move(start.spec), std::move(context), counters.fates);
-  sequence->drafting.named = sequence->drafting.drafters = std::move(start.drafters);
+  sequence->drafting.named = sequence->drafting.order = std::move(start.drafters);
   sequence->drafting.tuning = std::move(start.tuning);
   sequence->output.drafted.assign(static_cast<size_t>(output), 0);
   sequence->output.depths = sequence->output.drafted;
@@ -99,7 +99,7 @@ void Verifier::State::on(From<Assign> event, Time now, Effects& effects) {
   sequence->drafting.tuning = std::move(assign.tuning);
   // Another tuning is no reason to leave a drafter that proved good.
   if (assign.drafters == sequence->drafting.named) return;
-  sequence->drafting.named = sequence->drafting.drafters = std::move(assign.drafters);
+  sequence->drafting.named = sequence->drafting.order = std::move(assign.drafters);
   links.open(*sequence, sequences, now, effects);
   rounds.reassign(*sequence, effects);
 }

@@ -50,6 +50,7 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
       accepted += decoded(*sequence, slice, *event.result, now, effects);
     }
   }
+  count_drafters(now);
   if (!event.result) return schedule.failed();
   worker.computed(Time(event.result->forward_us));
   schedule.ended(Time(event.result->forward_us), decoding > 0 ? static_cast<double>(accepted) / decoding : 0, now);
@@ -89,7 +90,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
   if (!slice.tree.empty()) sequence.drafting.rate.tree(slice.tree.depth(), settled.accepted_nodes);
   const auto accepted = static_cast<size_t>(settled.accepted_nodes);
-  rounds.end(sequence, slice.tree.tokens(), std::span(walked.accepted).first(accepted));
+  rounds.end(sequence, slice.tree.tokens(), std::span(walked.accepted).first(accepted), now);
   log_lateness(sequence, now, effects);
   deliver(sequence, now, effects);
   if (sequence.running()) {

@@ -56,6 +56,7 @@ void Verifier::State::on(const PeerUp& event, Time now, Effects& effects) {
 void Verifier::State::on(const PeerDown& event, Time now, Effects& effects) {
   worker.on(event, now, effects);  // the router's sequences live until their lease ends: it may come back
   links.down(event.peer, effects);
+  count_drafters(now);
 }
 
 void Verifier::State::on(const Malformed& event, Time now, Effects& effects) {
@@ -75,10 +76,10 @@ void Verifier::State::on(const From<RouterHeartbeat>& event, Time now, Effects& 
 void Verifier::State::on(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
 
 void Verifier::State::on(const From<Attached>& event, Time now, Effects& effects) {
-  if (!links.attached(event, now, effects)) return;
-  for (const auto& sequence : sequences) {
-    if (sequence->drafting.drafter == event.peer) rounds.forget_drafter_state(*sequence);
-  }
+  const bool another_life = links.attached(event, now, effects);
+  count_drafters(now);
+  if (!another_life) return;
+  for (const auto& sequence : sequences) Rounds::forget_drafter_state(*sequence, event.peer);
 }
 
 void Verifier::State::on(From<Tree> event, Time now, Effects& effects) {
@@ -120,7 +121,7 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
     if (!sequence->step.in_step) at(sequence->delivery.lease_ends);
     if (const auto resend_at = sequence->delivery.window.resend_at(sequence->to_send())) at(*resend_at);
     if (computing || !sequence->running()) continue;
-    if (schedule.waits_for_tree(*sequence, now)) at(sequence->drafting.draft.deadline);
+    if (schedule.waits_for_tree(*sequence, now)) at(sequence->drafting.lead()->ask.deadline);
   }
   if (const auto wait_ends = schedule.next(); wait_ends && !computing) at(*wait_ends);
   worker.set_alarm(next, effects);
@@ -135,12 +136,37 @@ void Verifier::State::count() {
   counters.prefixes_evicted = cache.prefixes_evicted();
   counters.preempted = cache.sequences_evicted();
   counters.resident = resident.work();
-  for (MethodReliability& method : counters.methods) method.tree_gain = links.tree_gain(method.method);
   counters.worker = worker.counters();
   counters.attaches_waiting = links.unanswered();
   counters.step_cost = schedule.cost().times();
   counters.step_overhead = schedule.cost().overhead_seconds();
   counters.attention_cost = schedule.cost().attention();
+}
+
+void Verifier::State::count_drafters(Time now) {
+  std::vector<DrafterGain> gains;
+  for (DraftKindCounters& kind : counters.draft_kinds) {
+    double greedy = 0, coupled = 0;
+    kind.drafters = 0;
+    for (const DrafterLink& link : links.all()) {
+      if (!link.attached || link.kind != kind.kind) continue;
+      ++kind.drafters;
+      greedy += link.worth.of(Rule::greedy).gain();
+      coupled += link.worth.of(Rule::coupled).gain();
+    }
+    const double each = kind.drafters == 0 ? 0 : 1.0 / static_cast<double>(kind.drafters);
+    kind.greedy_gain = greedy * each;
+    kind.coupled_gain = coupled * each;
+  }
+  for (const DrafterLink& link : links.all()) {
+    for (const Rule rule : {Rule::greedy, Rule::coupled}) {
+      const DrafterWorth& worth = link.worth.of(rule);
+      if (!link.attached || !worth.known(now)) continue;
+      const auto tokens = static_cast<float>(std::clamp<double>(worth.gain(), -kTreeNodesMax, kTreeNodesMax));
+      gains.push_back({.drafter = link.incarnation, .greedy = rule == Rule::greedy, .tokens = tokens});
+    }
+  }
+  worker.drafters_gain(std::move(gains));
 }
 
 Verifier::Verifier(VerifierConfig config, std::unique_ptr<Method> resident)

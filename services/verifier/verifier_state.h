@@ -71,6 +71,8 @@ struct Verifier::State {
   int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);
   // The step failed.
   void fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now, Effects& effects);
+  // What the links know of their drafters now: for the counters, and for the routers.
+  void count_drafters(Time now);
   void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
   CachedSequence* victim_for(const CachedSequence& needy);  // the rule of common/engine/sequence_cache.h
 

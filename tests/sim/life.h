@@ -13,7 +13,7 @@
 
 #include "common/actor/job_of.h"
 #include "common/base/check.h"
-#include "tests/sim/network.h"
+#include "tests/sim/links.h"
 
 namespace slipstream::sim {
 
@@ -21,7 +21,7 @@ namespace slipstream::sim {
 // happening may refer to them.
 struct Place {
   VirtualTime& time;
-  Network& network;
+  Links& links;
   Trace& trace;
 };
 
@@ -39,17 +39,17 @@ class Process : public Listener {
     place_.trace.line(name_, "{}", by_itself ? "ends" : "KILLED");
     alive_ = false;
     happenings_.clear();
-    place_.network.close(incarnation_);
+    place_.links.close(incarnation_);
   }
   void freeze() {
     place_.trace.line(name_, "FROZEN");
     frozen_ = true;
-    place_.network.freeze(incarnation_);
+    place_.links.freeze(incarnation_);
   }
   void thaw() {
     place_.trace.line(name_, "GOES ON, {} events wait", happenings_.size());
     frozen_ = false;
-    place_.network.thaw(incarnation_);
+    place_.links.thaw(incarnation_);
     while (alive_ && !frozen_ && !happenings_.empty()) {
       auto happening = std::move(happenings_.front());
       happenings_.pop_front();
@@ -77,7 +77,7 @@ class Process : public Listener {
     if (std::exchange(hung_, false)) place_.trace.line(name_, "COMES ROUND");
     if (held_) happen(*std::exchange(held_, std::nullopt));
   }
-  void say(Peer peer, Message message) { place_.network.send(incarnation_, peer, std::move(message)); }
+  void say(Peer peer, Message message) { place_.links.send(incarnation_, peer, std::move(message)); }
 
  protected:
   // Runs `what` now; if the process is frozen, when it thaws; if it is dead, never.
@@ -136,7 +136,7 @@ class Life final : public Process {
         work_(std::move(work)),
         local_(std::move(local)) {
     place_.trace.line(this->name(), "begins as {:016x}", incarnation());
-    place_.network.open(incarnation(), this->name(), *this, std::move(endpoint));
+    place_.links.open(incarnation(), this->name(), *this, std::move(endpoint));
     tell(Woke{});
   }
 
@@ -193,8 +193,8 @@ class Life final : public Process {
     if constexpr (requires { local_.sends(*this, to); }) local_.sends(*this, to);
     say(to.peer, std::move(to.message));
   }
-  void perform(Connect& connect) { place_.network.connect(incarnation(), connect.peer, connect.endpoint); }
-  void perform(Disconnect& disconnect) { place_.network.disconnect(incarnation(), disconnect.peer); }
+  void perform(Connect& connect) { place_.links.connect(incarnation(), connect.peer, connect.endpoint); }
+  void perform(Disconnect& disconnect) { place_.links.disconnect(incarnation(), disconnect.peer); }
   void perform(Note& note) { place_.trace.line(name(), "{}: {}", note.warning ? "warns" : "notes", note.text); }
   void perform(WakeAt& wake) {
     alarm_ = wake.at;

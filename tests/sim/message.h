@@ -1,4 +1,4 @@
-// Any message of any boundary, as the simulated network carries it.
+// Any message of any boundary, as the simulated links carry it.
 #pragma once
 
 #include <string>

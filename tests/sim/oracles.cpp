@@ -125,9 +125,9 @@ Tallies World::tallies() const {
       sum.sampled_trees += life->work().sampled_trees();
     }
   }
-  sum.doubled = network_.tallies().doubled;
-  sum.lost = network_.tallies().lost;
-  sum.lost_finishes = network_.tallies().lost_finishes;
+  sum.doubled = links_.tallies().doubled;
+  sum.lost = links_.tallies().lost;
+  sum.lost_finishes = links_.tallies().lost_finishes;
   return sum;
 }
 

@@ -183,6 +183,9 @@ Scenario Scenario::draw(uint64_t seed) {
   }
   RandomSource residents(seed, "residents");
   for (VerifierTraits& verifier : s.verifiers) verifier.resident = residents.chance(0.3);
+  RandomSource models(seed, "models");
+  const bool alike = models.chance(0.4);
+  for (DrafterTraits& drafter : s.drafters) drafter.model = alike || models.chance(0.3) ? "small" : "large";
   return s;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "services/router/request.h"
-#include "tests/sim/network.h"
+#include "tests/sim/links.h"
 #include "tests/sim/toy_model.h"
 
 namespace slipstream::sim {
@@ -34,6 +34,7 @@ struct VerifierTraits {
 struct DrafterTraits {
   double noise = 0;           // of its model; 0: the target itself
   double siblings = 0;        // share of its nodes that get the runner-up as a sibling
+  std::string model = {};     // as it says; a sequence has one drafter of each
   bool new_endpoint = false;  // each life binds another endpoint
   bool runs_ahead = false;    // also sends trees for bases that it expects the verifier to reach
   double mischief = 0;        // share of its trees that it changes before it sends them

@@ -185,26 +185,26 @@ struct Ear final : Listener {
   void hear(Peer, Message message) override { heard.push_back(std::get<Cancel>(message).sequence.counter); }
 };
 
-class NetworkTest : public testing::Test {
+class LinksTest : public testing::Test {
  protected:
-  NetworkTest() {
-    network.open(1, "server", server, "tcp://server");
-    network.open(2, "client", client, std::nullopt);
-    network.connect(2, Peer{1}, "tcp://server");
+  LinksTest() {
+    links.open(1, "server", server, "tcp://server");
+    links.open(2, "client", client, std::nullopt);
+    links.connect(2, Peer{1}, "tcp://server");
     wait(200);
   }
   void wait(int ms) { time.run_until(time.now() + std::chrono::milliseconds(ms)); }
   void send(int from, int count) {
-    for (int i = 0; i < count; ++i) network.send(2, Peer{1}, Cancel{{0, static_cast<uint64_t>(from + i)}, 1});
+    for (int i = 0; i < count; ++i) links.send(2, Peer{1}, Cancel{{0, static_cast<uint64_t>(from + i)}, 1});
   }
 
   VirtualTime time;
   Trace trace{time, false};
-  Network network{time, trace, 1};
+  Links links{time, trace, 1};
   Ear server, client;
 };
 
-TEST_F(NetworkTest, KeepsOrderAndLosesNothingInFairWeather) {
+TEST_F(LinksTest, KeepsOrderAndLosesNothingInFairWeather) {
   send(0, 500);
   wait(10);
   ASSERT_EQ(server.heard.size(), 500u);
@@ -213,49 +213,49 @@ TEST_F(NetworkTest, KeepsOrderAndLosesNothingInFairWeather) {
   EXPECT_EQ(server.ups, 1);
 }
 
-TEST_F(NetworkTest, LosesDoublesAndReordersInBadWeather) {
-  network.set({Weather{}, Weather{.lost = 0.2, .doubled = 0.2, .reordered = 0.2}, Weather{}});
+TEST_F(LinksTest, LosesDoublesAndReordersInBadWeather) {
+  links.set({Weather{}, Weather{.lost = 0.2, .doubled = 0.2, .reordered = 0.2}, Weather{}});
   send(0, 500);
   wait(5000);
   EXPECT_FALSE(std::ranges::is_sorted(server.heard));
-  EXPECT_THAT(network.tallies().lost, Gt(50u));
-  EXPECT_EQ(server.heard.size(), 500 - network.tallies().lost + network.tallies().doubled);
+  EXPECT_THAT(links.tallies().lost, Gt(50u));
+  EXPECT_EQ(server.heard.size(), 500 - links.tallies().lost + links.tallies().doubled);
 }
 
-TEST_F(NetworkTest, HoldsWhatIsSentInAShortSeparationAndDropsALongOne) {
-  network.separate(1, 2);
+TEST_F(LinksTest, HoldsWhatIsSentInAShortSeparationAndDropsALongOne) {
+  links.separate(1, 2);
   send(0, 5);
   wait(100);
   EXPECT_TRUE(server.heard.empty());
-  network.join(1, 2);
+  links.join(1, 2);
   wait(1);
   EXPECT_THAT(server.heard, ElementsAre(0, 1, 2, 3, 4));
 
-  network.separate(1, 2);
+  links.separate(1, 2);
   send(5, 1);
   wait(6500);
   EXPECT_EQ(client.downs, 1);
   EXPECT_EQ(server.downs, 1);
-  network.join(1, 2);
+  links.join(1, 2);
   wait(200);
   EXPECT_EQ(client.ups, 2);
   EXPECT_EQ(server.heard.size(), 5u);
 }
 
-TEST_F(NetworkTest, DeliversTheLastWordsOfTheDead) {
+TEST_F(LinksTest, DeliversTheLastWordsOfTheDead) {
   send(0, 3);
-  network.close(2);
+  links.close(2);
   wait(10);
   EXPECT_EQ(server.heard.size(), 3u);
   EXPECT_EQ(server.downs, 1);
 }
 
-TEST_F(NetworkTest, ConnectsToWhoeverIsBoundNext) {
-  network.close(1);
+TEST_F(LinksTest, ConnectsToWhoeverIsBoundNext) {
+  links.close(1);
   wait(10);
   EXPECT_EQ(client.downs, 1);
   Ear second;
-  network.open(3, "second", second, "tcp://server");
+  links.open(3, "second", second, "tcp://server");
   wait(200);
   EXPECT_EQ(client.ups, 2);
   send(0, 1);
@@ -263,10 +263,10 @@ TEST_F(NetworkTest, ConnectsToWhoeverIsBoundNext) {
   EXPECT_EQ(second.heard.size(), 1u);
 }
 
-TEST_F(NetworkTest, HearsNothingMoreOfAPeerThatItDisconnected) {
+TEST_F(LinksTest, HearsNothingMoreOfAPeerThatItDisconnected) {
   send(0, 1);
   wait(1);
-  network.disconnect(1, incoming_peer(2));
+  links.disconnect(1, incoming_peer(2));
   send(1, 1);
   wait(1);
   EXPECT_EQ(server.heard.size(), 1u);

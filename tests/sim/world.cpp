@@ -21,7 +21,7 @@ constexpr Time kSettle = seconds(12);          // until leases have ended and dr
 constexpr uint64_t kWeights = 11;              // weights hash of the served model, as workers report it
 
 Fingerprint fingerprint(uint64_t weights) {
-  return {.tokenizer = 1, .vocabulary = kToyVocabulary, .special_ids = {kToyStop}, .weights = weights};
+  return {.tokenizer = 1, .vocabulary = kToyVocabulary, .eos_ids = {kToyStop}, .weights = weights};
 }
 
 // The cost model with which a verifier starts. Every other life gets a wrong one, in which each row
@@ -43,7 +43,7 @@ World::World(Scenario scenario, bool trace)
     : scenario_(std::move(scenario)),
       distributions_{{.weights = scenario_.seed}, {.weights = ~scenario_.seed}},
       trace_(time_, trace),
-      network_(time_, trace_, scenario_.seed),
+      links_(time_, trace_, scenario_.seed),
       random_(scenario_.seed, "world"),
       routers_(static_cast<size_t>(scenario_.routers)),
       verifiers_(scenario_.verifiers.size()),
@@ -123,7 +123,7 @@ void World::begin_router(int index) {
       },
       [give](const Failure& failure) { give(failure.request, [&](Client& taker) { taker.take(failure); }); }, breach());
   home.lives.push_back(
-      std::make_unique<RouterLife>(Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
+      std::make_unique<RouterLife>(Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::router, index}), life + 1),
                                    config, router_endpoints()[static_cast<size_t>(index)], NoWork{}, std::move(clients)));
 }
 
@@ -139,9 +139,9 @@ void World::begin_verifier(int index) {
                               .step_rows_max = traits.step_rows_max,
                               .wait_share = scenario_.wait_share};
   lives.push_back(std::make_unique<VerifierLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config,
-      std::nullopt, VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.cache_blocks, random_.word()),
-      WatchVerifier(breach()), traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
+      Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
+      VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.cache_blocks, random_.word()), WatchVerifier(breach()),
+      traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
 }
 
 void World::begin_drafter(int index) {
@@ -152,10 +152,11 @@ void World::begin_drafter(int index) {
   const DrafterConfig config{.process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
                              .fingerprint = fingerprint(0),
                              .method = "toy",
+                             .draft_model = traits.model,
                              .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
-      Place{time_, network_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
+      Place{time_, links_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
       DraftWork({.weights = distributions_[0].weights, .noise = traits.noise}, traits.siblings, random_.word()),
       Misbehaviour(traits, random_.word(), breach())));
 }
@@ -181,7 +182,7 @@ void World::plan() {
       if (process(machine) == nullptr) begin(machine);
     });
   }
-  network_.set(scenario_.climate);
+  links_.set(scenario_.climate);
   for (size_t i = 0; i < clients_.size(); ++i) {
     time_.at(scenario_.asks[i].when, [this, i] { ask(i); });
   }
@@ -290,10 +291,10 @@ void World::plan(const Fault& fault) {
       if (from == nullptr) return;
       ++tallies_.separations;
       trace_.line(whom->name(), "SEPARATED from {}", from->name());
-      network_.separate(self, from->incarnation());
+      links_.separate(self, from->incarnation());
       time_.in(fault.lasts, [this, self, other = from->incarnation(), who = whom->name(), whose = from->name()] {
         trace_.line(who, "JOINED again with {}", whose);
-        network_.join(self, other);
+        links_.join(self, other);
       });
       return;
     }
@@ -302,7 +303,7 @@ void World::plan(const Fault& fault) {
 
 void World::heal() {
   trace_.line("world", "HEALS");
-  network_.set({});
+  links_.set({});
   for (const Machine& machine : machines_) {
     if (Process* now = process(machine)) {
       if (now->frozen()) now->thaw();

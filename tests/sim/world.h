@@ -30,6 +30,7 @@ class World {
   // Runs the scenario until every request has ended and leases have expired. Stops at the first
   // violation. Call it once.
   Verdict live();
+  const std::vector<Client>& clients() const { return clients_; }
   const std::vector<std::string>& trace() const { return trace_.lines(); }  // empty unless the world traces
 
  private:
@@ -71,7 +72,7 @@ class World {
   std::vector<ToyDistribution> distributions_;  // of each numerics, see VerifierTraits::other_numerics
   VirtualTime time_;
   Trace trace_;
-  Network network_;
+  Links links_;
   RandomSource random_;
   std::vector<Machine> machines_;
   std::vector<Home<RouterLife>> routers_;

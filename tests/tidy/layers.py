@@ -14,7 +14,7 @@ LAYERS = {
     "keys": ("common/keys", ["base"]),
     "runtime": ("common/runtime", ["wire", "actor"]),
     "zmq": ("common/zmq", ["runtime", "keys"]),
-    "checkpoint": ("common/checkpoint", ["base"]),
+    "checkpoint": ("common/checkpoint", ["base", "kernels_exact"]),
     "kv": ("common/kv", ["base"]),
     "text": ("common/text", ["base"]),
     "config": ("common/config", ["base", "kernels_cpu"]),
@@ -24,9 +24,10 @@ LAYERS = {
     "ops_page": ("common/ops_page", ["http", "metrics", "runtime"]),
     "kernels_exact": ("kernels/exact", []),
     "kernels_cpu": ("kernels/cpu", ["kernels_exact"]),
+    "corpus": ("common/corpus", ["checkpoint", "speculation"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
     "engine": ("common/engine", ["model"]),
-    "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config"]),
+    "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config", "corpus"]),
     "router": ("services/router", ["actor"]),
     "router_http_api": ("services/router/http_api", ["router", "http", "text"]),
     "router_main": ("services/router", ["router_http_api", "checkpoint", "service"]),
@@ -35,7 +36,7 @@ LAYERS = {
     "drafter": ("services/drafter", ["worker", "drafting"]),
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
-    "command": ("tools/slipstream", ["http", "config", "keys", "statistics", "base"]),
+    "command": ("tools/slipstream", ["http", "config", "corpus", "keys", "statistics", "base"]),
     "theory": ("research/theory", ["rejection"]),
 }
 
@@ -110,7 +111,7 @@ def why_not(layer, other):
             return f"{layer} is the actor: it knows nothing of {other}, which drives and shows it"
         return "services never include one another: what two of them need goes to common/"
     if layer == "command":
-        return "the slipstream command speaks HTTP only: it stands on http, config, statistics and base"
+        return "the slipstream command speaks HTTP only: it stands on http, config, corpus, keys, statistics and base"
     if layer == "kernels_cpu":
         return "kernels take raw pointers; of ours they see only kernels/exact"
     if layer in ACTORS and other in NOT_FOR_ACTORS:

@@ -45,4 +45,19 @@ struct KeysOptions {
 // be written.
 Result<void> make_keys(const KeysOptions& options);
 
+struct CorpusOptions {
+  std::filesystem::path corpus;                 // to write
+  std::filesystem::path model = kDefaultModel;  // that the server serves: its tokenizer is read
+  std::string url = "http://127.0.0.1:8080";
+  std::filesystem::path prompts;               // to ask; empty: none, only answers that are there
+  std::vector<std::filesystem::path> exclude;  // prompts that must not be asked, nor prompts like them
+  std::filesystem::path answers;               // JSON lines; empty: beside the corpus
+  int tokens_max = 256;                        // of an answer
+  int streams = 8;                             // questions at once
+};
+
+// slipstream corpus: asks a running server, and makes a corpus of its answers
+// (common/corpus/corpus.h). A run that was killed goes on where it was.
+Result<void> make_corpus(const CorpusOptions& options);
+
 }  // namespace slipstream::command

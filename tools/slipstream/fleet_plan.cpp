@@ -1,6 +1,5 @@
 #include "tools/slipstream/fleet_plan.h"
 
-#include <initializer_list>
 #include <system_error>
 
 #include "common/config/cpu_quota.h"
@@ -25,11 +24,11 @@ Result<std::filesystem::path> find_program(const std::string& service) {
 
 CpuSplit split_cpus(const FleetOptions& options) {
   const int cpus = options.cpus > 0 ? options.cpus : cpu_quota();
-  return options.drafter == kSmallLm ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
+  return drafts_with_model(options.drafter) ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
 }
 
-void add(Command& command, std::initializer_list<std::string> flags) {
-  command.arguments.insert(command.arguments.end(), flags);
+void add(Command& command, const std::vector<std::string>& flags) {
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
 }
 
 }  // namespace
@@ -73,13 +72,23 @@ std::filesystem::path this_program() {
 }
 
 uint32_t deadline_of(const FleetOptions& options) {
-  return options.deadline_us.value_or(options.drafter == kSmallLm ? kModelDeadlineUs : RouterOptions().deadline_us);
+  return options.deadline_us.value_or(drafts_with_model(options.drafter) ? kModelDeadlineUs : RouterOptions().deadline_us);
 }
 
 std::vector<std::string> router_flags(const FleetOptions& options) {
   std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
   flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // every worker is one of ours
   if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
+  return flags;
+}
+
+std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service) {
+  const bool resident = options.resident == kNgram, in_verifier = service == "verifier";
+  std::vector<std::string> flags;
+  if (!(in_verifier ? resident : options.drafter == kNgram)) return flags;
+  for (const std::string& corpus : options.corpora) flags.insert(flags.end(), {"--look-up-corpus", corpus});
+  const bool keeps_file = in_verifier || !resident;
+  if (keeps_file && !options.look_up_file.empty()) flags.insert(flags.end(), {"--look-up-file", options.look_up_file});
   return flags;
 }
 
@@ -100,6 +109,10 @@ FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
     : options_(std::move(options)), cpus_(cpus), run_folder_(options_.run_folder, options_.name) {}
 
 Result<FleetPlan> FleetPlan::make(FleetOptions options) {
+  if (options.resident != kNgram && options.drafter != kNgram && (!options.corpora.empty() || !options.look_up_file.empty())) {
+    return fail(
+        "--look-up-corpus and --look-up-file have no use where nothing looks up: choose --resident ngram or --drafter ngram");
+  }
   const CpuSplit cpus = split_cpus(options);
   FleetPlan plan(std::move(options), cpus);
   TRY(plan.router_program_, find_program("router"));
@@ -115,8 +128,7 @@ Command FleetPlan::router(const Ports& ports) const {
   Command router{router_program_, {}, {}, run_folder_.log("router")};
   add(router, {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind});
   add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
-  const std::vector<std::string> flags = router_flags(options_);
-  router.arguments.insert(router.arguments.end(), flags.begin(), flags.end());
+  add(router, router_flags(options_));
   add_keys("router", router);
   return router;
 }
@@ -125,6 +137,7 @@ Command FleetPlan::verifier(const Ports& router) const {
   Command verifier = worker("verifier", verifier_program_, router);
   add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--weights", options_.weights, "--drain-ms", "0"});
   add(verifier, {"--resident", options_.resident});
+  add(verifier, look_up_flags(options_, "verifier"));
   if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
   return verifier;
 }
@@ -132,7 +145,8 @@ Command FleetPlan::verifier(const Ports& router) const {
 Command FleetPlan::drafter(const Ports& router) const {
   Command drafter = worker("drafter", drafter_program_, router);
   add(drafter, {"--method", options_.drafter});
-  if (options_.drafter == kSmallLm) {
+  add(drafter, look_up_flags(options_, "drafter"));
+  if (drafts_with_model(options_.drafter)) {
     add(drafter, {"--threads", std::to_string(cpus_.drafter_threads), "--weights", options_.weights});
   }
   if (!options_.draft_model.empty()) add(drafter, {"--draft-model", options_.draft_model.string()});

@@ -22,9 +22,11 @@ namespace slipstream::command {
 
 struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
-  std::string drafter = "ngram";              // "ngram", kSmallLm or kNoMethod
+  std::string drafter = "ngram";              // one of kMethodNames, or kNoMethod
   std::string resident = "ngram";             // drafts inside the verifier, too; or kNoMethod
-  std::filesystem::path draft_model;          // folder of kSmallLm's model; empty: the target drafts for itself
+  std::vector<std::string> corpora;           // in which look-up finds drafts, of verifier and drafter
+  std::string look_up_file;                   // of the resident method, or else of the drafter; empty: none
+  std::filesystem::path draft_model;          // folder of a draft method's model; empty: the target drafts for itself
   std::string weights = "file";               // of verifier and draft model, as in their --weights
   std::optional<uint32_t> deadline_us;        // longest wait of a step for a tree; none: see deadline_of()
   std::optional<uint32_t> wait_percent;       // waits in percent of compute time, at most; none: the verifier's default
@@ -66,6 +68,10 @@ std::filesystem::path this_program();
 uint32_t deadline_of(const FleetOptions& options);
 // The router's command-line flags that concern speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
+// The flags of look-up for a process of `service`; none if it does not look up. The file of
+// remembered answers is the verifier's, if both do: two processes must not write one file, and a
+// drafter adds nothing to a resident method.
+std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service);
 // Says which drafter runs, how long a step waits for it, and that its probabilities are trusted.
 std::string drafting_words(const FleetOptions& options);
 

@@ -34,6 +34,8 @@ int failed(const Error& error, int status = kExitFailed) {
   return status;
 }
 
+int status_of(const Result<void>& outcome) { return outcome ? 0 : failed(outcome.error()); }
+
 // Explains arguments that nothing accepts, using the names of the commands and the flags of the
 // given command. REQUIRES: there is at least one.
 int strays(const CLI::App& app) {
@@ -54,17 +56,26 @@ int strays(const CLI::App& app) {
 }
 
 void fleet_flags(CLI::App& app, FleetOptions& options) {
+  std::vector<std::string> drafters(kMethodNames.begin(), kMethodNames.end());
+  drafters.emplace_back(kNoMethod);
   app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
   app.add_option("--drafter", options.drafter, "Draft method; its probabilities are trusted, since it is our own")
-      ->check(CLI::IsMember({"ngram", "small-lm", "none"}))
+      ->check(CLI::IsMember(drafters))
       ->capture_default_str();
   app.add_option("--resident", options.resident, "Draft method inside the verifier, beside the drafter")
       ->check(CLI::IsMember(std::vector<std::string>{kResidentNames.begin(), kResidentNames.end()}))
       ->capture_default_str();
-  app.add_option("--draft-model", options.draft_model,
-                 "small-lm: its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
+  app.add_option("--look-up-corpus", options.corpora,
+                 "File of `slipstream corpus`, in which look-up finds drafts for everybody")
+      ->expected(1);
+  app.add_option("--look-up-file", options.look_up_file,
+                 "File that keeps look-up's earlier answers over a restart; none: they are forgotten");
+  app.add_option(
+      "--draft-model", options.draft_model,
+      methods_with_model() + ": its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
   app.add_option("--deadline-us", options.deadline_us,
-                 "Longest wait of a step for a tree, in microseconds; none: 200000 for small-lm, else 3000")
+                 fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000",
+                             methods_with_model()))
       ->check(CLI::Range(0U, kDeadlineUsMax));
   app.add_option("--wait-percent", options.wait_percent,
                  "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5")
@@ -111,6 +122,26 @@ CLI::App* new_keys_flags(CLI::App& app, KeysOptions& keys) {
   new_keys_app->add_option("folder", keys.folder, "Folder for the keys")->required();
   new_keys_app->add_option("names", keys.names, "Names of the processes; default: router, verifier, drafter");
   return new_keys_app;
+}
+
+CLI::App* corpus_flags(CLI::App& app, CorpusOptions& options) {
+  CLI::App* corpus_app =
+      app.add_subcommand("corpus", "Make a file of a running server's answers, in which look-up finds drafts for everybody");
+  corpus_app->add_option("corpus", options.corpus, "The file to write")->required();
+  corpus_app->add_option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"");
+  corpus_app->add_option("--exclude", options.exclude,
+                         "Files of prompts that must not be in it, nor any that shares words with them");
+  corpus_app->add_option("--answers", options.answers,
+                         "Answers so far, as JSON lines with \"token_ids\"; none: the corpus with .answers.jsonl");
+  corpus_app->add_option("--url", options.url, "The server")->capture_default_str();
+  corpus_app->add_option("--model", options.model, "The model that it serves, whose tokenizer is read")->capture_default_str();
+  corpus_app->add_option("--max-tokens", options.tokens_max, "Where an answer stops at the latest")
+      ->check(CLI::Range(1, kContextTokensMax))
+      ->capture_default_str();
+  corpus_app->add_option("--streams", options.streams, "Questions at once")
+      ->check(CLI::Range(1, verify::kStreamsMax))
+      ->capture_default_str();
+  return corpus_app;
 }
 
 // CLI::Range accepts nan, which is neither below nor above its limits.
@@ -236,6 +267,9 @@ int run(int argc, char** argv) {
   KeysOptions keys;
   CLI::App* new_keys_app = new_keys_flags(app, keys);
 
+  CorpusOptions collecting;
+  CLI::App* corpus_app = corpus_flags(app, collecting);
+
   verify::VerifyOptions verifying;
   CLI::App* verify_app = verify_flags(app, verifying);
 
@@ -245,23 +279,15 @@ int run(int argc, char** argv) {
     return kExitFailed;
   }
   serving.port = static_cast<uint16_t>(port);
-  if (ask_app->parsed()) {
-    const auto asked = ask_command(query);
-    return asked ? 0 : failed(asked.error());
-  }
-  if (new_keys_app->parsed()) {
-    const auto made = make_keys(keys);
-    return made ? 0 : failed(made.error());
-  }
+  if (ask_app->parsed()) return status_of(ask_command(query));
+  if (new_keys_app->parsed()) return status_of(make_keys(keys));
+  if (corpus_app->parsed()) return status_of(make_corpus(collecting));
   if (verify_app->parsed()) {
     const auto verdict = verify::verify_lossless(verifying);
     return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);
   }
   StopSignal stop{SIGHUP};  // before any thread starts: threads inherit its signal mask
-  if (serve_app->parsed()) {
-    const auto served = serve(serving, stop);
-    return served ? 0 : failed(served.error());
-  }
+  if (serve_app->parsed()) return status_of(serve(serving, stop));
   const auto shown = demo(showing, stop);
   if (!shown) return failed(shown.error());
   return *shown ? 0 : kExitWordsDiffer;

@@ -18,7 +18,7 @@ struct Fingerprint {
   tokenizer @0 :UInt64;
   weights @1 :UInt64;
   vocabulary @2 :Int32;
-  specialIds @3 :List(Int32);
+  eosIds @3 :List(Int32);
 }
 
 struct Needs {  # reserved: neither written nor read

@@ -46,6 +46,13 @@ struct WorkerHeartbeat {
   sequences @2 :UInt32;
   waiting @3 :UInt32;
   busy @4 :Float32;
+  drafterGains @5 :List(DrafterGain);
+}
+
+struct DrafterGain {
+  drafter @0 :UInt64;
+  greedy @1 :Bool;
+  tokens @2 :Float32;
 }
 
 struct Leaving {

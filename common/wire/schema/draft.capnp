@@ -38,6 +38,7 @@ struct Attached {
   needs @4 :Needs;  # reserved: neither written nor read
   refusal @5 :Text;
   attachFirst @6 :Bool;
+  model @7 :Text;
 }
 
 struct Fence {

@@ -105,7 +105,7 @@ void HttpApi::chat(const http::Request& asked, http::Exchange exchange) {
   const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
   submit->request = id;
   submit->spec.seed = static_cast<uint64_t>(seed);
-  submit->spec.tenant = tenant_of(asked.authorization);
+  submit->spec.tenant = model_.one_tenant ? kEveryone : tenant_of(asked.authorization);
   const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());
   CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
                       .created = unix_seconds(),

@@ -36,6 +36,7 @@ struct ServedModel {
   int32_t context_max = 0;                       // tokens
   uint16_t draft_nodes_max = 0;                  // of the tuning, for reports
   std::vector<std::string> rules = {"coupled"};  // names that clients may choose (messages/rules.h)
+  bool one_tenant = false;                       // all clients are one; else each API key is a tenant
 };
 
 class HttpApi {

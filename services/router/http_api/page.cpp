@@ -38,6 +38,10 @@ std::string workers_table(const RouterCounters& counters) {
                     pid_words(worker.pid), mood(worker), verifier ? worker.assigned : worker.sequences, worker.what,
                     verifier ? "" : " at " + worker.draft_endpoint, worker.metrics_endpoint,
                     worker.leaving ? "  leaves: " + worker.why_leaving : "");
+    if (worker.greedy_gain)
+      drafters += fmt::format("           an ask wins {:.2f} tokens of greedy requests\n", *worker.greedy_gain);
+    if (worker.coupled_gain)
+      drafters += fmt::format("           an ask wins {:.2f} tokens of sampled ones\n", *worker.coupled_gain);
   }
   return verifiers + drafters + refused;
 }

@@ -8,6 +8,8 @@
 
 namespace slipstream {
 
+inline constexpr TenantId kEveryone = 1;  // where all clients are one tenant
+
 // authorization: the header's value, "Bearer KEY". kNoTenant: there is no key in it. The same key
 // is the same tenant at every router. Two keys are the same tenant with probability 2^-64, and
 // nobody can search for such a key without knowing the other's id, which leaves the service in no

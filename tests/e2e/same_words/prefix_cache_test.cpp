@@ -15,27 +15,45 @@ using nlohmann::json;
 
 constexpr int kBlock = 32;  // tokens that are kept together
 
-json ask(Cluster& cluster, const json& messages) {
+json ask(Cluster& cluster, const json& messages, const std::string& api_key = "") {
   const json request{{"messages", messages}, {"max_tokens", 40},  {"temperature", 1.0}, {"seed", 11},
                      {"logprobs", true},     {"top_logprobs", 5}, {"ignore_eos", true}, {"slipstream", {{"tokens", true}}}};
-  const auto reply = cluster.client().post("/v1/chat/completions", request.dump());
+  http::Client client = cluster.client();
+  client.set_api_key(api_key);
+  const auto reply = client.post("/v1/chat/completions", request.dump());
   if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
   return json::parse(reply->body);
 }
 
 int cached_tokens(const json& reply) { return reply["usage"]["prompt_tokens_details"]["cached_tokens"]; }
 
-TEST(PrefixCache, GivesTheSameBitsAndLeavesOnlyTheRestToCompute) {
-  Cluster cluster(tiny_model());
-  cluster.start_router();
-  cluster.start_verifier();
-  cluster.start_drafter();
-  cluster.wait_ports("verifier");
-  cluster.wait_ready();
-  cluster.wait_drafter();
-  std::string words;
-  for (int i = 0; i < 40; ++i) words += "hello ";
-  json messages = json::array({{{"role", "user"}, {"content", words}}});
+class PrefixCache : public testing::Test {
+ protected:
+  PrefixCache() {
+    cluster.start_router();
+    cluster.start_verifier();
+    cluster.start_drafter();
+    cluster.wait_ports("verifier");
+    cluster.wait_ready();
+    cluster.wait_drafter();
+    std::string words;
+    for (int i = 0; i < 40; ++i) words += "hello ";
+    messages = json::array({{{"role", "user"}, {"content", words}}});
+  }
+  Cluster cluster{tiny_model()};
+  json messages;
+};
+
+TEST_F(PrefixCache, HoldsNothingForOneTenantThatAnotherAsked) {
+  const json one = ask(cluster, messages, "one"), two = ask(cluster, messages, "two"), none = ask(cluster, messages);
+  EXPECT_EQ(cached_tokens(one), 0);
+  EXPECT_EQ(cached_tokens(two), 0);
+  EXPECT_EQ(cached_tokens(none), 0);
+  EXPECT_GT(cached_tokens(ask(cluster, messages, "two")), 0);
+  EXPECT_EQ(two["slipstream"]["token_ids"], one["slipstream"]["token_ids"]);
+}
+
+TEST_F(PrefixCache, GivesTheSameBitsAndLeavesOnlyTheRestToCompute) {
   const json first = ask(cluster, messages), again = ask(cluster, messages);
   const int prompt = first["usage"]["prompt_tokens"];
   ASSERT_GT(prompt, 2 * kBlock);

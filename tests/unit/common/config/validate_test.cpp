@@ -99,6 +99,10 @@ TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram, small-lm")));
+  EXPECT_EQ(method_words(), "ngram (look-up in the sequence itself), small-lm (a small model)");
+  drafter.method = "ngram";
+  drafter.draft_model = drafter.model;
+  EXPECT_THAT(drafter.validate(), ElementsAre("--draft-model has no use with --method ngram; choose small-lm"));
   auto verifier = good<VerifierOptions>();
   verifier.path = "neon";
   verifier.weights = "int4";

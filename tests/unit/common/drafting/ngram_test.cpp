@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "common/speculation/ngram_guess.h"
+#include "tests/unit/common/config/surroundings.h"
+
 namespace slipstream {
 namespace {
 
@@ -48,7 +51,7 @@ TEST_F(Ngram, MultipliesSurvivalAlongAPath) {
   NgramCounts text;
   text.append(std::vector<TokenId>{1, 2, 3, 4, 9, 1, 2});
   const auto guessed = [&](const std::vector<TokenId>& path) {
-    return guess(text.context(path), std::vector<const NgramCounts*>{&text})[0].confidence;
+    return guess(text.context(path), {.texts = {&text}, .corpora = {}})[0].confidence;
   };
   const float first = guessed({}), second = guessed({3});
   const TokenTree tree = draft(kKey);
@@ -70,6 +73,28 @@ TEST_F(Ngram, DraftsAChainForARuleThatNeedsProbabilities) {
   EXPECT_TRUE(tree.sampled());
   EXPECT_EQ(tokens_of(tree.tokens()), (std::vector<TokenId>{4, 9}));
   EXPECT_EQ(tree.nodes()[1].parent, 0);
+}
+
+// After 1 came 3, and after 3 as often 5 as 6. A target that samples one of these two takes the one
+// with the larger noise.
+TEST_F(Ngram, OfACoupledRequestPrefersWhatTheNoiseOfItsPositionPrefers) {
+  const std::vector<TokenId> prompt{9, 1, 3, 5, 9, 1, 3, 6, 9};
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const auto length = static_cast<int32_t>(prompt.size());
+    method.begin(kKey, {.prompt_length = length, .seed = seed, .choice = 2, .acceptance = {.rule = Rule::coupled}});
+    method.advance(kKey, prompt);
+    method.advance(kKey, std::vector<TokenId>{1});  // the first of the output: 3 has position 1, what follows it position 2
+    const NoiseKey key{.seed = seed, .choice = 2, .position = 2};
+    const TokenId preferred = gumbel(key, 5) > gumbel(key, 6) ? 5 : 6;
+    const TokenTree tree = draft(kKey, {.nodes_max = 63});
+    const int node = tree.child(tree.child(kRoot, 3), preferred);
+    ASSERT_GE(node, 0);
+    for (const TreeNode& other : tree.nodes()) {
+      if (other.parent == tree.nodes()[static_cast<size_t>(node)].parent) {
+        EXPECT_LE(other.survival, tree.nodes()[static_cast<size_t>(node)].survival) << "seed " << seed;
+      }
+    }
+  }
 }
 
 TEST_F(Ngram, StopsWhereTheThresholdSays) {
@@ -101,7 +126,7 @@ TEST_F(Ngram, ForgetsWhatCameBeforeABegin) {
 
 // An answer of 4 5 6 behind a prompt that ends in 3; then a fresh request, of the tenants given.
 TokenTree draft_after_an_answer(LookUp look_up, TenantId first, TenantId second) {
-  NgramMethod method(look_up);
+  NgramMethod method(std::make_shared<LookUpTexts>(look_up));
   method.begin(kKey, {.prompt_length = 3, .tenant = first});
   method.advance(kKey, std::vector<TokenId>{1, 2, 3});
   method.advance(kKey, std::vector<TokenId>{4, 5, 6});
@@ -128,6 +153,16 @@ TEST(LookUp, LooksWhereTheOperatorSays) {
   EXPECT_TRUE(draft_after_an_answer(LookUp::own, 7, 7).empty());
   EXPECT_FALSE(draft_after_an_answer(LookUp::all, 7, 8).empty());
   EXPECT_FALSE(draft_after_an_answer(LookUp::all, kNoTenant, kNoTenant).empty());
+}
+
+TEST(LookUp, FindsACorpusForEveryRequest) {
+  const ScopedFolder folder;
+  const std::string path = (folder.path() / "a.corpus").string();
+  ASSERT_TRUE(write_corpus(path, 1, std::vector<TokenId>{2, 3, 4, 5, kTextEnd}));
+  NgramMethod method(LookUpTexts::open({.where = "own", .corpora = {path}, .file = ""}, 1, 10).value());
+  method.begin(kKey, {.prompt_length = 2, .tenant = kNoTenant});
+  method.advance(kKey, std::vector<TokenId>{8, 3});
+  EXPECT_EQ(tokens_of(method.draft(std::vector<DraftAsk>{{kKey, {}}})->at(0).value().tokens()), (std::vector<TokenId>{4, 5}));
 }
 
 }  // namespace

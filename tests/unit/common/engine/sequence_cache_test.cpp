@@ -15,8 +15,8 @@ constexpr int32_t kBlocks = 4;
 
 class SequenceCacheTest : public testing::Test {
  protected:
-  CachedSequence& sequence(int32_t tokens, TokenId token = 1) {
-    CachedSequence& made = sequences.emplace_back(cache.pool(), tokens);
+  CachedSequence& sequence(int32_t tokens, TokenId token = 1, TenantId tenant = kNoTenant) {
+    CachedSequence& made = sequences.emplace_back(cache.pool(), tokens, LogitsParams{}, tenant);
     made.append(std::vector<TokenId>(static_cast<size_t>(tokens), token));
     return made;
   }
@@ -40,6 +40,17 @@ TEST_F(SequenceCacheTest, GivesASequenceTheWholeBlocksOfAnotherThatBeganAlike) {
   EXPECT_EQ(second.prefill_rows(), 70 - 1 - 64);
   EXPECT_EQ(second.blocks()[1], first.blocks()[1]);
   EXPECT_EQ(cache.adopt(sequence(70, 2)), 0) << "other tokens";
+}
+
+TEST_F(SequenceCacheTest, GivesNothingOfOneTenantToAnotherEvenIfItWasPreempted) {
+  CachedSequence& first = sequence(70, 1, 7);
+  compute(first);
+  cache.keep(first);
+  EXPECT_EQ(cache.adopt(sequence(70, 1, 8)), 0);
+  CachedSequence& second = sequence(70, 1, 7);
+  EXPECT_EQ(cache.adopt(second), 64);
+  second.forget();
+  EXPECT_EQ(cache.adopt(second), 64) << "it is still the same tenant's";
 }
 
 TEST_F(SequenceCacheTest, LeavesTheRootToBeComputed) {

@@ -17,13 +17,28 @@ using testing::StartsWith;
 class HttpStream : public EchoServer {
  protected:
   static constexpr std::string_view kAsk = "GET /held HTTP/1.1\r\nHost: h\r\n\r\n";
+
+  struct Asked {
+    WireClient wire;
+    Exchange exchange;
+  };
+  // A client that has sent this request, and the exchange that is to answer it.
+  Asked asked(std::string_view request = kAsk, int receive_buffer_bytes = 0) {
+    auto wire = client(receive_buffer_bytes);
+    wire.send(request);
+    return {std::move(wire), held()};
+  }
+  // The same, where the answer has begun as a stream.
+  Asked streaming(std::string_view request = kAsk, int receive_buffer_bytes = 0) {
+    Asked asked = this->asked(request, receive_buffer_bytes);
+    asked.exchange.begin_stream("text/plain");
+    return asked;
+  }
 };
 
 TEST_F(HttpStream, ArrivesPieceByPiece) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = asked();
   exchange.begin_stream("text/event-stream");
   EXPECT_THAT(wire.until("\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("Content-Type: text/event-stream"),
                                             HasSubstr("Transfer-Encoding: chunked")));
@@ -40,10 +55,7 @@ TEST_F(HttpStream, ArrivesPieceByPiece) {
 
 TEST_F(HttpStream, KeepsTheOrderOfItsPieces) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming();
   std::string expected;
   for (int i = 0; i < 5000; ++i) {
     exchange.write(fmt::format("{},", i));
@@ -63,10 +75,7 @@ TEST_F(HttpStream, KeepsTheOrderOfItsPieces) {
 
 TEST_F(HttpStream, SkipsEmptyPiecesWhichWouldEndIt) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming();
   exchange.write("");
   exchange.write("a");
   exchange.end();
@@ -75,10 +84,7 @@ TEST_F(HttpStream, SkipsEmptyPiecesWhichWouldEndIt) {
 
 TEST_F(HttpStream, EndsWithTheConnectionForHttp10) {
   start();
-  auto wire = client();
-  wire.send("GET /held HTTP/1.0\r\n\r\n");
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming("GET /held HTTP/1.0\r\n\r\n");
   exchange.write("one ");
   exchange.write("two");
   exchange.end();
@@ -87,10 +93,7 @@ TEST_F(HttpStream, EndsWithTheConnectionForHttp10) {
 
 TEST_F(HttpStream, EndsWithTheConnectionForHttp10ThoughNothingIsLeftToSend) {
   start();
-  auto wire = client();
-  wire.send("GET /held HTTP/1.0\r\n\r\n");
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming("GET /held HTTP/1.0\r\n\r\n");
   exchange.write("one");
   EXPECT_THAT(wire.until("one"), EndsWith("\r\n\r\none"));
   fence();  // the server knows that it is sent
@@ -101,10 +104,8 @@ TEST_F(HttpStream, EndsWithTheConnectionForHttp10ThoughNothingIsLeftToSend) {
 TEST_F(HttpStream, EndsForHttp10WhateverTheClientHasSentOnTop) {
   start();
   {
-    auto wire = client();
-    wire.send("GET /held HTTP/1.0\r\n\r\n" + std::string(100'000, 'x'));  // beyond kHttpPipelinedBytesMax
-    Exchange exchange = held();
-    exchange.begin_stream("text/plain");
+    auto [wire, exchange] =
+        streaming("GET /held HTTP/1.0\r\n\r\n" + std::string(100'000, 'x'));  // beyond kHttpPipelinedBytesMax
     exchange.write("one");
     EXPECT_THAT(wire.until("one"), EndsWith("one"));
     fence();
@@ -117,10 +118,7 @@ TEST_F(HttpStream, EndsForHttp10WhateverTheClientHasSentOnTop) {
 
 TEST_F(HttpStream, ForHeadLeavesTheConnectionToTheNextRequest) {
   start();
-  auto wire = client();
-  wire.send("HEAD /held HTTP/1.1\r\nHost: h\r\n\r\n");
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming("HEAD /held HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(wire.until("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
   exchange.write("unseen");
   fence();
@@ -131,10 +129,7 @@ TEST_F(HttpStream, ForHeadLeavesTheConnectionToTheNextRequest) {
 
 TEST_F(HttpStream, HasNoBodyForHead) {
   start();
-  auto wire = client();
-  wire.send("HEAD /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming("HEAD /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   exchange.write("unseen");
   exchange.end();
   EXPECT_THAT(wire.all(), EndsWith("\r\n\r\n"));
@@ -142,10 +137,7 @@ TEST_F(HttpStream, HasNoBodyForHead) {
 
 TEST_F(HttpStream, ThatIsAbortedEndsWithoutItsLastChunk) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming();
   exchange.write("half");
   EXPECT_THAT(wire.until("half\r\n"), EndsWith("half\r\n"));
   exchange.abort();
@@ -168,12 +160,9 @@ TEST_F(HttpStream, ThatIsForgottenIsCut) {
 TEST_F(HttpStream, TellsOfAClientThatLeftInTheMiddle) {
   start();
   for (const bool crashed : {false, true}) {
-    auto wire = client();
-    wire.send(kAsk);
-    Exchange exchange = held();
+    auto [wire, exchange] = streaming();
     Happening gone;
     exchange.on_gone([&] { gone.happen(); });
-    exchange.begin_stream("text/plain");
     exchange.write("half");
     wire.until("half\r\n");
     crashed ? wire.reset() : wire.close();
@@ -188,9 +177,7 @@ TEST_F(HttpStream, TellsOfAClientThatLeftInTheMiddle) {
 
 TEST_F(HttpStream, TellsOfAClientThatLeftBeforeTheAnswerBegan) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = asked();
   Happening gone;
   exchange.on_gone([&] { gone.happen(); });
   wire.close();
@@ -200,9 +187,7 @@ TEST_F(HttpStream, TellsOfAClientThatLeftBeforeTheAnswerBegan) {
 
 TEST_F(HttpStream, TellsOfAClientThatLeftBeforeAnybodyAsked) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = asked();
   wire.close();
   ASSERT_TRUE(eventually([](const ServerCounters& counters) { return counters.clients_gone == 1; }));
   Happening gone;
@@ -212,9 +197,7 @@ TEST_F(HttpStream, TellsOfAClientThatLeftBeforeAnybodyAsked) {
 
 TEST_F(HttpStream, TellsOnlyOnceAndNotAfterItsEnd) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = asked();
   Happening gone;
   exchange.on_gone([&] { gone.happen(); });
   exchange.send({.body = "done"});
@@ -226,9 +209,7 @@ TEST_F(HttpStream, TellsOnlyOnceAndNotAfterItsEnd) {
 
 TEST_F(HttpStream, IgnoresASecondAnswer) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = asked();
   exchange.send({.body = "one"});
   exchange.send({.body = "two"});
   exchange.begin_stream("text/plain");
@@ -242,12 +223,9 @@ TEST_F(HttpStream, IgnoresASecondAnswer) {
 
 TEST_F(HttpStream, CutsAReaderThatFallsTooFarBehind) {
   start({.unsent_bytes = 64 * 1024});
-  auto wire = client(4096);
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = streaming(kAsk, 4096);
   std::atomic<bool> gone = false;
   exchange.on_gone([&] { gone = true; });
-  exchange.begin_stream("text/plain");
   const std::string piece(16 * 1024, 'x');
   size_t written = 0;
   const size_t enough = size_t{1} << 30;  // far beyond what any kernel buffers
@@ -262,12 +240,9 @@ TEST_F(HttpStream, CutsAReaderThatFallsTooFarBehind) {
 
 TEST_F(HttpStream, CutsAReaderThatTakesNothingForTooLong) {
   start({.unsent_bytes = size_t{1} << 30, .stall = std::chrono::milliseconds(50)});
-  auto wire = client(4096);
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = streaming(kAsk, 4096);
   Happening gone;
   exchange.on_gone([&] { gone.happen(); });
-  exchange.begin_stream("text/plain");
   exchange.write(std::string(size_t{32} << 20, 'x'));
   EXPECT_TRUE(gone.wait());
   EXPECT_EQ(server_->counters().slow_readers, 1u);
@@ -311,12 +286,9 @@ TEST_F(HttpStream, MayBeWrittenFromManyThreads) {
 
 TEST_F(HttpStream, EndsWhenItsServerStops) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
+  auto [wire, exchange] = streaming();
   Happening gone;
   exchange.on_gone([&] { gone.happen(); });
-  exchange.begin_stream("text/plain");
   exchange.write("half");
   wire.until("half\r\n");
   std::atomic<bool> stopped = false;
@@ -371,10 +343,7 @@ TEST_F(HttpStream, IsServedToTheClientWhoseHandshakeWasUnderWayWhenTheServerFini
 
 TEST_F(HttpStream, DoesNotHoldAServerThatFinishesForLong) {
   start();
-  auto wire = client();
-  wire.send(kAsk);
-  Exchange exchange = held();
-  exchange.begin_stream("text/plain");
+  auto [wire, exchange] = streaming();
   server_->finish(std::chrono::milliseconds(1));
 }
 

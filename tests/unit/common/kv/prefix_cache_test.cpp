@@ -25,16 +25,16 @@ std::vector<TokenId> text(std::string_view letters) {
 class PrefixCacheTest : public testing::Test {
  protected:
   // As a sequence does that computes all of this and ends.
-  void compute(std::string_view letters) {
+  void compute(std::string_view letters, TenantId tenant = kNoTenant) {
     BlockTable table(pool);
-    Place place;
+    Place place(tenant);
     const auto tokens = text(letters);
     cache.attach(table, tokens, place);
     ASSERT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
     cache.keep_all(table, tokens, static_cast<int32_t>(tokens.size()), place);
   }
-  std::vector<int32_t> find(std::string_view letters) {  // and holds none of them
-    Place place;
+  std::vector<int32_t> find(std::string_view letters, TenantId tenant = kNoTenant) {  // and holds none of them
+    Place place(tenant);
     const auto blocks = cache.find(text(letters), place);
     for (const int32_t block : blocks) pool.give(block);
     return blocks;
@@ -54,6 +54,15 @@ TEST_F(PrefixCacheTest, FindsTheLongestBeginningThatWasComputed) {
   Place place;
   EXPECT_THAT(cache.find(half, place), ElementsAre(0)) << "whole blocks only";
   EXPECT_EQ(place.blocks(), 1);
+}
+
+TEST_F(PrefixCacheTest, OneTenantFindsNothingOfAnother) {
+  compute("ab", 7);
+  EXPECT_THAT(find("ab"), IsEmpty());
+  EXPECT_THAT(find("ab", 8), IsEmpty());
+  compute("abc", 8);
+  EXPECT_THAT(find("abc", 7), ElementsAre(0, 1)) << "its own, and no further";
+  EXPECT_THAT(find("abc", 8), ElementsAre(2, 3, 4));
 }
 
 TEST_F(PrefixCacheTest, KeepsItsBlocksWhenTheirSequenceEnds) {

@@ -29,7 +29,7 @@ RouterCounters busy_router() {
 
 VerifierCounters busy_verifier() {
   VerifierCounters counters;
-  counters.methods.push_back({.method = "ngram", .reliability = {}});
+  counters.draft_kinds.push_back({.kind = {.method = "ngram", .model = ""}});
   return counters;
 }
 

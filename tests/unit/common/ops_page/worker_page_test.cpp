@@ -29,7 +29,7 @@ class WorkerPageTest : public testing::Test {
                                             {.name = "slipstream-tester",
                                              .metrics = [] { return std::string("page"); },
                                              .state = [this] { return state_.load(); },
-                                             .work = "ngram"});
+                                             .work = [] { return std::string("ngram\n"); }});
   http::Client client_{"127.0.0.1", server_.port(), std::chrono::seconds(20)};
 };
 

@@ -22,7 +22,7 @@ struct Useless {
 std::string run(DraftBackoff& backoff, int steps, Useless drafter) {
   std::string log;
   for (int i = 0; i < steps; ++i) {
-    if (backoff.wants_draft()) {
+    if (backoff.rest() == DraftRest::none) {
       backoff.drafted_step(drafter.verified, 0, drafter.late, kPrice);
       log += 'd';
     } else {
@@ -33,7 +33,7 @@ std::string run(DraftBackoff& backoff, int steps, Useless drafter) {
   return log;
 }
 
-TEST(DraftBackoff, AsksForDraftsAtFirst) { EXPECT_TRUE(DraftBackoff().wants_draft()); }
+TEST(DraftBackoff, AsksForDraftsAtFirst) { EXPECT_EQ(DraftBackoff().rest(), DraftRest::none); }
 
 TEST(DraftBackoff, AsksForMoreNodesAsMoreAreAcceptedAndFewerWhenNoneIs) {
   DraftBackoff backoff;
@@ -85,7 +85,7 @@ TEST(DraftBackoff, AsksLessAndLessOftenForWhatIsAlwaysEmptyButGently) {
 TEST(DraftBackoff, OneGuessEndsTheGapOfEmptyTrees) {
   DraftBackoff backoff;
   run(backoff, 1000, {.verified = 0});
-  while (!backoff.wants_draft()) backoff.plain_step();
+  while (backoff.rest() != DraftRest::none) backoff.plain_step();
   backoff.drafted_step(3, 1, false, kPrice);
   EXPECT_EQ(run(backoff, 16, {.verified = 0}), "dddddddddddddddd");
 }
@@ -100,9 +100,9 @@ TEST(DraftBackoff, ForgivesFailuresThatSuccessesPayFor) {
   DraftBackoff backoff;
   for (int i = 0; i < 100; ++i) {
     backoff.drafted_step(4, 0, false, kPrice);
-    EXPECT_TRUE(backoff.wants_draft());
+    EXPECT_EQ(backoff.rest(), DraftRest::none);
     backoff.drafted_step(4, 3, false, kPrice);
-    EXPECT_TRUE(backoff.wants_draft());
+    EXPECT_EQ(backoff.rest(), DraftRest::none);
   }
 }
 
@@ -110,7 +110,7 @@ TEST(DraftBackoff, BacksOffFromGuessesThatCostMoreThanTheyWin) {
   DraftBackoff backoff;
   std::string log;
   for (int i = 0; i < 300; ++i) {
-    const bool drafts = backoff.wants_draft();
+    const bool drafts = backoff.rest() == DraftRest::none;
     if (drafts) {
       backoff.drafted_step(8, i % 2, false, kPrice);  // wins half a token for 2.4
     } else {
@@ -124,7 +124,7 @@ TEST(DraftBackoff, BacksOffFromGuessesThatCostMoreThanTheyWin) {
 TEST(DraftBackoff, BacksOffFromFreeGuessesThatNeverWin) {
   DraftBackoff backoff;
   for (int i = 0; i < kFruitlessMost + 1; ++i) backoff.drafted_step(8, 0, false, 0);
-  EXPECT_FALSE(backoff.wants_draft());
+  EXPECT_NE(backoff.rest(), DraftRest::none);
 }
 
 TEST(DraftBackoff, ProbesWhereNoNodeWasVerifiedForLong) {
@@ -141,10 +141,10 @@ TEST(DraftBackoff, ProbesWhereNoNodeWasVerifiedForLong) {
 TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
   DraftBackoff backoff;
   run(backoff, 1000, {});
-  while (!backoff.wants_draft()) backoff.plain_step();
+  while (backoff.rest() != DraftRest::none) backoff.plain_step();
   for (int i = 0; i < 5; ++i) {
     backoff.drafted_step(4, 3, false, kPrice);
-    EXPECT_TRUE(backoff.wants_draft());
+    EXPECT_EQ(backoff.rest(), DraftRest::none);
   }
   EXPECT_EQ(run(backoff, 7, {}), "ddd....") << "what they won pays for one failure";
 }
@@ -152,7 +152,7 @@ TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
 TEST(DraftBackoff, ADrafterThatIsRightNowAndThenStaysRare) {
   DraftBackoff backoff;
   run(backoff, 1000, {});
-  while (!backoff.wants_draft()) backoff.plain_step();
+  while (backoff.rest() != DraftRest::none) backoff.plain_step();
   backoff.drafted_step(8, 1, false, kPrice);
   const std::string log = run(backoff, 200, {});
   EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;

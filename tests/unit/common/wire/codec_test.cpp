@@ -49,7 +49,7 @@ constexpr uint64_t kOlderHello[] = {
 TEST(Codec, TakesAHelloOfAReleaseThatNamedNoDraftModel) {
   const Hello hello{.role = Role::drafter,
                     .incarnation = 5,
-                    .fingerprint = {.tokenizer = 11, .vocabulary = 100, .special_ids = {2}},
+                    .fingerprint = {.tokenizer = 11, .vocabulary = 100, .eos_ids = {2}},
                     .methods = {"ngram"},
                     .sequences_max = 64,
                     .draft_endpoint = "tcp://d",

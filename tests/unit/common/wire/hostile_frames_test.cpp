@@ -44,8 +44,8 @@ TEST(HostileFrames, AListOneOverItsLimitIsRefused) {
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initTokens(kAdvanceTokensMax + 1); })),
                  "Advance.tokens");
   expect_refused(
-      decode_draft(built<schema::Draft>([](auto top) { top.initAttach().initFingerprint().initSpecialIds(kStopIdsMax + 1); })),
-      "Fingerprint.specialIds");
+      decode_draft(built<schema::Draft>([](auto top) { top.initAttach().initFingerprint().initEosIds(kStopIdsMax + 1); })),
+      "Fingerprint.eosIds");
   expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initStart().initTokens(kContextTokensMax + 1); })),
                  "Start.tokens");
   expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initStart().initStopIds(kStopIdsMax + 1); })),

@@ -19,7 +19,7 @@ class RandomMessage {
       case 0:
         return hello();
       case 1:
-        return WorkerHeartbeat{u32(), u32(), u64(), unit()};
+        return WorkerHeartbeat{u32(), u32(), u64(), unit(), {{u64(), coin(), unit()}, {u64(), coin(), -unit()}}};
       case 2:
         return Leaving{text()};
       case 3:
@@ -57,7 +57,7 @@ class RandomMessage {
       case 0:
         return Attach{versions(), u64(), fingerprint()};
       case 1:
-        return Attached{u16(), u64(), fingerprint(), text(), text(), u16() % 2 == 1};
+        return Attached{u16(), u64(), fingerprint(), text(), text(), text(), coin()};
       case 2:
         return advance();
       case 3:

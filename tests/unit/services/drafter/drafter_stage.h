@@ -17,7 +17,7 @@ inline constexpr Peer kRouter{1};
 inline constexpr Peer kVerifier{0x8000'0000'0000'0001};
 inline constexpr Peer kOtherVerifier{0x8000'0000'0000'0002};
 inline constexpr SequenceId kSequence{7, 1};
-inline const Fingerprint kTokens{.tokenizer = 11, .vocabulary = 100, .special_ids = {2}};
+inline const Fingerprint kTokens{.tokenizer = 11, .vocabulary = 100, .eos_ids = {2}};
 
 inline DrafterConfig drafter_config() {
   return {.process = {.incarnation = 5, .metrics_endpoint = "http://127.0.0.1:8/metrics", .routers = {"tcp://127.0.0.1:9"}},

@@ -16,10 +16,16 @@ const DrafterRef kFirstRef{kDrafter.id, "tcp://d"}, kSecondRef{kSecond.id, "tcp:
 
 class DraftersTest : public RouterTest {
  protected:
-  DraftersTest() {
+  DraftersTest() : RouterTest(roomy()) {
     Hello hello = verifier(kVerifier);
     hello.sequences_max = 8;
+    hello.context_max = 1000;
     stage.hears(kVerifier, hello);
+  }
+  static RouterConfig roomy() {
+    RouterConfig roomy = config();
+    roomy.context_max = 1000;
+    return roomy;
   }
   void joins(Peer peer, const DrafterRef& ref) { stage.hears(peer, drafter(peer, ref.endpoint)); }
   std::vector<DrafterRef> started(RequestId id) {
@@ -92,6 +98,79 @@ TEST_F(DraftersTest, NewRequestsGoToTheDrafterThatHasFewest) {
   tokens(kVerifier, 1, 1, 0, {2}, Finish::stop);
   tokens(kVerifier, 3, 1, 0, {2}, Finish::stop);
   EXPECT_EQ(started(4)[0], kFirstRef) << "those that ended do not count";
+}
+
+class WorthOfDrafters : public DraftersTest {
+ protected:
+  WorthOfDrafters() {
+    joins(kDrafter, kFirstRef);
+    joins(kSecond, kSecondRef);
+  }
+  // What this verifier has seen them win.
+  void gains(Peer verifier, float first, float second, bool greedy = false) {
+    stage.hears(verifier, WorkerHeartbeat{.drafter_gains = {{kFirstRef.incarnation, greedy, first},
+                                                            {kSecondRef.incarnation, greedy, second}}});
+  }
+  // How many of these requests the second drafter gets.
+  int second_gets(int requests) {
+    int gets = 0;
+    for (int request = 0; request < requests; ++request) gets += started(++newest_)[0] == kSecondRef ? 1 : 0;
+    return gets;
+  }
+
+ private:
+  RequestId newest_ = 100;
+};
+
+TEST_F(WorthOfDrafters, TheOneThatWinsMoreGetsMoreRequests) {
+  gains(kVerifier, 0.5F, 1.5F);
+  EXPECT_EQ(second_gets(4), 3) << "as many as its share of what both win";
+}
+
+TEST_F(WorthOfDrafters, AUselessOneIsTheLastInLine) {
+  gains(kVerifier, -0.2F, 0.8F);
+  EXPECT_EQ(second_gets(6), 6);
+  stage.down(kSecond);
+  EXPECT_EQ(started(1)[0], kFirstRef) << "still better than none, it may have become good";
+}
+
+TEST_F(WorthOfDrafters, OfGreedyRequestsSaysNothingOfSampledOnes) {
+  gains(kVerifier, -0.2F, 0.8F, true);
+  EXPECT_EQ(second_gets(4), 2);
+}
+
+TEST_F(WorthOfDrafters, IsTheMeanOfWhatVerifiersReport) {
+  const Peer other{kVerifier.id + 1000};
+  stage.hears(other, verifier(other));
+  gains(kVerifier, 1, 1);
+  gains(other, 1, 0);
+  const auto gain_of = [&](const DrafterRef& ref) {
+    const auto& workers = *router.counters().workers;
+    return std::ranges::find(workers, ref.incarnation, &WorkerFacts::incarnation)->coupled_gain.value();
+  };
+  EXPECT_DOUBLE_EQ(gain_of(kFirstRef), 1);
+  EXPECT_DOUBLE_EQ(gain_of(kSecondRef), 0.5);
+  stage.down(other);
+  gains(kVerifier, 1, 1);
+  EXPECT_DOUBLE_EQ(gain_of(kSecondRef), 1);
+}
+
+TEST_F(WorthOfDrafters, AnotherTurnGoesToTheDrafterThatHoldsThePrompt) {
+  const auto long_prompt = [&](RequestId id) {
+    Submit submit = ask(id, 40);
+    submit.prompt.assign(200, 3);
+    stage.tell(submit);
+    const Start start = stage.says<Start>().message;
+    accept(kVerifier, id, 1);
+    tokens(kVerifier, id, 1, 0, {2}, Finish::stop);
+    return start.drafters.at(0);
+  };
+  gains(kVerifier, 1, 1.1F);
+  EXPECT_EQ(long_prompt(1), kSecondRef);
+  gains(kVerifier, 1.1F, 1);
+  EXPECT_EQ(long_prompt(2), kSecondRef) << "a little better is not worth a prompt";
+  gains(kVerifier, 2, 1);
+  EXPECT_EQ(long_prompt(3), kFirstRef);
 }
 
 TEST_F(DraftersTest, ARepeatedStartNamesTheDraftersOfNow) {

@@ -113,7 +113,7 @@ TEST_F(ModelFolderTest, IsNamedAfterTheFileAndEndsWhereItSays) {
   EXPECT_EQ(model->served.name, "small");
   EXPECT_THAT(model->served.eos_ids, testing::ElementsAre(2));
   EXPECT_EQ(model->served.context_max, 64);
-  EXPECT_EQ(model->config.fingerprint.special_ids, model->served.eos_ids);
+  EXPECT_EQ(model->config.fingerprint.eos_ids, model->served.eos_ids);
 }
 
 TEST_F(ModelFolderTest, NamesTheFileInWhatTheTokenizersLibraryRefuses) {

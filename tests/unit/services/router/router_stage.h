@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 inline constexpr Peer kVerifier{0x8000000000000001}, kSpare{0x8000000000000002}, kDrafter{0x8000000000000003};
 inline constexpr Incarnation kRouter = 77;
-inline const Fingerprint kTokens{.tokenizer = 0xABC, .vocabulary = 100, .special_ids = {2}};
+inline const Fingerprint kTokens{.tokenizer = 0xABC, .vocabulary = 100, .eos_ids = {2}};
 
 inline RouterConfig config() { return {.incarnation = kRouter, .fingerprint = kTokens, .context_max = 64}; }
 

@@ -18,7 +18,7 @@ class ManyDrafters : public testing::Test {
     sequence_ =
         std::make_unique<VerifierSequence>(SequenceIdentity{}, GenerationSpec{}, CachedSequence(cache_.pool(), 1), fates_);
     for (const int drafter : drafters)
-      sequence_->drafting.drafters.push_back({static_cast<Incarnation>(drafter + 1), endpoint(drafter)});
+      sequence_->drafting.order.push_back({static_cast<Incarnation>(drafter + 1), endpoint(drafter)});
     effects_.clear();
     links_.open(*sequence_, {}, now, effects_);
   }
@@ -96,13 +96,12 @@ TEST_F(ManyDrafters, AQuarantinedOneThatIsNamedGetsAnotherChanceInTime) {
 TEST_F(ManyDrafters, ARestartedOneIsJudgedAnew) {
   names({0});
   attach(0);
-  link(0)->tried = kTriedMost;
-  link(0)->tree_gain = -1;
+  for (int ask = 0; ask < kTrialAsks; ++ask) link(0)->worth.of(Rule::greedy).asked(-1, {});
+  EXPECT_TRUE(link(0)->worth.of(Rule::greedy).known({}));
   links_.down(link(0)->peer, effects_);
   links_.up(link(0)->peer, {}, effects_);
   links_.attached({link(0)->peer, {.drafter = 99, .fingerprint = config_.fingerprint}}, {}, effects_);
-  EXPECT_EQ(link(0)->tried, 0);
-  EXPECT_EQ(link(0)->tree_gain, kTreeGainFirst);
+  EXPECT_FALSE(link(0)->worth.of(Rule::greedy).known({}));
 }
 
 }  // namespace

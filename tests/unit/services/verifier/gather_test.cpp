@@ -17,7 +17,7 @@ class GatherTest : public testing::Test {
                                                     CachedSequence(cache.pool(), tokens), fates);
     made.context.append(std::vector<TokenId>(static_cast<size_t>(tokens), 1));
     made.drafting.tuning.nodes_max = 60;
-    while (made.drafting.backoff.nodes_max() < 60) made.drafting.backoff.drafted_step(1, 1, false, 0);
+    made.drafting.draft.nodes_asked = 60;
     const TokenTree tree = *TokenTree::make(std::move(nodes), 100);
     made.drafting.draft.tree = is_sampled(rule) ? DraftTree::certain(tree) : DraftTree(tree);
     made.fates.arrive(static_cast<size_t>(tree.size()));
@@ -130,7 +130,7 @@ TEST_F(GatherTest, TakesWhatTheCacheHasOnlyForASequenceThatFits) {
 TEST_F(GatherTest, MakesRoomForASampledTreeOfAnySizeOrForNone) {
   for (const int nodes : {1, 30}) {
     for (const bool room : {true, false}) {
-      sequence(10, 9, chain(nodes), Rule::ratio).drafting.tuning.nodes_max = 30;
+      sequence(10, 9, chain(nodes), Rule::ratio).drafting.draft.nodes_asked = 30;
       leave_blocks(room ? 1 : 0);  // 32 of the 10 + 30 positions that it may need are in the block that it holds
       const auto slices = gathered();
       EXPECT_EQ(slices.front().tree.size(), room ? nodes : 0) << nodes;

@@ -20,13 +20,14 @@ struct AskedRound {
                  CachedSequence(cache.pool(), kLength), fates) {
     sequence.context.append(std::vector<TokenId>(kLength, 1));
     sequence.drafting.round = kRound;
-    sequence.drafting.draft.asked = true;
+    ask.asked = true;
     fence = {.round = kRound, .base_length = kLength, .prefix_hash = sequence.context.hash().value()};
   }
   NodeFates fates;
   SequenceCache cache{32, [](const CachedSequence&) { return nullptr; }};
   VerifierSequence sequence;
   Fence fence;
+  TreeAsk ask;
 };
 
 struct Classified {
@@ -46,7 +47,7 @@ class ArrivingTree : public testing::TestWithParam<Classified> {};
 TEST_P(ArrivingTree, IsClassifiedByTheFirstRowThatApplies) {
   AskedRound round(GetParam().rule);
   GetParam().but(round);
-  EXPECT_EQ(classify(round.fence, round.sequence), GetParam().as);
+  EXPECT_EQ(classify(round.fence, round.sequence, round.ask), GetParam().as);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -77,12 +78,11 @@ INSTANTIATE_TEST_SUITE_P(
         Classified{"later_round", Arrival::stale, [](AskedRound& round) { round.fence.round += 1; }},
         Classified{"shorter_base", Arrival::stale, [](AskedRound& round) { round.fence.base_length -= 1; }},
         Classified{"another_hash", Arrival::stale, [](AskedRound& round) { round.fence.prefix_hash ^= 1; }},
-        Classified{"not_asked_for", Arrival::stale, [](AskedRound& round) { round.sequence.drafting.draft.asked = false; }},
-        Classified{"answered_already", Arrival::stale,
-                   [](AskedRound& round) { round.sequence.drafting.draft.answered = true; }},
+        Classified{"not_asked_for", Arrival::stale, [](AskedRound& round) { round.ask.asked = false; }},
+        Classified{"answered_already", Arrival::stale, [](AskedRound& round) { round.ask.answered = true; }},
         Classified{"answered_and_in_its_step", Arrival::stale,
                    [](AskedRound& round) {
-                     round.sequence.drafting.draft.answered = true;
+                     round.ask.answered = true;
                      round.sequence.step.root_in_step = true;
                    }},
         Classified{"in_its_step", Arrival::late, [](AskedRound& round) { round.sequence.step.root_in_step = true; }}),

@@ -59,9 +59,9 @@ TEST_F(TreePrice, ADrafterThatIsSureAndWrongIsFoundOut) {
     verified += static_cast<int>(plan->wanted.size()) - 1;
   }
   EXPECT_LE(verified, 30) << "its survivals are believed for a while, then probed";
-  const auto& methods = verifier.counters().methods;
-  ASSERT_EQ(methods.size(), 1U);
-  EXPECT_EQ(methods[0].method, "test");
+  const auto& kinds = verifier.counters().draft_kinds;
+  ASSERT_EQ(kinds.size(), 1U);
+  EXPECT_EQ(kinds[0].kind.method, "test");
 }
 
 TEST_F(TreePrice, ADrafterThatIsModestAndRightIsFoundOut) {

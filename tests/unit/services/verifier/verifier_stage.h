@@ -21,7 +21,7 @@ constexpr TokenId kStop = 9;
 
 inline VerifierConfig config() {
   return {.process = {.incarnation = 5, .routers = {"tcp://router"}},
-          .fingerprint = {.tokenizer = 7, .vocabulary = 100, .special_ids = {kStop}, .weights = 1},
+          .fingerprint = {.tokenizer = 7, .vocabulary = 100, .eos_ids = {kStop}, .weights = 1},
           .numerics_id = "test",
           .cost = even_cost(0.008),
           .context_max = 1000,

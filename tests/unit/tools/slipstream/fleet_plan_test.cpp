@@ -58,5 +58,24 @@ TEST(FleetOptions, SaysHowLongADrafterIsWaitedForAndThatItIsTrusted) {
   EXPECT_THAT(drafting_words({.drafter = "none"}), HasSubstr("the verifier drafts by ngram itself"));
 }
 
+TEST(FleetOptions, GivesTheFileOfAnswersToOneProcessOnly) {
+  const auto flags = [](const char* drafter, const char* resident, const char* service) {
+    return look_up_flags({.drafter = drafter, .resident = resident, .corpora = {"a", "b"}, .look_up_file = "f"}, service);
+  };
+  const auto both = ElementsAre("--look-up-corpus", "a", "--look-up-corpus", "b");
+  const auto with_file = ElementsAre("--look-up-corpus", "a", "--look-up-corpus", "b", "--look-up-file", "f");
+  EXPECT_THAT(flags("ngram", "ngram", "verifier"), with_file);
+  EXPECT_THAT(flags("ngram", "ngram", "drafter"), both);
+  EXPECT_THAT(flags("ngram", "none", "drafter"), with_file);
+  EXPECT_TRUE(flags("ngram", "none", "verifier").empty());
+  EXPECT_TRUE(flags("small-lm", "ngram", "drafter").empty());
+}
+
+TEST(FleetOptions, RefusesACorpusWhereNothingLooksUp) {
+  const auto plan = FleetPlan::make({.drafter = "none", .resident = "none", .corpora = {"a"}});
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("--resident ngram"));
+}
+
 }  // namespace
 }  // namespace slipstream::command

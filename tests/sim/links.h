@@ -1,4 +1,4 @@
-// The network between simulated processes, with the semantics of runtime/transport.h: a connector
+// The links between simulated processes, with the semantics of runtime/transport.h: a connector
 // has a link to the process that is bound at an endpoint, a link keeps the order of messages, and
 // nothing is guaranteed.
 //
@@ -34,7 +34,7 @@ struct Weather {  // of one boundary; the numbers are shares of its messages
 };
 using Climate = std::array<Weather, 3>;  // [Boundary]
 
-// One life of one process, as the network sees it.
+// One life of one process, as its links see it.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -43,13 +43,13 @@ class Listener {
   virtual void hear(Peer peer, Message message) = 0;
 };
 
-struct NetworkTallies {
+struct LinkTallies {
   uint64_t lost = 0, doubled = 0, lost_finishes = 0;
 };
 
-class Network {
+class Links {
  public:
-  Network(VirtualTime& time, Trace& trace, uint64_t seed) : time_(time), trace_(trace), random_(seed, "network") {}
+  Links(VirtualTime& time, Trace& trace, uint64_t seed) : time_(time), trace_(trace), random_(seed, "network") {}
 
   void set(const Climate& climate) { climate_ = climate; }
 
@@ -69,10 +69,10 @@ class Network {
   void disconnect(Incarnation self, Peer peer);
   void send(Incarnation self, Peer peer, Message message);
 
-  const NetworkTallies& tallies() const { return tallies_; }
+  const LinkTallies& tallies() const { return tallies_; }
 
  private:
-  struct Node {
+  struct Process {
     std::string name;
     Listener* listener = nullptr;
     std::optional<std::string> endpoint;
@@ -97,7 +97,7 @@ class Network {
 
   std::optional<Way> way(Incarnation self, Peer peer) const;
   Link* current(const Way& way);  // null: the connection has ended
-  Node* alive(Incarnation self);
+  Process* alive(Incarnation self);
   bool parted(Incarnation a, Incarnation b) const { return separated_.contains(std::minmax(a, b)); }
   bool in_trouble(const Key& key, const Link& link);
   void look_at(Incarnation self);  // checks its links after a separation or freeze began or ended
@@ -111,8 +111,8 @@ class Network {
   Trace& trace_;
   RandomSource random_;
   Climate climate_;
-  NetworkTallies tallies_;
-  std::map<Incarnation, Node> nodes_;
+  LinkTallies tallies_;
+  std::map<Incarnation, Process> processes_;
   std::map<Key, Link> links_;
   std::set<std::pair<Incarnation, Incarnation>> separated_;
 };

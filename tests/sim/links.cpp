@@ -1,4 +1,4 @@
-#include "tests/sim/network.h"
+#include "tests/sim/links.h"
 
 namespace slipstream::sim {
 namespace {
@@ -10,13 +10,13 @@ constexpr Time kEndSeen = std::chrono::microseconds(100);  // from the last byte
 
 }  // namespace
 
-void Network::open(Incarnation self, std::string name, Listener& listener, std::optional<std::string> endpoint) {
-  nodes_[self] = {.name = std::move(name), .listener = &listener, .endpoint = std::move(endpoint)};
+void Links::open(Incarnation self, std::string name, Listener& listener, std::optional<std::string> endpoint) {
+  processes_[self] = {.name = std::move(name), .listener = &listener, .endpoint = std::move(endpoint)};
   for (const auto& [key, link] : links_) dial(key);
 }
 
-void Network::close(Incarnation self) {
-  nodes_.erase(self);
+void Links::close(Incarnation self) {
+  processes_.erase(self);
   for (const auto& [key, link] : links_) {
     if (key.first != self && link.to != self) continue;
     // The kernel delivers what the process had sent before its end.
@@ -25,33 +25,33 @@ void Network::close(Incarnation self) {
   }
 }
 
-void Network::freeze(Incarnation self) {
-  if (Node* node = alive(self)) node->frozen = true;
+void Links::freeze(Incarnation self) {
+  if (Process* process = alive(self)) process->frozen = true;
   look_at(self);
 }
-void Network::thaw(Incarnation self) {
-  if (Node* node = alive(self)) node->frozen = false;
+void Links::thaw(Incarnation self) {
+  if (Process* process = alive(self)) process->frozen = false;
   look_at(self);
   for (const auto& [key, link] : links_) dial(key);
 }
-void Network::separate(Incarnation a, Incarnation b) {
+void Links::separate(Incarnation a, Incarnation b) {
   separated_.insert(std::minmax(a, b));
   look_at(a);
 }
-void Network::join(Incarnation a, Incarnation b) {
+void Links::join(Incarnation a, Incarnation b) {
   separated_.erase(std::minmax(a, b));
   look_at(a);
   look_at(b);
 }
 
-void Network::connect(Incarnation self, Peer peer, const std::string& endpoint) {
+void Links::connect(Incarnation self, Peer peer, const std::string& endpoint) {
   links_[{self, peer}] = {.endpoint = endpoint};
   dial({self, peer});
 }
 
 // An incoming connection stays open, but its messages are ignored until it connects again
 // (zmq/incoming_peers.h).
-void Network::disconnect(Incarnation self, Peer peer) {
+void Links::disconnect(Incarnation self, Peer peer) {
   const auto at = way(self, peer);
   if (!at) {
     links_.erase({self, peer});
@@ -62,16 +62,16 @@ void Network::disconnect(Incarnation self, Peer peer) {
     link.ignored = true;
     return;
   }
-  if (Node* other = alive(link.to); other != nullptr && link.greeted) {
+  if (Process* other = alive(link.to); other != nullptr && link.greeted) {
     const Time end = std::max(time_.now(), link.newest[0]) + kEndSeen;
     time_.at(end, [this, to = link.to, self] {
-      if (Node* node = alive(to)) node->listener->down(incoming_peer(self));
+      if (Process* process = alive(to)) process->listener->down(incoming_peer(self));
     });
   }
   links_.erase(at->key);
 }
 
-void Network::send(Incarnation self, Peer peer, Message message) {
+void Links::send(Incarnation self, Peer peer, Message message) {
   const auto at = way(self, peer);
   if (!at) return;
   const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
@@ -80,8 +80,8 @@ void Network::send(Incarnation self, Peer peer, Message message) {
   if (trace_.on() && !routine(message)) {
     const Link& link = links_.at(at->key);
     const Incarnation other = at->direction == 0 ? link.to : at->key.first;
-    const Node* node = alive(other);
-    trace_.line(alive(self)->name, "-> {}: {}", node == nullptr ? "the dead" : node->name, describe(message));
+    const Process* process = alive(other);
+    trace_.line(alive(self)->name, "-> {}: {}", process == nullptr ? "the dead" : process->name, describe(message));
   }
   if (random_.chance(weather.lost)) {
     ++tallies_.lost;
@@ -97,7 +97,7 @@ void Network::send(Incarnation self, Peer peer, Message message) {
   carry(*at, std::move(message), !random_.chance(weather.reordered));
 }
 
-void Network::carry(const Way& way, Message message, bool in_order) {
+void Links::carry(const Way& way, Message message, bool in_order) {
   const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
   Time arrival = time_.now() + random_.between(weather.usual_least, weather.usual_most);
   if (random_.chance(weather.delayed)) arrival += random_.between(weather.delay_least, weather.delay_most);
@@ -110,21 +110,21 @@ void Network::carry(const Way& way, Message message, bool in_order) {
   time_.at(arrival, [this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
 }
 
-void Network::arrive(const Way& way, Message message) {
+void Links::arrive(const Way& way, Message message) {
   Link* link = current(way);
   if (link == nullptr) {
-    if (!routine(message)) trace_.line("network", "drops, as its connection has ended: {}", describe(message));
+    if (!routine(message)) trace_.line("links", "drops, as its connection has ended: {}", describe(message));
     return;
   }
   if (!parted(way.key.first, link->to)) return take(way, *link, std::move(message));
   link->held.push_back([this, way, message = std::move(message)]() mutable { arrive(way, std::move(message)); });
 }
 
-void Network::take(const Way& way, Link& link, Message message) {
-  Node* receiver = alive(way.direction == 0 ? link.to : way.key.first);
+void Links::take(const Way& way, Link& link, Message message) {
+  Process* receiver = alive(way.direction == 0 ? link.to : way.key.first);
   if (receiver == nullptr) return;
   if (trace_.on() && !routine(message)) {
-    const Node* sender = alive(way.direction == 0 ? way.key.first : link.to);
+    const Process* sender = alive(way.direction == 0 ? way.key.first : link.to);
     trace_.line(receiver->name, "<- {}: {}{}", sender == nullptr ? "the dead" : sender->name, describe(message),
                 way.direction == 0 && link.ignored ? ", which it ignores" : "");
   }
@@ -137,7 +137,7 @@ void Network::take(const Way& way, Link& link, Message message) {
 }
 
 // Returns the connection that `self` names `peer`, if it exists.
-std::optional<Network::Way> Network::way(Incarnation self, Peer peer) const {
+std::optional<Links::Way> Links::way(Incarnation self, Peer peer) const {
   const bool incoming = (peer.id & kIncomingPeer) != 0;
   if (!incoming) {
     const auto at = links_.find({self, peer});
@@ -151,23 +151,23 @@ std::optional<Network::Way> Network::way(Incarnation self, Peer peer) const {
   return std::nullopt;
 }
 
-Network::Link* Network::current(const Way& way) {
+Links::Link* Links::current(const Way& way) {
   const auto at = links_.find(way.key);
   return at == links_.end() || at->second.to == 0 || at->second.session != way.session ? nullptr : &at->second;
 }
 
-Network::Node* Network::alive(Incarnation self) {
-  const auto at = nodes_.find(self);
-  return at == nodes_.end() ? nullptr : &at->second;
+Links::Process* Links::alive(Incarnation self) {
+  const auto at = processes_.find(self);
+  return at == processes_.end() ? nullptr : &at->second;
 }
 
-bool Network::in_trouble(const Key& key, const Link& link) {
+bool Links::in_trouble(const Key& key, const Link& link) {
   return alive(key.first) == nullptr || alive(link.to) == nullptr || parted(key.first, link.to);
 }
 
 // Updates this process's links after a separation, a join, a freeze or a thaw: connects those that
 // can be connected, schedules the end of those that are silent, and delivers what was held back.
-void Network::look_at(Incarnation self) {
+void Links::look_at(Incarnation self) {
   for (auto& [key, link] : links_) {
     if (key.first == self && link.to == 0) dial(key);
     if (link.to == 0 || (key.first != self && link.to != self)) continue;
@@ -184,15 +184,15 @@ void Network::look_at(Incarnation self) {
   }
 }
 
-void Network::dial(const Key& key) {
+void Links::dial(const Key& key) {
   if (links_.at(key).to != 0) return;
   time_.in(random_.between(kDialLeast, kDialMost), [this, key] {
     const auto at = links_.find(key);
-    Node* self = alive(key.first);
+    Process* self = alive(key.first);
     if (at == links_.end() || at->second.to != 0 || self == nullptr || self->frozen) return;
     Link& link = at->second;
-    for (const auto& [incarnation, node] : nodes_) {
-      if (node.endpoint != link.endpoint || node.frozen || parted(key.first, incarnation)) continue;
+    for (const auto& [incarnation, process] : processes_) {
+      if (process.endpoint != link.endpoint || process.frozen || parted(key.first, incarnation)) continue;
       link.to = incarnation;
       link.newest = {};
       self->listener->up(key.second);
@@ -202,11 +202,11 @@ void Network::dial(const Key& key) {
 }
 
 // Closes a connection at both ends; the connector then tries again.
-void Network::hang_up(const Key& key, uint64_t session) {
+void Links::hang_up(const Key& key, uint64_t session) {
   const auto at = links_.find(key);
   if (at == links_.end() || at->second.session != session || at->second.to == 0) return;
   const Link ended = std::exchange(at->second, Link{.endpoint = at->second.endpoint, .session = session + 1});
-  Node *from = alive(key.first), *to = alive(ended.to);
+  Process *from = alive(key.first), *to = alive(ended.to);
   if (to != nullptr && ended.greeted) to->listener->down(incoming_peer(key.first));
   if (from == nullptr) {
     links_.erase(key);

@@ -1,0 +1,46 @@
+// What asking one drafter for a tree brought lately, over all sequences of a verifier.
+//
+//   gain := gain + (won - gain) / asks      for each ask, asks at most kTriedMost
+//
+// What was learnt long ago says little: kWorthLasts after the newest ask it is unknown again, and
+// the next asks count as the first ones. Pure.
+#pragma once
+
+#include <algorithm>
+
+#include "common/actor/actor.h"
+
+namespace slipstream {
+
+inline constexpr double kTreeGainFirst = 1;  // tokens, before the first tree
+inline constexpr int kTrialAsks = 8;         // before a drafter is compared with others
+inline constexpr int kTriedMost = 64;        // asks over which its worth is averaged
+inline constexpr Time kWorthLasts = std::chrono::seconds(60);
+
+class DrafterWorth {
+ public:
+  // An ask brought so many tokens, less what the rows of its tree cost.
+  void asked(double won, Time now) {
+    if (lapsed(now)) asks_ = 0;
+    asks_ = std::min(asks_ + 1, kTriedMost);
+    gain_ += (won - gain_) / asks_;
+    newest_ = now;
+  }
+  // It was left as useless, however few asks it had.
+  void left(Time now) {
+    asks_ = std::max(lapsed(now) ? 0 : asks_, kTrialAsks);
+    newest_ = now;
+  }
+
+  bool known(Time now) const { return asks_ >= kTrialAsks && !lapsed(now); }
+  double gain() const { return gain_; }  // tokens an ask; before the first: kTreeGainFirst
+
+ private:
+  bool lapsed(Time now) const { return asks_ > 0 && now - newest_ >= kWorthLasts; }
+
+  int asks_ = 0;
+  double gain_ = kTreeGainFirst;
+  Time newest_{};
+};
+
+}  // namespace slipstream

@@ -1,0 +1,54 @@
+#include "services/verifier/drafting_page.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace slipstream {
+namespace {
+
+constexpr std::pair<RoundAsk, const char*> kWhyNot[] = {
+    {RoundAsk::fails, "its trees come late, cost more than they win, or bring nothing"},
+    {RoundAsk::stays_empty, "its trees are empty: it has no guess that is likely enough"},
+    {RoundAsk::nothing_pays, "no guess that it may make is likely enough to pay for its row"},
+    {RoundAsk::early, "the prompt is still being computed"}};
+
+std::string name_of(const DraftKind& kind) {
+  return kind.model.empty() ? kind.method : fmt::format("{} ({})", kind.method, kind.model);
+}
+
+std::string row(const DraftKindCounters& kind) {
+  uint64_t nodes = 0, accepted = 0, rounds = 0;
+  for (const Reliability::Bin& bin : kind.reliability.bins()) {
+    nodes += bin.nodes;
+    accepted += bin.accepted;
+  }
+  for (const uint64_t count : kind.rounds) rounds += count;
+  std::string text = fmt::format("  {}\n    nodes verified {}, accepted {}; predicted chances are off by {:.3f} on average\n",
+                                 name_of(kind.kind), nodes, accepted, kind.reliability.error());
+  if (kind.drafters > 0) {
+    text += fmt::format("    {} attached; an ask wins {:.2f} tokens (greedy), {:.2f} (sampled), less what its rows cost\n",
+                        kind.drafters, kind.greedy_gain, kind.coupled_gain);
+  }
+  text += fmt::format("    asked in {} of {} rounds\n", kind.rounds[static_cast<size_t>(RoundAsk::asked)], rounds);
+  for (const auto& [why, words] : kWhyNot) {
+    const uint64_t count = kind.rounds[static_cast<size_t>(why)];
+    if (count > 0) text += fmt::format("    not in {:7}: {}\n", count, words);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string drafting_page(const VerifierCounters& counters) {
+  std::string text = fmt::format(
+      "drafting\n  a draft node must gain {:.3f} tokens to pay for its row now\n  {} steps of sequences had a tree, {} had "
+      "none\n",
+      counters.node_price, counters.draft_rounds, counters.plain_rounds);
+  if (counters.draft_kinds.empty()) text += "  nobody drafts: no drafter is attached, and there is no resident method\n";
+  for (const DraftKindCounters& kind : counters.draft_kinds) text += row(kind);
+  return text;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,127 @@
+// The drafting part of a verifier's sequence: who drafts for it, what the running round asked of
+// whom, and what came.
+//
+// Several drafters may draft for a sequence at once, each of another kind (drafter_links.h), since
+// two of a kind guess the same. The first one leads: steps wait for its trees. The trees of the
+// others are merged if they are there when the step starts. Rules that need probabilities have a
+// lead only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/actor/actor.h"
+#include "common/base/prefix_hash.h"
+#include "common/messages/draft.h"
+#include "common/messages/generate.h"
+#include "common/speculation/acceptance_rate.h"
+#include "common/speculation/draft_backoff.h"
+#include "common/speculation/rejection/draft_tree.h"
+#include "services/verifier/drafter_worth.h"
+
+namespace slipstream {
+
+inline constexpr size_t kDraftersAtOnceMax = 3;  // that draft for one sequence
+
+// A lead that is of no use makes way for another, which begins with the whole prompt: after this
+// many useless rounds in a row, twice as many the next time, until a guess is accepted.
+inline constexpr int kPatienceFirst = 2;
+inline constexpr int kPatienceMost = 64;
+inline constexpr Round kPassedOnRounds = 64;  // without a turn for it, unless no other is there
+
+inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
+
+// What one drafter was asked for the running round, from the Advance to the step that goes on.
+struct TreeAsk {
+  bool asked = false;     // an Advance asked for a tree
+  bool answered = false;  // it came, with or without nodes
+  bool busy = false;      // the drafter would not draft: for the back-off as bad as too late
+  bool prefills = false;  // the drafter has much to prefill first: hardly waited for, and no failure when late
+  bool resynced = false;  // a Resync was answered: once a round is enough
+  bool late = false;      // it came, and later than the tuning allows
+  int nodes = 0;          // most nodes that the Advance asked for
+  Time deadline{};        // if asked: when the step goes on without the tree
+};
+
+// One of the drafters of a sequence.
+struct SequenceDrafter {
+  Peer peer;
+  bool heard = false;  // a tree of it came
+  int32_t holds = 0;   // tokens of the sequence that it has; `prefix` covers exactly those
+  PrefixHash prefix;
+  TreeAsk ask;                 // of the running round
+  std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
+  Round asked_round = 0;       // the newest that asked for a tree whose time says something
+  Time asked_at{};             // and when
+  DraftBackoff backoff;
+  double tree_gain = kTreeGainFirst;  // tokens that a tree won lately which no source before it had, on average
+  float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
+};
+
+// A tree that was merged into a round's draft, as it was guessed.
+struct DraftSource {
+  Peer drafter;  // id 0: the verifier's own method
+  TokenTree tree;
+  bool resident() const { return drafter == Peer{}; }
+};
+
+// One round's draft, until the step that verifies it.
+struct DraftRound {
+  // Of a rule that samples the lead's tree; else all sources merged, and a node's survival is its
+  // calibrated chance to be accepted.
+  DraftTree tree;
+  std::vector<DraftSource> sources;
+  int nodes_asked = 0;           // of the lead
+  bool resident_probes = false;  // a node of the resident method is verified whatever it seems worth
+};
+
+struct SequenceDrafting {
+  // As the router last said.
+  std::vector<DrafterRef> named;
+  std::vector<DrafterRef> order;  // those; the first that is there leads; rotated when it proves useless
+  Tuning tuning;                  // of the request: what all its drafters and the resident method may do
+  uint32_t assignment = 0;        // version of the newest Assign
+
+  // The running round.
+  Round round = 0;
+  Time round_began{};
+  DraftRound draft;
+
+  // The drafters, the lead first; at most kDraftersAtOnceMax.
+  std::vector<SequenceDrafter> drafters;
+  bool lead_stays = false;  // as long as it is there; else the next round picks anew
+  Peer passed_on;           // the lead that was useless last, which gets no turn until that round
+  Round passed_on_until = 0;
+  int useless = 0;  // rounds of the lead in a row that failed (draft_backoff.h); one that says it is busy counts for two
+  int patience = kPatienceFirst;  // at this many useless rounds another one gets its chance
+
+  AcceptanceRate rate;  // for rules that keep their budget
+  float price = 0;      // tokens that a node must gain to pay for itself, as of the last step
+
+  // The resident method.
+  int32_t resident_holds = 0;  // tokens; 0: it does not know the sequence
+
+  int nodes_max(const SequenceDrafter& of) const { return std::min<int>(tuning.nodes_max, of.backoff.nodes_max()); }
+  // No node of that source was verified for so long that this round's tree has one verified
+  // whatever it seems worth.
+  bool probes(const DraftSource& source) const {
+    if (source.resident()) return draft.resident_probes;
+    const SequenceDrafter* drafter = find(source.drafter);
+    return drafter != nullptr && drafter->backoff.probes();
+  }
+
+  // Null: there is none.
+  SequenceDrafter* lead() { return drafters.empty() ? nullptr : &drafters.front(); }
+  const SequenceDrafter* lead() const { return drafters.empty() ? nullptr : &drafters.front(); }
+  SequenceDrafter* find(Peer peer) {
+    const auto at = std::ranges::find(drafters, peer, &SequenceDrafter::peer);
+    return at == drafters.end() ? nullptr : &*at;
+  }
+  const SequenceDrafter* find(Peer peer) const { return const_cast<SequenceDrafting*>(this)->find(peer); }
+};
+
+}  // namespace slipstream

@@ -1,0 +1,111 @@
+#include "common/drafting/look_up_texts.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/drafting/tenant_file.h"
+#include "tests/unit/common/config/surroundings.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uint64_t kTokenizer = 0x1234;
+constexpr int32_t kVocabulary = 100;
+
+class LookUpTextsTest : public testing::Test {
+ protected:
+  LookUpTextsTest() { options.file = (folder.path() / "answers").string(); }
+  std::shared_ptr<LookUpTexts> open(uint64_t tokenizer = kTokenizer) const {
+    return LookUpTexts::open(options, tokenizer, kVocabulary).value();
+  }
+  ScopedFolder folder;
+  LookUpOptions options;
+};
+
+std::vector<TokenId> text_of(LookUpTexts& texts, TenantId tenant) {
+  const NgramCounts* found = texts.tenants().find(tenant);
+  return found == nullptr ? std::vector<TokenId>{} : found->tail(100);
+}
+
+TEST_F(LookUpTextsTest, KeepsWhatTenantsWereAnsweredInAFile) {
+  const auto first = open();
+  first->tenants().append(7, std::vector<TokenId>{1, 2, 3});
+  first->tenants().append(8, std::vector<TokenId>{4});
+  first->tenants().append(7, std::vector<TokenId>{5});
+  ASSERT_TRUE(first->save());
+  const auto second = open();
+  EXPECT_THAT(text_of(*second, 7), ElementsAre(1, 2, 3, kTextEnd, 5, kTextEnd));
+  EXPECT_THAT(text_of(*second, 8), ElementsAre(4, kTextEnd));
+  EXPECT_EQ(second->tenants().tokens(), first->tenants().tokens());
+}
+
+TEST_F(LookUpTextsTest, ForgetsInTheSameOrderAfterARestart) {
+  const auto first = open();
+  for (TenantId tenant = 1; tenant <= kTenantsMax; ++tenant) first->tenants().append(tenant, std::vector<TokenId>{1});
+  first->tenants().append(1, std::vector<TokenId>{1});
+  ASSERT_TRUE(first->save());
+  const auto second = open();
+  second->tenants().append(kTenantsMax + 1, std::vector<TokenId>{1});
+  EXPECT_EQ(second->tenants().find(2), nullptr);
+  EXPECT_NE(second->tenants().find(1), nullptr);
+}
+
+TEST_F(LookUpTextsTest, LetsNobodyElseReadTheFile) {
+  ASSERT_TRUE(open()->save());
+  struct stat there{};
+  ASSERT_EQ(stat(options.file.c_str(), &there), 0);
+  EXPECT_EQ(there.st_mode & 0777, 0600U);
+}
+
+TEST_F(LookUpTextsTest, WritesNoFileUnlessAsked) {
+  options.file = "";
+  const auto texts = open();
+  texts->tenants().append(7, std::vector<TokenId>{1});
+  EXPECT_TRUE(texts->save());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_F(LookUpTextsTest, BeginsAnewBesideAFileOfAnotherTokenizer) {
+  const auto first = open();
+  first->tenants().append(7, std::vector<TokenId>{1});
+  ASSERT_TRUE(first->save());
+  EXPECT_EQ(open(0x99)->tenants().find(7), nullptr);
+  EXPECT_FALSE(std::filesystem::exists(options.file));
+  EXPECT_TRUE(std::filesystem::exists(options.file + ".unusable"));
+}
+
+TEST_F(LookUpTextsTest, SaysWhatIsWrongWithABrokenFile) {
+  TenantTexts texts;
+  texts.append(7, std::vector<TokenId>{1, 2, 3});
+  ASSERT_TRUE(write_tenant_file(options.file, kTokenizer, texts));
+  const auto problem = [&](int32_t vocabulary) {
+    return read_tenant_file(options.file, kTokenizer, vocabulary).error().message;
+  };
+  EXPECT_THAT(problem(3), HasSubstr("has tokens that the model has not"));
+  std::filesystem::resize_file(options.file, 50);
+  EXPECT_THAT(problem(kVocabulary), HasSubstr("it was cut short"));
+  EXPECT_EQ(open()->tenants().find(7), nullptr);
+}
+
+TEST_F(LookUpTextsTest, RefusesToStartWithACorpusThatItCannotUse) {
+  options.corpora = {(folder.path() / "none.corpus").string()};
+  EXPECT_THAT(LookUpTexts::open(options, kTokenizer, kVocabulary).error().message, HasSubstr("none.corpus"));
+}
+
+TEST_F(LookUpTextsTest, OpensEveryCorpus) {
+  for (const char* name : {"a.corpus", "b.corpus"}) {
+    options.corpora.push_back((folder.path() / name).string());
+    ASSERT_TRUE(write_corpus(options.corpora.back(), kTokenizer, std::vector<TokenId>{1, 2, kTextEnd}));
+  }
+  EXPECT_EQ(open()->corpora().size(), 2U);
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,43 @@
+#include "services/verifier/drafter_worth.h"
+
+#include <gtest/gtest.h>
+
+namespace slipstream {
+namespace {
+
+using namespace std::chrono_literals;
+
+DrafterWorth asked(int times, double won, Time now = {}) {
+  DrafterWorth worth;
+  for (int ask = 0; ask < times; ++ask) worth.asked(won, now);
+  return worth;
+}
+
+TEST(DrafterWorth, IsKnownAfterATrial) {
+  EXPECT_FALSE(asked(kTrialAsks - 1, 2).known({}));
+  EXPECT_TRUE(asked(kTrialAsks, 2).known({}));
+  EXPECT_DOUBLE_EQ(asked(kTrialAsks, 2).gain(), 2);
+}
+
+TEST(DrafterWorth, FollowsWhatAsksBringLately) {
+  DrafterWorth worth = asked(1000, 2);
+  for (int ask = 0; ask < 4 * kTriedMost; ++ask) worth.asked(0, {});
+  EXPECT_LT(worth.gain(), 0.05);
+}
+
+TEST(DrafterWorth, IsUnknownAgainAfterAWhile) {
+  DrafterWorth worth = asked(100, 0);
+  EXPECT_TRUE(worth.known(kWorthLasts - 1us));
+  EXPECT_FALSE(worth.known(kWorthLasts));
+  worth.asked(3, kWorthLasts);
+  EXPECT_DOUBLE_EQ(worth.gain(), 3) << "as after the first ask";
+}
+
+TEST(DrafterWorth, OfOneThatWasLeftIsKnown) {
+  DrafterWorth worth = asked(2, 0);
+  worth.left({});
+  EXPECT_TRUE(worth.known({}));
+}
+
+}  // namespace
+}  // namespace slipstream

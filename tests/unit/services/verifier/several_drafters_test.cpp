@@ -1,0 +1,215 @@
+// A sequence with drafters of several kinds: one leads, the others are taken if they are there.
+#include <algorithm>
+
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+constexpr Peer kBeside{1001}, kThird{1002}, kFourth{1003};
+const std::vector<DrafterRef> kAll{{77, "tcp://drafter"}, {78, "tcp://beside"}, {79, "tcp://third"}, {80, "tcp://fourth"}};
+
+// The model says 1 for ever. Rows cost next to nothing, so that every node pays.
+class SeveralDrafters : public VerifierStage {
+ protected:
+  SeveralDrafters() : VerifierStage(config_with(cost_of(0.008, 0.00001))) {}
+
+  Start drafted_by(size_t drafters) {
+    Start start = second();
+    start.drafters.assign(kAll.begin(), kAll.begin() + static_cast<ptrdiff_t>(drafters));
+    start.spec.output_max = 900;
+    start.spec.stop_ids = {};
+    start.tokens = {1, 1, 1};
+    start.lease_ms = kLeaseMsMax;
+    return start;
+  }
+  // One drafter of each of these kinds is there, in the order of kAll.
+  void meet(const std::vector<DraftKind>& kinds) {
+    Start first = drafted_by(kinds.size());
+    first.sequence.counter = 1;
+    stage.hears(kRouter, first);
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      const Peer peer{kDrafter.id + i};
+      stage.up(peer);
+      stage.hears(peer, Attached{.drafter = kAll[i].incarnation,
+                                 .fingerprint = config().fingerprint,
+                                 .method = kinds[i].method,
+                                 .model = kinds[i].model});
+    }
+    step();
+    stage.hears(kRouter, Cancel{first.sequence, 1});
+    stage.forget();
+  }
+  void begin(size_t drafters) { stage.hears(kRouter, drafted_by(drafters)); }
+  std::vector<To<Advance>> asks() {
+    std::vector<To<Advance>> asks;
+    while (!stage.silent<Advance>()) asks.push_back(stage.says<Advance>());
+    return asks;
+  }
+  std::vector<Peer> asked() {
+    std::vector<Peer> peers;
+    for (const To<Advance>& ask : asks()) peers.push_back(ask.peer);
+    return peers;
+  }
+  // The step that runs, or the one that starts when nobody is waited for any more.
+  StepPlan& step_plan() {
+    if (stage.rests()) stage.waits(3ms);
+    return runs();
+  }
+  int step() {
+    const auto rows = static_cast<int>(step_plan().wanted.size());
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(static_cast<size_t>(rows), 1), .forward_us = 8'000});
+    stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens) - 1});
+    stage.hears(kRouter, RouterHeartbeat{.router = 3});
+    return rows;
+  }
+  uint64_t of(Fate fate) const { return verifier.counters().fates.of(fate); }
+};
+
+const DraftKind kLookUp{"ngram", ""}, kSmall{"small-lm", "small"}, kSmaller{"small-lm", "smaller"};
+
+TEST_F(SeveralDrafters, OneOfEachKindIsAsked) {
+  meet({kLookUp, kSmall, kSmall, kSmaller});
+  begin(4);
+  EXPECT_EQ(asked(), (std::vector{kDrafter, kBeside, kFourth}));
+}
+
+TEST_F(SeveralDrafters, TheirTreesAreOneTreeInWhichAGuessOfTwoIsOneRow) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, asks[0]));
+  EXPECT_EQ(runs().wanted.size(), 3U) << "the root and two nodes";
+  EXPECT_EQ(of(Fate::merged), 1U);
+}
+
+TEST_F(SeveralDrafters, WhatOnlyOneOfThemGuessedIsVerifiedToo) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  stage.hears(kBeside, tree({{5, kRoot, .9F}}, asks[1]));
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, asks[0]));
+  EXPECT_EQ(runs().wanted.size(), 4U);
+  EXPECT_EQ(of(Fate::merged), 0U);
+}
+
+TEST_F(SeveralDrafters, OneBesideTheLeadBeginsWithSingleNodes) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  EXPECT_EQ(asks[0].message.tuning.nodes_max, kFirstNodes);
+  EXPECT_EQ(asks[1].message.tuning.nodes_max, 1);
+}
+
+TEST_F(SeveralDrafters, AStepWaitsForTheLeadAlone) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  EXPECT_TRUE(stage.rests());
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
+  EXPECT_TRUE(stage.rests()) << "the lead's tree is due";
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}}, asks[0]));
+  EXPECT_FALSE(stage.rests());
+}
+
+TEST_F(SeveralDrafters, AStepDoesNotWaitForAnotherThanTheLead) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}}, asks[0]));
+  EXPECT_EQ(runs().wanted.size(), 2U);
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
+  EXPECT_EQ(of(Fate::late), 1U);
+}
+
+TEST_F(SeveralDrafters, OneThatAddsNothingIsAskedRarely) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  int beside = 0, lead = 0;
+  for (int round = 0; round < 200; ++round) {
+    for (const To<Advance>& ask : asks()) {
+      ++(ask.peer == kBeside ? beside : lead);
+      if (ask.peer == kBeside) stage.hears(kBeside, tree({{1, kRoot, .9F}}, ask));
+      if (ask.peer == kDrafter) stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, ask));
+    }
+    step();
+  }
+  EXPECT_GE(lead, 100);
+  EXPECT_LE(beside, lead / 2);
+}
+
+TEST_F(SeveralDrafters, ABetterOneTakesTheLeadAndTheOtherStaysBesideIt) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  std::vector<Peer> first;  // asked first in each round: the lead
+  int held_anew = 0;
+  for (int round = 0; round < 100; ++round) {
+    const std::vector<To<Advance>> asks = this->asks();
+    if (!asks.empty()) first.push_back(asks.front().peer);
+    for (const To<Advance>& ask : asks) {
+      held_anew += ask.message.fence.base_length == 0 ? 1 : 0;
+      // The second drafter guesses four right tokens, the first one.
+      std::vector<TreeNode> nodes{{1, kRoot, .9F}};
+      for (int i = 1; ask.peer == kBeside && i < 4; ++i) nodes.push_back({1, i - 1, .8F});
+      nodes.resize(std::min<size_t>(nodes.size(), ask.message.tuning.nodes_max));
+      if (!nodes.empty() && ask.peer == kBeside) stage.hears(kBeside, tree(nodes, ask));
+    }
+    for (const To<Advance>& ask : asks) {
+      if (ask.peer == kDrafter) stage.hears(kDrafter, tree({{1, kRoot, .9F}}, ask));
+    }
+    stage.waits(5ms);
+    step();
+  }
+  EXPECT_EQ(first.front(), kDrafter);
+  EXPECT_EQ(first.back(), kBeside);
+  EXPECT_EQ(held_anew, 2) << "each of them prefilled once";
+}
+
+TEST_F(SeveralDrafters, TheLeadsLossLeavesTheOtherInTheLead) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  asks();
+  stage.down(kDrafter);
+  step();
+  const std::vector<To<Advance>> asks = this->asks();
+  ASSERT_EQ(asks.size(), 1U);
+  EXPECT_EQ(asks[0].peer, kBeside);
+  EXPECT_GT(asks[0].message.fence.base_length, 0) << "it holds the prompt already";
+  EXPECT_TRUE(stage.rests()) << "now it is waited for";
+}
+
+TEST_F(SeveralDrafters, AllAreReleasedWhenTheSequenceEnds) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  stage.hears(kRouter, Cancel{second().sequence, 1});
+  std::vector<Peer> released;
+  while (!stage.silent<Release>()) released.push_back(stage.says<Release>().peer);
+  std::ranges::sort(released);
+  EXPECT_EQ(released, (std::vector{kDrafter, kBeside}));
+}
+
+TEST_F(SeveralDrafters, ARuleThatNeedsProbabilitiesHasALeadOnly) {
+  meet({kLookUp, kSmall});
+  Start start = drafted_by(2);
+  start.spec.acceptance.rule = Rule::ratio;
+  start.spec.sampling.temperature = 1;
+  stage.hears(kRouter, start);
+  step();
+  EXPECT_EQ(asked(), std::vector{kDrafter});
+}
+
+TEST_F(SeveralDrafters, RoundsAreCountedByKindAndByWhetherItWasAsked) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const auto& kinds = verifier.counters().draft_kinds;
+  for (const DraftKind& kind : {kLookUp, kSmall}) {
+    const auto counted = std::ranges::find(kinds, kind, &DraftKindCounters::kind);
+    ASSERT_NE(counted, kinds.end()) << kind.method;
+    EXPECT_GE(counted->rounds[static_cast<size_t>(RoundAsk::asked)], 1U);
+    EXPECT_EQ(counted->drafters, 1U);
+  }
+}
+
+}  // namespace
+}  // namespace slipstream
