@@ -7,6 +7,7 @@
 // A line of the trace is a request: the length of its prompt, then the ids of prompt and answer.
 // Prints "request survival tokens steps nodes" for each request and survival.
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>

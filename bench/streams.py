@@ -193,7 +193,9 @@ def measure(server, name, options, load_of):
         load = load_of(pair)
         sides = {drafts: run_window(server, load, options, drafts) for drafts in ((True, False) if pair % 2 else (False, True))}
         pairs.append((sides[False], sides[True]))
-        print(f"{name}, pair {pair + 1}: {sides[False].speed:.0f} and {sides[True].speed:.0f} tokens/s, {sides[True].nodes:.2f} nodes", flush=True)
+        plain, drafted = pairs[-1]
+        print(f"{name}, pair {pair + 1}: {plain.speed:.0f} and {drafted.speed:.0f} tokens/s, {drafted.nodes:.2f} nodes, "
+              f"per CPU second {drafted.per_cpu_s / plain.per_cpu_s:.2f}, others {plain.others:.1f} and {drafted.others:.1f}", flush=True)
     return Point(name, load.streams, pairs)
 
 

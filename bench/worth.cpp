@@ -22,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/guessed_text.h"
 #include "common/base/check.h"
 #include "common/engine/pass.h"
 #include "common/engine/row_budget.h"
@@ -30,67 +31,9 @@
 namespace slipstream {
 namespace {
 
-constexpr int32_t kVocabulary = 100, kPrompt = 8, kOutput = 8000;
-constexpr int64_t kMeasured = 2000;  // tokens for each sequence
-constexpr TokenId kWrong = 97, kOtherWrong = 98;
-constexpr int kNodes = 8, kDepth = 8;
+using namespace guessed;
+
 constexpr Peer kRouter{1};
-
-TokenId text(int32_t position) { return position % 90; }
-
-double share(uint64_t sequence, int32_t position, uint64_t what) {
-  uint64_t word = (sequence * 1'000'003 + static_cast<uint64_t>(position)) * 16 + what;
-  word = (word ^ (word >> 31)) * 0x9E3779B97F4A7C15ull;
-  word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9ull;
-  return static_cast<double>((word ^ (word >> 32)) >> 11) * 0x1p-53;
-}
-
-struct Drafter {
-  std::string name;
-  double easy = 0.5;   // share of tokens that it guesses with confidence 0.95; of the others 0.2
-  double power = 1;    // it states survival to this power: below 1 boastful, above modest
-  bool lies = false;   // its guesses are wrong, and it is sure of them
-  Time takes{100};     // from an Advance to its Tree
-  uint64_t draws = 0;  // two with other draws know other tokens
-};
-
-struct Shape {
-  int depth = kDepth;
-  bool siblings = true;  // a second guess beside each token
-};
-
-// The tree behind the first `length` tokens of a sequence: the likeliest kNodes, with true
-// survivals.
-TokenTree guess(const Drafter& drafter, uint64_t sequence, int32_t length, const Shape& shape = {}) {
-  std::vector<TreeNode> all;
-  double reached = 1;
-  int32_t parent = kRoot;
-  for (int32_t position = length; position < length + shape.depth; ++position) {
-    const double confidence = share(sequence, position, 1 + drafter.draws) < drafter.easy ? 0.95 : 0.2;
-    const bool right = !drafter.lies && share(sequence, position, 2 + drafter.draws) < confidence;
-    const bool other_right = !drafter.lies && !right && share(sequence, position, 3 + drafter.draws) < 0.5;
-    all.push_back({right ? text(position) : kWrong, parent, static_cast<float>(drafter.lies ? 1 : reached * confidence)});
-    const auto chain = static_cast<int32_t>(all.size()) - 1;
-    if (!drafter.lies && shape.siblings) {
-      all.push_back({other_right ? text(position) : kOtherWrong, parent, static_cast<float>(reached * (1 - confidence) / 2)});
-    }
-    parent = chain;
-    reached *= confidence;
-  }
-  TokenTree tree = *TokenTree::make(std::move(all), kVocabulary);
-  std::vector<float> survivals;
-  for (const TreeNode& node : tree.nodes()) survivals.push_back(node.survival);
-  std::vector<int32_t> order = best_first(survivals);
-  order.resize(std::min<size_t>(order.size(), kNodes));
-  tree.keep(order);
-  return tree;
-}
-
-int accepted(const TokenTree& tree, int32_t length) {
-  int node = kRoot, count = 0;
-  while ((node = tree.child(node, text(length + count))) >= 0) ++count;
-  return count;
-}
 
 // Chooses the trees of a step, behind sequences of these lengths. roots: the step without trees.
 using Policy = std::function<std::vector<TokenTree>(std::span<const int32_t> lengths, const StepLoad& roots)>;
@@ -331,6 +274,19 @@ CostModel cpu() {
   return {times, {}};
 }
 
+struct Measured {
+  double speed = 0;  // tokens a second
+  double nodes = 0;  // verified, a step and sequence
+};
+
+Measured measure(const Drafter& drafter, int streams, const CostModel& cost) {
+  Deployment deployment({drafter}, streams, cost);
+  const double speed = deployment.run();
+  const VerifierCounters& c = deployment.counters();
+  const auto verified = c.fates.of(Fate::accepted) + c.fates.of(Fate::rejected) + c.fates.of(Fate::unreached);
+  return {speed, static_cast<double>(verified) / static_cast<double>(c.draft_rounds + c.plain_rounds)};
+}
+
 void one_drafter() {
   fmt::print("One drafter\n\n");
   fmt::print(
@@ -342,16 +298,26 @@ void one_drafter() {
       for (const double easy : {0.8, 0.4}) {
         for (const auto& [says, power] : {std::pair{"the truth", 1.0}, {"too much", 0.3}, {"too little", 3.0}}) {
           const Drafter drafter{.name = "one", .easy = easy, .power = power};
-          Deployment deployment({drafter}, streams, cost);
-          const double speed = deployment.run();
-          const VerifierCounters& c = deployment.counters();
-          const double verified =
-              static_cast<double>(c.fates.of(Fate::accepted) + c.fates.of(Fate::rejected) + c.fates.of(Fate::unreached));
+          const auto [speed, nodes] = measure(drafter, streams, cost);
           fmt::print("| {} | {} | {:.0f} % easy | {} | {:.2f} | {:.2f} | {:.3f} | {:.1f} |\n", machine, streams, 100 * easy,
                      says, speed / plain(streams, cost), speed / turbo_spec(drafter, streams, cost),
-                     speed / oracle(drafter, streams, cost), verified / static_cast<double>(c.draft_rounds + c.plain_rounds));
+                     speed / oracle(drafter, streams, cost), nodes);
         }
       }
+    }
+  }
+}
+
+void by_load() {
+  fmt::print("\nOne drafter that says the truth, rows cost a tenth of a step\n\n");
+  fmt::print("| streams | drafter | to plain | TurboSpec's rule to plain | nodes a step and stream |\n|---|---|---|---|---|\n");
+  for (const double easy : {0.8, 0.4}) {
+    for (const int streams : {1, 2, 4, 8, 16, 32, 64}) {
+      const Drafter drafter{.name = "one", .easy = easy};
+      const auto [speed, nodes] = measure(drafter, streams, cpu());
+      const double undrafted = plain(streams, cpu());
+      fmt::print("| {} | {:.0f} % easy | {:.2f} | {:.2f} | {:.2f} |\n", streams, 100 * easy, speed / undrafted,
+                 turbo_spec(drafter, streams, cpu()) / undrafted, nodes);
     }
   }
 }
@@ -383,5 +349,6 @@ void several() {
 
 int main() {
   slipstream::one_drafter();
+  slipstream::by_load();
   slipstream::several();
 }

@@ -8,7 +8,8 @@ replay the ids offline, where a node is accepted if the answer has its token the
 nodes down to a survival (of at most 16), Arctic's SuffixDecodingCache with chains and trees of at most 16 tokens and several
 max_spec_factor and min_token_prob. Of a side's settings those count that no other one beats in both; between two of them the table is
 linear. `earlier answers`: a request may find those before it in its file (of ours: of the same API key). Arctic then takes its draft from
-either its own text or the earlier ones, we count both together. `make bench-peers` does it.
+either its own text or the earlier ones, we count both together. `as served` is what the server itself did for these answers, with its
+calibration and its price of a node, beside Arctic at as many nodes a step. `make bench-peers` does it.
 """
 
 import argparse
@@ -29,23 +30,43 @@ FACTORS, PROBABILITIES = (1, 2, 4), (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.
 
 
 class Request:
-    def __init__(self, category, prompt, answer):
-        self.category, self.prompt, self.answer = category, prompt, answer
+    """ids of prompt and answer; served: the server's own (tokens, steps, nodes)."""
+
+    def __init__(self, category, prompt, answer, served):
+        self.category, self.prompt, self.answer, self.served = category, prompt, answer, served
 
 
-def answered(server, tokenizer, file, tokens):
-    """The requests of a file with the ids of their greedy answers."""
+class Prompts:
+    """Makes the ids of chat prompts. transformers' own class splits "    5" otherwise than the model's file says, so the file splits."""
+
+    def __init__(self, folder):
+        import tokenizers
+        import transformers
+
+        self.chat = transformers.AutoTokenizer.from_pretrained(folder)
+        self.tokenizer = tokenizers.Tokenizer.from_file(folder + "/tokenizer.json")
+
+    def ids(self, messages):
+        text = self.chat.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        return self.tokenizer.encode(text, add_special_tokens=False).ids
+
+
+def answered(server, prompts, file, tokens, key):
+    """The requests of a file with the ids of their greedy answers. key: an API key, so that the server finds earlier answers; or None."""
     for line in file.read_text().splitlines():
         prompt = json.loads(line)
         messages = [{"role": "user", "content": prompt["prompt"]}]
         body = {"messages": messages, "max_tokens": tokens, "temperature": 0, "slipstream": {"tokens": True}}
-        request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+        request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode(), headers)
         reply = json.load(urllib.request.urlopen(request))
-        text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        ids = tokenizer(text, add_special_tokens=False).input_ids
+        ids = prompts.ids(messages)
         if len(ids) != reply["usage"]["prompt_tokens"]:
             raise SystemExit(f"the prompt has {len(ids)} tokens here and {reply['usage']['prompt_tokens']} in the server: another tokenizer?")
-        yield Request(prompt["category"], ids, reply["slipstream"]["token_ids"])
+        drafts = reply["metrics"]["speculative_decoding"]
+        steps, nodes = drafts["num_spec_steps"], drafts["num_draft_tokens"]
+        served = steps * drafts["mean_acceptance_length"], steps, nodes
+        yield Request(prompt["category"], ids, reply["slipstream"]["token_ids"], served)
 
 
 def ours(program, requests, earlier):
@@ -89,12 +110,15 @@ def arctic(requests, earlier):
     return found
 
 
+def a_step(counts):
+    """(nodes, tokens) a step of these (tokens, steps, nodes)."""
+    tokens, steps, nodes = map(sum, zip(*counts))
+    return nodes / steps, tokens / steps
+
+
 def frontier(settings, chosen):
     """(nodes, tokens) a step of these requests, of the settings that none beats in both; it begins with plain decoding."""
-    points = [(0.0, 1.0)]
-    for counts in settings.values():
-        tokens, steps, nodes = (sum(counts[i][what] for i in chosen) for what in range(3))
-        points.append((nodes / steps, tokens / steps))
+    points = [(0.0, 1.0), *(a_step([counts[i] for i in chosen]) for counts in settings.values())]
     best = []
     for point in sorted(points):
         if not best or point[1] > best[-1][1]:
@@ -112,16 +136,16 @@ def tokens_at(budget, points):
 
 def print_table(title, requests, sides):
     print(f"\n{title}: tokens a step at so many nodes a step, look-up and Arctic's suffix decoding\n")
-    print("| category | " + " | ".join(f"{budget:g}" for budget in BUDGETS) + " |\n|---" + "|---" * len(BUDGETS) + "|")
+    print("| category | " + " | ".join(f"{budget:g}" for budget in BUDGETS) + " | as served: nodes | look-up and Arctic |\n|---" + "|---" * len(BUDGETS) + "|---|---|")
     for category in [*dict.fromkeys(request.category for request in requests), "all"]:
         chosen = [i for i, request in enumerate(requests) if category in (request.category, "all")]
         points = [frontier(settings, chosen) for settings in sides]
-        print(f"| {category} | " + " | ".join(" and ".join(f"{tokens_at(budget, side):.2f}" for side in points) for budget in BUDGETS) + " |")
+        nodes, tokens = a_step([requests[i].served for i in chosen])
+        cells = [" and ".join(f"{tokens_at(budget, side):.2f}" for side in points) for budget in BUDGETS]
+        print(f"| {category} | {' | '.join(cells)} | {nodes:.2f} | {tokens:.2f} and {tokens_at(nodes, points[1]):.2f} |", flush=True)
 
 
 def main():
-    import transformers
-
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("slipstream")
     parser.add_argument("lookup_trace")
@@ -130,10 +154,11 @@ def main():
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(options.folder)
+    prompts = Prompts(options.folder)
+    sets = [("Own text", "categories.jsonl", None), ("Own text", "templates.jsonl", None), ("Earlier answers", "templates.jsonl", "any")]
     with tempfile.TemporaryDirectory() as logs, servers.ours(options.slipstream, options.gguf, logs + "/log", options.threads) as server:
-        files = [list(answered(server, tokenizer, DATA / name, options.tokens)) for name in ("categories.jsonl", "templates.jsonl")]
-    for title, requests, earlier in (("Own text", files[0], False), ("Own text", files[1], False), ("Earlier answers", files[1], True)):
+        sets = [(title, list(answered(server, prompts, DATA / file, options.tokens, key)), key is not None) for title, file, key in sets]
+    for title, requests, earlier in sets:
         print_table(title, requests, (ours(options.lookup_trace, requests, earlier), arctic(requests, earlier)))
 
 
