@@ -3,12 +3,14 @@
     python3 bench/drafts.py build/release/tools/slipstream/slipstream models/smollm2-135m-instruct.gguf [options] [-- options of serve]
 
 Prompts: bench/data/categories.jsonl, or those of --file. With --key, requests have an API key, so look-up finds earlier answers:
---again asks all prompts once before, unmeasured; --warm N the first N of each category, which are then not measured. A figure is the ratio of the times that the tokens after the first take, summed over a category's
+--again asks all prompts once before, unmeasured; --warm N the first N of each category, which are then not measured. With --corpus, two
+servers are compared, both with drafts: "drafts" is then the one that has the corpus, and "plain" the one that has none. A figure is the ratio of the times that the tokens after the first take, summed over a category's
 prompts; its 95 % interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: with the default rule
 there must be none.
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
 import random
@@ -62,6 +64,7 @@ def main():
     parser.add_argument("--key", help="API key of all requests; none: look-up looks in each request's own text only")
     parser.add_argument("--again", action="store_true", help="measure the second time that each prompt is asked")
     parser.add_argument("--warm", type=int, default=0, help="prompts of each category that are asked first, and not measured")
+    parser.add_argument("--corpus", help="measure what this corpus adds to drafts")
     parser.add_argument("--categories", help="these only, by commas")
     arguments = sys.argv[1:]
     split = arguments.index("--") if "--" in arguments else len(arguments)
@@ -69,23 +72,30 @@ def main():
     prompts = [json.loads(line) for line in options.file.read_text().splitlines()]
     categories = options.categories.split(",") if options.categories else list(dict.fromkeys(prompt["category"] for prompt in prompts))
     dice, pairs = random.Random(7), {}
-    with tempfile.TemporaryDirectory() as folder, \
-            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *arguments[split + 1:]) as server:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
+        def start(log, *more):
+            flags = [*arguments[split + 1:], *more]
+            return running.enter_context(servers.ours(options.slipstream, options.model, folder + log, options.threads, *flags))
+
+        server = start("/log")
+        drafting = start("/corpus-log", "--look-up-corpus", options.corpus) if options.corpus else server
+
         def answer(prompt, number, drafts):
-            return servers.ask(server, prompt["prompt"], options.tokens, temperature=options.temperature, seed=number, key=options.key,
-                               ignore_eos=False, speculation={"enabled": drafts})
+            return servers.ask(drafting if drafts else server, prompt["prompt"], options.tokens, temperature=options.temperature, seed=number,
+                               key=options.key, ignore_eos=False, speculation={"enabled": drafts or bool(options.corpus)})
 
         for category in categories:
             of_category = [each for each in prompts if each["category"] == category]
             measured = of_category[options.warm:][: options.prompts]
             for number, prompt in enumerate(of_category[: options.warm] + (measured if options.again else [])):
-                answer(prompt, number, True)
+                for drafts in (True, False) if options.corpus else (True,):
+                    answer(prompt, number, drafts)
             for number, prompt in enumerate(measured):
                 sides = {drafts: answer(prompt, number, drafts) for drafts in ((True, False) if number % 2 else (False, True))}
                 if sides[False].tokens > 1:
                     pairs.setdefault(category, []).append(Pair(sides[False], sides[True]))
             print(f"{category}: {ratio(pairs[category]):.2f}", flush=True)
-        calibration.print_table(scrape.Page(scrape.verifier_url(server)))
+        calibration.print_table(scrape.Page(scrape.verifier_url(drafting)))
     print(f"\ntemperature {options.temperature:g}, at most {options.tokens} tokens\n")
     print("| prompts | of them | plain, tokens/s | tokens a step | drafts to plain | 95 % interval | same words |\n|---|---|---|---|---|---|---|")
     for category, of_category in pairs.items():

@@ -21,8 +21,8 @@ Levels levels_of(const NgramContext& context, const SortedText& corpus) {
   return levels;
 }
 
-// The recursion is unrolled from its end, since the shortest contexts occur most and weigh least:
-// of p_{n-1} in the last p_n, `left` is the weight.
+// The recursion is unrolled from its end, since the shortest contexts occur most and weigh least.
+// `left` is the weight of p_n in the last of them.
 void add_corpora(const NgramContext& context, std::span<const SortedText> corpora, std::vector<Ranked>& guesses) {
   std::vector<Levels> levels;
   for (const SortedText& corpus : corpora) levels.push_back(levels_of(context, corpus));
