@@ -13,8 +13,8 @@
 // chance() is linear between the middles.
 //
 // After every kFadeEvery verified nodes all counts shrink to kFadeTo of what they were: a cell that
-// is thought to be poor is not verified any more, so nothing else would ever tell that it has become
-// better, or that its few nodes were unlucky.
+// is thought to be poor is not verified any more, so nothing else would ever tell that it has
+// become better, or that its few nodes were unlucky.
 //
 // A node that was cut was not verified, and counts nowhere. A node below a rejected one was not
 // accepted: survival is the chance of the whole path. Pure; 1.2 KB. reliability.h

@@ -134,8 +134,8 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
   const bool leads = &drafter == drafting.lead();
-  // Nobody waits for a drafter beside the lead, so it is no failure of it to come too late: it counts
-  // as one that had no guess.
+  // Nobody waits for a drafter beside the lead, so it is no failure of it to come too late: it
+  // counts as one that had no guess.
   const bool late = leads && ask.asked && (!ask.answered || ask.late);
   if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
   const bool failed = drafter.backoff.drafted_step(own.verified, own.accepted, late || ask.busy, drafting.price);
