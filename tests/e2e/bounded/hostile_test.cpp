@@ -147,9 +147,10 @@ class Siege {
     judge(name, before);
   }
 
-  void attack_scripted(const std::string& script) {
+  // done: the attack goes on until then.
+  void attack_scripted(const std::string& script, const std::function<bool()>& done = [] { return true; }) {
     cluster_.start_scripted(script, {}, "hostile");
-    attack("a drafter: " + script, {});
+    attack("a drafter: " + script, {}, done);
     cluster_.kill("hostile", SIGKILL);
   }
 
@@ -202,8 +203,14 @@ void run(milliseconds each, int connections) {
   siege.attack("valid flood, router", {valid_flood(siege.router())});
   siege.attack("garbage flood, router", {garbage_flood(siege.router())});
   siege.attack("garbage flood, drafter", {garbage_flood(siege.drafter())});
-  siege.attack_scripted("endless");
-  siege.attack_scripted("deaf");
+  const auto joined = [&] {
+    return siege.cluster().metrics("router").sum(metric::kRouterWorkers.name, {"role=\"drafter\""}) == 2;
+  };
+  const auto cut_off = [&] {
+    return siege.cluster().metrics("verifier").sum(metric::kNodeConnectionsCut.name, {"why=\"held\""}) >= kStrikesMax;
+  };
+  siege.attack_scripted("endless", cut_off);
+  siege.attack_scripted("deaf", joined);
   siege.attack_scripted("malformed");
   crowd_at(siege, "router", [&] { return ZmtpPeer::connect(siege.router()); }, connections);
   crowd_at(siege, "http", [&] { return ZmtpPeer::connect_silently(siege.http()); }, connections);
