@@ -68,6 +68,24 @@ def reliabilities(page):
     return found
 
 
+def by_depth(page):
+    """{method: [(depth, nodes, predicted, seen)]}; nodes below depth 8 have depth 16, the deepest that is asked for."""
+    found = {}
+    metrics = [page.by(f"slipstream_verifier_draft_depth_{what}_nodes_total", "method", "depth") for what in ("verified", "expected", "accepted")]
+    for (method, depth), nodes in metrics[0].items():
+        if nodes > 0:
+            expected, accepted = (metric[method, depth] for metric in metrics[1:])
+            found.setdefault(method, []).append((16 if depth == "deeper" else int(depth), nodes, expected / nodes, accepted / nodes))
+    return found
+
+
+def print_depths(page):
+    print("\n| method | depth | nodes | predicted | seen |\n|---|---|---|---|---|")
+    for method, depths in by_depth(page).items():
+        for depth, nodes, predicted, seen in depths:
+            print(f"| {method} | {depth} | {nodes:.0f} | {predicted:.2f} | {seen:.2f} |")
+
+
 def print_table(page):
     """Of each method with nodes: what was predicted in each tenth, and what was seen."""
     for method, of_method in reliabilities(page).items():
@@ -136,7 +154,12 @@ def plot(path, phases, methods, categories):
             areas = [nodes / most for _, _, nodes in seen.points()]
             panel.series(f"{method}, error {seen.error():.3f}", [(x, y) for x, y, _ in seen.points()], lambda at: 2 + 6 * math.sqrt(areas[at]))
         panels.append(panel)
-    svg.write(path, panels)
+    panel = svg.Panel("By depth, all text", ("depth", [1, 2, 3, 4, 8, 16]), ("accepted", ticks), log_x=True)
+    for method, depths in by_depth(phases.before).items():
+        if method in methods:
+            panel.series(f"{method}, predicted", [(depth, predicted) for depth, _, predicted, _ in depths])
+            panel.series(f"{method}, seen", [(depth, seen) for depth, _, _, seen in depths])
+    svg.write(path, [*panels, panel])
 
 
 def main():
@@ -167,6 +190,7 @@ def main():
             print(f"{category}: {phases.rounds:.0f} rounds", flush=True)
         methods = [method for method, seen in reliabilities(phases.before).items() if seen.total() > 0]
         print_errors(phases, methods, categories, options.rounds)
+        print_depths(phases.before)
         if options.plot:
             plot(options.plot, phases, methods, categories)
 
