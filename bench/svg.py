@@ -3,8 +3,8 @@
 import math
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 360, 320  # of a panel, pixels
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 78  # around its axes
+WIDTH, HEIGHT = 360, 338  # of a panel, pixels
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 96  # around its axes
 COLOURS = ("#1b6ca8", "#d1495b", "#3d8b37", "#8a5aa8")
 
 
