@@ -65,6 +65,8 @@ class DraftBackoff {
   // No node was verified for so long that the next tree has one verified whatever it seems worth.
   bool probes() const { return unverified_steps_ >= kProbeGapSteps; }
 
+  // A node of its tree was verified, although another drafter may be credited with it.
+  void verified() { unverified_steps_ = 0; }
   // The nodes that pay for themselves in the next step, by the row budget.
   void set_row_budget(int nodes) { affordable_ = nodes; }
 

@@ -37,8 +37,13 @@ void Worker::on(const From<Drain>& from, Time, WorkerEffects effects) {
   if (!std::exchange(draining_, true)) membership_.leave(from.message.reason, effects);
 }
 
+bool Worker::heartbeat_due(Time now) const {
+  const auto next = membership_.next();
+  return next && now >= *next;
+}
+
 void Worker::send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects) {
-  if (const auto next = membership_.next(); !next || now < *next) return;
+  if (!heartbeat_due(now)) return;
   const WorkerHeartbeat heartbeat{.sequences = load.sequences,
                                   .waiting = load.waiting,
                                   .steps = load.steps,

@@ -76,6 +76,7 @@ class Worker {
   // A compute job of this duration has ended.
   void computed(Time duration) { busy_.add(duration); }
 
+  bool heartbeat_due(Time now) const;  // whether send_heartbeats() would send anything
   // Sends to the routers what is due at `now`.
   void send_heartbeats(Time now, const WorkerLoad& load, WorkerEffects effects);
   // Sets the actor's alarm to the sooner of `own`, the time that the actor itself waits for

@@ -64,8 +64,9 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
   if (method->quick()) {
     auto parts = parts_of<InlineDrafter>(drafts_with(*method));
     parts.make = [&](const WorkerPlace& at) { return InlineDrafter(config(at), *method); };
-    TRY_VOID(service.run(std::move(parts), stop));
-    return texts->save();
+    const Result<void> ran = service.run(std::move(parts), stop);
+    TRY_VOID(texts->save());
+    return ran;
   }
   auto parts = parts_of<Drafter, DraftPlan, Drafts>(drafts_with(*method));
   parts.make = [&](const WorkerPlace& at) { return Drafter(config(at)); };

@@ -64,8 +64,8 @@ void Router::State::take_drafters(LiveRequest& request) {
 }
 
 // After drafters came or went, each verifier is told which drafters its requests may fall back on.
-// A request gets another first drafter if it had none, if its first is gone, or if its first is
-// busier than another.
+// A request gets another first drafter if it had none, if its first is gone, or if another is worth
+// more to it (drafter_choice.h).
 void Router::State::check_drafters(Time now, Effects& effects) {
   if (!std::exchange(drafters_changed, false)) return;
   for (auto& [id, request] : requests) {

@@ -104,11 +104,12 @@ void Workers::heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, T
   // sequences.
   if (steps || idle) worker.stuck = false;
   if (steps || idle || worker.assigned == 0) worker.stepped = now;
+  const bool other_gains = heartbeat.drafter_gains != worker.load.drafter_gains;
   worker.load = heartbeat;
   const auto bounded = [](uint32_t count) { return static_cast<int32_t>(std::min<uint32_t>(count, kSequencesPerVerifierMax)); };
   worker.others = std::max(0, bounded(heartbeat.sequences) - worker.assigned);
   worker.queued = bounded(heartbeat.waiting);
-  if (!heartbeat.drafter_gains.empty()) average_gains();
+  if (other_gains) average_gains();
 }
 
 // What all verifiers reported last of each drafter, with equal weights.
@@ -131,6 +132,11 @@ void Workers::average_gains() {
     worker.greedy_gain = means[{worker.hello.incarnation, true}].value();
     worker.coupled_gain = means[{worker.hello.incarnation, false}].value();
   }
+}
+
+void Workers::remove(Peer peer) {
+  workers_.erase(peer);
+  average_gains();
 }
 
 std::vector<Peer> Workers::find_stuck(Time now) {

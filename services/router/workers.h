@@ -36,8 +36,8 @@ struct KnownWorker {
   Hello hello;
   WorkerHeartbeat load;  // the newest heartbeat
   Time heard{};
-  // A drafter's: tokens that an ask for a tree wins, less what its rows cost, as verifiers report;
-  // nullopt: none of them knows it well.
+  // A drafter's: tokens that an ask for a tree wins, less what its rows cost: the mean of what the
+  // verifiers report that are here; nullopt: none of them knows it well.
   std::optional<double> greedy_gain, coupled_gain;
   int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as their first drafter
   int32_t others = 0;    // sequences of other routers, at the newest heartbeat
@@ -74,7 +74,7 @@ class Workers {
   const std::set<std::string, std::less<>>& methods() const { return methods_; }
   KnownWorker* find(Peer peer);
   void heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, Time now);
-  void remove(Peer peer) { workers_.erase(peer); }
+  void remove(Peer peer);
   // Marks workers silent and returns those that were not silent before. A silent worker takes work
   // again as soon as it speaks.
   std::vector<Peer> find_silent(Time now);

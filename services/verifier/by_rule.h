@@ -1,5 +1,5 @@
-// One value for greedy and one for coupled requests: the same guess is less likely right where the
-// target samples.
+// One value for greedy and one for all other requests: the same guess is less likely right where
+// the target samples. What drafters win is learnt of greedy and coupled requests only.
 #pragma once
 
 #include "common/messages/common.h"

@@ -29,7 +29,7 @@ struct DraftKind {
 enum class RoundAsk : uint8_t {
   asked,         // for a tree
   fails,         // nothing: its trees came late, cost more than they won, or brought nothing too often
-  stays_empty,   // nothing: its trees were empty
+  stays_empty,   // nothing: its trees were empty, late beside a lead, or without a node of its own
   nothing_pays,  // nothing: no survival that it says has a chance that pays for a row
   early          // nothing: under a rule of the ratio family it is asked once the prompt is computed
 };

@@ -24,11 +24,12 @@ std::vector<float> chances(const Calibration& calibration, const TokenTree& tree
 
 DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
   std::vector<DraftKindCounters>& kinds = counters_.draft_kinds;
-  const auto at = std::ranges::find(kinds, kind, &DraftKindCounters::kind);
-  if (at != kinds.end()) return *at;
+  const auto find = [&](const DraftKind& wanted) { return std::ranges::find(kinds, wanted, &DraftKindCounters::kind); };
+  if (const auto at = find(kind); at != kinds.end()) return *at;
   if (kinds.size() < kDraftKindsMax) return kinds.emplace_back(kind);
-  if (kinds.size() == kDraftKindsMax) kinds.push_back({.kind = {.method = "other", .model = ""}});
-  return kinds.back();
+  const DraftKind other{.method = "other", .model = ""};
+  if (const auto at = find(other); at != kinds.end()) return *at;
+  return kinds.emplace_back(other);
 }
 
 // drafter: id 0 is the resident method. Null: the drafter has gone.
@@ -120,10 +121,12 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTr
       if (!first) first = place;
       if (source.resident()) {
         resident_.verified(sequence.spec.acceptance.rule);
-      } else if (*first == place) {
-        ++own[place - 1].verified;
-        own[place - 1].accepted += accepted ? 1 : 0;
+        continue;
       }
+      own[place - 1].seen = true;
+      if (*first != place) continue;
+      ++own[place - 1].verified;
+      own[place - 1].accepted += accepted ? 1 : 0;
     }
   }
   return own;

@@ -26,14 +26,20 @@ class DrafterWorth {
     gain_ += (won - gain_) / asks_;
     newest_ = now;
   }
-  // It was left as useless, however few asks it had.
-  void left(Time now) {
-    asks_ = std::max(lapsed(now) ? 0 : asks_, kTrialAsks);
+  // A sequence gave it up as useless, however few asks it had.
+  void given_up(Time now) {
+    if (asks_ == 0 || lapsed(now)) {
+      asks_ = 0;
+      gain_ = 0;
+    }
+    asks_ = std::max(asks_, kTrialAsks);
     newest_ = now;
   }
 
   bool known(Time now) const { return asks_ >= kTrialAsks && !lapsed(now); }
-  double gain() const { return gain_; }  // tokens an ask; before the first: kTreeGainFirst
+  double gain() const { return gain_; }  // tokens an ask
+  // What the next ask may bring: while nobody knows, kTreeGainFirst.
+  double expected(Time now) const { return known(now) ? gain_ : kTreeGainFirst; }
 
  private:
   bool lapsed(Time now) const { return asks_ > 0 && now - newest_ >= kWorthLasts; }

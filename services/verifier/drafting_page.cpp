@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::pair<RoundAsk, const char*> kWhyNot[] = {
     {RoundAsk::fails, "its trees come late, cost more than they win, or bring nothing"},
-    {RoundAsk::stays_empty, "its trees are empty: it has no guess that is likely enough"},
+    {RoundAsk::stays_empty, "its trees bring no node of its own: empty, shared, or too late beside the lead"},
     {RoundAsk::nothing_pays, "no guess that it may make is likely enough to pay for its row"},
     {RoundAsk::early, "the prompt is still being computed"}};
 

@@ -45,8 +45,9 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
       .drained = [](const Verifier& verifier) { return verifier.counters().live == 0; },
       .drain_lines = {.told_to_stop = [&](const VerifierCounters& now) { return told_to_stop(now, grace); },
                       .stopped = stopped}};
-  TRY_VOID(service.run(std::move(parts), stop));
-  return texts->save();
+  const Result<void> ran = service.run(std::move(parts), stop);
+  TRY_VOID(texts->save());
+  return ran;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The draft method that runs inside the verifier (--resident), on the loop's thread. It drafts when
 // a round begins, so its tree is never late, needs no message and takes no core from the model. Its
-// tree is merged with that of the sequence's drafter, if it has one
+// tree is merged with those of the sequence's drafters
 // (common/speculation/merged_tree.h). Only for methods that are quick(), and only for greedy and
 // coupled requests.
 #pragma once

@@ -69,8 +69,9 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   SequenceDrafting& drafting = sequence.drafting;
   TreeAsk& ask = drafter.ask;
   ask.asked = true;
+  ask.leads = &drafter == drafting.lead();
   ask.nodes = drafting.nodes_max(drafter);
-  if (&drafter == drafting.lead()) drafting.draft.nodes_asked = ask.nodes;
+  if (ask.leads) drafting.draft.nodes_asked = ask.nodes;
   ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafting.tuning.deadline_us);
   const Time wait = sequence.timing().waits_alone ? config_.sampled_wait
@@ -133,19 +134,20 @@ void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::spa
 void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
-  const bool leads = &drafter == drafting.lead();
   // Nobody waits for a drafter beside the lead, so it is no failure of it to come too late: it
   // counts as one that had no guess.
-  const bool late = leads && ask.asked && (!ask.answered || ask.late);
+  const bool late = ask.leads && ask.asked && (!ask.answered || ask.late);
   if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
   const bool failed = drafter.backoff.drafted_step(own.verified, own.accepted, late || ask.busy, drafting.price);
+  if (own.seen) drafter.backoff.verified();
   if (!late) drafter.tree_gain += (own.accepted - drafter.tree_gain) * kTreeGainWeight;
   // Before its first tree a drafter may still prefill: that says nothing about its worth.
-  if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard) {
+  const Rule rule = sequence.spec.acceptance.rule;
+  if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard && !is_sampled(rule)) {
     const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
-    (leads ? link->worth : link->added).of(sequence.spec.acceptance.rule).asked(won, now);
+    (ask.leads ? link->worth : link->added).of(rule).asked(won, now);
   }
-  if (!leads) return;
+  if (!ask.leads) return;
   ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
   if (own.accepted > 0) drafting.patience = kPatienceFirst;
   // In time and wrong is as bad as late; in time and empty is neither good nor bad.
@@ -227,7 +229,10 @@ void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool w
   if (!wanted || !reached) return sequence.fates.settle(parked.nodes.size(), Fate::stale);
   ++counters_.parked_used;
   drafter.ask.asked = drafter.ask.answered = true;
+  drafter.ask.leads = &drafter == sequence.drafting.lead();
   TokenTree tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // it was checked when it came
+  tree.trim(sequence.drafting.nodes_max(drafter));
+  sequence.fates.settle(parked.nodes.size() - static_cast<size_t>(tree.size()), Fate::trimmed);
   merge_in(sequence, {.drafter = drafter.peer, .tree = std::move(tree)});
 }
 

@@ -85,10 +85,11 @@ class Rounds {
   void release(VerifierSequence& sequence, Effects& effects);
 
  private:
-  // The nodes that are credited to one source: those that it guessed, and none that goes before it
+  // The nodes that are credited to one source: those that it guessed and no source before it did,
   // in the order of the resident method, the lead, the others.
   struct Own {
     int verified = 0, accepted = 0;
+    bool seen = false;  // a node of it was verified, whoever is credited
   };
 
   // rounds.cpp
@@ -106,6 +107,8 @@ class Rounds {
   void lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, Effects& effects);
   void add_others(VerifierSequence& sequence, Time now);
   void leave(VerifierSequence& sequence, Peer drafter, Effects& effects);
+  template <class Leaves>
+  void leave_if(VerifierSequence& sequence, Effects& effects, const Leaves& leaves);
   void pass_on(VerifierSequence& sequence, Time now);
 
   // draft_sources.cpp

@@ -38,6 +38,7 @@ inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
 // What one drafter was asked for the running round, from the Advance to the step that goes on.
 struct TreeAsk {
   bool asked = false;     // an Advance asked for a tree
+  bool leads = false;     // of the lead: steps wait for it
   bool answered = false;  // it came, with or without nodes
   bool busy = false;      // the drafter would not draft: for the back-off as bad as too late
   bool prefills = false;  // the drafter has much to prefill first: hardly waited for, and no failure when late

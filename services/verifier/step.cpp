@@ -50,7 +50,6 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
       accepted += decoded(*sequence, slice, *event.result, now, effects);
     }
   }
-  count_drafters(now);
   if (!event.result) return schedule.failed();
   worker.computed(Time(event.result->forward_us));
   schedule.ended(Time(event.result->forward_us), decoding > 0 ? static_cast<double>(accepted) / decoding : 0, now);

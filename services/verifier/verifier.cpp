@@ -109,6 +109,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
   const WorkerLoad load{.sequences = static_cast<uint32_t>(std::max<size_t>(counters.live, slices.size())),
                         .waiting = static_cast<uint32_t>(counters.waiting),
                         .steps = counters.steps};
+  if (worker.heartbeat_due(now)) count_drafters(now);
   worker.send_heartbeats(now, load, effects);
   links.keep(now, effects);
 }

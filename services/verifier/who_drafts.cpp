@@ -11,6 +11,7 @@ namespace {
 // and no other sequence tries it, or it is better, and nobody chose it just now.
 bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const VerifierSequence& sequence, Time time) {
   const Rule rule = sequence.spec.acceptance.rule;
+  if (is_sampled(rule)) return false;  // worth is learnt of greedy and coupled requests only
   const DrafterWorth& has = now.worth.of(rule);
   const DrafterWorth& gets = other.worth.of(rule);
   if (!has.known(time)) return false;
@@ -19,12 +20,7 @@ bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const Verif
   return !just_chosen && gets.gain() > has.gain() + kBetterTokens + kBetterShare * std::max(has.gain(), 0.0);
 }
 
-// A drafter that holds nothing of the sequence yet. worth: of what it shall do for the sequence.
-SequenceDrafter joins(const DrafterLink& link, const DrafterWorth& worth) {
-  SequenceDrafter drafter{.peer = link.peer};
-  drafter.tree_gain = std::max(worth.gain(), kTreeGainLeast);
-  return drafter;
-}
+double first_gain(const DrafterWorth& worth, Time now) { return std::max(worth.expected(now), kTreeGainLeast); }
 
 bool adds_nothing(const DrafterWorth& worth, Time now) { return worth.known(now) && worth.gain() < kTreeGainLeast; }
 
@@ -33,6 +29,10 @@ bool adds_nothing(const DrafterWorth& worth, Time now) { return worth.known(now)
 void Rounds::pick(VerifierSequence& sequence, Time now, Effects& effects) {
   DrafterLink* lead = pick_lead(sequence, now);
   if (lead == nullptr) return;
+  leave_if(sequence, effects, [&](const SequenceDrafter& drafter) {
+    const DrafterLink* its = links_.find(drafter.peer);
+    return drafter.peer != lead->peer && (its == nullptr || !its->attached);
+  });
   sequence.drafting.lead_stays = true;
   if (sequence.drafting.lead() == nullptr || sequence.drafting.lead()->peer != lead->peer) {
     lead_with(sequence, *lead, now, effects);
@@ -59,30 +59,27 @@ DrafterLink* Rounds::pick_lead(const VerifierSequence& sequence, Time now) {
 void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, Effects& effects) {
   SequenceDrafting& drafting = sequence.drafting;
   const Rule rule = sequence.spec.acceptance.rule;
-  if (drafting.find(link.peer) == nullptr) {
-    const DrafterWorth& worth = link.worth.of(rule);
-    SequenceDrafter& lead = *drafting.drafters.insert(drafting.drafters.begin(), joins(link, worth));
-    if (resident_.drafts_for(sequence) && adds_nothing(worth, now)) lead.backoff = DraftBackoff::rare();
-  } else {
-    const auto at = std::ranges::find(drafting.drafters, link.peer, &SequenceDrafter::peer);
-    std::rotate(drafting.drafters.begin(), at, at + 1);
-    drafting.lead()->backoff = {};  // what it added to others says nothing about what it does alone
-  }
-  if (link.worth.of(rule).known(now)) {
+  const DrafterWorth& worth = link.worth.of(rule);
+  if (drafting.find(link.peer) == nullptr) drafting.drafters.push_back({.peer = link.peer});
+  const auto at = std::ranges::find(drafting.drafters, link.peer, &SequenceDrafter::peer);
+  std::rotate(drafting.drafters.begin(), at, at + 1);
+  // What it added to others, if it was beside them, says nothing about what it does as the lead.
+  drafting.lead()->tree_gain = first_gain(worth, now);
+  drafting.lead()->backoff = resident_.drafts_for(sequence) && adds_nothing(worth, now) ? DraftBackoff::rare() : DraftBackoff();
+  if (worth.known(now)) {
     if (drafting.drafters.size() > 1) link.chosen_at = now;
   } else if (link.on_trial == 0) {
     link.on_trial = sequence.identity.number;
   }
   drafting.rate = {};  // the last lead's says nothing about this one
   drafting.useless = 0;
-  std::vector<Peer> leaving;
-  for (const SequenceDrafter& other : std::span(drafting.drafters).subspan(1)) {
+  leave_if(sequence, effects, [&](const SequenceDrafter& other) {
     DrafterLink* its = links_.find(other.peer);
-    if (its != nullptr && its->on_trial == sequence.identity.number) its->on_trial = 0;
-    if (its == nullptr || !its->attached || its->kind == link.kind || is_sampled(rule)) leaving.push_back(other.peer);
-  }
-  if (drafting.drafters.size() > kDraftersAtOnceMax && leaving.empty()) leaving.push_back(drafting.drafters.back().peer);
-  for (const Peer peer : leaving) leave(sequence, peer, effects);
+    if (other.peer == link.peer) return false;
+    if (its->on_trial == sequence.identity.number) its->on_trial = 0;
+    return its->kind == link.kind || is_sampled(rule);
+  });
+  if (drafting.drafters.size() > kDraftersAtOnceMax) leave(sequence, drafting.drafters.back().peer, effects);
 }
 
 // One drafter of each kind that the sequence does not have yet, in the router's order.
@@ -99,7 +96,8 @@ void Rounds::add_others(VerifierSequence& sequence, Time now) {
     if (has_kind) continue;
     // What it adds to the others' guesses is likely little: it begins with single nodes.
     const DrafterWorth& added = link->added.of(sequence.spec.acceptance.rule);
-    SequenceDrafter& other = drafting.drafters.emplace_back(joins(*link, added));
+    SequenceDrafter& other = drafting.drafters.emplace_back(SequenceDrafter{.peer = link->peer});
+    other.tree_gain = first_gain(added, now);
     other.backoff = adds_nothing(added, now) ? DraftBackoff::rare() : DraftBackoff(1);
   }
 }
@@ -116,15 +114,21 @@ void Rounds::leave(VerifierSequence& sequence, Peer peer, Effects& effects) {
   std::erase_if(drafting.drafters, [&](const SequenceDrafter& other) { return other.peer == peer; });
 }
 
-void Rounds::reassign(VerifierSequence& sequence, Effects& effects) {
-  SequenceDrafting& drafting = sequence.drafting;
-  drafting.lead_stays = false;
+template <class Leaves>
+void Rounds::leave_if(VerifierSequence& sequence, Effects& effects, const Leaves& leaves) {
   std::vector<Peer> leaving;
-  for (const SequenceDrafter& drafter : drafting.drafters) {
-    const DrafterLink* link = links_.find(drafter.peer);
-    if (link == nullptr || !names(sequence, link->endpoint)) leaving.push_back(drafter.peer);
+  for (const SequenceDrafter& drafter : sequence.drafting.drafters) {
+    if (leaves(drafter)) leaving.push_back(drafter.peer);
   }
   for (const Peer peer : leaving) leave(sequence, peer, effects);
+}
+
+void Rounds::reassign(VerifierSequence& sequence, Effects& effects) {
+  sequence.drafting.lead_stays = false;
+  leave_if(sequence, effects, [&](const SequenceDrafter& drafter) {
+    const DrafterLink* link = links_.find(drafter.peer);
+    return link == nullptr || !names(sequence, link->endpoint);
+  });
 }
 
 // The sequence's lead is of no use now: the next of its drafters that is there gets its chance, if
@@ -133,7 +137,8 @@ void Rounds::pass_on(VerifierSequence& sequence, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   DrafterLink* lead = drafting.lead() == nullptr ? nullptr : links_.find(drafting.lead()->peer);
   if (lead == nullptr) return;
-  lead->worth.of(sequence.spec.acceptance.rule).left(now);  // it showed what it is worth
+  const Rule rule = sequence.spec.acceptance.rule;
+  if (!is_sampled(rule)) lead->worth.of(rule).given_up(now);  // it showed what it is worth
   const auto another = [&](const DrafterRef& ref) {
     const DrafterLink* link = links_.find(ref);
     return link != nullptr && link != lead && link->attached;

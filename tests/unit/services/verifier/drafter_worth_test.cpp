@@ -33,10 +33,25 @@ TEST(DrafterWorth, IsUnknownAgainAfterAWhile) {
   EXPECT_DOUBLE_EQ(worth.gain(), 3) << "as after the first ask";
 }
 
-TEST(DrafterWorth, OfOneThatWasLeftIsKnown) {
-  DrafterWorth worth = asked(2, 0);
-  worth.left({});
+TEST(DrafterWorth, OfOneThatWasGivenUpIsKnown) {
+  DrafterWorth worth = asked(2, 0.5);
+  worth.given_up({});
   EXPECT_TRUE(worth.known({}));
+  EXPECT_DOUBLE_EQ(worth.gain(), 0.5);
+}
+
+TEST(DrafterWorth, OfOneThatWasGivenUpAndNeverAnsweredIsNothing) {
+  DrafterWorth worth;
+  worth.given_up({});
+  EXPECT_DOUBLE_EQ(worth.gain(), 0);
+  worth.asked(2, kWorthLasts);
+  worth.given_up(3 * kWorthLasts);
+  EXPECT_DOUBLE_EQ(worth.gain(), 0) << "what it won was long ago";
+}
+
+TEST(DrafterWorth, IsExpectedToBeGoodWhileNobodyKnows) {
+  EXPECT_DOUBLE_EQ(asked(kTrialAsks, 0).expected({}), 0);
+  EXPECT_DOUBLE_EQ(asked(kTrialAsks, 0).expected(kWorthLasts), kTreeGainFirst);
 }
 
 }  // namespace

@@ -187,6 +187,32 @@ TEST_F(SeveralDrafters, OneThatCameLateBesideTheLeadIsAskedAtOnceWhenItLeads) {
   EXPECT_EQ(asked(), std::vector{kBeside});
 }
 
+// It answers a quarter of a step after it is asked: too late beside the lead, and worth a wait.
+TEST_F(SeveralDrafters, OneThatLeadsIsWaitedForWhateverItAddedToOthers) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  for (int round = 0; round < 60; ++round) {
+    const std::vector<To<Advance>> asks = this->asks();
+    for (const To<Advance>& ask : asks) {
+      if (ask.peer == kDrafter) stage.hears(kDrafter, tree({{1, kRoot, .9F}}, ask));
+    }
+    if (stage.rests()) stage.waits(3ms);
+    const auto rows = static_cast<int>(runs().wanted.size());
+    stage.waits(2ms);
+    for (const To<Advance>& ask : asks) {
+      if (ask.peer == kBeside) stage.hears(kBeside, tree({{1, kRoot, .9F}}, ask));
+    }
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(static_cast<size_t>(rows), 1), .forward_us = 8'000});
+    stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens) - 1});
+    stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  }
+  asks();
+  stage.down(kDrafter);
+  step();
+  EXPECT_EQ(asked(), std::vector{kBeside});
+  EXPECT_TRUE(stage.rests()) << "its tree is waited for";
+}
+
 TEST_F(SeveralDrafters, TheLeadsLossLeavesTheOtherInTheLead) {
   meet({kLookUp, kSmall});
   begin(2);
@@ -224,6 +250,7 @@ TEST_F(SeveralDrafters, ARuleThatNeedsProbabilitiesHasALeadOnly) {
 TEST_F(SeveralDrafters, RoundsAreCountedByKindAndByWhetherItWasAsked) {
   meet({kLookUp, kSmall});
   begin(2);
+  stage.waits(100s);  // gauges are counted for heartbeats
   const auto& kinds = verifier.counters().draft_kinds;
   for (const DraftKind& kind : {kLookUp, kSmall}) {
     const auto counted = std::ranges::find(kinds, kind, &DraftKindCounters::kind);
