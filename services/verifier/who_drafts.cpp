@@ -27,16 +27,16 @@ bool adds_nothing(const DrafterWorth& worth, Time now) { return worth.known(now)
 }  // namespace
 
 void Rounds::pick(VerifierSequence& sequence, Time now, Effects& effects) {
+  SequenceDrafting& drafting = sequence.drafting;
   DrafterLink* lead = pick_lead(sequence, now);
   if (lead == nullptr) return;
+  const bool another = drafting.lead() == nullptr || drafting.lead()->peer != lead->peer;
   leave_if(sequence, effects, [&](const SequenceDrafter& drafter) {
     const DrafterLink* its = links_.find(drafter.peer);
-    return drafter.peer != lead->peer && (its == nullptr || !its->attached);
+    return its == nullptr || !its->attached;
   });
-  sequence.drafting.lead_stays = true;
-  if (sequence.drafting.lead() == nullptr || sequence.drafting.lead()->peer != lead->peer) {
-    lead_with(sequence, *lead, now, effects);
-  }
+  drafting.lead_stays = true;
+  if (another) lead_with(sequence, *lead, now, effects);
   if (!is_sampled(sequence.spec.acceptance.rule)) add_others(sequence, now);
 }
 
