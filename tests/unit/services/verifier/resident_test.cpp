@@ -3,7 +3,6 @@
 #include <random>
 
 #include "common/drafting/ngram.h"
-#include "common/speculation/draft_backoff.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -114,24 +113,6 @@ TEST_F(ResidentTest, RemembersAnswers) {
   stage.hears(kRouter, again);
   const StepPlan& plan = runs();
   EXPECT_NE(std::ranges::find(plan.token, 52), plan.token.end()) << "what followed 50 51 in the other answer";
-}
-
-// Each answer is shorter than the gap between two probes.
-TEST_F(ResidentTest, FindsOutInShortAnswersThatItHasBecomeRight) {
-  stage.hears(kRouter, repeats());
-  std::mt19937 random(3);
-  for (int round = 0; round < 400; ++round) step(20 + static_cast<TokenId>(random() % 12));
-  stage.hears(kRouter, Cancel{second().sequence, 1});
-  if (!stage.rests()) step();
-  const uint64_t wrong = of(Fate::accepted);
-  for (uint64_t answer = 0; answer < 20; ++answer) {
-    Start start = repeats();
-    start.sequence.counter = 10 + answer;
-    start.spec.output_max = kProbeGapSteps / 4;
-    stage.hears(kRouter, start);
-    while (!stage.rests()) step();
-  }
-  EXPECT_GT(of(Fate::accepted) - wrong, 50U);
 }
 
 TEST_F(ResidentTest, FindsOutThatItIsWrong) {
