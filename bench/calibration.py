@@ -173,14 +173,12 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--file", type=pathlib.Path, default=HERE / "data/categories.jsonl")
     parser.add_argument("--plot", type=pathlib.Path)
-    arguments = sys.argv[1:]
-    split = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:split])
+    options, serve_flags = servers.parse(parser)
     categories = options.categories.split(",")
     prompts = [json.loads(line) for line in options.file.read_text().splitlines()]
     print(f"{scrape.processor()}, {os.cpu_count()} CPUs, answers of {options.tokens} tokens at most, temperature {options.temperature:g}", flush=True)
     with tempfile.TemporaryDirectory() as folder, \
-            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *arguments[split + 1:]) as server:
+            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *serve_flags) as server:
         phases = Phases(server)
         for category in categories:
             phases.rounds = 0

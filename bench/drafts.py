@@ -66,15 +66,13 @@ def main():
     parser.add_argument("--warm", type=int, default=0, help="prompts of each category that are asked first, and not measured")
     parser.add_argument("--corpus", help="measure what this corpus adds to drafts")
     parser.add_argument("--categories", help="these only, by commas")
-    arguments = sys.argv[1:]
-    split = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:split])
+    options, serve_flags = servers.parse(parser)
     prompts = [json.loads(line) for line in options.file.read_text().splitlines()]
     categories = options.categories.split(",") if options.categories else list(dict.fromkeys(prompt["category"] for prompt in prompts))
     dice, pairs = random.Random(7), {}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         def start(log, *more):
-            flags = [*arguments[split + 1:], *more]
+            flags = [*serve_flags, *more]
             return running.enter_context(servers.ours(options.slipstream, options.model, folder + log, options.threads, *flags))
 
         server = start("/log")

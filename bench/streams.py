@@ -230,14 +230,12 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--file", type=pathlib.Path, default=HERE / "data/categories.jsonl")
     parser.add_argument("--plot", type=pathlib.Path)
-    arguments = sys.argv[1:]
-    split = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:split])
+    options, serve_flags = servers.parse(parser)
     options.texts = [json.loads(line)["prompt"] for line in options.file.read_text().splitlines()]
     random.Random(7).shuffle(options.texts)
     print(f"{scrape.processor()}, {os.cpu_count()} CPUs, answers of {options.tokens} tokens, temperature {options.temperature:g}", flush=True)
     with tempfile.TemporaryDirectory() as folder, \
-            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *arguments[split + 1:]) as server:
+            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *serve_flags) as server:
         for text in options.texts:
             servers.ask(server, text, 1)
         closed = [measure(server, f"{streams} closed", options, lambda pair: Load(streams, pair)) for streams in options.streams]

@@ -4,6 +4,7 @@ import json
 import pathlib
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -47,6 +48,13 @@ class Server:
             return urllib.request.urlopen(self.health).status == 200
         except (urllib.error.URLError, ConnectionError):
             return False
+
+
+def parse(parser):
+    """The options of this command line, and behind a `--` the flags that ours() passes on to serve."""
+    arguments = sys.argv[1:]
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    return parser.parse_args(arguments[:split]), arguments[split + 1:]
 
 
 def ours(slipstream, model, log, threads, *more):

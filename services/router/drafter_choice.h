@@ -25,7 +25,7 @@ inline constexpr double kDrafterGainLeast = 0.01;  // tokens
 // more, since another one computes the whole prompt first.
 inline constexpr double kWarmWorth = 1.25;
 
-// What one drafter is to one request.
+// Whether this drafter may draft for the request.
 using DrafterFits = std::function<bool(Peer, const KnownWorker&)>;
 
 // Returns the drafters that take work and that `fits` admits, at most kDraftersPerSequenceMax,

@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +22,15 @@ double d(uint64_t count) { return static_cast<double>(count); }
 constexpr const char* kRoundAskNames[] = {"yes", "fails", "stays_empty", "nothing_pays", "early"};
 static_assert(std::size(kRoundAskNames) == kRoundAsks, "[RoundAsk]");
 
-// A bin is named by its upper end: chance="0.1" is 0 to 0.1.
+// The three counters of some bins of a kind's nodes, and the label that tells the bins apart.
+struct BinSeries {
+  const MetricName &nodes, &expected, &accepted;
+  std::string_view label;
+};
+constexpr BinSeries kByChance{kVerifierKindNodes, kVerifierKindExpected, kVerifierKindAccepted, "chance"};
+constexpr BinSeries kByDepth{kVerifierDepthNodes, kVerifierDepthExpected, kVerifierDepthAccepted, "depth"};
+
+// A bin of chances is named by its upper end: chance="0.1" is 0 to 0.1.
 void add_kind(const DraftKindCounters& counters, Exposition& page) {
   const auto& [method, model] = counters.kind;
   page.gauge(kVerifierDrafters, d(counters.drafters), {{"method", method}, {"model", model}});
@@ -31,20 +40,19 @@ void add_kind(const DraftKindCounters& counters, Exposition& page) {
     page.counter(kVerifierDraftAsks, d(counters.rounds[ask]),
                  {{"method", method}, {"model", model}, {"asked", kRoundAskNames[ask]}});
   }
+  const auto add_bin = [&](const BinSeries& of, const std::string& value, const Reliability::Bin& bin) {
+    page.counter(of.nodes, d(bin.nodes), {{"method", method}, {"model", model}, {of.label, value}});
+    page.counter(of.expected, bin.expected, {{"method", method}, {"model", model}, {of.label, value}});
+    page.counter(of.accepted, d(bin.accepted), {{"method", method}, {"model", model}, {of.label, value}});
+  };
   for (size_t bin = 0; bin < kReliabilityBins; ++bin) {
-    const auto& [nodes, accepted, expected] = counters.reliability.bins()[bin];
     const std::string chance = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);
-    page.counter(kVerifierKindNodes, d(nodes), {{"method", method}, {"model", model}, {"chance", chance}});
-    page.counter(kVerifierKindExpected, expected, {{"method", method}, {"model", model}, {"chance", chance}});
-    page.counter(kVerifierKindAccepted, d(accepted), {{"method", method}, {"model", model}, {"chance", chance}});
+    add_bin(kByChance, chance, counters.reliability.bins()[bin]);
   }
   for (size_t range = 0; range < kCalibrationDepths.size(); ++range) {
     const bool last = range + 1 == kCalibrationDepths.size();
     const std::string depth = last ? "deeper" : std::to_string(kCalibrationDepths[range]);
-    const auto& [nodes, accepted, expected] = counters.by_depth[range];
-    page.counter(kVerifierDepthNodes, d(nodes), {{"method", method}, {"model", model}, {"depth", depth}});
-    page.counter(kVerifierDepthExpected, expected, {{"method", method}, {"model", model}, {"depth", depth}});
-    page.counter(kVerifierDepthAccepted, d(accepted), {{"method", method}, {"model", model}, {"depth", depth}});
+    add_bin(kByDepth, depth, counters.by_depth[range]);
   }
 }
 

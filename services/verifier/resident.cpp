@@ -1,6 +1,7 @@
 #include "services/verifier/resident.h"
 
 #include <span>
+#include <utility>
 
 #include "common/base/check.h"
 
@@ -10,8 +11,9 @@ bool Resident::drafts_for(const VerifierSequence& sequence) const {
   return method_ != nullptr && !is_sampled(sequence.spec.acceptance.rule);
 }
 
-DraftKind Resident::kind() const {
-  return {.method = "resident-" + std::string(method_->name()), .model = method_->draft_model().name};
+Resident::Resident(std::unique_ptr<Method> method) : method_(std::move(method)) {
+  if (method_ == nullptr) return;
+  kind_ = {.method = "resident-" + std::string(method_->name()), .model = method_->draft_model().name};
 }
 
 // No two sequences of this verifier's life have the same number, so it serves as the key's peer.

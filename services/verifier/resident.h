@@ -18,7 +18,7 @@ namespace slipstream {
 
 class Resident {
  public:
-  explicit Resident(std::unique_ptr<Method> method) : method_(std::move(method)) {}  // null: there is none
+  explicit Resident(std::unique_ptr<Method> method);  // null: there is none
 
   bool drafts_for(const VerifierSequence& sequence) const;
   // Brings the method up to date with the sequence, and drafts. REQUIRES: drafts_for(sequence).
@@ -31,7 +31,7 @@ class Resident {
   void verified(Rule rule) { unverified_steps_.of(rule) = 0; }  // a node of it was verified
   bool due_for_probe(Rule rule) const { return unverified_steps_.of(rule) >= kProbeGapSteps; }
 
-  DraftKind kind() const;  // in metrics
+  const DraftKind& kind() const { return kind_; }  // in metrics
   MethodWork work() const { return method_ == nullptr ? MethodWork() : method_->work(); }
   ByRule<Calibration>& calibrations() { return calibrations_; }
 
@@ -39,6 +39,7 @@ class Resident {
   DraftKey follow(VerifierSequence& sequence);
 
   std::unique_ptr<Method> method_;
+  DraftKind kind_;
   ByRule<Calibration> calibrations_;
   ByRule<int> unverified_steps_;  // since a node of it was verified
 };
