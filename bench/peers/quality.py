@@ -5,7 +5,7 @@
 This Python needs numpy and gguf; --reference's needs torch, transformers, accelerate and gguf; --llama's needs llama-cpp-python, and
 without it llama.cpp's rows are omitted. Each engine computes each text of bench/data/quality.jsonl in the same run. The reference is
 transformers in fp32 on the file's own numbers. Perplexity uses the texts of kind "text"; KL (nats, reference to engine) and agreement
-(the same likeliest token) use the answers of kind "chat". After +-: one standard error.
+(the same likeliest token) use the answers of kind "chat"; KL also that of their first tokens alone. After +-: one standard error.
 """
 
 import argparse
@@ -21,15 +21,17 @@ import rewrite_gguf
 
 HERE = pathlib.Path(__file__).parent
 INT8 = "int8, groups of 32"
+OUTLIERS = f"{INT8}, outliers in f32"
 OURS = [  # what it is called, --weights, --path, how activations are multiplied
-    ("the file's own", "file", "avx512_vnni", INT8),
-    ("the file's own", "file", "amx", f"{INT8}; cache bf16"),
+    ("the file's own", "file", "avx512_vnni", OUTLIERS),
+    ("the file's own", "file", "avx512_bf16", f"{OUTLIERS}; cache bf16"),
+    ("the file's own", "file", "amx", f"{OUTLIERS}; cache bf16"),
     ("bf16", "bf16", "amx", "bf16; cache bf16"),
-    ("bf16", "bf16", "avx512_bf16", "bf16"),
+    ("bf16", "bf16", "avx512_bf16", "bf16; cache bf16"),
     ("bf16", "bf16", "avx512", "f32"),
-    ("q8_0", "q8_0", "avx512_vnni", INT8),
-    ("q4_1", "q4_1", "avx512_vnni", INT8),
-    ("q4_0", "q4_0", "avx512_vnni", INT8),
+    ("q8_0", "q8_0", "avx512_vnni", OUTLIERS),
+    ("q4_1", "q4_1", "avx512_vnni", OUTLIERS),
+    ("q4_0", "q4_0", "avx512_vnni", OUTLIERS),
 ]
 REWRITTEN = ["f32", "bf16", "q8_0", "q4_1", "q4_0"]
 
@@ -40,7 +42,7 @@ class Engine:
     def __init__(self, label, weights, activations, command):
         self.label, self.weights, self.activations = label, weights, activations
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.losses, self.divergences, self.agreements = [], [], []
+        self.losses, self.divergences, self.agreements, self.first = [], [], [], []
 
     def ask(self, ids):
         self.process.stdin.write((" ".join(map(str, ids)) + "\n").encode())
@@ -65,15 +67,18 @@ class Engine:
         if text["kind"] == "text":
             self.losses.extend(-ours[np.arange(len(ours)), text["ids"][text["from"] :]])
         else:
-            self.divergences.extend((np.exp(reference) * (reference - ours)).sum(axis=1))
+            divergences = (np.exp(reference) * (reference - ours)).sum(axis=1)
+            self.divergences.extend(divergences)
+            self.first.append(divergences[0])
             self.agreements.extend(reference.argmax(axis=1) == ours.argmax(axis=1))
 
     def row(self):
         loss, loss_error = mean(self.losses)
         divergence, divergence_error = mean(self.divergences)
+        first, first_error = mean(self.first)
         agreement, agreement_error = mean(self.agreements)
         return (f"| {self.label} | {self.weights} | {self.activations} | {math.exp(loss):.3f} | {divergence:.5f} +- {divergence_error:.5f} "
-                f"| {np.percentile(self.divergences, 99):.4f} | {100 * agreement:.1f} +- {100 * agreement_error:.1f} % |")
+                f"| {first:.5f} +- {first_error:.5f} | {np.percentile(self.divergences, 99):.4f} | {100 * agreement:.1f} +- {100 * agreement_error:.1f} % |")
 
 
 def mean(values):
@@ -133,7 +138,7 @@ def main():
         engines = measure(arguments, texts, folder)
         names = [engine.end() for engine in engines]
     print(f"\n{len(engines[0].losses)} tokens of text, {len(engines[0].divergences)} of answers\n")
-    print("| engine | weights | activations | perplexity | mean KL to fp32 | 99th percentile | same greedy token |\n|---|---|---|---|---|---|---|")
+    print("| engine | weights | activations | perplexity | mean KL to fp32 | of first tokens | 99th percentile | same greedy token |\n|---|---|---|---|---|---|---|---|")
     for engine in engines:
         print(engine.row())
     print("\n" + "\n".join(f"- {engine.label}, {engine.weights}: {name}" for engine, name in zip(engines, names)))

@@ -20,9 +20,9 @@ constexpr Kernels amx_kernels() {
   kernels.to_bf16 = to_bf16;
   kernels.cache = CacheFormat::bf16;
   kernels.attend_queries_best = kTiledQueriesBest;
-  kernels.attend_queries = tiled_attend_queries;
+  kernels.attend_queries = bf16_attend_queries;
   kernels.attend_scores = tiled_attend_scores;
-  kernels.attend_weights = tiled_attend_weights;
+  kernels.attend_weights = bf16_attend_weights;
   kernels.attend_values = tiled_attend_values;
   return kernels;
 }

@@ -1,8 +1,9 @@
-// The avx512_bf16 path: bf16 matrices by VDPBF16PS, with activations rounded to bf16. The other
+// The avx512_bf16 path: bf16 matrices, and attention over a bf16 cache, by VDPBF16PS. The other
 // kernels are those of the avx512_vnni path; they are compiled here once more, so that the table is
 // a constant.
 #include <immintrin.h>
 
+#include "kernels/cpu/pair_attend.h"
 #include "kernels/cpu/table.h"
 #include "kernels/cpu/to_bf16.h"
 
@@ -49,6 +50,12 @@ constexpr Kernels bf16_kernels() {
   Kernels kernels = kernels_of(CpuPath::avx512_bf16);
   kernels.linear[static_cast<int>(WeightFormat::bf16)] = {.in = Activations::bf16, .run = linear};
   kernels.to_bf16 = to_bf16;
+  kernels.cache = CacheFormat::bf16;
+  kernels.attend_queries_best = kPairQueriesBest;
+  kernels.attend_queries = bf16_attend_queries;
+  kernels.attend_scores = pair_attend_scores;
+  kernels.attend_weights = bf16_attend_weights;
+  kernels.attend_values = pair_attend_values;
   return kernels;
 }
 

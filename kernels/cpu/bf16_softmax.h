@@ -1,5 +1,5 @@
 // The softmax of attention over a bf16 cache: scores [block][query][32 keys] become weights.
-// Private to amx.cpp.
+// Private to the .cpp files of the paths whose cache is bf16.
 #pragma once
 
 #include "kernels/cpu/attend.h"
@@ -19,7 +19,7 @@ SLIPSTREAM_INLINE uint16_t* weights_of(const AttendArgs& args, int32_t block, in
 
 // Moves the scores of a tree row's ancestors behind those of its context, in path order (as
 // gather_path in attend.h). Returns the number of keys.
-SLIPSTREAM_INLINE int32_t gather_tiled_path(const AttendArgs& args, int32_t query) {
+SLIPSTREAM_INLINE int32_t gather_bf16_path(const AttendArgs& args, int32_t query) {
   const int32_t row = query / args.heads, visible = args.visible[row];
   const auto score = [&](int32_t position) __attribute__((always_inline)) -> float& {
     return scores_of(args, position / kCacheRows, query)[position % kCacheRows];
@@ -51,7 +51,7 @@ class Softmax {
   Softmax(const AttendArgs& args, int32_t first, int32_t count) : args_(args), first_(first), count_(count) {
     int32_t least = 0;
     for (int32_t i = 0; i < count; ++i) {
-      keys_[i] = gather_tiled_path(args, first + i);
+      keys_[i] = gather_bf16_path(args, first + i);
       least = i == 0 || keys_[i] < least ? keys_[i] : least;
       blocks_ = keys_[i] > blocks_ * kCacheRows ? (keys_[i] + kCacheRows - 1) / kCacheRows : blocks_;
       most_[i] = _mm512_set1_ps(-__builtin_inff());
@@ -113,7 +113,7 @@ class Softmax {
   __m512 most_[kTogether], total_[kTogether];
 };
 
-void tiled_attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
+void bf16_attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
   for (int32_t first = first_query; first < last_query; first += Softmax::kTogether) {
     const int32_t left = last_query - first;
     Softmax(args, first, left < Softmax::kTogether ? left : Softmax::kTogether).run();

@@ -27,14 +27,38 @@ enum class Activations : uint8_t { f32, bf16, int8 };
 // sum of values.
 struct ActivationGroup {
   int8_t values[kGroupColumns];
-  float scale;      // largest magnitude / 127; NaN if a column is NaN
+  float scale;      // largest magnitude / 127; not finite if a column is not
   float total;      // scale * sum of values: the factor of q4_1's minimum
   int32_t bias[2];  // -8 and -128 times the sum of values: the offset of q4_0, and of q8_0
 };
+
+// A column whose magnitude is more than kOutlierFrom times the root mean square of its row. It
+// stays in f32, and its group holds 0 in its place: beside it the group's other columns would be
+// rounded too coarsely (LLM.int8(), arXiv 2208.07339; there it is the same columns of all rows).
+struct Outlier {
+  int32_t column;  // kNoColumn behind the last
+  float value;
+};
+inline constexpr float kOutlierFrom = 3.0F;
+inline constexpr int32_t kNoColumn = -1;
+// n outliers alone have n kOutlierFrom^2 times the mean square of a row, so there are no more than
+// cols / kOutlierFrom^2. One more for the last, and one for rounding.
+constexpr int32_t outliers_max(int32_t cols) { return cols / 9 + 2; }
+static_assert(kOutlierFrom * kOutlierFrom >= 9.0F);
+
+// A row of int8 activations is groups_of(cols) groups, then its outliers, in rising order of their
+// columns, in the memory of this many groups.
+constexpr int32_t activation_groups(int32_t cols) {
+  return groups_of(cols) + (outliers_max(cols) * int32_t{sizeof(Outlier)} + int32_t{sizeof(ActivationGroup)} - 1) /
+                               int32_t{sizeof(ActivationGroup)};
+}
 constexpr int64_t activation_bytes(Activations kind, int32_t cols) {  // of one row
   return kind == Activations::f32    ? int64_t{cols} * 4
          : kind == Activations::bf16 ? int64_t{cols} * 2
-                                     : groups_of(cols) * int64_t{sizeof(ActivationGroup)};
+                                     : activation_groups(cols) * int64_t{sizeof(ActivationGroup)};
+}
+inline const Outlier* outliers(const ActivationGroup* row, int32_t cols) {
+  return reinterpret_cast<const Outlier*>(row + groups_of(cols));
 }
 
 // out [rows, out_cols] = in [rows, in_cols] * weight^T, for the panels [begin, end) of the weight
@@ -112,8 +136,9 @@ struct NormArgs {
 struct Kernels {
   CpuPath path = CpuPath::portable;
   LinearKernel linear[kWeightFormats];
-  void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;        // null: no kernel of the path reads bf16
-  void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;  // one row, padded with zero columns
+  void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;  // null: no kernel of the path reads bf16
+  // One row, padded with zero columns. out: [activation_groups(cols)].
+  void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;
   CacheFormat cache = CacheFormat::f32;
   int32_t attend_queries_best = 0;  // rows * heads of a group that shares the loading of a block well
   void (*attend_queries)(const AttendArgs& args) = nullptr;

@@ -24,42 +24,89 @@ namespace {
   for (int32_t at = 0; at < args.cols; ++at) args.out[at] = args.residual[at] * scale * args.gain[at];
 }
 
-// Rounds each group of 32 columns to int8, by the largest magnitude of the group. Every path gives
-// the same bits: each operation is rounded once everywhere.
-[[maybe_unused]] void to_int8(const float* in, int32_t cols, ActivationGroup* out) {
+// The columns of an ActivationGroup.
+struct GroupLanes {
+  Lanes half[2];
+};
+static_assert(kGroupColumns == 2 * kLanes);
+
+SLIPSTREAM_INLINE GroupLanes load_group(const float* row, int32_t cols, int32_t group) {
+  GroupLanes values;
+  for (int32_t i = 0; i < 2; ++i) {
+    const int32_t at = group * kGroupColumns + i * kLanes, left = cols - at;
+    values.half[i] = left <= 0 ? Lanes{} : load_part(row + at, left < kLanes ? left : kLanes);
+  }
+  return values;
+}
+
+// The largest magnitude, or NaN if a column is NaN: as integers, the bits of NaN are above those of
+// all numbers.
+SLIPSTREAM_INLINE float largest(const GroupLanes& in) {
+  LanesInt bits[2];
+  std::memcpy(bits, in.half, sizeof(bits));
+  for (LanesInt& each : bits) each &= 0x7FFFFFFF;
+  const int32_t most = highest(bits[0] < bits[1] ? bits[1] : bits[0]);
+  float magnitude;
+  std::memcpy(&magnitude, &most, sizeof(most));
+  return magnitude;
+}
+
+// Moves the columns of a group that are larger than `limit` to the end of a row's outliers.
+SLIPSTREAM_INLINE void take_outliers(GroupLanes& in, float limit, int32_t first_column, Outlier*& end) {
+  float values[kGroupColumns];
+  for (int32_t i = 0; i < 2; ++i) store(values + i * kLanes, in.half[i]);
+  for (int32_t i = 0; i < kGroupColumns; ++i) {
+    if (!(__builtin_fabsf(values[i]) > limit)) continue;
+    *end++ = {.column = first_column + i, .value = values[i]};
+    values[i] = 0.0F;
+  }
+  for (int32_t i = 0; i < 2; ++i) in.half[i] = load(values + i * kLanes);
+}
+
+// Rounds a group by its largest magnitude.
+SLIPSTREAM_INLINE void round_group(const GroupLanes& in, float most, ActivationGroup& out) {
   constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, to even when halfway
   constexpr int32_t kRoundBits = 0x4B400000;  // the bits of kRound; the integer is the difference to them
   typedef int8_t Bytes __attribute__((vector_size(kLanes)));
-  for (int32_t at = 0; at < cols; at += kGroupColumns, ++out) {
-    Lanes value[2], finite = {};
-    LanesInt magnitude[2];
-    for (int half = 0; half < 2; ++half) {
-      const int32_t left = cols - at - half * kLanes;
-      value[half] = left <= 0 ? Lanes{} : load_part(in + at + half * kLanes, left < kLanes ? left : kLanes);
-      finite += value[half] - value[half];  // 0, or NaN
-      std::memcpy(&magnitude[half], &value[half], sizeof(Lanes));
-      magnitude[half] &= 0x7FFFFFFF;
-    }
-    Lanes sizes[2];
-    std::memcpy(sizes, magnitude, sizeof(sizes));
-    const float most = highest(greater(sizes[0], sizes[1]));
-    const float per_step = most > 1e-30F ? 127.0F / most : 0.0F;
-    LanesInt sums = {};
-    for (int half = 0; half < 2; ++half) {
-      const Lanes shifted = value[half] * per_step + kRound;
-      LanesInt bits;
-      std::memcpy(&bits, &shifted, sizeof(bits));
-      bits -= kRoundBits;
-      sums += bits;
-      const Bytes bytes = __builtin_convertvector(bits, Bytes);
-      std::memcpy(out->values + half * kLanes, &bytes, sizeof(bytes));
-    }
-    const int32_t total = sum(sums);  // any number if a column is NaN; scale is NaN then
-    out->scale = most / 127.0F + sum(finite);
-    out->total = out->scale * static_cast<float>(total);
-    out->bias[0] = static_cast<int32_t>(0U - 8U * static_cast<uint32_t>(total));
-    out->bias[1] = static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(total));
+  const float per_step = most > 1e-30F ? 127.0F / most : 0.0F;
+  LanesInt sums = {};
+  for (int32_t i = 0; i < 2; ++i) {
+    const Lanes shifted = in.half[i] * per_step + kRound;
+    LanesInt bits;
+    std::memcpy(&bits, &shifted, sizeof(bits));
+    bits -= kRoundBits;
+    sums += bits;
+    const Bytes bytes = __builtin_convertvector(bits, Bytes);
+    std::memcpy(out.values + i * kLanes, &bytes, sizeof(bytes));
   }
+  const int32_t total = sum(sums);  // any number if a column is not finite, as the scale then is not
+  out.scale = most / 127.0F;
+  out.total = out.scale * static_cast<float>(total);
+  out.bias[0] = static_cast<int32_t>(0U - 8U * static_cast<uint32_t>(total));
+  out.bias[1] = static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(total));
+}
+
+// Every path gives the same bits: each operation is rounded once everywhere. A row with a NaN or an
+// infinity has no outliers, as no magnitude is more than its limit.
+[[maybe_unused]] void to_int8(const float* in, int32_t cols, ActivationGroup* out) {
+  const int32_t groups = groups_of(cols);
+  Lanes squares = {};
+  for (int32_t group = 0; group < groups; ++group) {
+    const GroupLanes values = load_group(in, cols, group);
+    squares += values.half[0] * values.half[0] + values.half[1] * values.half[1];
+  }
+  const float limit = kOutlierFrom * __builtin_sqrtf(sum(squares) / static_cast<float>(cols));
+  auto* end = reinterpret_cast<Outlier*>(out + groups);
+  for (int32_t group = 0; group < groups; ++group) {
+    GroupLanes values = load_group(in, cols, group);
+    float most = largest(values);
+    if (most > limit) {
+      take_outliers(values, limit, group * kGroupColumns, end);
+      most = largest(values);
+    }
+    round_group(values, most, out[group]);
+  }
+  end->column = kNoColumn;
 }
 
 [[maybe_unused]] void rope(float* head, const float* cosine, const float* sine, int32_t half) {
