@@ -53,9 +53,15 @@ typedef float VectorAnywhere __attribute__((vector_size(4 * kVectorLanes), align
 
 SLIPSTREAM_INLINE Vector load_vector(const float* from) { return *reinterpret_cast<const VectorAnywhere*>(from); }
 SLIPSTREAM_INLINE void store_vector(float* to, Vector value) { *reinterpret_cast<VectorAnywhere*>(to) = value; }
+SLIPSTREAM_INLINE Vector load_vector_part(const float* from, int32_t count) {  // zeros behind the first `count`
+  if (count >= kVectorLanes) return load_vector(from);
+  Vector value = {};
+  if (count > 0) std::memcpy(&value, from, static_cast<size_t>(count) * sizeof(float));
+  return value;
+}
 SLIPSTREAM_INLINE void store_vector_part(float* to, Vector value, int32_t count) {
   if (count >= kVectorLanes) return store_vector(to, value);
-  std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
+  if (count > 0) std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
 }
 SLIPSTREAM_INLINE Vector every(float value) {
 #if defined(__AVX512F__)

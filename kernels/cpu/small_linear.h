@@ -5,14 +5,13 @@
 //   2. sum := sum + dot * (weight scale * activation scale)
 //   3. sum := sum + minimum * (activation scale * sum of activations)    q4_1 only
 //
-// Then, for each outlier of the row, in order:
+// Then the row's outliers (outliers.h).
 //
-//   4. sum := sum + ((q - bias) * weight scale + minimum) * outlier
-//
-// Rows are independent of each other. Paths differ only in the rounding of steps 2 to 4.
+// Rows are independent of each other. Paths differ only in the rounding of f32.
 #pragma once
 
-#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/outliers.h"
+#include "kernels/cpu/small_panels.h"
 #include "kernels/cpu/tiles.h"
 
 namespace slipstream {
@@ -25,8 +24,6 @@ constexpr int32_t kSmallTileRows = 4;
 #else
 constexpr int32_t kSmallTileRows = 2;
 #endif
-constexpr int32_t kWordBytes = 64, kHalfRows = 16;
-constexpr int32_t kParts = kPanelRows / kVectorLanes;  // vectors of a panel's rows
 #if defined(__AVX512VNNI__)
 constexpr int32_t kPartsAtOnce = kParts;  // 32 weights share each load of an activation: loads bound VPDPBUSD
 #else
@@ -41,32 +38,11 @@ SLIPSTREAM_INLINE void fetch_small(const std::byte* at) {
   fetch_ahead<kRows, kEightBits ? 4096 : 6144, kEightBits ? 2 : 3>(at);
 }
 
-// Loads a vector of f16 as f32. The portable code takes finite numbers only; weights are finite
-// (finite_row).
-SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
-#if defined(__AVX512F__)
-  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-#elif defined(__AVX2__)
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-#else
-  uint16_t halves[kVectorLanes];
-  std::memcpy(halves, from, sizeof(halves));
-  VectorInt bits;
-  for (int32_t i = 0; i < kVectorLanes; ++i) bits[i] = halves[i];
-  // The exponents are biased by 15 and 127, so multiply by 2^112. Exact, subnormals included.
-  const Vector magnitude = reinterpret_cast<Vector>((bits & 0x7FFF) << 13) * 0x1p112F;
-  return reinterpret_cast<Vector>(reinterpret_cast<VectorInt>(magnitude) | (bits & 0x8000) << 16);
-#endif
-}
-
 SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  // columns 4 word .. 4 word + 3
   int32_t bytes;
   std::memcpy(&bytes, group.values + 4 * word, sizeof(bytes));
   return bytes;
 }
-
-// Distance in bytes between the words of a group's first half and those of its second half.
-constexpr int32_t half_bytes(WeightFormat format) { return (format == WeightFormat::q8_0 ? 8 : 4) * kWordBytes; }
 
 // dots[t] = sum over the group's columns of row t's activations times (q - bias), for kPartsAtOnce
 // vectors of output rows, whose words begin at `words`.
@@ -208,11 +184,6 @@ SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, in
 
 #endif
 
-constexpr int64_t kScalesBytes = kPanelRows * 2;
-constexpr int64_t header_bytes(WeightFormat format) {  // of a group of a panel: its scales and minima
-  return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes;
-}
-
 // Adds kRows groups of activations, which stand `stride` groups apart, times the group of a panel
 // that begins at `at`.
 template <WeightFormat kFormat, int kRows>
@@ -245,52 +216,6 @@ SLIPSTREAM_INLINE void add_group(const std::byte* at, const ActivationGroup* in,
   }
 }
 
-// Where a panel holds one column of a small format: the header of its group, the word of the first
-// 16 rows, and the bits of the word's numbers. Unsigned, so that the divisions are shifts.
-struct ColumnPlace {
-  const std::byte *header, *word;
-  int32_t shift;
-};
-template <WeightFormat kFormat>
-SLIPSTREAM_INLINE ColumnPlace place_of(const std::byte* panel, uint32_t column) {
-  constexpr uint32_t kWords = half_bytes(kFormat) / kWordBytes;
-  const std::byte* header = panel + column / kGroupColumns * group_bytes(kFormat);
-  const uint32_t word = column % kGroupColumns / 4;
-  return {.header = header,
-          .word = header + header_bytes(kFormat) + word % kWords * kWordBytes,
-          .shift = static_cast<int32_t>(column % 4 * 8 + word / kWords * 4)};
-}
-
-// The weights of a column, for the vector of rows that begins at row `first`.
-template <WeightFormat kFormat>
-SLIPSTREAM_INLINE Vector column_weights(const ColumnPlace& at, int32_t first) {
-  VectorInt q;
-  std::memcpy(&q, at.word + first / kHalfRows * half_bytes(kFormat) + first % kHalfRows * 4, sizeof(q));
-  q = (q >> at.shift) & (kFormat == WeightFormat::q8_0 ? 255 : 15);
-  if (kFormat == WeightFormat::q8_0) q -= 128;
-  if (kFormat == WeightFormat::q4_0) q -= 8;
-  const Vector numbers = __builtin_convertvector(q, Vector), scale = load_halves(at.header + first * 2);
-  if constexpr (kFormat == WeightFormat::q4_1) {
-    return multiply_add(numbers, scale, load_halves(at.header + kScalesBytes + first * 2));
-  }
-  return numbers * scale;
-}
-
-// Adds the outliers of one row to what its groups gave. Rows have few, so it stands in the code
-// once.
-template <WeightFormat kFormat>
-[[gnu::noinline]] void add_outliers(const std::byte* panel, const Outlier* outlier, Vector (&sums)[kParts]) {
-  Vector added[kParts];
-  for (int32_t part = 0; part < kParts; ++part) added[part] = sums[part];
-  for (; outlier->column != kNoColumn; ++outlier) {
-    const ColumnPlace place = place_of<kFormat>(panel, static_cast<uint32_t>(outlier->column));
-    for (int32_t part = 0; part < kParts; ++part) {
-      added[part] = multiply_add(column_weights<kFormat>(place, part * kVectorLanes), every(outlier->value), added[part]);
-    }
-  }
-  for (int32_t part = 0; part < kParts; ++part) sums[part] = added[part];
-}
-
 // kRows rows of activations times one panel.
 template <WeightFormat kFormat, int kRows>
 void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
@@ -305,14 +230,11 @@ void small_tile(const LinearArgs& args, int32_t panel, int32_t row) {
   const std::byte* at = weights;
   for (int64_t g = 0; g < groups; ++g, at += group_bytes(kFormat)) add_group<kFormat>(at, in + g, stride, sums);
 #pragma GCC unroll 8
-  for (int t = 0; t < kRows; ++t) {
-    Vector own[kParts];
-    for (int part = 0; part < kParts; ++part) own[part] = sums[part][t];
-    add_outliers<kFormat>(weights, outliers(in + t * stride, args.in_cols), own);
-    for (int part = 0; part < kParts; ++part) {
-      const int32_t col = panel * kPanelRows + part * kVectorLanes, left = args.out_cols - col;
-      if (left > 0) store_vector_part(args.out + (row + t) * args.out_stride + col, own[part], left);
-    }
+  for (int32_t part = 0; part < kParts; ++part) {
+    const int32_t col = panel * kPanelRows + part * kVectorLanes, left = args.out_cols - col;
+    if (left <= 0) return;
+#pragma GCC unroll 8
+    for (int t = 0; t < kRows; ++t) store_vector_part(args.out + (row + t) * args.out_stride + col, sums[part][t], left);
   }
 }
 
@@ -321,7 +243,10 @@ void small_linear(const LinearArgs& args, int32_t begin, int32_t end) {
   static constexpr auto kTiles = []<int... kBelow>(std::integer_sequence<int, kBelow...>) {
     return TileTable<sizeof...(kBelow)>{{small_tile<kFormat, kBelow + 1>...}};
   }(std::make_integer_sequence<int, kSmallTileRows>{});
-  linear_by_tiles(kTiles.of, args, begin, end);
+  for (int32_t panel = begin; panel < end; ++panel) {
+    linear_by_tiles(kTiles.of, args, panel, panel + 1);
+    add_outliers<kFormat>(args, panel);
+  }
 }
 
 }  // namespace

@@ -738,7 +738,7 @@ BUGS = [
     # Outliers of int8 activations, and attention over a bf16 cache.
     Bug("an outlier stays in its group, too", KERNELS, "values[i] = 0.0F;", "", "kernels_test *Linear.*", "take_outliers"),
     Bug("an outlier is multiplied without the minimum", KERNELS,
-        "return multiply_add(numbers, scale, load_halves(at.header + kScalesBytes + first * 2));", "return numbers * scale;",
+        "multiply_add(numbers, scale, load_halves(group + kScalesBytes + row * 2));", "numbers * scale;",
         "kernels_test *Linear.*"),
     Bug("the memory for outliers ends before they do", KERNELS, "return cols / 9 + 2;", "return cols / 12 + 1;",
         "kernels_test *Linear.HasMemoryForTheMostOutliers*"),
