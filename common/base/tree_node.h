@@ -9,6 +9,7 @@
 namespace slipstream {
 
 inline constexpr int32_t kRoot = -1;
+inline constexpr TokenId kNoVerdict = -1;  // in place of the target's choice after a node that was not verified
 
 struct TreeNode {
   TokenId token = 0;

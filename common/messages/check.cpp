@@ -194,10 +194,19 @@ Result<void> valid(const Attached& attached) {
   return valid(attached.fingerprint);
 }
 
+// A tree of no nodes gets no verdicts, so there are at least two.
+Result<void> verdicts(std::span<const TokenId> choices) {
+  TRY_VOID(entries("Advance.verdicts", choices.size(), kTreeNodesMax + 1));
+  if (choices.size() == 1) return fail("Advance.verdicts has 1 entry, but a root and its nodes have at least 2");
+  if (std::ranges::all_of(choices, [](TokenId id) { return id >= kNoVerdict; })) return {};
+  return fail("Advance.verdicts holds a token id below {}", kNoVerdict);
+}
+
 Result<void> valid(const Advance& advance) {
   TRY_VOID(valid(advance.fence));
   TRY_VOID(tokens("Advance.tokens", advance.tokens, kAdvanceTokensMax));
   TRY_VOID(valid(advance.tuning));
+  TRY_VOID(verdicts(advance.verdicts));
   return advance.info ? valid(*advance.info) : Result<void>();
 }
 

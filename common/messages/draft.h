@@ -59,6 +59,10 @@ struct Advance {
   bool draft = true;            // answer with a Tree; false: more tokens of this round follow
   Tuning tuning;
   std::optional<GenerationSpec> info;  // drafter_part() of the request; present if the base length is 0
+  // [nodes + 1] of the Tree that the drafter sent for this base, in its order: the target's choice
+  // after the root, then after each node; kNoVerdict after a node that was not verified. Empty:
+  // there was no such tree, or its rule is of the ratio family, where no single choice is defined.
+  std::vector<TokenId> verdicts = {};
   bool operator==(const Advance&) const = default;
 };
 // The sequence is over: the drafter frees it.

@@ -39,6 +39,7 @@ Result<DraftMessage> read(schema::Advance::Reader from) {
   if (from.hasInfo()) {
     TRY(advance.info, read(from.getInfo()));
   }
+  TRY(advance.verdicts, read("Advance.verdicts", from.getVerdicts(), kTreeNodesMax + 1));
   return advance;
 }
 

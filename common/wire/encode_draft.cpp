@@ -44,6 +44,9 @@ void write(Top top, const Advance& advance) {
   to.setDraft(advance.draft);
   write(to.initTuning(), advance.tuning);
   if (advance.info) write(to.initInfo(), *advance.info);
+  if (!advance.verdicts.empty()) {
+    write(to.initVerdicts(static_cast<unsigned>(advance.verdicts.size())), advance.verdicts);
+  }
 }
 
 void write(Top top, const Release& release) {

@@ -65,6 +65,7 @@ struct Advance {
   draft @2 :Bool;
   tuning @3 :Tuning;
   info @4 :SequenceInfo;  # null: not sent
+  verdicts @5 :List(Int32);  # empty: none
 }
 
 struct Features {  # reserved: never sent

@@ -102,7 +102,9 @@ TEST(Codec, TakesAPromptOfTheGreatestLength) {
 
 TEST(Codec, TakesTheGreatestTreeAndAdvanceWithinADraftFrame) {
   Tree tree{.nodes = std::vector<TreeNode>(kTreeNodesMax)};
-  Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax), .info = GenerationSpec{}};
+  Advance advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax),
+                  .info = GenerationSpec{},
+                  .verdicts = std::vector<TokenId>(kTreeNodesMax + 1)};
   advance.tuning.reason = std::string(kTextBytesMax, 'r');
   LogitsParams& how = advance.info->logits_params;
   how = {.min_tokens = 1,

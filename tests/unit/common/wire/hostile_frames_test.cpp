@@ -43,6 +43,8 @@ TEST(HostileFrames, AListOneOverItsLimitIsRefused) {
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { good_tree(top, kTreeNodesMax + 1); })), "Tree.nodes");
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initTokens(kAdvanceTokensMax + 1); })),
                  "Advance.tokens");
+  expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initVerdicts(kTreeNodesMax + 2); })),
+                 "Advance.verdicts");
   expect_refused(
       decode_draft(built<schema::Draft>([](auto top) { top.initAttach().initFingerprint().initEosIds(kStopIdsMax + 1); })),
       "Fingerprint.eosIds");
@@ -175,6 +177,8 @@ TEST(HostileFrames, NegativeLengthsAndIdsAreRefused) {
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initTree().initFence().setBaseLength(-1); })),
                  "baseLength");
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initTokens(1).set(0, -1); })), "negative");
+  expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initVerdicts(2).set(1, -2); })),
+                 "below -1");
   expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initAck().setNextIndex(-1); })), "nextIndex");
 }
 

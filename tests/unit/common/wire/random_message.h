@@ -182,6 +182,10 @@ class RandomMessage {
   Advance advance() {
     Advance advance{fence(), ids(300), coin(), tuning(), std::nullopt};
     if (coin()) advance.info = drafter_spec();
+    if (coin()) {
+      advance.verdicts = ids(kTreeNodesMax - 1);
+      advance.verdicts.insert(advance.verdicts.end(), {below(100), kNoVerdict});
+    }
     return advance;
   }
   Tree tree() {
