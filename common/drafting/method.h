@@ -1,6 +1,7 @@
 // A draft method: proposes the next tokens of sequences. For each sequence a drafter calls
 //
 //   begin    once; then
+//   learn    with the target's verdicts on the tree that it drafted last, if there are any
 //   advance  with the prompt and with every batch of tokens that the verifier emitted
 //   draft    whenever the verifier asks for a tree
 //   end      once
@@ -22,6 +23,7 @@
 #include "common/base/result.h"
 #include "common/messages/draft.h"
 #include "common/speculation/rejection/draft_tree.h"
+#include "common/speculation/reliability.h"
 #include "common/speculation/stop_rule.h"
 
 namespace slipstream {
@@ -55,6 +57,7 @@ struct MethodWork {
   uint64_t evictions = 0;          // sequences that lost their cache blocks to others
   uint64_t remembered_tokens = 0;  // of earlier answers, that memory is taken for now
   uint64_t forgotten_tenants = 0;  // whose answers were forgotten for want of memory
+  DepthReliability learnt{};       // children that it proposed and on which there was a verdict
   bool operator==(const MethodWork&) const = default;
 };
 
@@ -72,6 +75,10 @@ class Method {
   virtual std::string_view name() const = 0;
   virtual bool quick() const { return false; }  // draft() is faster than handing the job to another thread and back
   virtual void begin(const DraftKey& key, const GenerationSpec& spec) = 0;  // a known key starts again without tokens
+  // verdicts: as in Advance (messages/draft.h), on the tree that the last draft() gave for this
+  // sequence. Those on a tree of another size are on another tree, and are ignored. A method that
+  // does not calibrate itself ignores all.
+  virtual void learn(const DraftKey& /*key*/, std::span<const TokenId> /*verdicts*/) {}
   virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
   // Drafts for all asks in one batch, the most urgent ask first. Returns one answer per ask. A call
   // that answers an ask with nullopt must have computed a part of its context. An error fails all

@@ -7,13 +7,15 @@
 #include "common/drafting/draft_model.h"
 #include "common/drafting/make_method.h"
 #include "common/model/processed_row.h"
+#include "common/speculation/verdicts.h"
 
 namespace slipstream {
 namespace {
 
 // How a tree grows: ranked for greedy and coupled acceptance, sampled for the ratio family.
-std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& acceptance, const StopRule& rule) {
-  if (!is_sampled(acceptance.rule)) return TreeGrowth(rule);
+std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& acceptance, const StopRule& rule,
+                                                       const Calibration& calibration) {
+  if (!is_sampled(acceptance.rule)) return TreeGrowth(rule, &calibration);
   return SampledTreeBuilder({.stop = rule,
                              .root_children = acceptance.root_children,
                              .children = acceptance.children,
@@ -76,6 +78,14 @@ void SmallLm::advance(const DraftKey& key, std::span<const TokenId> tokens) {
     sequence.context.append(tokens);
   }
   sequence.forwarded.clear();
+  sequence.proposed.clear();
+}
+
+void SmallLm::learn(const DraftKey& key, std::span<const TokenId> verdicts) {
+  Sequence& sequence = sequences_.at(key);
+  if (verdicts.size() != sequence.drafted_nodes + 1) return;
+  const auto proposed = std::exchange(sequence.proposed, {});
+  slipstream::learn(proposed, verdicts, calibrations_.of(sequence.spec.acceptance.rule), work_.learnt);
 }
 
 MethodWork SmallLm::work() const {
@@ -105,7 +115,7 @@ std::optional<SmallLm::GrowingTree> SmallLm::begin_tree(const DraftAsk& ask) {
   rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - context.root());  // positions left
   const GenerationSpec& spec = sequence.spec;
   GrowingTree tree{.sequence = &sequence,
-                   .growth = growth_of(spec.acceptance, rule),
+                   .growth = growth_of(spec.acceptance, rule, calibrations_.of(spec.acceptance.rule)),
                    .random = {{spec.seed, spec.choice, ask.epoch, ask.round}, NoisePurpose::draft},
                    .slice = {}};
   if (context.size() == 0 || sequence.foreign || tree.frontier().empty()) return std::nullopt;
@@ -144,11 +154,20 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
   }
   for (GrowingTree& tree : trees) {
     cache_.keep(tree.sequence->context);
-    if (!tree.drafts) continue;
-    tree.sequence->forwarded.assign(tree.rows().begin(), tree.rows().end());
-    drafts[tree.ask] = std::visit([](const auto& growth) { return DraftTree(growth.tree()); }, tree.growth);
+    if (tree.drafts) drafts[tree.ask] = end_tree(tree);
   }
   return drafts;
+}
+
+// Notes what its verdicts will be about, and which rows the emitted tokens may follow.
+DraftTree SmallLm::end_tree(const GrowingTree& tree) {
+  Sequence& sequence = *tree.sequence;
+  sequence.forwarded.assign(tree.rows().begin(), tree.rows().end());
+  sequence.proposed.clear();
+  if (const auto* grown = std::get_if<TreeGrowth>(&tree.growth)) sequence.proposed = grown->proposed();
+  DraftTree drafted = std::visit([](const auto& growth) { return DraftTree(growth.tree()); }, tree.growth);
+  sequence.drafted_nodes = static_cast<size_t>(drafted.size());
+  return drafted;
 }
 
 // The first pass. First the sequences that miss few rows, with their roots: they draft in this job.

@@ -2,7 +2,7 @@
 // tokenizer.
 //
 //   rule of the sequence   how its tree grows
-//   coupled                best-first (speculation/tree_growth.h), candidates ranked with the target's noise (sampling/rank.h)
+//   greedy, coupled        best-first (speculation/tree_growth.h), candidates ranked with the target's noise (sampling/rank.h)
 //   ratio family           sampled from the model's distributions, which are sent along (rejection/sampled_tree_builder.h)
 //
 // One call of draft() is a job over the sequences of all verifiers:
@@ -13,6 +13,10 @@
 //
 // A sequence with a long prompt needs several jobs; its asks stay unanswered until its root has
 // been forwarded, while others draft.
+//
+// What the target chose at the rows of a tree (speculation/verdicts.h) calibrates the confidences
+// with which later trees grow, of greedy and of coupled sequences apart, and of all sequences
+// together.
 //
 // Each sequence's K/V stays in a cache of the method (engine/sequence_cache.h). Accepted rows of
 // its last tree are moved into place, not computed again. When the cache is full, the sequence that
@@ -30,6 +34,7 @@
 #include "common/drafting/method.h"
 #include "common/engine/pass.h"
 #include "common/engine/sequence_cache.h"
+#include "common/messages/by_rule.h"
 #include "common/model/language_model.h"
 #include "common/speculation/rejection/sampled_tree_builder.h"
 #include "common/speculation/tree_growth.h"
@@ -58,6 +63,7 @@ class SmallLm final : public Method {
 
   std::string_view name() const override { return "small-lm"; }
   void begin(const DraftKey& key, const GenerationSpec& spec) override;
+  void learn(const DraftKey& key, std::span<const TokenId> verdicts) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
@@ -70,9 +76,11 @@ class SmallLm final : public Method {
   struct Sequence {
     GenerationSpec spec;
     CachedSequence context;
-    bool foreign = false;                 // a token has no embedding in the model: never draft for it
-    std::vector<TreeRow> forwarded = {};  // rows of the last tree; void once the sequence is evicted
-    uint64_t job = 0;                     // the last job that it took part in
+    bool foreign = false;                      // a token has no embedding in the model: never draft for it
+    std::vector<TreeRow> forwarded = {};       // rows of the last tree; void once the sequence is evicted
+    std::vector<ProposedChild> proposed = {};  // of the last tree, until it gets its verdicts or tokens follow
+    size_t drafted_nodes = 0;                  // of that tree
+    uint64_t job = 0;                          // the last job that it took part in
   };
   // One ask while its tree grows.
   struct GrowingTree {
@@ -95,6 +103,7 @@ class SmallLm final : public Method {
   SmallLm(LanguageModel model, const SmallLmOptions& options);
   CachedSequence* longest_idle();  // the next sequence to evict, none of this job; null: no other holds blocks
   std::optional<GrowingTree> begin_tree(const DraftAsk& ask);
+  DraftTree end_tree(const GrowingTree& tree);
   Result<void> prefill(std::vector<GrowingTree>& trees);
   Result<void> grow(std::vector<GrowingTree>& trees);
   void add_frontier(GrowingTree& tree, int32_t context_rows);
@@ -112,6 +121,7 @@ class SmallLm final : public Method {
   ChainScratch chain_;
   std::vector<float> processed_;  // one row
   uint64_t job_ = 0;
+  ByRule<Calibration> calibrations_;
   MethodWork work_;
 };
 

@@ -177,6 +177,14 @@ inline constexpr MetricName kDrafterLookUpTokens{"slipstream_drafter_lookup_toke
                                                  "Tokens of earlier answers that look-up has memory for now."};
 inline constexpr MetricName kDrafterLookUpForgotten{"slipstream_drafter_lookup_tenants_forgotten_total",
                                                     "Tenants whose earlier answers look-up forgot for want of memory."};
+// Drafter: what it learns of itself.
+inline constexpr MetricName kDrafterVerdictCandidates{
+    "slipstream_drafter_verdict_candidates_total",
+    "Candidates that the draft model proposed and the target's verdicts judged."};
+inline constexpr MetricName kDrafterVerdictExpected{"slipstream_drafter_verdict_expected_candidates_total",
+                                                    "The sum of these candidates' chances."};
+inline constexpr MetricName kDrafterVerdictRight{"slipstream_drafter_verdict_right_candidates_total",
+                                                 "Those of them that were the target's choice."};
 // Drafter: sequences.
 inline constexpr MetricName kDrafterAdvances{"slipstream_drafter_advances_total",
                                              "Advances by outcome: applied, stale, resync, busy, leaving, invalid."};

@@ -25,6 +25,10 @@ size_t calibration_range(int depth) {
   return static_cast<size_t>(at - kCalibrationDepths.begin());
 }
 
+std::string calibration_range_name(size_t range) {
+  return range + 1 == kCalibrationDepths.size() ? "deeper" : std::to_string(kCalibrationDepths.at(range));
+}
+
 // Pool adjacent violators: blocks of bins, each with its mean and weight. A bin that is below the
 // block before it joins it, until the means rise.
 void Calibration::regress(Range& range) {

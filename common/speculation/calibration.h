@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 namespace slipstream {
 
@@ -33,7 +34,8 @@ inline constexpr double kCalibrationPrior = 2;  // nodes
 inline constexpr int kFadeEvery = 64;           // verified nodes
 inline constexpr double kFadeTo = 0.95;
 
-size_t calibration_range(int depth);  // its place in kCalibrationDepths
+size_t calibration_range(int depth);               // its place in kCalibrationDepths
+std::string calibration_range_name(size_t range);  // its deepest, or "deeper": a label of metrics
 
 class Calibration {
  public:

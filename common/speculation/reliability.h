@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/speculation/calibration.h"
+
 namespace slipstream {
 
 inline constexpr size_t kReliabilityBins = 10;
@@ -47,5 +49,7 @@ class Reliability {
  private:
   std::array<Bin, kReliabilityBins> bins_;
 };
+
+using DepthReliability = std::array<Reliability::Bin, kCalibrationDepths.size()>;  // [kCalibrationDepths]
 
 }  // namespace slipstream

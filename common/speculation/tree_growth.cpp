@@ -7,8 +7,13 @@
 #include "common/base/check.h"
 
 namespace slipstream {
+namespace {
 
-TreeGrowth::TreeGrowth(const StopRule& rule) : rule_(rule) {
+constexpr int32_t kNotKept = -2;  // a candidate that is no node of the tree
+
+}  // namespace
+
+TreeGrowth::TreeGrowth(const StopRule& rule, const Calibration* calibration) : rule_(rule), calibration_(calibration) {
   rule_.nodes_max = std::min(rule_.nodes_max, kTreeNodesMax);
   rule_.depth_max = std::min(rule_.depth_max, kTreeDepthMax);
   if (rule_.nodes_max < 1 || rule_.depth_max < 1) return;
@@ -25,6 +30,28 @@ std::vector<int32_t> TreeGrowth::best() const {
   return order;
 }
 
+// Computes chances_. They fall as the confidences do, and add up to at most 1: only one of a row's
+// candidates can be right.
+void TreeGrowth::propose(size_t row, std::span<const Ranked> candidates) {
+  const int depth = rows_[row].depth + 1;
+  chances_.clear();
+  float sum = 0;
+  for (const Ranked& each : candidates) {
+    const float confidence = std::clamp(each.confidence, 0.0F, 1.0F);
+    chances_.push_back(calibration_ == nullptr ? confidence : calibration_->chance(confidence, depth));
+    sum += chances_.back();
+  }
+  if (calibration_ == nullptr) return;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    chances_[i] /= std::max(sum, 1.0F);
+    proposed_.push_back({.parent = static_cast<int32_t>(row),
+                         .depth = depth,
+                         .token = candidates[i].token,
+                         .confidence = std::clamp(candidates[i].confidence, 0.0F, 1.0F),
+                         .chance = chances_[i]});
+  }
+}
+
 void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
   CHECK(candidates.size() == frontier().size(), "candidates of {} rows for a frontier of {}", candidates.size(),
         frontier().size());
@@ -32,10 +59,11 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
     const int32_t parent = candidate_of_row_[first_ + i];
     const int32_t depth = rows_[first_ + i].depth + 1;
     const float reached = parent < 0 ? 1.0F : pool_[static_cast<size_t>(parent)].survival;
-    for (const Ranked& each : candidates[i]) {
-      const float survival = reached * std::clamp(each.confidence, 0.0F, 1.0F);
-      if (!rule_.admits(survival, depth, 0)) break;  // candidates fall by confidence: none behind it is admitted
-      pool_.push_back({.token = each.token, .parent = parent, .depth = depth, .survival = survival});
+    propose(first_ + i, candidates[i]);
+    for (size_t each = 0; each < candidates[i].size(); ++each) {
+      const float survival = reached * chances_[each];
+      if (!rule_.admits(survival, depth, 0)) break;  // chances fall: none behind it is admitted
+      pool_.push_back({.token = candidates[i][each].token, .parent = parent, .depth = depth, .survival = survival});
     }
   }
   // The next frontier: candidates of the newest depth that may still have a child in the tree.
@@ -81,6 +109,19 @@ TokenTree TreeGrowth::tree() const {
   auto tree = TokenTree::make(std::move(nodes), std::numeric_limits<int32_t>::max());  // ids are the model's own
   CHECK(tree, "a grown tree is none: {}", tree.error().message);
   return *std::move(tree);
+}
+
+std::vector<ProposedChild> TreeGrowth::proposed() const {
+  std::vector<int32_t> place(pool_.size(), kNotKept);
+  const std::vector<int32_t> kept = best();
+  for (size_t node = 0; node < kept.size(); ++node) place[static_cast<size_t>(kept[node])] = static_cast<int32_t>(node);
+  std::vector<ProposedChild> proposed;
+  for (ProposedChild child : proposed_) {
+    const int32_t parent = candidate_of_row_[static_cast<size_t>(child.parent)];
+    child.parent = parent < 0 ? kRoot : place[static_cast<size_t>(parent)];
+    if (child.parent != kNotKept) proposed.push_back(child);
+  }
+  return proposed;
 }
 
 }  // namespace slipstream

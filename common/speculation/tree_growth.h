@@ -3,7 +3,8 @@
 //   1. frontier() is the nodes to forward: first the root, then the nodes of the newest depth that
 //      are among the best nodes_max of all candidates so far.
 //   2. add() puts the children that the drafter proposes for them into the pool of candidates, with
-//      survival(child) = survival(parent) * confidence(child).
+//      survival(child) = survival(parent) * chance(child). The chance is the confidence that the
+//      drafter states, or what a calibration makes of it.
 //   3. Steps 1 and 2 repeat until the frontier is empty.
 //   4. tree() is the best nodes_max candidates, ordered by survival.
 //
@@ -23,15 +24,27 @@
 #include <vector>
 
 #include "common/sampling/rank.h"
+#include "common/speculation/calibration.h"
 #include "common/speculation/stop_rule.h"
 #include "common/speculation/token_tree.h"
 #include "common/speculation/tree_rows.h"
 
 namespace slipstream {
 
+// A child that the drafter proposed for a row, whether or not it became a node.
+struct ProposedChild {
+  int32_t parent = kRoot;  // node of tree(), or kRoot
+  int depth = 1;
+  TokenId token = 0;
+  float confidence = 0;  // as it was stated, in [0, 1]
+  float chance = 0;      // that it is the target's choice after the parent
+};
+
 class TreeGrowth {
  public:
-  explicit TreeGrowth(const StopRule& rule);
+  // calibration: turns a confidence, at the child's depth, into a chance; null: they are the same.
+  // It must outlive this.
+  explicit TreeGrowth(const StopRule& rule, const Calibration* calibration = nullptr);
 
   // A node that was forwarded or is in the frontier, in the order of forwarding. Row 0 is the root.
   // There are at most kTreeNodesMax + 1 rows, so that a 64-bit mask holds a row's ancestors.
@@ -46,6 +59,9 @@ class TreeGrowth {
   void stop();  // ends the growth: the frontier will not be forwarded
 
   TokenTree tree() const;  // of the candidates so far
+  // All children that were proposed for the root and for nodes of tree(). Empty without a
+  // calibration: nobody would learn from them.
+  std::vector<ProposedChild> proposed() const;
 
  private:
   struct Candidate {
@@ -56,8 +72,12 @@ class TreeGrowth {
     float survival = 1.0F;
   };
   std::vector<int32_t> best() const;  // the best nodes_max candidates, falling by survival, parents before children
+  void propose(size_t row, std::span<const Ranked> candidates);
 
   StopRule rule_;
+  const Calibration* calibration_;
+  std::vector<ProposedChild> proposed_;  // their parent is an index in rows_
+  std::vector<float> chances_;           // of one row's candidates
   std::vector<Candidate> pool_;
   std::vector<Row> rows_;
   std::vector<int32_t> candidate_of_row_;  // [rows] index in pool_; -1: the root

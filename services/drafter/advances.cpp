@@ -28,8 +28,10 @@ StopRule rule_of(const Tuning& tuning) {
 // bits: a decoded base length may be as large as the type allows.
 bool Drafter::State::possible(const Advance& advance) const {
   const auto known = [&](TokenId token) { return 0 <= token && token < config.fingerprint.vocabulary; };
+  const auto verdict = [&](TokenId token) { return token == kNoVerdict || known(token); };
   const int64_t after = int64_t{advance.fence.base_length} + static_cast<int64_t>(advance.tokens.size());
-  return advance.fence.base_length >= 0 && after <= kContextTokensMax && std::ranges::all_of(advance.tokens, known);
+  return advance.fence.base_length >= 0 && after <= kContextTokensMax && std::ranges::all_of(advance.tokens, known) &&
+         std::ranges::all_of(advance.verdicts, verdict);
 }
 
 // An Advance that begins a held sequence anew replaces its tokens. Here they are counted with the
@@ -91,6 +93,8 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
   if (fit == Fit::begin) {
     ++counters.sequences_begun;
     queue.begin(key, *advance.info);
+  } else {
+    queue.learn(key, std::move(advance.verdicts));  // on the tree of what was held until now
   }
   queue.extend(key, std::move(advance.tokens));
   // One Advance of each round asks, so a queued ask is of an older round: its tree would be late.

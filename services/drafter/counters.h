@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "common/base/histogram.h"
 #include "common/drafting/method.h"
@@ -11,6 +12,8 @@
 namespace slipstream {
 
 struct DrafterCounters {
+  std::string method, model;  // labels, constant
+
   // Advances from attached verifiers, and what became of them:
   //   advances = applied + stale + resyncs + busy + leaving + invalid
   uint64_t advances = 0;

@@ -11,6 +11,7 @@ namespace {
 struct Teach {
   Method& method;
   void operator()(const DraftPlan::Begin& begin) const { method.begin(begin.key, begin.spec); }
+  void operator()(const DraftPlan::Learn& learn) const { method.learn(learn.key, learn.verdicts); }
   void operator()(const DraftPlan::Extend& extend) const { method.advance(extend.key, extend.tokens); }
   void operator()(const DraftPlan::End& end) const { method.end(end.key); }
 };

@@ -18,6 +18,10 @@ struct DraftPlan {
     DraftKey key;
     GenerationSpec spec;
   };
+  struct Learn {
+    DraftKey key;
+    std::vector<TokenId> verdicts;
+  };
   struct Extend {
     DraftKey key;
     std::vector<TokenId> tokens;
@@ -25,7 +29,7 @@ struct DraftPlan {
   struct End {
     DraftKey key;
   };
-  using Operation = std::variant<Begin, Extend, End>;
+  using Operation = std::variant<Begin, Learn, Extend, End>;
 
   std::vector<Operation> operations;
   std::vector<DraftAsk> asks;

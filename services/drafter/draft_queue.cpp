@@ -5,6 +5,10 @@
 
 namespace slipstream {
 
+void DraftQueue::learn(const DraftKey& key, std::vector<TokenId> verdicts) {
+  if (!verdicts.empty()) plan_.operations.push_back(DraftPlan::Learn{key, std::move(verdicts)});
+}
+
 void DraftQueue::extend(const DraftKey& key, std::vector<TokenId> tokens) {
   if (!tokens.empty()) plan_.operations.push_back(DraftPlan::Extend{key, std::move(tokens)});
 }

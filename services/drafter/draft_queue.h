@@ -1,8 +1,8 @@
 // Collects the next draft job while the current one runs. At most one job is in flight. Pure.
 //
-//   begin, extend, end    operations, which the method performs in this order
-//   ask, withdraw         requests for a tree; a sequence has at most one, so a newer one replaces it
-//   start, finished       take the job when none runs; give its buffers back when it has ended
+//   begin, learn, extend, end    operations, which the method performs in this order
+//   ask, withdraw                requests for a tree; a sequence has at most one, so a newer one replaces it
+//   start, finished              take the job when none runs; give its buffers back when it has ended
 #pragma once
 
 #include <map>
@@ -17,6 +17,7 @@ namespace slipstream {
 class DraftQueue {
  public:
   void begin(const DraftKey& key, const GenerationSpec& spec) { plan_.operations.push_back(DraftPlan::Begin{key, spec}); }
+  void learn(const DraftKey& key, std::vector<TokenId> verdicts);
   void extend(const DraftKey& key, std::vector<TokenId> tokens);
   void end(const DraftKey& key) { plan_.operations.push_back(DraftPlan::End{key}); }
 

@@ -19,7 +19,10 @@ Hello self(const DrafterConfig& config) {
 
 }  // namespace
 
-Drafter::State::State(DrafterConfig given) : config(std::move(given)), worker(self(config), config.process.routers) {}
+Drafter::State::State(DrafterConfig given)
+    : config(std::move(given)),
+      counters{.method = config.method, .model = config.draft_model},
+      worker(self(config), config.process.routers) {}
 
 void Drafter::State::on(const PeerDown& event, Time now, Effects& effects) {
   worker.on(event, now, effects);

@@ -1,5 +1,7 @@
 #include "services/drafter/metrics_page.h"
 
+#include <string>
+
 namespace slipstream {
 namespace {
 
@@ -22,6 +24,16 @@ void add_drafts(const DrafterCounters& c, Exposition& page) {
   page.counter(kDrafterEvictions, d(c.work.evictions));
   page.gauge(kDrafterLookUpTokens, d(c.work.remembered_tokens));
   page.counter(kDrafterLookUpForgotten, d(c.work.forgotten_tenants));
+}
+
+void add_learnt(const DrafterCounters& c, Exposition& page) {
+  for (size_t range = 0; range < c.work.learnt.size(); ++range) {
+    const auto& [candidates, right, expected] = c.work.learnt[range];
+    const std::string depth = calibration_range_name(range);
+    page.counter(kDrafterVerdictCandidates, d(candidates), {{"method", c.method}, {"model", c.model}, {"depth", depth}});
+    page.counter(kDrafterVerdictExpected, expected, {{"method", c.method}, {"model", c.model}, {"depth", depth}});
+    page.counter(kDrafterVerdictRight, d(right), {{"method", c.method}, {"model", c.model}, {"depth", depth}});
+  }
 }
 
 void add_sequences(const DrafterCounters& c, Exposition& page) {
@@ -55,6 +67,7 @@ void add_peers(const DrafterCounters& c, Exposition& page) {
 
 void add_drafter_metrics(const DrafterCounters& counters, Exposition& page) {
   add_drafts(counters, page);
+  add_learnt(counters, page);
   add_sequences(counters, page);
   add_peers(counters, page);
 }

@@ -37,11 +37,11 @@ inline constexpr size_t kRoundAsks = 5;
 
 struct DraftKindCounters {
   DraftKind kind;
-  Reliability reliability;                                             // of its verified nodes
-  std::array<Reliability::Bin, kCalibrationDepths.size()> by_depth{};  // the same nodes, by kCalibrationDepths
-  std::array<uint64_t, kRoundAsks> rounds{};                           // by RoundAsk
-  double greedy_gain = 0, coupled_gain = 0;  // gauges: tokens that an ask won lately, less its rows; mean of its drafters
-  uint64_t drafters = 0;                     // gauge: attached
+  Reliability reliability;                    // of its verified nodes
+  DepthReliability by_depth{};                // the same nodes
+  std::array<uint64_t, kRoundAsks> rounds{};  // by RoundAsk
+  double greedy_gain = 0, coupled_gain = 0;   // gauges: tokens that an ask won lately, less its rows; mean of its drafters
+  uint64_t drafters = 0;                      // gauge: attached
   bool operator==(const DraftKindCounters&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/speculation/merged_tree.h"
+#include "common/speculation/verdicts.h"
 #include "services/verifier/rounds.h"
 
 namespace slipstream {
@@ -90,7 +91,7 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
 // What became of each node is counted, and changes what the survivals of its sources mean. A node
 // is credited to the first source that guessed it. Returns what is credited to each drafter,
 // [drafters].
-std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path) {
+std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const VerifiedTree& verified) {
   SequenceDrafting& drafting = sequence.drafting;
   // The place of a source in the order of credit: 0 the resident method, then the drafters, the
   // lead first; past them all, a drafter that the sequence has left since.
@@ -100,18 +101,18 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTr
   };
   std::ranges::sort(drafting.draft.sources, {}, place_of);
   std::vector<Own> own(drafting.drafters.size());
-  std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.size()));  // [nodes] the first place
+  std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.tree.size()));  // [nodes] the first place
   for (const DraftSource& source : drafting.draft.sources) {
     const size_t place = place_of(source);
     Calibration* calibration = calibration_of(sequence, source.drafter);
     if (place > own.size() || calibration == nullptr) continue;
     DraftKindCounters& counters = counters_of(source.resident() ? resident_.kind() : links_.find(source.drafter)->kind);
     const std::vector<float> predicted = chances(*calibration, source.tree);
-    const std::vector<int32_t> at = places(source.tree, verified);
+    const std::vector<int32_t> at = places(source.tree, verified.tree);
     for (int32_t node = 0; node < source.tree.size(); ++node) {
       const int32_t there = at[static_cast<size_t>(node)];
       if (there < 0) continue;  // it was cut
-      const bool accepted = std::ranges::find(path, there) != path.end();
+      const bool accepted = std::ranges::find(verified.path, there) != verified.path.end();
       const float chance = predicted[static_cast<size_t>(node)];
       const int depth = source.tree.depth(node);
       counters.reliability.verified(chance, accepted);
@@ -130,6 +131,14 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const TokenTr
     }
   }
   return own;
+}
+
+void Rounds::keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified) {
+  for (const DraftSource& source : drafting.draft.sources) {
+    SequenceDrafter* drafter = drafting.find(source.drafter);
+    if (drafter == nullptr || source.sent.empty()) continue;
+    drafter->verdicts = verdicts_on(source.sent, verified.tree, verified.choices);
+  }
 }
 
 // Where no survival has that chance, no node pays, and the back-off asks for probes only.

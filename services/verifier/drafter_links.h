@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/actor/backoff.h"
+#include "common/messages/by_rule.h"
 #include "common/speculation/calibration.h"
-#include "services/verifier/by_rule.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/events.h"
 #include "services/verifier/sequence.h"

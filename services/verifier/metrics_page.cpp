@@ -50,9 +50,7 @@ void add_kind(const DraftKindCounters& counters, Exposition& page) {
     add_bin(kByChance, chance, counters.reliability.bins()[bin]);
   }
   for (size_t range = 0; range < kCalibrationDepths.size(); ++range) {
-    const bool last = range + 1 == kCalibrationDepths.size();
-    const std::string depth = last ? "deeper" : std::to_string(kCalibrationDepths[range]);
-    add_bin(kByDepth, depth, counters.by_depth[range]);
+    add_bin(kByDepth, calibration_range_name(range), counters.by_depth[range]);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "common/drafting/method.h"
+#include "common/messages/by_rule.h"
 #include "common/speculation/calibration.h"
-#include "services/verifier/by_rule.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/sequence.h"
 

@@ -104,6 +104,8 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
     message.tuning.nodes_max = static_cast<uint16_t>(drafter.ask.nodes);
     message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = drafter_part(sequence.spec);
+    // One that begins anew has forgotten its tree.
+    if (std::vector<TokenId> verdicts = std::exchange(drafter.verdicts, {}); held > 0) message.verdicts = std::move(verdicts);
     effects.push_back(To<Advance>{drafter.peer, std::move(message)});
     hash.add(chunk);
     held += chunk.size();
@@ -116,15 +118,16 @@ int Rounds::depth_left(const VerifierSequence& sequence) const {
   return std::min(sequence.spec.output_max - sequence.context.output() - 1, config_.context_max - 1 - sequence.context.root());
 }
 
-void Rounds::end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path, Time now) {
+void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
   if (resident_.drafts_for(sequence)) resident_.stepped(sequence.spec.acceptance.rule);
   std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
-    own = learn(sequence, verified, path);
+    own = learn(sequence, verified);
+    keep_verdicts(drafting, verified);
   } else if (SequenceDrafter* lead = drafting.lead()) {
-    own.front() = {.verified = verified.size(), .accepted = static_cast<int>(path.size())};
+    own.front() = {.verified = verified.tree.size(), .accepted = static_cast<int>(verified.path.size())};
     counters_.sampled_given_up += lead->ask.asked && !lead->ask.answered ? 1 : 0;
   }
   for (size_t i = 0; i < own.size(); ++i) end_ask(sequence, drafting.drafters[i], own[i], now);
@@ -208,9 +211,10 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
     sequence->drafting.draft.tree = *std::move(tree);
     return;
   }
+  TokenTree sent = tree->tokens();
   tree->trim(ask.nodes);
   sequence->fates.settle(nodes - static_cast<size_t>(tree->size()), Fate::trimmed);
-  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens()});
+  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens(), .sent = std::move(sent)});
 }
 
 void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree message) {
@@ -220,7 +224,8 @@ void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree mes
 }
 
 // A tree that was ahead becomes this round's if the commit reached exactly its base and a draft is
-// wanted. A tree whose base the sequence has passed is stale.
+// wanted. A tree whose base the sequence has passed is stale. No verdicts are sent on one: they
+// would be on the tree of the base that the drafter was told last, which is another.
 void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted) {
   if (!drafter.parked || drafter.parked->fence.base_length > sequence.context.size()) return;
   const Tree parked = *std::exchange(drafter.parked, std::nullopt);

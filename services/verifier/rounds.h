@@ -49,6 +49,13 @@ enum class Arrival : uint8_t {
 // one whose sequence or epoch is unknown.
 Arrival classify(const Fence& fence, const VerifierSequence& sequence, const TreeAsk& ask);
 
+// What a step made of a round's tree.
+struct VerifiedTree {
+  const TokenTree& tree;             // perhaps cut
+  std::span<const int32_t> path;     // the nodes that were accepted
+  std::span<const TokenId> choices;  // [nodes + 1] the target's choice after each row; empty under a rule of the ratio family
+};
+
 class Rounds {
  public:
   using Effects = std::vector<VerifierEffect>;
@@ -61,8 +68,8 @@ class Rounds {
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
   // back-offs and the lead, and what became of each node changes what the survivals of those mean
-  // who guessed it. path: the accepted nodes.
-  void end(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path, Time now);
+  // who guessed it. The next Advance to each drafter tells it the verdicts on its tree.
+  void end(VerifierSequence& sequence, const VerifiedTree& verified, Time now);
 
   // The nodes of the tree that the sequence holds which are verified whatever they seem worth.
   std::vector<int32_t> probes(const VerifierSequence& sequence) const;
@@ -116,7 +123,8 @@ class Rounds {
   DraftKindCounters& counters_of(const DraftKind& kind) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
-  std::vector<Own> learn(VerifierSequence& sequence, const TokenTree& verified, std::span<const int32_t> path);
+  std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified);
+  static void keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;

@@ -59,6 +59,7 @@ struct SequenceDrafter {
   Round asked_round = 0;       // the newest that asked for a tree whose time says something
   Time asked_at{};             // and when
   DraftBackoff backoff;
+  std::vector<TokenId> verdicts;      // on the tree that it sent last, for the next Advance; empty: there are none
   double tree_gain = kTreeGainFirst;  // tokens that a tree won lately which no source before it had, on average
   float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
 };
@@ -67,6 +68,7 @@ struct SequenceDrafter {
 struct DraftSource {
   Peer drafter;  // id 0: the verifier's own method
   TokenTree tree;
+  TokenTree sent = {};  // the same, with nodes that were not asked for; empty if no verdicts are sent on it
   bool resident() const { return drafter == Peer{}; }
 };
 

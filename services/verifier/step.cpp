@@ -57,13 +57,19 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
 
 namespace {
 
+// [nodes + 1] the target's choice after each row of the tree; empty if the rule samples from q: the
+// compute job has accepted and rejected by probabilities.
+std::span<const TokenId> choices_of(const BatchSlice& slice, const StepOutput& output) {
+  if (slice.rejection_task >= 0) return {};
+  const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
+  return std::span(output.sampled_tokens).subspan(static_cast<size_t>(slice.rows.first_wanted), rows);
+}
+
 // The accepted path: the compute job has found it if the rule samples from q, else it follows the
 // target's own tokens.
 Walk walk_of(const BatchSlice& slice, const StepOutput& output) {
   if (slice.rejection_task >= 0) return output.rejections[static_cast<size_t>(slice.rejection_task)].walk;
-  const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
-  return walk(slice.tree.tokens(),
-              std::span(output.sampled_tokens).subspan(static_cast<size_t>(slice.rows.first_wanted), rows));
+  return walk(slice.tree.tokens(), choices_of(slice, output));
 }
 
 }  // namespace
@@ -89,7 +95,10 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
   if (!slice.tree.empty()) sequence.drafting.rate.tree(slice.tree.depth(), settled.accepted_nodes);
   const auto accepted = static_cast<size_t>(settled.accepted_nodes);
-  rounds.end(sequence, slice.tree.tokens(), std::span(walked.accepted).first(accepted), now);
+  rounds.end(
+      sequence,
+      {.tree = slice.tree.tokens(), .path = std::span(walked.accepted).first(accepted), .choices = choices_of(slice, output)},
+      now);
   log_lateness(sequence, now, effects);
   deliver(sequence, now, effects);
   if (sequence.running()) {

@@ -54,8 +54,9 @@ std::string text(const Attached& m) {
   return m.attach_first ? "Attached: attach first" : m.refusal.empty() ? "Attached" : "Attached: refused, " + m.refusal;
 }
 std::string text(const Advance& m) {
-  return fmt::format("Advance {} + [{}]{}{}", of(m.fence), fmt::join(m.tokens, " "), m.draft ? "" : " no draft",
-                     m.info ? " with info" : "");
+  return fmt::format("Advance {} + [{}]{}{}{}", of(m.fence), fmt::join(m.tokens, " "), m.draft ? "" : " no draft",
+                     m.info ? " with info" : "",
+                     m.verdicts.empty() ? "" : fmt::format(" verdicts [{}]", fmt::join(m.verdicts, " ")));
 }
 std::string text(const Release& m) { return fmt::format("Release {}", of(m.sequence, m.epoch)); }
 std::string text(const Tree& m) {

@@ -88,6 +88,20 @@ std::optional<std::string> World::wrongly_verified() const {
   return std::nullopt;
 }
 
+// Verdicts must be what the target chooses after the rows of the drafter's own tree. A drafter that
+// runs ahead sends trees that its method does not know, and another numerics is another target.
+std::optional<std::string> World::wrong_verdicts() const {
+  if (std::ranges::any_of(scenario_.verifiers, &VerifierTraits::other_numerics)) return std::nullopt;
+  for (size_t i = 0; i < drafters_.size(); ++i) {
+    if (scenario_.drafters[i].runs_ahead) continue;
+    for (const auto& life : drafters_[i].lives) {
+      const uint64_t wrong = life->work().method().wrong_verdicts();
+      if (wrong > 0) return fmt::format("{} wrong verdicts to {}", wrong, life->name());
+    }
+  }
+  return std::nullopt;
+}
+
 Tallies World::tallies() const {
   Tallies sum = tallies_;
   for (const Client& client : clients_) {
@@ -124,6 +138,9 @@ Tallies World::tallies() const {
       sum.rejected_nodes += c.fates.of(Fate::rejected);
       sum.sampled_trees += life->work().sampled_trees();
     }
+  }
+  for (const auto& home : drafters_) {
+    for (const auto& life : home.lives) sum.verdicts += life->work().method().verdicts();
   }
   sum.doubled = links_.tallies().doubled;
   sum.lost = links_.tallies().lost;

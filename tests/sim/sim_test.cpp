@@ -125,6 +125,22 @@ TEST(DrafterHang, CostsAStreamADeadlineAtMost) {
   for (int moment = 0; moment < 200; ++moment) expect_short_pause(Fault::What::freeze, moment);
 }
 
+// Two poor drafters whose trees have siblings and are merged: the oracle of World::wrong_verdicts()
+// compares each verdict with the target's choice after that row, most of which are off the path.
+TEST(Verdicts, AreTheTargetsChoicesAfterTheRowsOfEachDraftersOwnTree) {
+  Scenario s{.seed = 3};
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax, .resident = true, .knows_costs = true}};
+  s.drafters = {{.noise = 0.3, .siblings = 0.5, .model = "small"}, {.noise = 0.5, .siblings = 0.5, .model = "large"}};
+  s.begins.assign(4, Time(0));
+  s.wait_share = 1000;
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(4, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 1}, .output_max = 100});
+  const Verdict verdict = World(s, false).live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_GT(verdict.tallies.verdicts, 300U);
+  EXPECT_GT(verdict.tallies.rejected_nodes, 50U);
+}
+
 // A step of one sequence in block 0: the context, followed by a tree.
 StepPlan one_block() {
   StepPlan step;

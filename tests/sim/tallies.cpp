@@ -42,6 +42,7 @@ constexpr Tally kTallies[] = {
     {"sampled trees", &Tallies::sampled_trees},
     {"accepted nodes", &Tallies::accepted_nodes},
     {"rejected nodes", &Tallies::rejected_nodes},
+    {"verdicts", &Tallies::verdicts},
 };
 
 }  // namespace

@@ -29,7 +29,28 @@ std::vector<OwnedDistribution> even_distributions(const std::vector<TreeNode>& n
 
 void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Held& held = sequences_.at(key);
+  held.drafted.clear();
   for (TokenId token : tokens) held.add(token);
+}
+
+void ToyMethod::learn(const DraftKey& key, std::span<const TokenId> verdicts) {
+  const Held& held = sequences_.at(key);
+  if (verdicts.size() != held.drafted.size() + 1) return;  // on another tree
+  std::vector<Held> after{held};                           // [verdicts] the sequence and the path to each row
+  for (const TreeNode& node : held.drafted) {
+    after.push_back(after[static_cast<size_t>(node.parent + 1)]);
+    after.back().add(node.token);
+  }
+  const ToyDistribution target{.weights = distribution_.weights};
+  std::array<float, kToyVocabulary> logits;
+  for (size_t row = 0; row < verdicts.size(); ++row) {
+    if (verdicts[row] == kNoVerdict) continue;
+    target.logits(after[row].context.hash(), logits);
+    after[row].logits_processor.adjust(logits, {});
+    const TokenId choice = sample_token(logits, this->row(after[row]), scratch_);
+    ++verdicts_;
+    wrong_verdicts_ += choice != verdicts[row] || is_sampled(held.spec.acceptance.rule);
+  }
 }
 
 void ToyMethod::Held::add(TokenId token) {
@@ -52,7 +73,10 @@ Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
     if (random_.chance(kStillPrefills)) {
       trees.push_back(std::nullopt);
     } else {
-      trees.push_back(grow(sequences_.at(ask.key), ask.rule));
+      Held& held = sequences_.at(ask.key);
+      DraftTree tree = grow(held, ask.rule);
+      held.drafted.assign(tree.nodes().begin(), tree.nodes().end());
+      trees.push_back(std::move(tree));
     }
   }
   return trees;

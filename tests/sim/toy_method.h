@@ -1,5 +1,6 @@
 // A draft method over a toy model that samples with the shared noise. The model is the target
-// itself, a poor copy of it, or another model.
+// itself, a poor copy of it, or another model. It learns nothing from verdicts, but knows the
+// target, and compares them with its choices.
 #pragma once
 
 #include <map>
@@ -21,9 +22,13 @@ class ToyMethod final : public Method {
     sequences_.insert_or_assign(key,
                                 Held{.spec = spec, .context = {}, .logits_processor = LogitsProcessor(spec.logits_params)});
   }
+  void learn(const DraftKey& key, std::span<const TokenId> verdicts) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
+
+  uint64_t verdicts() const { return verdicts_; }              // that came on a tree of its own
+  uint64_t wrong_verdicts() const { return wrong_verdicts_; }  // of those: not what the target chooses after that row
 
   // Returns the likeliest next tokens, for running ahead of the verifier; empty for an unknown key.
   std::vector<TokenId> foresee(const DraftKey& key, int tokens);
@@ -34,6 +39,7 @@ class ToyMethod final : public Method {
     ToyContext context;
     int32_t length = 0;
     LogitsProcessor logits_processor;
+    std::vector<TreeNode> drafted = {};  // the last tree
     void add(TokenId token);
   };
   DraftTree grow(const Held& held, const StopRule& rule);
@@ -44,6 +50,7 @@ class ToyMethod final : public Method {
   double siblings_;  // share of nodes that get the runner-up as a sibling
   RandomSource random_;
   std::map<DraftKey, Held> sequences_;
+  uint64_t verdicts_ = 0, wrong_verdicts_ = 0;
   SamplingScratch scratch_;
 };
 

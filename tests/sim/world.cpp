@@ -336,6 +336,7 @@ Verdict World::live() {
   }
   if (!broken) broken = leftovers();
   if (!broken) broken = wrongly_verified();
+  if (!broken) broken = wrong_verdicts();
   Verdict verdict{.broken = std::move(broken), .tallies = tallies(), .happenings = time_.happened(), .end = time_.now()};
   for (const Client& client : clients_) verdict.longest_pause = std::max(verdict.longest_pause, client.longest_pause());
   return verdict;

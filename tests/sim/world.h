@@ -66,6 +66,7 @@ class World {
   std::optional<std::string> unended() const;
   std::optional<std::string> leftovers() const;
   std::optional<std::string> wrongly_verified() const;
+  std::optional<std::string> wrong_verdicts() const;
   Tallies tallies() const;
 
   Scenario scenario_;

@@ -164,6 +164,59 @@ TEST(SmallLm, StartsAnewWithABegin) {
   }
 }
 
+// Verdicts that contradict its own model, so that nothing but they can have taught it.
+TEST(SmallLm, LearnsFromAVerdictOffTheAcceptedPath) {
+  const auto method = load({.siblings_max = 1});
+  const std::vector<TokenId> tokens = random_tokens(1, 20);
+  method->begin(key_of(1), spec_of(tokens, 0.0F));
+  method->advance(key_of(1), tokens);
+  const TokenTree first = draft(*method, key_of(1), {.nodes_max = 2});
+  ASSERT_EQ(first.size(), 2);
+  const TokenId other = first.nodes()[0].token == 5 ? 6 : 5;
+  for (int time = 0; time < 40; ++time) {
+    draft(*method, key_of(1), {.nodes_max = 2});
+    // The first node was rejected; what it guesses behind itself is right there.
+    method->learn(key_of(1), std::vector<TokenId>{other, first.nodes()[1].token, kNoVerdict});
+  }
+  const TokenTree taught = draft(*method, key_of(1), {.nodes_max = 2});
+  ASSERT_EQ(taught.size(), 2);
+  EXPECT_LT(taught.nodes()[0].survival, 0.7F * first.nodes()[0].survival);
+  EXPECT_GT(taught.nodes()[1].survival, 0.8F * taught.nodes()[0].survival);
+  EXPECT_EQ(method->work().learnt[0].nodes, 40U);
+  EXPECT_EQ(method->work().learnt[0].accepted, 0U);
+  EXPECT_EQ(method->work().learnt[1].accepted, 40U);
+}
+
+TEST(SmallLm, IgnoresVerdictsOnAnotherTree) {
+  const auto method = load();
+  const std::vector<TokenId> tokens = random_tokens(1, 20);
+  method->begin(key_of(1), spec_of(tokens, 0.0F));
+  method->advance(key_of(1), tokens);
+  const TokenTree tree = draft(*method, key_of(1), {.nodes_max = 4});
+  const std::vector<TokenId> of_another(static_cast<size_t>(tree.size()), 5), of_this(of_another.size() + 1, 5);
+  method->learn(key_of(1), of_another);
+  EXPECT_EQ(method->work().learnt, DepthReliability());
+  method->advance(key_of(1), std::vector<TokenId>{7});
+  method->learn(key_of(1), of_this);  // the sequence has grown: they are on a tree that it has no more
+  EXPECT_EQ(method->work().learnt, DepthReliability());
+}
+
+TEST(SmallLm, LearnsOfGreedyAndOfCoupledSequencesApart) {
+  const auto method = load();
+  const std::vector<TokenId> tokens = random_tokens(1, 20);
+  for (const float temperature : {0.0F, 1.0F}) {
+    const DraftKey key = key_of(temperature > 0 ? 2 : 1);
+    GenerationSpec spec = spec_of(tokens, temperature);
+    spec.acceptance.rule = temperature > 0 ? Rule::coupled : Rule::greedy;
+    method->begin(key, spec);
+    method->advance(key, tokens);
+  }
+  const std::vector<TreeNode> greedy = nodes_of(draft(*method, key_of(1))), coupled = nodes_of(draft(*method, key_of(2)));
+  method->learn(key_of(1), std::vector<TokenId>(greedy.size() + 1, 5));
+  EXPECT_NE(nodes_of(draft(*method, key_of(1))), greedy);
+  EXPECT_EQ(nodes_of(draft(*method, key_of(2))), coupled);
+}
+
 TEST(SmallLm, NamesItsModelAndItsWeights) {
   const auto method = load({.name = "tiny"});
   EXPECT_EQ(method->draft_model(), (DraftModel{"tiny", method->model().weights_hash()}));

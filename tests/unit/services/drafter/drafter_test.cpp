@@ -47,6 +47,41 @@ TEST_F(DrafterActor, PrefillsTheMethodBeforeItAsks) {
   EXPECT_EQ(plan.asks[0].rule.nodes_max, Tuning{}.nodes_max);
 }
 
+TEST_F(DrafterActor, TellsTheMethodTheVerdictsOnItsTreeBeforeTheTokensThatFollow) {
+  stage.hears(kVerifier, first_advance({10, 20}));
+  drafts({30, 40});
+  Advance next = advance({10, 20, 30, 41}, 2, 2);
+  next.verdicts = {30, 41, kNoVerdict};
+  stage.hears(kVerifier, next);
+  const DraftPlan& plan = stage.runs<DraftPlan>();
+  ASSERT_EQ(plan.operations.size(), 2U);
+  EXPECT_EQ(std::get<DraftPlan::Learn>(plan.operations[0]).verdicts, next.verdicts);
+  EXPECT_EQ(std::get<DraftPlan::Extend>(plan.operations[1]).tokens, (std::vector<TokenId>{30, 41}));
+}
+
+TEST_F(DrafterActor, VerdictsOfAnAdvanceThatDoesNotFitAreIgnored) {
+  stage.hears(kVerifier, first_advance({10, 20}));
+  drafts({30, 40});
+  Advance gap = advance({10, 20, 30, 41, 50}, 4, 3);
+  gap.verdicts = {30, 41, kNoVerdict};
+  stage.hears(kVerifier, gap);
+  Advance anew = first_advance({10, 20, 30, 41, 50}, 3);
+  anew.verdicts = {30, 41, kNoVerdict};
+  stage.hears(kVerifier, anew);
+  for (const DraftPlan::Operation& operation : stage.runs<DraftPlan>().operations) {
+    EXPECT_FALSE(std::holds_alternative<DraftPlan::Learn>(operation));
+  }
+}
+
+TEST_F(DrafterActor, AVerdictOutsideTheVocabularyIsAStrike) {
+  stage.hears(kVerifier, first_advance({10, 20}));
+  drafts({30, 40});
+  Advance next = advance({10, 20, 30, 41}, 2, 2);
+  next.verdicts = {30, kTokens.vocabulary, kNoVerdict};
+  stage.hears(kVerifier, next);
+  EXPECT_EQ(counters().invalid, 1U);
+}
+
 TEST_F(DrafterActor, OnlyKeepsUpWhenNoDraftIsWanted) {
   Advance chunk = first_advance({10, 20});
   chunk.draft = false;
