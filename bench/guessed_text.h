@@ -30,12 +30,30 @@ inline double share(uint64_t sequence, int32_t position, uint64_t what) {
 
 struct Drafter {
   std::string name;
-  double easy = 0.5;   // share of tokens that it guesses with confidence 0.95; of the others 0.2
-  double power = 1;    // it states survival to this power: below 1 boastful, above modest
-  bool lies = false;   // its guesses are wrong, and it is sure of them
-  Time takes{100};     // from an Advance to its Tree
-  uint64_t draws = 0;  // two with other draws know other tokens
+  double easy = 0.5;    // share of tokens that it guesses with confidence 0.95; of the others 0.2
+  double power = 1;     // it states survival to this power: below 1 boastful, above modest
+  bool lies = false;    // its guesses are wrong, and it is sure of them
+  bool learns = false;  // it calibrates itself by the target's verdicts
+  Time takes{100};      // from an Advance to its Tree
+  uint64_t draws = 0;   // two with other draws know other tokens
 };
+
+// What a drafter guesses at a position: a token, and another one beside it.
+struct Guesses {
+  TokenId first = kWrong, second = kOtherWrong;
+  double chance = 1, second_chance = 0;  // that each is right
+};
+
+inline Guesses guesses(const Drafter& drafter, uint64_t sequence, int32_t position) {
+  if (drafter.lies) return {};  // as it says
+  Guesses made{.chance = share(sequence, position, 1 + drafter.draws) < drafter.easy ? 0.95 : 0.2};
+  made.second_chance = (1 - made.chance) / 2;
+  const bool right = share(sequence, position, 2 + drafter.draws) < made.chance;
+  const bool second_right = !right && share(sequence, position, 3 + drafter.draws) < 0.5;
+  if (right) made.first = text(position);
+  if (second_right) made.second = text(position);
+  return made;
+}
 
 struct Shape {
   int depth = kDepth;
@@ -49,16 +67,14 @@ inline TokenTree guess(const Drafter& drafter, uint64_t sequence, int32_t length
   double reached = 1;
   int32_t parent = kRoot;
   for (int32_t position = length; position < length + shape.depth; ++position) {
-    const double confidence = share(sequence, position, 1 + drafter.draws) < drafter.easy ? 0.95 : 0.2;
-    const bool right = !drafter.lies && share(sequence, position, 2 + drafter.draws) < confidence;
-    const bool other_right = !drafter.lies && !right && share(sequence, position, 3 + drafter.draws) < 0.5;
-    all.push_back({right ? text(position) : kWrong, parent, static_cast<float>(drafter.lies ? 1 : reached * confidence)});
+    const Guesses made = guesses(drafter, sequence, position);
+    all.push_back({made.first, parent, static_cast<float>(reached * made.chance)});
     const auto chain = static_cast<int32_t>(all.size()) - 1;
-    if (!drafter.lies && shape.siblings) {
-      all.push_back({other_right ? text(position) : kOtherWrong, parent, static_cast<float>(reached * (1 - confidence) / 2)});
+    if (made.second_chance > 0 && shape.siblings) {
+      all.push_back({made.second, parent, static_cast<float>(reached * made.second_chance)});
     }
     parent = chain;
-    reached *= confidence;
+    reached *= made.chance;
   }
   TokenTree tree = *TokenTree::make(std::move(all), kVocabulary);
   std::vector<float> survivals;

@@ -4,8 +4,10 @@
 //
 // The verifier is the product's actor. Its drafters guess a chain with a second guess beside each
 // token; they know how likely each guess is right, and say it honestly, boastfully, modestly, or
-// not at all. The target's text is fixed, and whether a guess is right was drawn beforehand, so all
-// who choose the same nodes accept the same tokens. One run is deterministic and takes a second.
+// not at all. They grow their trees as the product's small models do, and some calibrate what they
+// say by the target's verdicts, as those do. The target's text is fixed, and whether a guess is
+// right was drawn beforehand, so all who choose the same nodes accept the same tokens. One run is
+// deterministic and takes some seconds.
 //
 //   build/release/bench/worth
 #include <algorithm>
@@ -26,6 +28,8 @@
 #include "common/base/check.h"
 #include "common/engine/pass.h"
 #include "common/engine/row_budget.h"
+#include "common/speculation/tree_growth.h"
+#include "common/speculation/verdicts.h"
 #include "services/verifier/verifier.h"
 
 namespace slipstream {
@@ -209,25 +213,56 @@ class Deployment {
           peer, {.drafter = drafter + 100, .fingerprint = config(1, truth_).fingerprint, .method = drafters_[drafter].name}});
     });
   }
+  // What one drafter knows of itself, and of the tree that it drafted last for each sequence.
+  struct Learning {
+    struct Drafted {
+      std::vector<ProposedChild> proposed;
+      size_t nodes = 0;
+    };
+    Calibration calibration;
+    DepthReliability counts{};
+    std::map<uint64_t, Drafted> drafted;
+  };
+  TokenTree grow(size_t number, const Advance& advance) {
+    const Drafter& drafter = drafters_[number];
+    const uint64_t sequence = advance.fence.sequence.counter;
+    const int32_t length = advance.fence.base_length + static_cast<int32_t>(advance.tokens.size());
+    Learning& learning = learning_[number];
+    Learning::Drafted& last = learning.drafted[sequence];
+    if (advance.verdicts.size() == last.nodes + 1) {
+      learn(last.proposed, advance.verdicts, learning.calibration, learning.counts);
+    }
+    const Tuning& tuning = advance.tuning;
+    TreeGrowth growth({.nodes_max = tuning.nodes_max, .depth_max = tuning.depth_max, .threshold = tuning.threshold},
+                      drafter.learns ? &learning.calibration : nullptr);
+    while (!growth.frontier().empty()) {
+      std::vector<std::vector<Ranked>> children;
+      for (const TreeRow& row : growth.frontier()) {
+        std::vector<Ranked>& ranked = children.emplace_back();
+        // Nothing is guessed behind a second guess.
+        if (row.depth > 0 && row.token != guesses(drafter, sequence, length + row.depth - 1).first) continue;
+        const Guesses made = guesses(drafter, sequence, length + row.depth);
+        const auto stated = [&](double chance) { return static_cast<float>(std::pow(chance, drafter.power)); };
+        ranked = {{made.first, stated(made.chance)}, {made.second, stated(made.second_chance)}};
+        if (made.second_chance == 0) ranked.pop_back();
+        std::ranges::sort(ranked, std::ranges::greater{}, &Ranked::confidence);
+      }
+      const std::vector<std::span<const Ranked>> candidates(children.begin(), children.end());
+      growth.add(candidates);
+    }
+    const TokenTree tree = growth.tree();
+    last = {growth.proposed(), static_cast<size_t>(tree.size())};
+    return tree;
+  }
   void perform(const To<Advance>& advance) {
     if (!advance.message.draft) return;
     const Drafter& drafter = drafters_[drafter_of_.at(advance.peer.id)];
+    const TokenTree guessed = grow(drafter_of_.at(advance.peer.id), advance.message);
     Tree tree{.fence = advance.message.fence};
     PrefixHash hash(tree.fence.prefix_hash);
     hash.add(advance.message.tokens);
     tree.fence.base_length += static_cast<int32_t>(advance.message.tokens.size());
     tree.fence.prefix_hash = hash.value();
-    TokenTree guessed = guess(drafter, tree.fence.sequence.counter, tree.fence.base_length);
-    std::vector<float> stated;
-    for (const TreeNode& node : guessed.nodes()) stated.push_back(static_cast<float>(std::pow(node.survival, drafter.power)));
-    guessed = guessed.with_survivals(stated);
-    const Tuning& tuning = advance.message.tuning;
-    std::vector<int32_t> order = best_first(stated);
-    std::erase_if(order, [&](int32_t node) {
-      return 1 - stated[static_cast<size_t>(node)] > tuning.threshold || guessed.depth(node) > tuning.depth_max;
-    });
-    order.resize(std::min<size_t>(order.size(), tuning.nodes_max));
-    guessed.keep(order);
     tree.nodes.assign(guessed.nodes().begin(), guessed.nodes().end());
     if (tree.nodes.empty()) tree.no_nodes = NoNodes::below_threshold;
     at(now_ + drafter.takes, [this, peer = advance.peer, tree] { tell(From<Tree>{peer, tree}); });
@@ -259,6 +294,7 @@ class Deployment {
   std::priority_queue<Happening> agenda_;
   uint64_t happenings_ = 0;
   std::map<uint64_t, size_t> drafter_of_;
+  std::map<size_t, Learning> learning_;  // of each drafter
 };
 
 // Rows are nearly free up to 64, as where a step is bound by reading the weights.
@@ -291,17 +327,20 @@ void one_drafter() {
   fmt::print("One drafter\n\n");
   fmt::print(
       "| rows cost | streams | drafter | says | to plain | to TurboSpec's rule | to the oracle | nodes a step and stream "
-      "|\n|---|---|---|---|---|---|---|---|\n");
+      "| to the oracle, if it learns from verdicts |\n|---|---|---|---|---|---|---|---|---|\n");
   const std::pair<const char*, CostModel> machines[] = {{"little", flat()}, {"a tenth of a step", cpu()}};
   for (const auto& [machine, cost] : machines) {
     for (const int streams : {1, 8, 32}) {
       for (const double easy : {0.8, 0.4}) {
         for (const auto& [says, power] : {std::pair{"the truth", 1.0}, {"too much", 0.3}, {"too little", 3.0}}) {
           const Drafter drafter{.name = "one", .easy = easy, .power = power};
+          Drafter learns = drafter;
+          learns.learns = true;
           const auto [speed, nodes] = measure(drafter, streams, cost);
-          fmt::print("| {} | {} | {:.0f} % easy | {} | {:.2f} | {:.2f} | {:.3f} | {:.1f} |\n", machine, streams, 100 * easy,
-                     says, speed / plain(streams, cost), speed / turbo_spec(drafter, streams, cost),
-                     speed / oracle(drafter, streams, cost), nodes);
+          const double best = oracle(drafter, streams, cost);
+          fmt::print("| {} | {} | {:.0f} % easy | {} | {:.2f} | {:.2f} | {:.3f} | {:.1f} | {:.3f} |\n", machine, streams,
+                     100 * easy, says, speed / plain(streams, cost), speed / turbo_spec(drafter, streams, cost), speed / best,
+                     nodes, measure(learns, streams, cost).speed / best);
         }
       }
     }
