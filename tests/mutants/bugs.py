@@ -572,7 +572,7 @@ BUGS = [
         "calibration_ == nullptr ? confidence : calibration_->chance(confidence, depth)", "confidence",
         "speculation_test Learning.LaterTrees*"),
     Bug("a drafter that begins anew is told verdicts on a tree that it has forgotten", VERIFIER,
-        "held > 0) $message.verdicts = std::move($verdicts);", "held >= 0) $message.verdicts = std::move($verdicts);",
+        "held > 0) $message.verdicts = std::move($verdicts);", "held + 1 > 0) $message.verdicts = std::move($verdicts);",
         "verifier_test VerdictsTest.ADrafterThatForgot*"),
     # A draft method inside the verifier, and trees of several drafters.
     Bug("a guess of two drafters costs two rows", SPECULATION,
