@@ -65,9 +65,9 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
       fmt::join(process.routers, " "), process.metrics_endpoint);
   const auto ms = [&](int32_t behind) {
     const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };
-    return fmt::format("{:.3}, {:.3}, {:.3} or {:.3} ms", of(1), of(8), of(64), of(256));
+    return fmt::format("{:.3}, {:.3}, {:.3}, {:.3} or {:.3} ms", of(1), of(4), of(8), of(16), of(256));
   };
-  log_info("a step of 1, 8, 64 or 256 rows of one sequence takes {}, behind {} tokens {}", ms(0), kCalibrateContext,
+  log_info("a step of 1, 4, 8, 16 or 256 rows of one sequence takes {}, behind {} tokens {}", ms(0), kCalibrateContext,
            ms(kCalibrateContext));
 }
 
