@@ -41,9 +41,9 @@ struct Outlier {
 };
 inline constexpr float kOutlierFrom = 3.0F;
 inline constexpr int32_t kNoColumn = -1;
-// n outliers alone have n kOutlierFrom^2 times the mean square of a row, so there are no more than
-// cols / kOutlierFrom^2. One more for the last, and one for rounding.
-constexpr int32_t outliers_max(int32_t cols) { return cols / 9 + 2; }
+// n outliers alone have n kOutlierFrom^2 times the mean square of a row, so they are fewer than a
+// ninth of its columns. An eighth leaves room for rounding; one more is the end.
+constexpr int32_t outliers_max(int32_t cols) { return cols / 8 + 1; }
 static_assert(kOutlierFrom * kOutlierFrom >= 9.0F);
 
 // A row of int8 activations is groups_of(cols) groups, then its outliers, in rising order of their

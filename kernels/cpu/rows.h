@@ -86,8 +86,16 @@ SLIPSTREAM_INLINE void round_group(const GroupLanes& in, float most, ActivationG
   out.bias[1] = static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(total));
 }
 
-// Every path gives the same bits: each operation is rounded once everywhere. A row with a NaN or an
-// infinity has no outliers, as no magnitude is more than its limit.
+// The magnitude above which a column is an outlier, by the sum of a row's squares. A row whose
+// squares are not finite has none, nor has one whose squares may have become 0: their mean would be
+// too small.
+SLIPSTREAM_INLINE float outlier_limit(float squares, int32_t cols) {
+  constexpr float kLeast = 1e-30F, kMost = 3e38F;
+  if (!(squares > kLeast && squares < kMost)) return __builtin_inff();
+  return kOutlierFrom * __builtin_sqrtf(squares / static_cast<float>(cols));
+}
+
+// Every path gives the same bits: each operation is rounded once everywhere.
 [[maybe_unused]] void to_int8(const float* in, int32_t cols, ActivationGroup* out) {
   const int32_t groups = groups_of(cols);
   Lanes squares = {};
@@ -95,7 +103,7 @@ SLIPSTREAM_INLINE void round_group(const GroupLanes& in, float most, ActivationG
     const GroupLanes values = load_group(in, cols, group);
     squares += values.half[0] * values.half[0] + values.half[1] * values.half[1];
   }
-  const float limit = kOutlierFrom * __builtin_sqrtf(sum(squares) / static_cast<float>(cols));
+  const float limit = outlier_limit(sum(squares), cols);
   auto* end = reinterpret_cast<Outlier*>(out + groups);
   for (int32_t group = 0; group < groups; ++group) {
     GroupLanes values = load_group(in, cols, group);

@@ -244,18 +244,19 @@ TEST_P(Linear, KeepsColumnsThatAreLargeBesideTheirRowInF32) {
   EXPECT_NEAR(row[1].scale * row[1].values[9], 2.0F, 0.02F) << "an outlier's neighbour is rounded as if it were not there";
 }
 
-// A row of as many outliers as there can be, which are all that it holds.
+// Rows of which some columns are alike and the others 0, or so small that their squares are.
 TEST_P(Linear, HasMemoryForTheMostOutliers) {
   for (const int32_t cols : {12, 13, 26, 32, 50, 576, 1536}) {
     for (int32_t large = 1; large <= cols; ++large) {
-      std::vector<float> x(at(cols));
-      for (int32_t i = 0; i < large; ++i) x[at(i * (cols / large))] = i % 2 == 0 ? 1.0F : -1.0F;
-      std::vector<ActivationGroup> row(at(activation_groups(cols)));
-      k.to_int8(x.data(), cols, row.data());
-      int32_t count = 0;
-      while (outliers(row.data(), cols)[count].column != kNoColumn) ++count;
-      ASSERT_TRUE(count == 0 || count == large);
-      ASSERT_LT(count, outliers_max(cols));
+      for (const float size : {1.0F, 1e-22F, 1e19F}) {
+        std::vector<float> x(at(cols), size == 1.0F ? 0.0F : size * 0.3F);
+        for (int32_t i = 0; i < large; ++i) x[at(i * (cols / large))] = i % 2 == 0 ? size : -size;
+        std::vector<ActivationGroup> row(at(activation_groups(cols)));
+        k.to_int8(x.data(), cols, row.data());
+        int32_t count = 0;
+        while (outliers(row.data(), cols)[count].column != kNoColumn) ASSERT_LT(++count, outliers_max(cols));
+        ASSERT_TRUE(count == 0 || count == large) << cols << " columns, " << large << " of " << size;
+      }
     }
   }
 }
