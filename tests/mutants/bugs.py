@@ -632,7 +632,7 @@ BUGS = [
         "kDrafterGainLeast) / (1 + $worker.assigned)", "kDrafterGainLeast)", "router_test WorthOfDrafters.TheOneThatWinsMore*"),
     Bug("what greedy requests win counts for sampled ones", ROUTER,
         "return (rule == Rule::greedy ? $greedy_gain : $coupled_gain).value_or", "return (rule == Rule::greedy ? $greedy_gain : $greedy_gain).value_or",
-       
+
         "router_test WorthOfDrafters.OfGreedyRequests*"),
     Bug("a drafter that holds the prompt is no better", ROUTER,
         "if (tokens >= kAffinityTokensMin) $warm.insert(peer);", "if (tokens >= kAffinityTokensMin && false) $warm.insert(peer);",
@@ -757,7 +757,8 @@ BUGS = [
         "kernels_test *Linear.*"),
     Bug("the memory for outliers ends before they do", KERNELS, "return cols / 8 + 1;", "return cols / 12 + 1;",
         "kernels_test *Linear.HasMemoryForTheMostOutliers*"),
-    Bug("a row of tiny numbers is all outliers", KERNELS, "!($squares > kLeast && $squares < kMost)", "!($squares < kMost)",
+    Bug("a row of tiny numbers is all outliers", KERNELS, "!($squares > kLeast && $squares < kMost)",
+        "!($squares > 0 * kLeast && $squares < kMost)",
         "kernels_test *Linear.HasMemoryForTheMostOutliers*"),
     Bug("a gathered value is that of its neighbour", KERNELS, "(inside % 2 != 0 ? both >> 16 : both) & 0xFFFF",
         "both & 0xFFFF", "kernels_test *Attend.*"),
