@@ -9,6 +9,7 @@ bar is to know as many in the default format as in bf16.
 import argparse
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -26,7 +27,7 @@ def answers(options, weights, questions, folder):
 
 
 def is_right(answer, question):
-    return any(word in answer for word in question["right"])
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", answer) for word in question["right"])
 
 
 def main():

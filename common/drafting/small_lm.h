@@ -15,8 +15,8 @@
 // been forwarded, while others draft.
 //
 // What the target chose at the rows of a tree (speculation/verdicts.h) calibrates the confidences
-// with which later trees grow, of greedy and of coupled sequences apart, and of all sequences
-// together.
+// with which later trees grow. There is one calibration for greedy and one for coupled sequences;
+// all sequences share them.
 //
 // Each sequence's K/V stays in a cache of the method (engine/sequence_cache.h). Accepted rows of
 // its last tree are moved into place, not computed again. When the cache is full, the sequence that

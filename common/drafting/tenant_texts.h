@@ -1,5 +1,5 @@
-// What this process's requests were answered before, of each tenant apart: look-up finds an
-// answer's next tokens in earlier answers to the same tenant (SuffixDecoding, 2411.04975, and REST,
+// Keeps the answers that this process gave earlier, of each tenant apart: look-up finds an answer's
+// next tokens in earlier answers to the same tenant (SuffixDecoding, 2411.04975, and REST,
 // 2311.08252, look them up in suffix trees and in a datastore; we count n-grams,
 // speculation/ngram_counts.h).
 //

@@ -1,5 +1,5 @@
-// One value for greedy and one for all other requests: the same guess is less likely right where
-// the target samples. What drafters win is learnt of greedy and coupled requests only.
+// One value for greedy requests and one for those that sample: the same guess is less likely right
+// where the target samples. Of the ratio family nothing is learned.
 #pragma once
 
 #include "common/messages/common.h"

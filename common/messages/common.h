@@ -82,15 +82,15 @@ enum class Finish : uint8_t { none, stop, length, cancelled, error };
 //   unreached            below a rejected node, or behind a stop token or the length limit
 //   trimmed              cut before the pass: they gain less than their rows cost, or are beyond
 //                        the step's rows, the tuning, the model's context or the cache's room
-//   late                 for an older round, or arrived after the step of their round had begun, or
-//                        after the sequence had finished
-//   stale                their fence does not match otherwise, they were not asked for, or their
-//                        round had an answer already; or they were held and never verified
+//   late                 for an older round, or arrived after the step of their round had begun
+//   stale                their sequence is unknown or finished, their fence does not match
+//                        otherwise, they were not asked for, or their round had an answer already;
+//                        or they were held and never verified
 //   invalid              no valid tree
 //   merged               guessed for the same round by another drafter, too, whose nodes count
 //   held                 arrived, not settled yet
 struct SpeculationReport {
-  uint32_t steps = 0;     // verify steps that emitted at least one token
+  uint32_t steps = 0;     // rounds that emitted at least one token
   uint32_t received = 0;  // draft nodes that reached the verifier
   uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, merged = 0, held = 0;
   float spent = 0;             // total variation that a biased rule spent, summed over the emitted tokens

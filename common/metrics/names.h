@@ -62,7 +62,7 @@ inline constexpr MetricName kVerifierNodesHeld{"slipstream_verifier_draft_nodes_
 inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted_nodes",
                                                    "Accepted nodes of each verified tree."};
 inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
-                                            "Sequences' verify steps, by kind: draft, plain."};
+                                            "Rounds that were verified, by kind: draft, plain."};
 inline constexpr MetricName kVerifierKindNodes{
     "slipstream_verifier_draft_verified_nodes_total",
     "Verified draft nodes, by kind of drafter and by the chance that was predicted."};

@@ -17,8 +17,12 @@
 // become better, or that its few nodes were unlucky.
 //
 // A node that was cut was not verified, and counts nowhere. A node below a rejected one was not
-// accepted: survival is the chance of the whole path. Pure; 1.2 KB. reliability.h
-// says how good it is.
+// accepted: survival is the chance of the whole path.
+//
+// Drafters use the same class for their confidence in one candidate, given its parent (verdicts.h).
+// There "survival" is that confidence, and "accepted" is that the target chose the candidate.
+//
+// Pure; 1.2 KB. reliability.h says how good it is.
 #pragma once
 
 #include <array>

@@ -4,7 +4,8 @@
 //      are among the best nodes_max of all candidates so far.
 //   2. add() puts the children that the drafter proposes for them into the pool of candidates, with
 //      survival(child) = survival(parent) * chance(child). The chance is the confidence that the
-//      drafter states, or what a calibration makes of it.
+//      drafter states, or what a calibration makes of it; the calibrated chances of a row's children
+//      are scaled down to add up to at most 1, as only one can be right.
 //   3. Steps 1 and 2 repeat until the frontier is empty.
 //   4. tree() is the best nodes_max candidates, ordered by survival.
 //

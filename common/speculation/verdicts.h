@@ -4,8 +4,8 @@
 // tell the choices on the accepted path alone, do not.
 //
 //   sent         root     verdicts  A   the choice after the root: A is accepted
-//                +- A               D   after A: C is rejected
-//                |  +- C            -1  C was cut before the pass (kNoVerdict)
+//                +- A               D   after A: C would have been wrong
+//                |  +- C            -1  after C, which was cut before the pass (kNoVerdict)
 //                +- B               E   after B, which was rejected: E is right there
 //                   +- E            F
 //

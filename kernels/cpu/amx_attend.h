@@ -8,6 +8,7 @@ namespace slipstream {
 namespace {
 
 constexpr int32_t kTiledQueriesBest = 2 * kTileRows;
+static_assert(kBlockPairs == kTilePairs);
 
 // Pairs of columns of a step: the most that a tile holds and that divide the head.
 constexpr int32_t step_pairs(int32_t head_size) {

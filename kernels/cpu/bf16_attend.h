@@ -3,6 +3,7 @@
 //
 // How row invariance is kept:
 //   scores   a key's score does not depend on where the key lies
+//   weights  scores are moved into path order first; key p is added in lane p mod 16 (bf16_softmax.h)
 //   values   summed by blocks of 32 keys of the row's own path: blocks of the context as they lie in the cache; the last
 //            keys (the rest of the context, and a tree row's ancestors) gathered in path order and padded with zeros
 #pragma once
@@ -56,7 +57,8 @@ class PathEnd {
   }
   int32_t blocks() const { return (count_ + kCacheRows - 1) / kCacheRows; }
 
-  // The values of block `block` of these keys, from `column` on: [16 pairs][16 columns a vector].
+  // The values of block `block` of these keys, from `column` on: [16 pairs][32 columns][2], of
+  // which 16 * vectors columns are set.
   const void* gather(int32_t block, int32_t column, int32_t vectors) {
     for (int32_t pair = 0; pair < kBlockPairs; ++pair) {
       const int32_t key = block * kCacheRows + 2 * pair;

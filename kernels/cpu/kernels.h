@@ -23,8 +23,8 @@ inline constexpr int32_t kLanes = 16;  // floats of one vector, on every path
 enum class Activations : uint8_t { f32, bf16, int8 };
 
 // 32 neighbouring columns of a row of int8 activations: x = scale * values[i], rounded to the
-// nearest. Weights are stored as unsigned q (panels.h), so kernels correct for the offset by the
-// sum of values.
+// nearest. Weights are stored as unsigned q (panels.h): kernels that multiply q as it is start
+// their sum from `bias`, others subtract the offset from q.
 struct ActivationGroup {
   int8_t values[kGroupColumns];
   float scale;      // largest magnitude / 127; not finite if a column is not
@@ -41,8 +41,9 @@ struct Outlier {
 };
 inline constexpr float kOutlierFrom = 3.0F;
 inline constexpr int32_t kNoColumn = -1;
-// n outliers alone have n kOutlierFrom^2 times the mean square of a row, so they are fewer than a
-// ninth of its columns. An eighth leaves room for rounding; one more is the end.
+// The squares of n outliers add up to more than n * kOutlierFrom^2 * ms, those of the whole row to
+// cols * ms (ms: the mean square). So n < cols / 9. An eighth leaves room for rounding; one more is
+// the end.
 constexpr int32_t outliers_max(int32_t cols) { return cols / 8 + 1; }
 static_assert(kOutlierFrom * kOutlierFrom >= 9.0F);
 
@@ -97,7 +98,7 @@ struct LinearKernel {
 struct AttendArgs {
   const std::byte* cache = nullptr;
   int64_t block_stride = 0;             // bytes
-  int32_t value_stride = 0;             // floats; head_size rounded up to kLanes
+  int32_t value_stride = 0;             // elements; head_size rounded up to kLanes
   const int32_t* blocks = nullptr;      // logical block -> physical block
   const int32_t* visible = nullptr;     // [rows]
   const uint64_t* ancestors = nullptr;  // [rows]
@@ -106,8 +107,8 @@ struct AttendArgs {
   float* out = nullptr;                 // [rows] of [heads, head_size]
   int64_t out_stride = 0;
   int32_t rows = 0, heads = 0, head_size = 0;
-  float* queries = nullptr;   // scratch [rows * heads, head_size]
-  float* scores = nullptr;    // scratch [rows * heads, scores_stride]
+  float* queries = nullptr;   // scratch [rows * heads, head_size]; bf16 over a bf16 cache
+  float* scores = nullptr;    // scratch [rows * heads, scores_stride]; over a bf16 cache as in bf16_softmax.h
   int64_t scores_stride = 0;  // at least kCacheRows * attend_blocks
   float* sums = nullptr;      // scratch [rows * heads, value_stride]
   float* totals = nullptr;    // scratch [rows * heads]

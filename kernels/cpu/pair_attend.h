@@ -18,7 +18,7 @@ constexpr int32_t kVectorBytes = 64;
 
 // The operands of a tile. Strides are in bytes.
 struct PairTile {
-  const void* block = nullptr;  // pairs of columns of keys, or of positions of values: [pairs][16 a vector]
+  const void* block = nullptr;  // pairs of columns of keys, or of positions of values: [pairs][vectors * 16][2]
   int64_t block_stride = 0;
   const void* in = nullptr;  // pairs of queries, or of weights: [queries][pairs]
   int64_t in_stride = 0;

@@ -86,12 +86,12 @@ SLIPSTREAM_INLINE void round_group(const GroupLanes& in, float most, ActivationG
   out.bias[1] = static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(total));
 }
 
-// The magnitude above which a column is an outlier, by the sum of a row's squares. A row whose
-// squares are not finite has none, nor has one whose squares may have become 0: their mean would be
-// too small.
+// The magnitude above which a column is an outlier, by the sum of a row's squares. A row that is
+// not finite has no outliers. Nor has one so small that its squares may underflow: the limit would
+// be too low, and more columns than outliers_max above it.
 SLIPSTREAM_INLINE float outlier_limit(float squares, int32_t cols) {
-  constexpr float kLeast = 1e-30F, kMost = 3e38F;
-  if (!(squares > kLeast && squares < kMost)) return __builtin_inff();
+  constexpr float kLeast = 1e-30F;
+  if (!(squares > kLeast)) return __builtin_inff();
   return kOutlierFrom * __builtin_sqrtf(squares / static_cast<float>(cols));
 }
 

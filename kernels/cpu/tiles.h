@@ -13,9 +13,9 @@ namespace {
 using TileFn = void (*)(const LinearArgs& args, int32_t panel, int32_t row);
 
 // Prefetches the part of a panel that a tile of kRows rows will need soon. A tile of many rows
-// computes longer, so it prefetches farther ahead, and into the second cache: the first one has few
-// line buffers, which its activations need. A tile of few rows prefetches kFew bytes ahead, into
-// the first cache (3) or the second (2). The distances were measured (bench/linear).
+// computes longer, so it prefetches farther ahead, and into L2: its activations need the few line
+// fill buffers of L1. A tile of few rows prefetches kFew bytes ahead, into L1 (3) or L2 (2). The
+// distances were measured (bench/linear).
 template <int kRows, int kFew = 4096, int kFewInto = 3>
 [[gnu::always_inline]] inline void fetch_ahead(const void* at) {
   constexpr bool kMany = kRows > 4;

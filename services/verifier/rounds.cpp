@@ -19,7 +19,6 @@ void set_held(const VerifierSequence& sequence, SequenceDrafter& drafter, int32_
 Arrival classify(const Fence& fence, const VerifierSequence& sequence, const TreeAsk& ask) {
   const SequenceDrafting& drafting = sequence.drafting;
   const int32_t length = sequence.context.size();
-  if (!sequence.running()) return Arrival::late;
   if (fence.base_length > length) return sequence.timing().waits_alone ? Arrival::stale : Arrival::ahead;
   if (fence.round < drafting.round) return Arrival::late;
   const bool fits =

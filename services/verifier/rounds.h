@@ -39,14 +39,14 @@ inline constexpr Time kBetweenChoices = std::chrono::milliseconds(250);
 enum class Arrival : uint8_t {
   fresh,  // this round's tree, in time
   ahead,  // it has a longer base than the sequence: a commit may reach it. No drafter of ours sends trees ahead yet
-  late,   // the sequence has finished, the tree's round is an older one, or the root is in a step already
+  late,   // the tree's round is an older one, or the root is in a step already
   // A later round, a shorter base or another hash; a tree that was not asked for, or a second one
   // of its round; under a rule of the ratio family also a longer base.
   stale
 };
 // Compares round, base length and hash with those of `sequence`. ask: of the drafter that sent the
-// tree; Rounds::tree() has dropped a tree of a drafter that the sequence does not have before, and
-// one whose sequence or epoch is unknown.
+// tree. REQUIRES: the sequence is running, of the tree's epoch, and the drafter is one of its own;
+// Rounds::tree() drops all other trees first.
 Arrival classify(const Fence& fence, const VerifierSequence& sequence, const TreeAsk& ask);
 
 // What a step made of a round's tree.

@@ -6,12 +6,14 @@
 //                    take another sequence's for that), settle.cpp commits the accepted path,
 //                    step.cpp notes that a prompt's chunk is computed, sequences.cpp forgets the
 //                    cache at the end
-//   fates            what became of its draft nodes. rounds.cpp (arrivals, late, stale, invalid,
-//                    merged), gather.cpp and schedule.cpp (trimmed), settle.cpp (accepted, rejected,
-//                    unreached), step.cpp (stale if the step failed)
-//   drafting         who drafts for it, and its running round. rounds.cpp; also sequences.cpp (what
-//                    the router said), gather.cpp (takes draft.tree), schedule.cpp (prices; cuts
-//                    draft.tree), step.cpp (rate), resident.cpp (what it holds)
+//   fates            what became of its draft nodes. Rounds: rounds.cpp (arrivals, late, stale,
+//                    invalid, trimmed), draft_sources.cpp (the resident's arrivals, merged, trimmed)
+//                    and who_drafts.cpp (stale); gather.cpp and schedule.cpp (trimmed), settle.cpp
+//                    (accepted, rejected, unreached), step.cpp (stale if the step failed)
+//   drafting         who drafts for it, and its running round. Rounds (the same three files); also
+//                    sequences.cpp (what the router said), gather.cpp (takes draft.tree),
+//                    schedule.cpp (prices; cuts draft.tree), step.cpp (rate), resident.cpp (what it
+//                    holds)
 //   output           what its tokens came with, and how it ended. settle.cpp; also gather.cpp
 //                    (cached_tokens), step.cpp (a failed step), delivery.cpp (drops the logprobs
 //                    that are acked)
@@ -46,7 +48,7 @@ struct SequenceOutput {
   std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
   std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
   int32_t logprobs_from = 0;
-  uint32_t steps = 0;          // verify steps that emitted at least one token
+  uint32_t steps = 0;          // rounds that emitted at least one token
   float spent = 0;             // total variation that a biased rule spent
   uint32_t cached_tokens = 0;  // of the prompt, found in the prefix cache when the sequence began
 

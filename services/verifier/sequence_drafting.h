@@ -74,8 +74,8 @@ struct DraftSource {
 
 // One round's draft, until the step that verifies it.
 struct DraftRound {
-  // Of a rule that samples the lead's tree; else all sources merged, and a node's survival is its
-  // calibrated chance to be accepted.
+  // Ratio family: the lead's tree. Other rules: the trees of all sources, merged; a node's survival
+  // is then its calibrated chance to be accepted.
   DraftTree tree;
   std::vector<DraftSource> sources;
   int nodes_asked = 0;           // of the lead

@@ -141,7 +141,8 @@ void CpuAttention::run_parts(int32_t head_size) {
   split(blocks, run, [&](const AttendArgs& args, int32_t first, int32_t last) {
     kernels_.attend_scores(args, first, std::min(last, attend_blocks(args)));
   });
-  const int32_t queries = calls_.front().rows * calls_.front().heads;  // no call has more
+  int32_t queries = 0;  // of the largest call
+  for (const AttendArgs& args : calls_) queries = std::max(queries, args.rows * args.heads);
   split(queries, (queries + 3) / 4, [&](const AttendArgs& args, int32_t first, int32_t last) {
     kernels_.attend_weights(args, first, std::min(last, args.rows * args.heads));
   });

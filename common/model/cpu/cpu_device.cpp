@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -12,6 +11,7 @@
 #include "common/model/cpu/arena.h"
 #include "common/model/cpu/cpu_ops.h"
 #include "common/model/cpu/cpu_types.h"
+#include "common/model/cpu/numerics_probe.h"
 
 namespace slipstream {
 namespace {
@@ -141,44 +141,6 @@ std::unexpected<Error> not_finite(std::string_view tensor) {
       tensor);
 }
 
-// Adds to a hash the bits of one fixed product, computed by the kernel of this format on this
-// processor. Vendors specify VDPBF16PS alike, but a numerics id must not rely on all of them
-// rounding alike: if two processors differ, so do their ids.
-uint32_t probe(const Kernels& kernels, WeightFormat format, uint32_t hash) {
-  constexpr int32_t kCols = 512;
-  std::vector<float> in(kCols), out(kPanelRows), row(kCols);
-  std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
-  uint32_t state = 1;
-  const auto next = [&state] {  // numbers below 1 of many magnitudes and both signs, the same on every machine
-    state = state * 1664525 + 1013904223;
-    return static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) *
-           std::ldexp(1.0F, -23 - static_cast<int>(state >> 28));
-  };
-  for (float& each : in) each = next();
-  RowPacker packer(format, kCols);
-  const HostMatrix matrix{
-      .name = "probe", .dtype = Dtype::f32, .rows = 1, .cols = kCols, .bytes = std::as_bytes(std::span(row))};
-  for (int32_t r = 0; r < kPanelRows; ++r) {
-    for (float& each : row) each = next();
-    CHECK(packer.pack(matrix, 0, r, panels.data()), "the probe's numbers are finite");
-  }
-  const LinearKernel& kernel = linear_kernel(kernels, format);
-  std::vector<std::byte> rounded(static_cast<size_t>(activation_bytes(kernel.in, kCols)));
-  if (kernel.in == Activations::f32) std::memcpy(rounded.data(), in.data(), rounded.size());
-  if (kernel.in == Activations::bf16) kernels.to_bf16(in.data(), kCols, reinterpret_cast<uint16_t*>(rounded.data()));
-  if (kernel.in == Activations::int8) kernels.to_int8(in.data(), kCols, reinterpret_cast<ActivationGroup*>(rounded.data()));
-  kernel.run({.in = rounded.data(),
-              .panels = panels.data(),
-              .out = out.data(),
-              .out_stride = kPanelRows,
-              .rows = 1,
-              .in_cols = kCols,
-              .out_cols = kPanelRows},
-             0, 1);
-  for (const float each : out) hash = (hash ^ std::bit_cast<uint32_t>(each)) * 0x01000193;
-  return hash;
-}
-
 class CpuDevice final : public Device {
  public:
   CpuDevice(CpuPath path, int threads, std::optional<WeightFormat> format)
@@ -267,8 +229,9 @@ class CpuDevice final : public Device {
     for (const WeightFormat format : kAllWeightFormats) {
       if (!used[static_cast<size_t>(format)]) continue;
       formats += (formats.empty() ? "" : "+") + std::string(name(format));
-      hash = probe(kernels(path_), format, hash);
+      hash = probe_linear(kernels(path_), format, hash);
     }
+    hash = probe_attention(kernels(path_), hash);
     return fmt::format("cpu/{}/{}/{}-{:08x}", name(path_), formats, kKernelVersion, hash);
   }
 

@@ -52,40 +52,34 @@ TEST_P(ArrivingTree, IsClassifiedByTheFirstRowThatApplies) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, ArrivingTree,
-    testing::Values(
-        Classified{"fits", Arrival::fresh},
-        Classified{"fits_of_the_ratio_family", Arrival::fresh, [](AskedRound&) {}, Rule::ratio},
-        Classified{"finished", Arrival::late, [](AskedRound& round) { round.sequence.output.finish = Finish::stop; }},
-        Classified{"finished_and_ahead", Arrival::late,
-                   [](AskedRound& round) {
-                     ahead(round);
-                     round.sequence.output.finish = Finish::length;
-                   }},
-        Classified{"ahead", Arrival::ahead, ahead},
-        Classified{"ahead_and_of_an_older_round", Arrival::ahead,
-                   [](AskedRound& round) {
-                     ahead(round);
-                     round.fence.round -= 1;
-                   }},
-        Classified{"ahead_of_the_ratio_family", Arrival::stale, ahead, Rule::ratio},
-        Classified{"older_round", Arrival::late, [](AskedRound& round) { round.fence.round -= 1; }},
-        Classified{"older_round_and_another_prefix", Arrival::late,
-                   [](AskedRound& round) {
-                     round.fence.round -= 1;
-                     round.fence.base_length -= 1;
-                     round.fence.prefix_hash ^= 1;
-                   }},
-        Classified{"later_round", Arrival::stale, [](AskedRound& round) { round.fence.round += 1; }},
-        Classified{"shorter_base", Arrival::stale, [](AskedRound& round) { round.fence.base_length -= 1; }},
-        Classified{"another_hash", Arrival::stale, [](AskedRound& round) { round.fence.prefix_hash ^= 1; }},
-        Classified{"not_asked_for", Arrival::stale, [](AskedRound& round) { round.ask.asked = false; }},
-        Classified{"answered_already", Arrival::stale, [](AskedRound& round) { round.ask.answered = true; }},
-        Classified{"answered_and_in_its_step", Arrival::stale,
-                   [](AskedRound& round) {
-                     round.ask.answered = true;
-                     round.sequence.step.root_in_step = true;
-                   }},
-        Classified{"in_its_step", Arrival::late, [](AskedRound& round) { round.sequence.step.root_in_step = true; }}),
+    testing::Values(Classified{"fits", Arrival::fresh},
+                    Classified{"fits_of_the_ratio_family", Arrival::fresh, [](AskedRound&) {}, Rule::ratio},
+                    Classified{"ahead", Arrival::ahead, ahead},
+                    Classified{"ahead_and_of_an_older_round", Arrival::ahead,
+                               [](AskedRound& round) {
+                                 ahead(round);
+                                 round.fence.round -= 1;
+                               }},
+                    Classified{"ahead_of_the_ratio_family", Arrival::stale, ahead, Rule::ratio},
+                    Classified{"older_round", Arrival::late, [](AskedRound& round) { round.fence.round -= 1; }},
+                    Classified{"older_round_and_another_prefix", Arrival::late,
+                               [](AskedRound& round) {
+                                 round.fence.round -= 1;
+                                 round.fence.base_length -= 1;
+                                 round.fence.prefix_hash ^= 1;
+                               }},
+                    Classified{"later_round", Arrival::stale, [](AskedRound& round) { round.fence.round += 1; }},
+                    Classified{"shorter_base", Arrival::stale, [](AskedRound& round) { round.fence.base_length -= 1; }},
+                    Classified{"another_hash", Arrival::stale, [](AskedRound& round) { round.fence.prefix_hash ^= 1; }},
+                    Classified{"not_asked_for", Arrival::stale, [](AskedRound& round) { round.ask.asked = false; }},
+                    Classified{"answered_already", Arrival::stale, [](AskedRound& round) { round.ask.answered = true; }},
+                    Classified{"answered_and_in_its_step", Arrival::stale,
+                               [](AskedRound& round) {
+                                 round.ask.answered = true;
+                                 round.sequence.step.root_in_step = true;
+                               }},
+                    Classified{"in_its_step", Arrival::late,
+                               [](AskedRound& round) { round.sequence.step.root_in_step = true; }}),
     [](const auto& row) { return row.param.name; });
 
 using TreeOfAnotherDrafter = VerifierStage;
