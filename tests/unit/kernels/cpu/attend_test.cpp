@@ -1,5 +1,6 @@
 // Attention of every path that this machine has: against the plainest computation in double
 // precision, and of many rows at once against each row alone, to the bit.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -126,6 +127,8 @@ std::vector<Scene> scenes() {
           {.heads = 3, .size = 64, .rows = {{100, 0}}},
           {.heads = 4, .size = 16, .rows = {{0, 1}}},
           {.heads = 7, .size = 128, .rows = {{31, far}}},
+          // The longest end of a path, and a head of an odd number of pairs.
+          {.heads = 2, .size = 34, .rows = {{31, ~uint64_t{0}}}},
           // A tree behind 64 positions, and one that crosses a block; more rows than a tile has,
           // and heads that fill none.
           {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b10001}, {64, 0b110001}}},
@@ -185,6 +188,35 @@ TEST_P(Attend, GivesARowTheSameBitsAloneAmongOthersAndInPieces) {
           << "row " << row;
     }
   }
+}
+
+// Queries of zeros weigh all keys alike, and small integers are exact in every format: a key that
+// is left out, or counted twice, shows.
+TEST_P(Attend, IsTheExactMeanWhereAllKeysWeighTheSame) {
+  std::vector<Scene> all = scenes();
+  for (Scene& scene : all) {
+    std::ranges::fill(scene.query, 0.0F);
+    for (float& value : scene.values) value = std::round(4 * value);
+    const std::vector<float> out = scene.attend(k, 0, static_cast<int32_t>(scene.rows.size()), 1);
+    for (size_t i = 0; i < scene.rows.size() * at(scene.heads); ++i) {
+      const std::vector<int32_t> positions = scene.rows[i / at(scene.heads)].positions();
+      for (int32_t d = 0; d < scene.size; ++d) {
+        float sum = 0;
+        for (const int32_t p : positions) sum += scene.values[scene.element(p, d)];
+        EXPECT_EQ(out[i * at(scene.size) + at(d)], sum / static_cast<float>(positions.size())) << "query " << i;
+      }
+    }
+  }
+}
+
+// The same keys, once as nodes of a tree and once as committed tokens.
+TEST_P(Attend, GivesANodeTheSameBitsAsTheTokenThatItBecomes) {
+  Scene scene{.heads = 3, .size = 64, .rows = {{64, 0b111}, {67, 0}}};
+  const auto half = std::ssize(scene.query) / 2;
+  std::copy_n(scene.query.begin(), half, scene.query.begin() + half);
+  const std::vector<float> out = scene.attend(k, 0, 2, 1);
+  EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + std::ssize(out) / 2),
+            std::vector<float>(out.begin() + std::ssize(out) / 2, out.end()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, Attend, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
