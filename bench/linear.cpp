@@ -79,17 +79,9 @@ class Weights {
     std::mt19937 random(1);
     std::normal_distribution<float> draw;
     std::vector<float> row(static_cast<size_t>(in));
-    std::vector<uint16_t> rounded(row.size());
-    std::vector<std::byte> blocks(static_cast<size_t>(groups_of(in) * block_bytes(format_)));
     for (int32_t r = 0; r < kPanelRows; ++r) {
       for (float& each : row) each = draw(random);
-      if (format_ == WeightFormat::bf16) {
-        std::ranges::transform(row, rounded.begin(), f32_to_bf16);
-        pack_row(std::as_bytes(std::span(rounded)).data(), in, r, panels);
-      } else {
-        quantize(format_, row.data(), in, blocks.data());
-        pack_blocks(format_, blocks.data(), in, r, panels);
-      }
+      pack_floats(format_, row.data(), in, r, panels);
     }
     for (int32_t p = 1; p < panels_of(out); ++p) std::memcpy(panels + static_cast<size_t>(p) * panel, panels, panel);
     matrices_.push_back({in, out, panels, head});
@@ -168,16 +160,15 @@ class Pass {
  private:
   void one(const Matrix& matrix, int32_t rows) {
     const LinearKernel& kernel = linear_kernel(k_, weights_.format());
+    const bool as_they_are = kernel.in == Activations::f32;
     const int64_t row_bytes = activation_bytes(kernel.in, matrix.in);
-    pool_.run(rows, std::max(1, 8192 / matrix.in), [&](int32_t begin, int32_t end, int) {
+    pool_.run(as_they_are ? 0 : rows, std::max(1, 8192 / matrix.in), [&](int32_t begin, int32_t end, int) {
       for (int32_t row = begin; row < end; ++row) {
         const float* from = input_.data() + int64_t{row} * matrix.in;
-        std::byte* to = rounded() + row * row_bytes;
-        if (kernel.in == Activations::bf16) k_.to_bf16(from, matrix.in, reinterpret_cast<uint16_t*>(to));
-        if (kernel.in == Activations::int8) k_.to_int8(from, matrix.in, reinterpret_cast<ActivationGroup*>(to));
+        round_activations(k_, kernel.in, from, matrix.in, rounded() + row * row_bytes);
       }
     });
-    const LinearArgs args{.in = kernel.in == Activations::f32 ? static_cast<const void*>(input_.data()) : rounded(),
+    const LinearArgs args{.in = as_they_are ? static_cast<const void*>(input_.data()) : rounded(),
                           .panels = matrix.panels,
                           .out = reinterpret_cast<float*>(out_.data()),
                           .out_stride = matrix.out,

@@ -15,14 +15,10 @@ namespace slipstream {
 namespace {
 
 constexpr Kernels amx_kernels() {
-  Kernels kernels = kernels_of(CpuPath::amx);
+  Kernels kernels = with_bf16_cache(kernels_of(CpuPath::amx));
   kernels.linear[static_cast<int>(WeightFormat::bf16)] = {.in = Activations::bf16, .run = tiled_linear};
-  kernels.to_bf16 = to_bf16;
-  kernels.cache = CacheFormat::bf16;
   kernels.attend_queries_best = kTiledQueriesBest;
-  kernels.attend_queries = bf16_attend_queries;
   kernels.attend_scores = tiled_attend_scores;
-  kernels.attend_weights = bf16_attend_weights;
   kernels.attend_values = tiled_attend_values;
   return kernels;
 }

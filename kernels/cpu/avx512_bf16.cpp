@@ -47,14 +47,10 @@ constexpr TileFn kTiles[] = {tile<1>, tile<2>, tile<3>, tile<4>,  tile<5>,  tile
 void linear(const LinearArgs& args, int32_t begin, int32_t end) { linear_by_tiles(kTiles, args, begin, end); }
 
 constexpr Kernels bf16_kernels() {
-  Kernels kernels = kernels_of(CpuPath::avx512_bf16);
+  Kernels kernels = with_bf16_cache(kernels_of(CpuPath::avx512_bf16));
   kernels.linear[static_cast<int>(WeightFormat::bf16)] = {.in = Activations::bf16, .run = linear};
-  kernels.to_bf16 = to_bf16;
-  kernels.cache = CacheFormat::bf16;
   kernels.attend_queries_best = kPairQueriesBest;
-  kernels.attend_queries = bf16_attend_queries;
   kernels.attend_scores = pair_attend_scores;
-  kernels.attend_weights = bf16_attend_weights;
   kernels.attend_values = pair_attend_values;
   return kernels;
 }

@@ -103,5 +103,14 @@ SLIPSTREAM_INLINE int32_t shared_blocks(const AttendArgs& args) {
   return shared / kCacheRows;
 }
 
+// What the tables of all paths with a bf16 cache have in common.
+constexpr Kernels with_bf16_cache(Kernels kernels) {
+  kernels.to_bf16 = to_bf16;
+  kernels.cache = CacheFormat::bf16;
+  kernels.attend_queries = bf16_attend_queries;
+  kernels.attend_weights = bf16_attend_weights;
+  return kernels;
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -1,5 +1,7 @@
 #include "kernels/cpu/kernels.h"
 
+#include <cstring>
+
 #include "kernels/cpu/vocabulary.h"
 
 namespace slipstream {
@@ -31,6 +33,19 @@ const VocabularyKernels& vocabulary_kernels(CpuPath path) {
 const VocabularyKernels& best_vocabulary_kernels() {
   static const VocabularyKernels& best = vocabulary_kernels(best_cpu_path());
   return best;
+}
+
+void round_activations(const Kernels& kernels, Activations kind, const float* in, int32_t cols, std::byte* out) {
+  switch (kind) {
+    case Activations::f32:
+      std::memcpy(out, in, static_cast<size_t>(cols) * sizeof(float));
+      break;
+    case Activations::bf16:
+      kernels.to_bf16(in, cols, reinterpret_cast<uint16_t*>(out));
+      break;
+    case Activations::int8:
+      kernels.to_int8(in, cols, reinterpret_cast<ActivationGroup*>(out));
+  }
 }
 
 }  // namespace slipstream

@@ -160,6 +160,10 @@ inline const LinearKernel& linear_kernel(const Kernels& kernels, WeightFormat fo
   return kernels.linear[static_cast<int>(format)];
 }
 
+// Writes one row of activations in the form that a linear kernel reads. out:
+// [activation_bytes(kind, cols)].
+void round_activations(const Kernels& kernels, Activations kind, const float* in, int32_t cols, std::byte* out);
+
 // The tables behind kernels(). Each stands in a file of its own with its own compile flags.
 extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels, kAmxKernels;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 namespace slipstream {
 namespace {
@@ -112,6 +113,17 @@ void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, 
   for (int32_t i = 0; i < groups_of(in_cols); ++i, blocks += block_bytes(format), panel += group_bytes(format)) {
     put(format, blocks, row, panel);
   }
+}
+
+void pack_floats(WeightFormat format, const float* source, int32_t in_cols, int32_t row, std::byte* panels) {
+  if (format == WeightFormat::bf16) {
+    std::vector<uint16_t> rounded(static_cast<size_t>(in_cols));
+    std::transform(source, source + in_cols, rounded.begin(), f32_to_bf16);
+    return pack_row(reinterpret_cast<const std::byte*>(rounded.data()), in_cols, row, panels);
+  }
+  std::vector<std::byte> blocks(static_cast<size_t>(groups_of(in_cols) * block_bytes(format)));
+  quantize(format, source, in_cols, blocks.data());
+  pack_blocks(format, blocks.data(), in_cols, row, panels);
 }
 
 bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols) {

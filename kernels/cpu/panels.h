@@ -52,6 +52,10 @@ void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, 
 // padded with zeros.
 void quantize(WeightFormat format, const float* source, int32_t in_cols, std::byte* blocks);
 
+// Rounds [in_cols] finite floats to a format, and packs them as a row. Allocates, so it is for few
+// rows.
+void pack_floats(WeightFormat format, const float* source, int32_t in_cols, int32_t row, std::byte* panels);
+
 // Whether all numbers of a row are finite. row: in the form that pack_row or pack_blocks takes.
 bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols);
 

@@ -127,12 +127,7 @@ const void* CpuOps::activations(Tensor in, Activations kind) {
   auto* rows = reinterpret_cast<std::byte*>(activations_.data());
   pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
-      std::byte* out = rows + row * row_bytes;
-      if (kind == Activations::bf16) {
-        kernels_.to_bf16(row_of(in, row), in.cols, reinterpret_cast<uint16_t*>(out));
-      } else {
-        kernels_.to_int8(row_of(in, row), in.cols, reinterpret_cast<ActivationGroup*>(out));
-      }
+      round_activations(kernels_, kind, row_of(in, row), in.cols, rows + row * row_bytes);
     }
   });
   return rows;

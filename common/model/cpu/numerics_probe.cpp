@@ -1,6 +1,5 @@
 #include "common/model/cpu/numerics_probe.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -35,18 +34,6 @@ uint32_t add(std::span<const float> numbers, uint32_t hash) {  // FNV-1a over wh
   return hash;
 }
 
-void pack(WeightFormat format, std::span<const float> row, int32_t number, std::byte* panels) {
-  const auto cols = static_cast<int32_t>(row.size());
-  if (format == WeightFormat::bf16) {
-    std::vector<uint16_t> rounded(row.size());
-    std::ranges::transform(row, rounded.begin(), f32_to_bf16);
-    return pack_row(std::as_bytes(std::span(rounded)).data(), cols, number, panels);
-  }
-  std::vector<std::byte> blocks(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
-  quantize(format, row.data(), cols, blocks.data());
-  pack_blocks(format, blocks.data(), cols, number, panels);
-}
-
 }  // namespace
 
 uint32_t probe_linear(const Kernels& kernels, WeightFormat format, uint32_t hash) {
@@ -55,12 +42,10 @@ uint32_t probe_linear(const Kernels& kernels, WeightFormat format, uint32_t hash
   const std::vector<float> in = numbers.take(kCols);
   std::vector<float> out(kPanelRows);
   std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
-  for (int32_t row = 0; row < kPanelRows; ++row) pack(format, numbers.take(kCols), row, panels.data());
+  for (int32_t row = 0; row < kPanelRows; ++row) pack_floats(format, numbers.take(kCols).data(), kCols, row, panels.data());
   const LinearKernel& kernel = linear_kernel(kernels, format);
   std::vector<std::byte> rounded(static_cast<size_t>(activation_bytes(kernel.in, kCols)));
-  if (kernel.in == Activations::f32) std::memcpy(rounded.data(), in.data(), rounded.size());
-  if (kernel.in == Activations::bf16) kernels.to_bf16(in.data(), kCols, reinterpret_cast<uint16_t*>(rounded.data()));
-  if (kernel.in == Activations::int8) kernels.to_int8(in.data(), kCols, reinterpret_cast<ActivationGroup*>(rounded.data()));
+  round_activations(kernels, kernel.in, in.data(), kCols, rounded.data());
   kernel.run({.in = rounded.data(),
               .panels = panels.data(),
               .out = out.data(),
