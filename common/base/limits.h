@@ -19,8 +19,10 @@ inline constexpr int kDraftDistributionTokensMax = 64;  // tokens that a draft d
 // Sequences.
 inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
 inline constexpr int kStopIdsMax = 32;           // token ids that end a sequence
-inline constexpr int kStopStringsMax = 4;        // as OpenAI's API has it
-inline constexpr int kStopStringBytesMax = 256;
+inline constexpr size_t kStopStringBytesMax = 256;
+inline constexpr size_t kStopBytesMax = 16 * 1024;   // all stop strings of a request together
+inline constexpr double kDefaultTopPMin = 1e-6;      // of an operator's or a model's default: 0 would keep no token
+inline constexpr double kDefaultMinPMax = 1 - 1e-6;  // so would 1
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kDrafterGainsMax = 128;  // of a heartbeat: two of each drafter that a verifier has a link to
 inline constexpr int kChoicesMax = 8;         // reserved for the field `n` of a request: the API refuses n > 1 today

@@ -4,18 +4,9 @@
 
 #include "common/base/limits.h"
 #include "common/checkpoint/json_file.h"
-#include "common/checkpoint/mapped_file.h"
 
 namespace slipstream {
 namespace {
-
-// Reads and parses a configuration file. The file may be unmapped after parsing, as simdjson copies
-// the strings.
-Result<JsonText> read_json(const std::filesystem::path& path) {
-  TRY(const MappedFile file, MappedFile::open(path));
-  if (file.bytes().size() > kConfigBytesMax) return fail("{} is over {} bytes", path.string(), kConfigBytesMax);
-  return parse_json_object(file.bytes(), path.string());
-}
 
 Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int32_t most) {
   TRY(const int64_t value, fields.integer(name, 1, most));
@@ -137,14 +128,14 @@ Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(path, ignored)) {
     return fail("{} holds no config.json: pass a Hugging Face model folder or a GGUF file", folder.string());
   }
-  TRY(const JsonText json, read_json(path));
+  TRY(const JsonText json, read_json_object(path));
   const JsonFields fields(json.root, path.string());
   LlamaConfig config;
   TRY_VOID(read_architecture(fields, config));
   TRY_VOID(read_sizes(fields, config));
   TRY_VOID(read_rope(fields, config));
   if (std::filesystem::exists(generation, ignored)) {
-    TRY(const JsonText generation_json, read_json(generation));
+    TRY(const JsonText generation_json, read_json_object(generation));
     const JsonFields generation_fields(generation_json.root, generation.string());
     if (generation_fields.has("eos_token_id")) {
       TRY(config.eos_ids, read_eos(generation_fields, config.vocabulary));

@@ -9,8 +9,6 @@
 
 namespace slipstream {
 
-inline constexpr size_t kConfigBytesMax = 4 * 1024 * 1024;
-
 // The eos_ids come from generation_config.json if it has any, otherwise from config.json. Errors
 // name the file, the field and what is supported.
 Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder);

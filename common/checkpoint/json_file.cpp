@@ -1,6 +1,7 @@
 #include "common/checkpoint/json_file.h"
 
 #include "common/base/limits.h"
+#include "common/checkpoint/mapped_file.h"
 
 namespace slipstream {
 
@@ -16,6 +17,13 @@ Result<JsonText> parse_json_object(std::span<const std::byte> text, const std::s
   }
   if (parsed.get_object().get(json.root) != simdjson::SUCCESS) return fail("{} must hold a JSON object", what);
   return json;
+}
+
+// The file may be unmapped after parsing, as simdjson copies the strings.
+Result<JsonText> read_json_object(const std::filesystem::path& path) {
+  TRY(const MappedFile file, MappedFile::open(path));
+  if (file.bytes().size() > kConfigBytesMax) return fail("{} is over {} bytes", path.string(), kConfigBytesMax);
+  return parse_json_object(file.bytes(), path.string());
 }
 
 bool JsonFields::has(std::string_view field) const {

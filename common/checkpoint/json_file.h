@@ -23,6 +23,9 @@ struct JsonText {
 };
 // `what` names the text in errors.
 Result<JsonText> parse_json_object(std::span<const std::byte> text, const std::string& what);
+// The same of a configuration file, of at most kConfigBytesMax.
+Result<JsonText> read_json_object(const std::filesystem::path& path);
+inline constexpr size_t kConfigBytesMax = 4 * 1024 * 1024;
 
 // The fields of one JSON object, by name. A field that is null counts as absent.
 class JsonFields {

@@ -26,7 +26,9 @@ std::vector<std::string> split(const std::string& list) {
 
 }  // namespace
 
-std::string RouterOptions::served_name() const { return model_name.empty() ? slipstream::model_name(model) : model_name; }
+std::vector<std::string> RouterOptions::served_names() const {
+  return model_name.empty() ? std::vector{slipstream::model_name(model)} : model_name;
+}
 
 std::vector<std::string> RouterOptions::rule_list() const { return split(rules); }
 std::vector<std::string> RouterOptions::trust_list() const { return split(trust); }
@@ -53,9 +55,20 @@ std::vector<std::string> RouterOptions::validate() const {
   problems.one_of("--tenants", tenants, {kTenantsNames.begin(), kTenantsNames.end()});
   problems.bind("--http", http);
   problems.tcp_bind("--bind", bind, keyed());
-  if (served_name().empty() || served_name().size() > kTextBytesMax) {
+  for (const std::string& name : served_names()) {
+    if (!name.empty() && name.size() <= kTextBytesMax) continue;
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
   }
+  if (served_names().front() == "*") problems.add("--model-name must begin with a name that answers can tell, before *");
+  const auto within = [&](std::string_view flag, std::optional<double> value, double least, double most) {
+    if (value && !(*value >= least && *value <= most)) {
+      problems.add(fmt::format("{} must be between {} and {}; it is {}", flag, least, most, *value));
+    }
+  };
+  within("--default-temperature", default_temperature, 0, 2);
+  within("--default-top-p", default_top_p, kDefaultTopPMin, 1);
+  within("--default-min-p", default_min_p, 0, kDefaultMinPMax);
+  within("--default-repetition-penalty", default_repetition_penalty, 0.01, 100);
   return problems.take();
 }
 
@@ -65,7 +78,14 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
   line.option("--bind", options.bind, "Where verifiers and drafters connect; port 0 or *: any free one");
   line.option("--model", options.model, "Hugging Face folder or GGUF file: tokenizer, chat template and config are read");
-  line.option("--model-name", options.model_name, "As clients name the model; default: the folder's name, or the file's");
+  line.option("--model-name", options.model_name,
+              "As clients name the model; repeat it for several, * for any; default: the folder's name, or the file's");
+  line.option("--default-temperature", options.default_temperature,
+              "Of requests that name none; without the flag as the model's files say, else 1. So also the next ones");
+  line.option("--default-top-p", options.default_top_p, "Of requests that name none");
+  line.option("--default-top-k", options.default_top_k, "Of requests that name none; 0: off");
+  line.option("--default-min-p", options.default_min_p, "Of requests that name none");
+  line.option("--default-repetition-penalty", options.default_repetition_penalty, "Of requests that name none");
   line.option("--deadline-us", options.deadline_us, {0, kDeadlineUsMax}, "Microseconds that a verifier waits for a draft tree");
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; 0: plain decoding");
   line.option("--lease-ms", options.lease_ms, {kLeaseMsMin, kLeaseMsMax},

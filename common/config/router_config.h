@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,12 @@ namespace slipstream {
 struct RouterOptions : ServiceOptions {
   std::string http = "127.0.0.1:8080";        // where clients connect; port 0: any free one
   std::string bind = "tcp://127.0.0.1:7300";  // where workers connect; port 0 or *: any free one
-  std::string model_name;                     // the name that clients use; empty: the folder's or file's name
-  uint32_t deadline_us = 3000;                // how long a verifier waits for a tree
-  uint32_t nodes_max = 8;                     // most nodes of one round's tree; 0: plain decoding
-  uint32_t lease_ms = 10000;                  // a verifier frees the sequences of a router that was silent this long
+  // The names that clients may use, the first as answers tell it; "*": any other, too. Empty: the
+  // folder's or file's name.
+  std::vector<std::string> model_name;
+  uint32_t deadline_us = 3000;   // how long a verifier waits for a tree
+  uint32_t nodes_max = 8;        // most nodes of one round's tree; 0: plain decoding
+  uint32_t lease_ms = 10000;     // a verifier frees the sequences of a router that was silent this long
   uint32_t rebalance_ms = 1000;  // a verifier that had much less to do for this long gets live requests of others; 0: never
   uint32_t verifier_stuck_ms = 20'000;  // a verifier that has work but ends no step for this long is given up
   uint32_t drain_ms = 25'000;           // longest drain: time for the running answers to end
@@ -24,7 +27,11 @@ struct RouterOptions : ServiceOptions {
   std::string tenants = "by-key";  // of kTenantsNames: whose requests share prefix caches and look-up
   std::string trust;               // trusted drafters (rules of the ratio family need one): names of keys by commas, or "local"
 
-  std::string served_name() const;  // model_name, or the folder's or file's name
+  // How requests are sampled that do not say so; nullopt: as the model's files say, else OpenAI's.
+  std::optional<double> default_temperature, default_top_p, default_min_p, default_repetition_penalty;
+  std::optional<uint32_t> default_top_k;
+
+  std::vector<std::string> served_names() const;  // model_name, or the folder's or file's name
   std::vector<std::string> rule_list() const;
   std::vector<std::string> trust_list() const;
   // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by

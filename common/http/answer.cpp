@@ -16,10 +16,11 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string head(int status, std::string_view content_type, const Headers& headers) {
+std::string head(int status, std::string_view content_type, const Headers& headers, const AnswerForm& form) {
   const auto reason = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
   std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", status,
                                  std::string_view(reason.data(), reason.size()), one_line(content_type));
+  if (!form.request_id.empty()) fmt::format_to(std::back_inserter(text), "{}: {}\r\n", kRequestIdHeader, form.request_id);
   for (const auto& [name, value] : headers)
     fmt::format_to(std::back_inserter(text), "{}: {}\r\n", one_line(name), one_line(value));
   return text;
@@ -31,7 +32,7 @@ bool has_body(int status) { return status >= 200 && status != 204 && status != 3
 }  // namespace
 
 std::string encode_answer(const Response& response, const AnswerForm& form) {
-  std::string text = head(response.status, response.content_type, response.headers);
+  std::string text = head(response.status, response.content_type, response.headers, form);
   if (has_body(response.status)) fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", response.body.size());
   text += form.keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   if (has_body(response.status) && !form.head_only) text += response.body;
@@ -39,7 +40,7 @@ std::string encode_answer(const Response& response, const AnswerForm& form) {
 }
 
 std::string encode_stream_head(std::string_view content_type, const Headers& headers, const AnswerForm& form) {
-  std::string text = head(200, content_type, headers) + "Cache-Control: no-cache\r\n";
+  std::string text = head(200, content_type, headers, form) + "Cache-Control: no-cache\r\n";
   if (form.chunked) text += "Transfer-Encoding: chunked\r\n";
   text += form.keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   return text;

@@ -13,6 +13,7 @@ struct AnswerForm {
   bool keep_alive = true;  // the connection stays open after the answer
   bool head_only = false;  // the request was HEAD: send the length, but no body
   bool chunked = true;     // false for HTTP/1.0, where a stream ends with its connection
+  std::string request_id;  // empty: none is told
 };
 
 std::string encode_answer(const Response& response, const AnswerForm& form);

@@ -8,12 +8,23 @@
 
 namespace slipstream::http {
 
+namespace {
+
+std::string address_of(const boost::asio::ip::tcp::socket& socket) {
+  boost::system::error_code error;
+  const auto client = socket.remote_endpoint(error);
+  return error ? "-" : client.address().to_string();
+}
+
+}  // namespace
+
 Connection::Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state)
     : state_(std::move(state)),
       socket_(std::move(socket)),
       timer_(socket_.get_executor()),
       buffer_(std::max(state_->limits.header_bytes, kHttpPipelinedBytesMax) + kReadBytes),
-      outbox_(socket_, state_->limits.stall, [this](Outbox::End end) { on_outbox(end); }) {
+      outbox_(socket_, state_->limits.stall, [this](Outbox::End end) { on_outbox(end); }),
+      client_(address_of(socket_)) {
   ErrorCode ignored;
   socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
   state_->open.insert(this);
@@ -35,6 +46,7 @@ void Connection::close() {
   timer_.cancel();
   outbox_.cancel();
   has_request();
+  log_access(Access::End::cut);
   if (counted_) state_->left();
   state_->open.erase(this);
   gone_ = nullptr;  // it may hold an Exchange, which holds this connection
@@ -131,6 +143,7 @@ void Connection::linger() {
 void Connection::client_went() {
   const bool owed = phase_ == Phase::answering && answer_ != Answer::complete;
   const auto gone = std::exchange(gone_, nullptr);
+  log_access(Access::End::client_left);
   close();
   if (!owed) return;
   state_->clients_gone.fetch_add(1, std::memory_order_relaxed);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -54,6 +55,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write(uint64_t request, const std::string& chunk);
   void end(uint64_t request);
   void abort(uint64_t request);
+  void annotate(uint64_t request, const std::string& note);
   void on_gone(uint64_t request, std::function<void()> gone);
   void cut_slow_reader(uint64_t request);
   void forgotten(uint64_t request);  // the last copy of the Exchange was destroyed
@@ -70,6 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_read(ErrorCode error, size_t bytes);
   void parse();
   void begin_request();
+  void begin_access();
   void on_head();
   void dispatch();
   void refuse_parse(ErrorCode error);
@@ -78,7 +81,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void arm(std::chrono::milliseconds wait);
   void on_deadline();
 
+  void put(std::string_view bytes);  // of the answer
   void complete();
+  void log_access(Access::End end);
   void on_outbox(Outbox::End end);
   void next_request();
   void linger();
@@ -107,6 +112,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Answer answer_ = Answer::none;
   std::function<void()> gone_;  // called if the client leaves before the answer ended
   Outbox outbox_;
+  const std::string client_;      // its IP address
+  std::optional<Access> access_;  // of the request under way
+  std::chrono::steady_clock::time_point head_read_;
 };
 
 }  // namespace slipstream::http

@@ -9,7 +9,8 @@ namespace slipstream::http {
 
 void Connection::send(uint64_t request, const Response& response) {
   if (!current(request, Answer::none)) return;
-  outbox_.put(encode_answer(response, form_));
+  access_->status = response.status;
+  put(encode_answer(response, form_));
   complete();
 }
 
@@ -17,25 +18,44 @@ void Connection::begin_stream(uint64_t request, const std::string& content_type,
   if (!current(request, Answer::none)) return;
   if (!form_.chunked) form_.keep_alive = false;  // HTTP/1.0: the end of the connection ends the stream
   answer_ = Answer::streaming;
-  outbox_.put(encode_stream_head(content_type, headers, form_));
+  access_->status = 200;
+  put(encode_stream_head(content_type, headers, form_));
   outbox_.flush(shared_from_this());
 }
 
 void Connection::write(uint64_t request, const std::string& chunk) {
   unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);  // added by Exchange::write; put() adds it again
   if (!current(request, Answer::streaming) || chunk.empty() || form_.head_only) return;
-  outbox_.put(form_.chunked ? encode_chunk(chunk) : chunk);
+  put(form_.chunked ? encode_chunk(chunk) : chunk);
   outbox_.flush(shared_from_this());
 }
 
 void Connection::end(uint64_t request) {
   if (!current(request, Answer::streaming)) return;
-  if (form_.chunked && !form_.head_only) outbox_.put(kLastChunk);
+  if (form_.chunked && !form_.head_only) put(kLastChunk);
   complete();
+}
+
+void Connection::put(std::string_view bytes) {
+  access_->bytes += bytes.size();
+  outbox_.put(bytes);
+}
+
+void Connection::annotate(uint64_t request, const std::string& note) {
+  if (current(request, Answer::none) || current(request, Answer::streaming)) access_->note = note;
+}
+
+void Connection::log_access(Access::End end) {
+  if (!access_) return;
+  access_->took = std::chrono::steady_clock::now() - head_read_;
+  access_->end = end;
+  if (state_->access_log) state_->access_log(*access_);
+  access_.reset();
 }
 
 void Connection::complete() {
   answer_ = Answer::complete;
+  log_access(Access::End::answered);
   gone_ = nullptr;
   outbox_.flush(shared_from_this());
   if (!outbox_.idle()) return;  // on_outbox() will call next_request()

@@ -19,6 +19,8 @@ using Reason = boost::beast::http::error;
 
 std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
 
+std::string path_of(boost::beast::string_view target) { return text(target.substr(0, target.find('?'))); }
+
 // A request begins with a method, which is a word of letters. Anything else (TLS, ZeroMQ, random
 // bytes) is refused at its first byte, as the end of its header may never come.
 bool begins_method(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -51,6 +53,7 @@ void Connection::begin_request() {
   phase_ = Phase::head;
   ++request_;
   form_ = {};
+  begin_access();
   parser_.emplace();
   parser_->eager(true);
   parser_->header_limit(static_cast<uint32_t>(state_->limits.header_bytes));
@@ -59,13 +62,23 @@ void Connection::begin_request() {
   if (!begins_method(*static_cast<const char*>(buffer_.cdata().data()))) refuse_parse(Reason::bad_method);
 }
 
+void Connection::begin_access() {
+  access_.emplace(Access{.request_id = {}, .client = client_, .method = "-", .path = "-", .note = {}});
+  head_read_ = std::chrono::steady_clock::now();
+}
+
 void Connection::on_head() {
   phase_ = Phase::body;
   has_request();  // from here on, new connections cannot push this one out (Listener::take)
   const auto& request = parser_->get();
   form_ = {.keep_alive = parser_->keep_alive(),
            .head_only = request.method() == boost::beast::http::verb::head,
-           .chunked = request.version() >= 11};
+           .chunked = request.version() >= 11,
+           .request_id = state_->request_ids.id_of(text(request[kRequestIdHeader]))};
+  head_read_ = std::chrono::steady_clock::now();
+  access_->request_id = form_.request_id;
+  access_->method = text(request.method_string());
+  access_->path = path_of(request.target());
   if (parser_->is_done()) return;
   arm(state_->limits.read);
   if (boost::beast::iequals(request[field::expect], "100-continue")) {
@@ -82,7 +95,8 @@ void Connection::dispatch() {
   auto message = parser_->release();
   const std::string target = text(message.target());
   const size_t mark = std::min(target.find('?'), target.size());
-  Request request{.method = text(message.method_string()),
+  Request request{.id = form_.request_id,
+                  .method = text(message.method_string()),
                   .path = target.substr(0, mark),
                   .query = target.substr(std::min(mark + 1, target.size())),
                   .content_type = text(message[field::content_type]),
@@ -106,6 +120,7 @@ void Connection::refuse_parse(ErrorCode error) {
 void Connection::refuse(int status, std::string_view message) {
   phase_ = Phase::answering;
   has_request();
+  if (!access_) begin_access();
   answer_ = Answer::none;
   form_.keep_alive = false;
   timer_.cancel();

@@ -34,6 +34,10 @@ void Exchange::abort() {
   state_->run([](Connection& on, uint64_t request) { on.abort(request); });
 }
 
+void Exchange::annotate(std::string note) {
+  state_->run([note = std::move(note)](Connection& on, uint64_t request) { on.annotate(request, note); });
+}
+
 void Exchange::on_gone(std::function<void()> gone) {
   state_->run([gone = std::move(gone)](Connection& on, uint64_t request) { on.on_gone(request, gone); });
 }

@@ -30,6 +30,7 @@ struct Server::Impl {
     // An Exchange may keep the state alive for longer than the objects that the handler refers to.
     state->handler = nullptr;
     state->error_body = nullptr;
+    state->access_log = nullptr;
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -43,8 +44,8 @@ struct Server::Impl {
 };
 
 Result<Server> Server::listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
-                              const ServerLimits& limits) {
-  auto state = std::make_shared<ServerState>(std::move(handler), std::move(error_body), limits);
+                              const ServerLimits& limits, AccessLog access_log) {
+  auto state = std::make_shared<ServerState>(std::move(handler), std::move(error_body), limits, std::move(access_log));
   auto listener = std::make_shared<Listener>(state);
   TRY_VOID(listener->open(address, port));
   return Server(std::make_unique<Impl>(std::move(state), std::move(listener)));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/http/access.h"
 #include "common/http/limits.h"
 
 namespace slipstream::http {
@@ -24,6 +25,7 @@ namespace slipstream::http {
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
+  std::string id;      // the client's X-Request-Id, or one made here; every answer carries it
   std::string method;  // "GET"
   std::string path;    // "/v1/models", without the query, as sent: nothing is percent-decoded
   std::string query;
@@ -55,6 +57,9 @@ class Exchange {
   void write(std::string chunk);  // sent at once
   void end();
   void abort();  // cuts the connection, so that the client sees that the stream failed
+
+  // What the access log shall tell of this request; the last call before the answer's end counts.
+  void annotate(std::string note);
 
   // Calls `gone` once, on the server's thread, if the client leaves or is cut as a slow reader
   // before the answer ended. Not called when the server itself is destroyed.
@@ -88,7 +93,7 @@ class Server {
   // loopback is acceptable is for the caller to decide. Errors: the port is in use, or the address
   // is not one of this host.
   static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
-                               const ServerLimits& limits = {});
+                               const ServerLimits& limits = {}, AccessLog access_log = nullptr);
   // Closes all connections and joins the thread. REQUIRES: the caller is not the handler.
   ~Server();
   Server(Server&&) noexcept;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <random>
 #include <unordered_set>
 
 #include <boost/asio/io_context.hpp>
@@ -20,8 +21,8 @@ namespace slipstream::http {
 class Connection;
 
 struct ServerState {
-  ServerState(Handler handle, ErrorBody error, const ServerLimits& bounds)
-      : handler(std::move(handle)), error_body(std::move(error)), limits(bounds) {}
+  ServerState(Handler handle, ErrorBody error, const ServerLimits& bounds, AccessLog access)
+      : handler(std::move(handle)), error_body(std::move(error)), access_log(std::move(access)), limits(bounds) {}
 
   // Runs the task on the loop's thread: at once if the caller is on that thread, otherwise queued.
   // After stop() the task is dropped.
@@ -41,12 +42,14 @@ struct ServerState {
   // Constant while the loop runs.
   Handler handler;
   ErrorBody error_body;
+  AccessLog access_log;  // may be null
   ServerLimits limits;
 
   // Used by the loop's thread only.
   std::unordered_set<Connection*> open;
   std::list<Connection*> without_request;  // have sent no whole head yet; the longest waiting first
   bool finishing = false;                  // connections close after the answer under way
+  RequestIds request_ids{std::random_device{}() | uint64_t{std::random_device{}()} << 32};
 
   // Any thread.
   std::atomic<uint64_t> connections{0};

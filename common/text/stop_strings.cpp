@@ -1,51 +1,62 @@
 #include "common/text/stop_strings.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace slipstream {
 
-StopStrings::StopStrings(std::vector<std::string> stops) : stops_(std::move(stops)) { std::erase(stops_, std::string()); }
+StopStrings::StopStrings(const std::vector<std::string>& stops) : states_(1) {
+  for (const std::string& stop : stops) add(stop);
+  link();
+}
+
+void StopStrings::add(std::string_view stop) {
+  uint32_t at = kRoot;
+  for (const char byte : stop) {
+    const auto [child, is_new] = states_[at].next.try_emplace(byte, static_cast<uint32_t>(states_.size()));
+    const uint32_t next = child->second;
+    if (is_new) states_.push_back({.next = {}, .depth = states_[at].depth + 1});
+    at = next;
+  }
+  states_[at].ends = states_[at].depth;
+}
+
+// Visits states by depth, so that a state's shorter ones are linked before it.
+void StopStrings::link() {
+  std::vector<uint32_t> queue{kRoot};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const uint32_t from = queue[i];
+    for (const auto& [byte, to] : states_[from].next) {
+      if (from != kRoot) states_[to].shorter = after(states_[from].shorter, byte);
+      if (states_[to].ends == 0) states_[to].ends = states_[states_[to].shorter].ends;
+      queue.push_back(to);
+    }
+  }
+}
+
+uint32_t StopStrings::after(uint32_t state, char byte) const {
+  for (;; state = states_[state].shorter) {
+    if (const auto at = states_[state].next.find(byte); at != states_[state].next.end()) return at->second;
+    if (state == kRoot) return kRoot;
+  }
+}
 
 StopStrings::Piece StopStrings::push(std::string_view text) {
   if (stopped_) return {{}, true};
   held_ += text;
-  if (const size_t at = first_match(); at != std::string::npos) {
-    stopped_ = true;
-    held_.resize(at);
-    return {std::exchange(held_, {}), true};
+  for (size_t read = held_.size() - text.size(); read < held_.size(); ++read) {
+    at_ = after(at_, held_[read]);
+    if (const uint32_t ends = states_[at_].ends; ends > 0) {
+      stopped_ = true;
+      held_.resize(read + 1 - ends);
+      return {std::exchange(held_, {}), true};
+    }
   }
-  const size_t safe = safe_bytes();
+  const size_t safe = held_.size() - states_[at_].depth;
   Piece piece{held_.substr(0, safe), false};
   held_.erase(0, safe);
   return piece;
 }
 
 std::string StopStrings::flush() { return std::exchange(held_, {}); }
-
-// held_ has no complete stop string before a push, so every match ends in the newest text, and the
-// first occurrence of each stop string is the one that ends first.
-size_t StopStrings::first_match() const {
-  size_t begin = std::string::npos;
-  size_t end = std::string::npos;
-  for (const std::string& stop : stops_) {
-    const size_t at = held_.find(stop);
-    if (at == std::string::npos || std::pair(at + stop.size(), at) >= std::pair(end, begin)) continue;
-    begin = at;
-    end = at + stop.size();
-  }
-  return begin;
-}
-
-// Tries the suffixes of held_, the longest first, that are short enough to begin a stop string.
-size_t StopStrings::safe_bytes() const {
-  size_t longest = 0;
-  for (const std::string& stop : stops_) longest = std::max(longest, stop.size());
-  for (size_t at = held_.size() - std::min(held_.size(), longest); at < held_.size(); ++at) {
-    const std::string_view tail = std::string_view(held_).substr(at);
-    if (std::ranges::any_of(stops_, [&](const std::string& stop) { return stop.starts_with(tail); })) return at;
-  }
-  return held_.size();
-}
 
 }  // namespace slipstream

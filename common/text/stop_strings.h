@@ -11,8 +11,13 @@
 // byte less than the longest one (common/base/limits.h, kStopStringBytesMax). If several stop
 // strings occur, the one that ends first counts, and the longer one of two that end together. So
 // the result does not depend on how the text was cut into pieces.
+//
+// The stop strings are one automaton (Aho and Corasick, 1975), so a byte of text costs the same
+// whatever their number.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +26,7 @@ namespace slipstream {
 
 class StopStrings {
  public:
-  explicit StopStrings(std::vector<std::string> stops);  // empty strings are ignored
+  explicit StopStrings(const std::vector<std::string>& stops);  // empty strings are ignored
 
   struct Piece {
     std::string text;      // can be shown now
@@ -31,10 +36,20 @@ class StopStrings {
   std::string flush();  // call it when the output ends without a stop string: the text that was held back
 
  private:
-  size_t first_match() const;  // where in held_ the stop string that ends first begins; npos: there is none
-  size_t safe_bytes() const;   // how many bytes of held_ cannot be part of a stop string
+  static constexpr uint32_t kRoot = 0;
+  // A beginning of a stop string, and the root: the empty one.
+  struct State {
+    std::map<char, uint32_t> next;
+    uint32_t shorter = kRoot;  // the longest proper suffix that is a state
+    uint32_t depth = 0;        // bytes
+    uint32_t ends = 0;         // bytes of the longest stop string that is a suffix; 0: none is
+  };
+  void add(std::string_view stop);
+  void link();  // sets `shorter` and `ends` of all states
+  uint32_t after(uint32_t state, char byte) const;
 
-  std::vector<std::string> stops_;
+  std::vector<State> states_;
+  uint32_t at_ = kRoot;  // the longest suffix of the text so far that is a state; held_ is as long
   std::string held_;
   bool stopped_ = false;
 };

@@ -7,15 +7,6 @@
 namespace slipstream {
 namespace {
 
-// The context of the verifier that offers most; with none there, that of the model.
-int32_t context_of(const Workers& workers, int32_t model_context_max) {
-  int32_t context = 0;
-  for (const auto& [peer, worker] : workers.all()) {
-    if (worker.hello.role == Role::verifier && worker.takes_work()) context = std::max(context, worker.hello.context_max);
-  }
-  return context > 0 ? context : model_context_max;
-}
-
 // Names a verifier that leaves, if one does, and its reason.
 std::string who_leaves(const Workers& workers) {
   for (const auto& [peer, worker] : workers.all()) {
@@ -41,22 +32,19 @@ std::string why_not_there(const LiveRequest& request, const Workers& workers) {
 }  // namespace
 
 std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& workers) const {
-  const int32_t context = context_of(workers, config_.context_max);
+  const int32_t context = workers.context_max();
   const auto prompt = static_cast<int64_t>(submit.prompt.size());
   Failure failure{.request = submit.request, .status = 400, .code = "context_length_exceeded"};
   if (prompt >= context) {
     failure.param = "messages";
     failure.message =
-        fmt::format("The messages are {} tokens; the context here is {} tokens, prompt and answer together. Shorten them.",
-                    prompt, context);
+        fmt::format("{} The messages are {} tokens, and an answer needs room. Shorten them.", context_words(context), prompt);
     return failure;
   }
   if (prompt + submit.spec.output_max > context) {
     failure.param = "max_tokens";
-    failure.message = fmt::format(
-        "The messages are {} tokens and max_tokens asks for {} more; the context here is {} tokens. "
-        "Ask for at most {}.",
-        prompt, submit.spec.output_max, context, context - prompt);
+    failure.message = fmt::format("{} The messages are {} tokens and `max_tokens` asks for {} more. Ask for at most {}.",
+                                  context_words(context), prompt, submit.spec.output_max, context - prompt);
     return failure;
   }
   if (const std::string& drafter = submit.speculation.drafter; !drafter.empty() && !workers.knows_method(drafter)) {

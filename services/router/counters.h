@@ -66,6 +66,7 @@ struct RouterCounters {
   uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
 
   uint64_t verifiers = 0, drafters = 0;  // gauges: workers that take work
+  int32_t context_max = 0;               // gauge: tokens that a request may have, prompt and output together
   uint64_t workers_refused = 0, workers_lost = 0, workers_silenced = 0, workers_stuck = 0;
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, strangers = 0;
 

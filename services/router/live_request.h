@@ -62,6 +62,7 @@ struct LiveRequest {
   // The answer so far.
   ReceivedTokens received;
   Time newest_token{};
+  std::optional<Time> told{};  // when the client was last told anything
 
   // Its place.
   std::variant<Waiting, Starting, Running> phase;

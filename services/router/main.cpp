@@ -13,6 +13,7 @@
 #include "common/service/service_main.h"
 #include "common/zmq/zmq_transport.h"
 #include "services/router/router_host.h"
+#include "services/router/sampling_defaults.h"
 
 namespace slipstream {
 namespace {
@@ -24,12 +25,14 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   const Incarnation self = model.config.incarnation = random_incarnation();
   TRY(const auto transport,
       ZmqTransport::open({.self = self, .bind = options.bind, .keys = keys, .admits = {"verifier", "drafter"}}));
+  const std::string model_name = model.served.offer.name();
+  log_info("requests that do not say how to sample: {}", words_of(model.served.offer.defaults));
   RouterHost host(std::move(model), *transport);
   TRY_VOID(host.listen(http));
   const std::string bound = transport->bound_endpoint();
   TRY_VOID(write_port_file(options.port_file, {{"http", host.address()}, {"bind", bound}}));
-  log_info("id {:016x}, pid {}: serving {} at http://{}/, workers connect to {}", self, getpid(), options.served_name(),
-           host.address(), bound);
+  log_info("id {:016x}, pid {}: serving {} at http://{}/, workers connect to {}", self, getpid(), model_name, host.address(),
+           bound);
   host.run(stop.token(), std::chrono::milliseconds(options.drain_ms));
   return {};
 }

@@ -8,6 +8,7 @@
 #include "common/checkpoint/gguf/file.h"
 #include "common/checkpoint/gguf/tokenizer.h"
 #include "common/checkpoint/llama_config.h"
+#include "services/router/sampling_defaults.h"
 
 namespace slipstream {
 namespace {
@@ -46,14 +47,14 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   config.trust_local = std::erase(config.trusted, "local") > 0;
   config.tuning.deadline_us = options.deadline_us;
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
-  ServedModel served{.name = options.served_name(),
+  TRY(const SamplingDefaults defaults, read_sampling_defaults(options));
+  ServedModel served{.offer = {.names = options.served_names(), .rules = options.rule_list(), .defaults = defaults},
                      .tokenizer = std::move(words.tokenizer),
                      .chat_template = std::move(words.chat_template),
                      .vocabulary = model.vocabulary,
                      .eos_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,
-                     .rules = options.rule_list(),
                      .one_tenant = options.tenants == kOneTenant};
   return ModelFolder{std::move(served), std::move(config)};
 }

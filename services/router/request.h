@@ -84,6 +84,12 @@ struct Delivery {
 inline constexpr int kRetryFullSeconds = 1;        // a queue is full, or this router shuts down
 inline constexpr int kRetryNoVerifierSeconds = 5;  // no verifier is there: one has to start
 
+// To the HTTP thread: the request is alive, and there is nothing new to deliver. Sent when a
+// verifier has accepted it, and whenever nothing else was sent for a while.
+struct StillHere {
+  RequestId request = 0;
+};
+
 // To the HTTP thread: the request has ended without a finish.
 struct Failure {
   RequestId request = 0;
@@ -93,6 +99,12 @@ struct Failure {
   int retry_after_s = 0;   // 0: no Retry-After
   std::string param = {};  // the field at fault, if one is
 };
+
+// How every error of a request that is too long begins: clients know OpenAI's sentence, and shorten
+// their messages when they see it.
+inline std::string context_words(int32_t context_max) {
+  return "This model's maximum context length is " + std::to_string(context_max) + " tokens.";
+}
 
 // The Failure of a router that was told to stop. request: 0 where there is none yet.
 inline Failure shutting_down(RequestId request = 0) {

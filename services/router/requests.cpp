@@ -157,13 +157,20 @@ LiveRequest* Router::State::current(Peer peer, const SequenceId& sequence, Epoch
   return request.epoch == epoch && request.is_at(peer) ? &request : nullptr;
 }
 
-void Router::State::on(const From<Accepted>& event, Time now, Effects&) {
+void Router::State::on(const From<Accepted>& event, Time now, Effects& effects) {
   LiveRequest* request = current(event.peer, event.message.sequence, event.message.epoch);
   if (request == nullptr) {
     ++counters.stale;
     return;
   }
-  if (!request->runs()) confirm(*request, now);
+  if (request->runs()) return;
+  confirm(*request, now);
+  if (!request->told) still_here(*request, now, effects);
+}
+
+void Router::State::still_here(LiveRequest& request, Time now, Effects& effects) {
+  request.told = now;
+  effects.push_back(StillHere{request.submit.request});
 }
 
 // From here on silence means that the sequence is quiet, no longer that its Start was lost.
@@ -259,6 +266,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
       for (size_t i = 0; i < fresh; ++i) counters.between_tokens_seconds.observe(share);
     }
     request.newest_token = now;
+    request.told = now;
   }
   counters.output_tokens += fresh;
   counters.drafted_tokens += static_cast<uint64_t>(std::ranges::count_if(taken.drafted, [](uint8_t d) { return d != 0; }));
@@ -325,6 +333,7 @@ void Router::State::check_requests(Time now, Effects& effects) {
 }
 
 void Router::State::check(LiveRequest& request, Time now, Effects& effects) {
+  if (request.told && now - *request.told >= ms(config.still_here_ms)) still_here(request, now, effects);
   if (request.waits()) return check_waiting(request, now, effects);
   AtVerifier& at = request.at_verifier();
   const auto* starting = std::get_if<Starting>(&request.phase);
@@ -359,8 +368,12 @@ void Router::State::check_waiting(LiveRequest& request, Time now, Effects& effec
   if (std::ranges::any_of(workers.all(), serves)) std::get<Waiting>(request.phase).no_verifier_since = now;
   if (auto failure = admission.expire(request, workers, now)) {
     ++counters.waited_too_long;
-    fail(request, *std::move(failure), now, effects);
+    return fail(request, *std::move(failure), now, effects);
   }
+  // A stream that has begun can no longer end with a status. Until then the request may fail for
+  // want of a verifier; from then on it only waits for one that has room.
+  const Time settled = std::get<Waiting>(request.phase).since + ms(config.verifier_wait_ms) + ms(config.still_here_ms);
+  if (!request.told && now >= settled) still_here(request, now, effects);
 }
 
 }  // namespace slipstream

@@ -24,7 +24,7 @@ class Router {
   using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, Closing, From<Hello>, From<WorkerHeartbeat>,
                              From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>>;
   using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>,
-                              To<Assign>, To<Ack>, To<Cancel>, Delivery, Failure, Note>;
+                              To<Assign>, To<Ack>, To<Cancel>, Delivery, StillHere, Failure, Note>;
 
   explicit Router(RouterConfig config);
   ~Router();

@@ -34,6 +34,7 @@ struct RouterConfig {
   uint32_t assign_repeat_ms = 1000;  // an Assign has no answer: the newest is repeated, because it may be lost
   uint32_t quiet_ms = 2000;          // without news of a sequence, an Ack asks its verifier whether it has it; doubling
   uint32_t quiet_most_ms = 16'000;
+  uint32_t still_here_ms = 5000;       // a client that got nothing for this long is told that its request is alive
   uint32_t no_token_ms = 600'000;      // a request that runs and gets no token for this long fails
   uint32_t verifier_wait_ms = 10'000;  // a request waits this long while no verifier is there
   uint32_t queue_wait_ms = 120'000;    // a request waits this long while verifiers are there, but busy

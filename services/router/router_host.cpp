@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/base/log.h"
 #include "common/metrics/build_info.h"
 #include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/server_metrics.h"
@@ -12,6 +13,16 @@
 #include "services/router/metrics_page.h"
 
 namespace slipstream {
+
+namespace {
+
+// Probes and scrapes come every few seconds, and say nothing while they succeed.
+void log_access(const http::Access& access) {
+  const bool probe = access.path == "/health" || access.path == "/ready" || access.path == "/metrics";
+  log_at(probe ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
+}
+
+}  // namespace
 
 RouterHost::RouterHost(ModelFolder model, Transport& transport)
     : router_(model.config),
@@ -42,7 +53,7 @@ std::string RouterHost::metrics() const {
 
 Result<void> RouterHost::listen(const Endpoint& at) {
   const auto handle = [this](auto request, auto exchange) { api_.handle(std::move(request), std::move(exchange)); };
-  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body));
+  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body, {}, log_access));
   listening_ = &*server_;
   address_ = Endpoint{at.host, server_->port()}.address();
   api_.listens_at(address_);

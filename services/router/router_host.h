@@ -44,6 +44,7 @@ class RouterHost {
   struct ToClients {  // what the actor has for clients
     HttpApi& api;
     void operator()(const Delivery& delivery) const { api.deliver(delivery); }
+    void operator()(const StillHere& sign) const { api.still_here(sign.request); }
     void operator()(const Failure& failure) const { api.fail(failure); }
   };
 

@@ -53,6 +53,7 @@ struct Router::State {
   void confirm(LiveRequest& request, Time now);  // its verifier has spoken: it runs
   void acknowledge(LiveRequest& request, const ReceivedTokens::Taken& taken, Time now, Effects& effects);
   void deliver(LiveRequest& request, ReceivedTokens::Taken taken, Time now, Effects& effects);
+  static void still_here(LiveRequest& request, Time now, Effects& effects);  // tells its client
   void fail(LiveRequest& request, Failure failure, Time now, Effects& effects);
   void cancel(const LiveRequest& request, Effects& effects);  // tells its verifier, if it has one
   void release(LiveRequest& request);                         // from the queue, or from its verifier and drafter

@@ -221,6 +221,7 @@ void Router::State::publish_workers() {
   for (const auto& [peer, worker] : workers.all()) {
     if (worker.takes_work()) ++(worker.hello.role == Role::verifier ? counters.verifiers : counters.drafters);
   }
+  counters.context_max = workers.context_max();
   counters.workers = workers.facts();
   std::vector<RefusedFacts> refused;
   for (const auto& [peer, facts] : refusals) {

@@ -159,6 +159,14 @@ std::vector<Peer> Workers::find_forgotten(Time now) const {
   return gone;
 }
 
+int32_t Workers::context_max() const {
+  int32_t most = 0;
+  for (const auto& [peer, worker] : workers_) {
+    if (worker.hello.role == Role::verifier && worker.takes_work()) most = std::max(most, worker.hello.context_max);
+  }
+  return most > 0 ? most : config_.context_max;
+}
+
 std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
   std::vector<WorkerFacts> facts;
   for (const auto& [peer, worker] : workers_) {

@@ -87,6 +87,9 @@ class Workers {
   std::map<Peer, KnownWorker>& all() { return workers_; }  // ordered, so that every choice is deterministic
   const std::map<Peer, KnownWorker>& all() const { return workers_; }
   std::shared_ptr<const std::vector<WorkerFacts>> facts() const;
+  // Tokens of prompt and answer together: of the verifier here that offers most, or with none here
+  // that of the model.
+  int32_t context_max() const;
 
  private:
   void average_gains();

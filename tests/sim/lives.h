@@ -57,6 +57,7 @@ class ToClients {
   static Router::Event drain() { return Closing{}; }
   static bool done(const Router& router) { return router.counters().live + router.counters().waiting == 0; }
   void takes(Process&, Delivery&& delivery) { deliver_(std::move(delivery)); }
+  void takes(Process&, StillHere&&) {}
   void takes(Process&, Failure&& failure) { fail_(std::move(failure)); }
   void after(const Life<Router, NoWork, ToClients>& life);
 

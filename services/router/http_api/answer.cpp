@@ -1,7 +1,13 @@
 #include "services/router/http_api/answer.h"
 
+#include <utility>
+
+#include <fmt/format.h>
+
 namespace slipstream {
 namespace {
+
+constexpr std::string_view kComment = ": the answer is on its way\n\n";
 
 std::string event(const std::string& json) { return "data: " + json + "\n\n"; }
 
@@ -28,6 +34,7 @@ Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max)
     return Next::abandon_failed;
   }
   const bool ended = !reason_.empty();
+  if (ended) exchange_.annotate(note());
   const CompletionJson json(head_, delivery, draft_nodes_max);
   if (stream_) {
     write_chunks(json, ended);
@@ -83,13 +90,20 @@ void Answer::show(std::string piece) {
   if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
 }
 
+void Answer::begin_stream() {
+  if (!std::exchange(begun_, true)) exchange_.begin_stream("text/event-stream");
+}
+
+void Answer::still_here() {
+  if (!stream_) return;
+  begin_stream();
+  exchange_.write(std::string(kComment));
+}
+
 void Answer::write_chunks(const CompletionJson& json, bool ended) {
+  begin_stream();
   std::string out;
-  if (!begun_) {
-    begun_ = true;
-    exchange_.begin_stream("text/event-stream");
-    out += event(json.role(chunk_usage()));
-  }
+  if (!std::exchange(role_told_, true)) out += event(json.role(chunk_usage()));
   if (!text_.empty() || !tokens_.ids.empty() || !logprobs_.empty()) out += event(json.text(text_, facts(), chunk_usage()));
   text_.clear();
   tokens_ = {};
@@ -109,8 +123,15 @@ CompletionJson::ChunkUsage Answer::chunk_usage() const {
   return {include_usage_ ? null : absent, usage_};
 }
 
+// For the access log. It has no word of the prompt or of the answer.
+std::string Answer::note() const {
+  return fmt::format("{}, prompt {} tokens, answer {}, {} of them drafted, {}", head_.id, usage_.prompt_tokens,
+                     usage_.completion_tokens, usage_.guessed_tokens, reason_.empty() ? "not finished" : reason_);
+}
+
 void Answer::fail(const Failure& failure) {
   const ApiError error = api_error(failure);
+  exchange_.annotate(fmt::format("{}: {} {}", note(), failure.code, failure.message));
   if (!begun_) return exchange_.send(error_response(error));
   exchange_.write(event(error_json(error)));
   exchange_.end();

@@ -26,13 +26,18 @@ class Answer {
     abandon_failed,   // the answer is an error: the router must stop working on it
   };
   Next deliver(const Delivery& delivery, uint16_t draft_nodes_max);
-  // Sends an HTTP status before the first token, and an error event without [DONE] after it.
+  // Begins the stream, or goes on with a comment, which clients skip: proxies and browsers then see
+  // that the answer is coming. A whole answer has nothing to send yet.
+  void still_here();
+  // Sends an HTTP status before the stream has begun, and an error event without [DONE] after it.
   void fail(const Failure& failure);
 
  private:
   Result<void> read(const Delivery& delivery);  // tokens to piece_
+  void begin_stream();
   void write_chunks(const CompletionJson& json, bool ended);
   CompletionJson::ChunkUsage chunk_usage() const;
+  std::string note() const;
   void show(std::string piece);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
   Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
@@ -47,6 +52,7 @@ class Answer {
   StopStrings stops_;
 
   bool begun_ = false;                  // the stream has begun
+  bool role_told_ = false;              // its first chunk is out
   std::string reason_;                  // "stop" or "length"; "": the answer goes on
   std::string text_;                    // the whole text; when streaming, that of this delivery
   TokenFacts tokens_;                   // of the same part of the answer, if asked for

@@ -8,7 +8,9 @@
 
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
+#include "services/router/http_api/json_error.h"
 #include "services/router/http_api/logits_fields.h"
+#include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/request_fields.h"
 #include "services/router/http_api/speculation_fields.h"
 
@@ -18,9 +20,11 @@ namespace {
 using simdjson::dom::element;
 using Checked = ApiResult<void>;
 
-// Fields of OpenAI's or vLLM's API that this server does not support. A request may carry one only
-// with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the text (RFC 8259, 8.1)
+
+// Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
+// what an answer is. A request may carry one only with the value that means the usual behaviour.
+constexpr std::array<std::string_view, 38> kUnbuilt{"add_generation_prompt",
                                                     "add_special_tokens",
                                                     "audio",
                                                     "best_of",
@@ -31,11 +35,13 @@ constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
                                                     "echo",
                                                     "function_call",
                                                     "functions",
+                                                    "grammar",
                                                     "guided_choice",
                                                     "guided_grammar",
                                                     "guided_json",
                                                     "guided_regex",
                                                     "include_stop_str_in_output",
+                                                    "json_schema",
                                                     "length_penalty",
                                                     "logits_processors",
                                                     "mm_processor_kwargs",
@@ -98,99 +104,30 @@ Checked refuse_unbuilt(const RequestFields& fields) {
   return {};
 }
 
-ApiError too_many(const std::string& field, std::string_view what, size_t count, size_t limit) {
-  return bad_field(field, fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
+// Between 0 and kTemperatureMin nothing is sharper than at the ends: clients that mean "the
+// likeliest token" write 1e-8 there.
+float nearest_temperature(double asked, ChatRequest& request) {
+  const auto temperature = static_cast<float>(asked);
+  if (temperature <= 0 || temperature >= kTemperatureMin) return temperature;
+  const float taken = temperature < kTemperatureMin / 2 ? 0.0F : kTemperatureMin;
+  request.warnings.push_back(fmt::format("`temperature` {:.3g} was taken as {}.", asked, taken));
+  return taken;
 }
 
-// Content is a string, or a list of {"type": "text", "text": ...} parts, which are joined.
-ApiResult<std::string> read_content(element content, const std::string& path) {
-  std::string_view text;
-  if (content.get(text) == simdjson::SUCCESS) return std::string(text);
-  simdjson::dom::array parts;
-  if (content.get(parts) != simdjson::SUCCESS) {
-    return std::unexpected(bad_field(path, fmt::format("`{}` must be a string or a list of text parts.", path)));
-  }
-  if (parts.size() > kContentPartsMax) return std::unexpected(too_many(path, "parts", parts.size(), kContentPartsMax));
-  std::string joined;
-  size_t index = 0;
-  for (element part : parts) {
-    const std::string at = fmt::format("{}[{}]", path, index++);
-    std::string_view type;
-    simdjson::dom::object object;
-    if (part.get(object) != simdjson::SUCCESS || object.at_key("type").get(type) != simdjson::SUCCESS) {
-      return std::unexpected(bad_field(at, fmt::format("`{}` must be an object with a `type`.", at)));
-    }
-    if (type != "text") {
-      return std::unexpected(
-          bad_field(at + ".type", fmt::format("`{}.type` is \"{}\": this model reads text only.", at, type)));
-    }
-    if (object.at_key("text").get(text) != simdjson::SUCCESS) {
-      return std::unexpected(bad_field(at + ".text", fmt::format("`{}.text` must be a string.", at)));
-    }
-    joined += text;
-  }
-  return joined;
-}
-
-ApiResult<ChatMessage> read_message(element message, const std::string& path) {
-  simdjson::dom::object object;
-  if (message.get(object) != simdjson::SUCCESS) {
-    return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `role` and `content`.", path)));
-  }
-  const RequestFields fields(object, path + ".");
-  TRY(const auto role, fields.text("role"));
-  const std::string_view given = role.value_or("");
-  const std::string_view known = given == "developer" ? "system" : given;  // OpenAI's newer name for it
-  if (known != "system" && known != "user" && known != "assistant") {
-    return std::unexpected(
-        bad_field(fields.name("role"),
-                  fmt::format("`{}` must be system, developer, user or assistant; it is \"{}\".", fields.name("role"), given)));
-  }
-  const auto content = fields.find("content");
-  if (!content) {
-    return std::unexpected(bad_field(fields.name("content"), fmt::format("`{}` is missing.", fields.name("content"))));
-  }
-  TRY(auto text, read_content(*content, fields.name("content")));
-  return ChatMessage{std::string(known), std::move(text)};
-}
-
-Checked read_messages(const RequestFields& fields, ChatRequest& request) {
-  simdjson::dom::array messages;
-  const auto found = fields.find("messages");
-  if (!found || found->get(messages) != simdjson::SUCCESS || messages.size() == 0) {
-    return std::unexpected(bad_field("messages", "`messages` must be a list of at least one message."));
-  }
-  if (messages.size() > kMessagesMax) {
-    return std::unexpected(too_many("messages", "messages", messages.size(), kMessagesMax));
-  }
-  size_t index = 0;
-  for (element message : messages) {
-    TRY(auto read, read_message(message, fmt::format("messages[{}]", index++)));
-    request.messages.push_back(std::move(read));
-  }
-  return {};
-}
-
-Checked read_sampling(const RequestFields& fields, ChatRequest& request) {
-  SamplingParams& sampling = request.spec.sampling;
+Checked read_sampling(const RequestFields& fields, const SamplingParams& defaults, ChatRequest& request) {
+  SamplingParams& sampling = request.spec.sampling = defaults;
   TRY(const auto temperature, fields.number("temperature", 0, static_cast<double>(kTemperatureMax)));
-  sampling.temperature = static_cast<float>(temperature.value_or(1.0));
-  if (sampling.temperature > 0 && sampling.temperature < kTemperatureMin) {
-    return std::unexpected(
-        bad_field("temperature", fmt::format("`temperature` must be 0 (always the likeliest token) or between {} and {}; "
-                                             "what lies between sharpens no further than 0 does.",
-                                             kTemperatureMin, kTemperatureMax)));
-  }
+  if (temperature) sampling.temperature = nearest_temperature(*temperature, request);
   TRY(const auto top_p, fields.number("top_p", 0, 1));
-  sampling.top_p = static_cast<float>(top_p.value_or(1.0));
+  if (top_p) sampling.top_p = static_cast<float>(*top_p);
   if (sampling.top_p <= 0)
     return std::unexpected(
         bad_field("top_p", "`top_p` must be above 0, at most 1: 0 (and what is as good as 0) would keep no token."));
   TRY(const auto min_p, fields.number("min_p", 0, 1));
-  sampling.min_p = static_cast<float>(min_p.value_or(0.0));
+  if (min_p) sampling.min_p = static_cast<float>(*min_p);
   if (sampling.min_p >= 1) return std::unexpected(bad_field("min_p", "`min_p` must be below 1."));
   TRY(const auto top_k, fields.integer("top_k", -1, std::numeric_limits<int32_t>::max()));
-  sampling.top_k = static_cast<int32_t>(std::max<int64_t>(top_k.value_or(0), 0));  // vLLM writes "off" as -1
+  if (top_k) sampling.top_k = static_cast<int32_t>(std::max<int64_t>(*top_k, 0));  // vLLM writes "off" as -1
   TRY(request.seed, fields.integer("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
   return {};
 }
@@ -236,17 +173,17 @@ Checked read_stops(const RequestFields& fields, ChatRequest& request) {
   } else {
     return std::unexpected(bad_field("stop", "`stop` must be a string or a list of strings."));
   }
-  if (request.stops.size() > kStopStringsMax) {
-    return std::unexpected(
-        bad_field("stop", fmt::format("`stop` holds {} strings, the limit is {}.", request.stops.size(), kStopStringsMax)));
-  }
+  size_t bytes = 0;
   for (const std::string& one : request.stops) {
     if (one.empty()) return std::unexpected(bad_field("stop", "`stop` must not hold an empty string."));
+    bytes += one.size();
     if (one.size() <= kStopStringBytesMax) continue;
     return std::unexpected(
         bad_field("stop", fmt::format("a string of `stop` has {} bytes, the limit is {}.", one.size(), kStopStringBytesMax)));
   }
-  return {};
+  if (bytes <= kStopBytesMax) return {};
+  return std::unexpected(
+      bad_field("stop", fmt::format("`stop` has {} bytes together, the limit is {}.", bytes, kStopBytesMax)));
 }
 
 Checked read_stream(const RequestFields& fields, ChatRequest& request) {
@@ -275,14 +212,23 @@ ApiResult<bool> read_switch(const RequestFields& fields, std::string_view name, 
   return value.value_or(otherwise);
 }
 
-Checked read_model(const RequestFields& fields, std::string_view served) {
+Checked read_model(const RequestFields& fields, const Offer& offer) {
   TRY(const auto model, fields.text("model"));
-  if (!model || *model == served) return {};
+  if (!model || offer.takes(*model)) return {};
   return std::unexpected(
       ApiError{.status = 404,
-               .message = fmt::format("The model `{}` is not served here; `{}` is. See /v1/models.", *model, served),
+               .message = fmt::format("The model `{}` is not served here; `{}` is. See /v1/models.", *model, offer.name()),
                .param = "model",
                .code = "model_not_found"});
+}
+
+// Says which fields had no effect, so that a misspelt one is seen.
+void warn_of_ignored(const RequestFields& fields, ChatRequest& request) {
+  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) {
+    const bool cut = name.size() > kIgnoredNameBytesMax;
+    request.warnings.push_back(
+        fmt::format("`{}{}` is not used here and was ignored.", name.substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
+  }
 }
 
 ApiError malformed(std::string_view why) {
@@ -291,8 +237,8 @@ ApiError malformed(std::string_view why) {
 
 }  // namespace
 
-ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served,
-                                          const std::vector<std::string>& rules) {
+ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& offer) {
+  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
   if (body.empty()) return std::unexpected(malformed("it is empty."));
   simdjson::dom::parser parser(kHttpBodyBytesMax);
   if (parser.allocate(body.size(), kJsonDepthMax) != simdjson::SUCCESS) return std::unexpected(malformed("it is too large."));
@@ -300,25 +246,28 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_vie
   if (const auto error = parser.parse(body.data(), body.size()).get(root); error == simdjson::DEPTH_ERROR) {
     return std::unexpected(malformed(fmt::format("it is nested deeper than {} levels.", kJsonDepthMax)));
   } else if (error != simdjson::SUCCESS) {
-    return std::unexpected(malformed(simdjson::error_message(error)));
+    return std::unexpected(malformed(explain_bad_json(body, simdjson::error_message(error))));
   }
   simdjson::dom::object object;
-  if (root.get(object) != simdjson::SUCCESS) return std::unexpected(malformed("it must be an object."));
+  if (root.get(object) != simdjson::SUCCESS) {
+    return std::unexpected(malformed(fmt::format("it must be an object; it is {}.", kind_of(root))));
+  }
 
   const RequestFields fields(object);
   ChatRequest request;
-  TRY_VOID(read_model(fields, served));
-  TRY_VOID(read_messages(fields, request));
-  TRY_VOID(read_sampling(fields, request));
-  TRY_VOID(read_logits_params(fields, request.spec.logits_params));
+  TRY_VOID(read_model(fields, offer));
+  TRY(request.messages, read_messages(fields));
+  TRY_VOID(read_sampling(fields, offer.defaults.params, request));
+  TRY_VOID(read_logits_params(fields, offer.defaults.repetition_penalty, request.spec.logits_params));
   TRY(request.bad_words, read_bad_words(fields));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_limits(fields, request));
   TRY_VOID(read_stops(fields, request));
   TRY_VOID(read_stream(fields, request));
   TRY_VOID(refuse_unbuilt(fields));
-  TRY(request.speculation, read_speculation(fields, rules));
+  TRY(request.speculation, read_speculation(fields, offer.rules));
   TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));
+  warn_of_ignored(fields, request);
   return request;
 }
 

@@ -1,6 +1,6 @@
 // Parses and checks the body of POST /v1/chat/completions. Fields that this server supports are
-// read. Fields of OpenAI's or vLLM's API that it does not support are refused with a sentence.
-// Unknown fields are ignored.
+// read. Fields of other servers' APIs that would change the answer and that it does not support are
+// refused with a sentence. Any other field is ignored, and the answer says so.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "common/messages/generation.h"
 #include "common/text/chat_template.h"
 #include "services/router/http_api/api_error.h"
+#include "services/router/http_api/offer.h"
 #include "services/router/request.h"
 
 namespace slipstream {
@@ -30,11 +31,12 @@ struct ChatRequest {
   // drafted.
   Speculation speculation;
   bool tell_tokens = false;
+  std::vector<std::string> warnings;  // sentences for the client: what was ignored or taken for something else
 };
 
-// served: the name of the one model; a request may leave `model` out. rules: the names of the
-// acceptance rules that a request may choose.
-ApiResult<ChatRequest> parse_chat_request(std::string_view body, std::string_view served,
-                                          const std::vector<std::string>& rules);
+inline constexpr size_t kIgnoredNamedMax = 16;      // fields that the warnings name
+inline constexpr size_t kIgnoredNameBytesMax = 64;  // of each name
+
+ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& offer);
 
 }  // namespace slipstream

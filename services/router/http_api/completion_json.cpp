@@ -136,6 +136,7 @@ std::string CompletionJson::text(std::string_view piece, const Facts& facts, con
 std::string CompletionJson::finish(std::string_view reason, const ChunkUsage& usage, bool last) const {
   Json json = chunk(head_, delivery_.backend, Json::object(), reason);
   json["slipstream"] = {{"seed", head_.seed}};
+  if (!head_.warnings.empty()) json["slipstream"]["warnings"] = head_.warnings;
   if (last) json["slipstream"]["speculation"] = speculation_json(head_, delivery_, usage.usage);
   return dump(std::move(json), usage);
 }
@@ -160,6 +161,7 @@ std::string CompletionJson::whole(std::string_view text, std::string_view reason
   json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
   json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
   json["slipstream"]["seed"] = head_.seed;
+  if (!head_.warnings.empty()) json["slipstream"]["warnings"] = head_.warnings;
   json["slipstream"]["speculation"] = speculation_json(head_, delivery_, usage);
   return dump(json);
 }

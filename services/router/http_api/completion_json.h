@@ -18,6 +18,7 @@ struct CompletionHead {  // the same in every chunk of one answer
   std::string model;
   int64_t seed = 0;  // from the client or chosen by the server
   bool speculates = true;
+  std::vector<std::string> warnings = {};  // of the request, told with the answer's end
 };
 
 struct Usage {

@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kChatPath = "/v1/chat/completions";
 constexpr std::string_view kModelsPath = "/v1/models";
 constexpr std::string_view kReadyPath = "/ready";
+constexpr std::string_view kVersion = "/v1";  // of the API: clients may leave it out
 constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", kReadyPath, "/metrics", kModelsPath};
 // Seeds that the server chooses stay exact in a client that reads numbers as doubles.
 constexpr int kSampledSeedBits = 53;
@@ -34,6 +35,37 @@ int64_t unix_seconds() {
 
 ApiError wrong_method(std::string_view path, std::string_view allowed) {
   return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
+}
+
+// The path without a slash at its end, and with the /v1 that some clients leave out of their base
+// URL, as other servers take it.
+std::string usual_path(std::string path) {
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  for (const std::string_view known : {kChatPath, kModelsPath}) {
+    const std::string_view without = known.substr(kVersion.size());
+    if (path == without || (known == kModelsPath && path.starts_with(without) && path[without.size()] == '/')) {
+      return std::string(kVersion) + path;
+    }
+  }
+  return path;
+}
+
+// Whether a content type is JSON, with or without parameters.
+bool is_json(std::string_view content_type) {
+  content_type = content_type.substr(0, content_type.find(';'));
+  while (content_type.ends_with(' ') || content_type.ends_with('\t')) content_type.remove_suffix(1);
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::ranges::equal(content_type, std::string_view("application/json"), same);
+}
+
+// A browser lets a page of any origin post text and forms, but asks the server before it posts
+// JSON. So no page can spend this machine's time behind its user's back.
+ApiError not_json(std::string_view content_type) {
+  return {.status = 415,
+          .message = content_type.empty()
+                         ? std::string("The request has no content type: send `content-type: application/json`.")
+                         : fmt::format("The content type is \"{}\": send `content-type: application/json`.", content_type),
+          .code = "unsupported_media_type"};
 }
 
 // The error for a request that the inbox had no room for.
@@ -64,6 +96,7 @@ http::Response HttpApi::error_body(int status, std::string_view message) {
 }
 
 void HttpApi::handle(http::Request request, http::Exchange exchange) {
+  request.path = usual_path(request.path);
   const bool known =
       std::ranges::find(kGetPaths, request.path) != kGetPaths.end() || request.path.starts_with(std::string(kModelsPath) + "/");
   const std::string_view allowed = request.path == kChatPath ? "POST" : known ? "GET" : "";
@@ -78,6 +111,8 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     auto response = error_response(error);
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));
+  } else if (request.path == kChatPath && !is_json(request.content_type)) {
+    refuse(exchange, not_json(request.content_type));
   } else if (request.path == kChatPath) {
     auto chats = [this, request = std::move(request), exchange] { chat(request, exchange); };
     if (!ports_.later(std::move(chats))) refuse(exchange, not_taken(ports_.counters().closing));
@@ -92,11 +127,12 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 
 void HttpApi::refuse(http::Exchange& exchange, const ApiError& error) {
   errors_.add(error.code);
+  exchange.annotate(error.code);
   exchange.send(error_response(error));
 }
 
 void HttpApi::chat(const http::Request& asked, http::Exchange exchange) {
-  const auto request = parse_chat_request(asked.body, model_.name, model_.rules);
+  const auto request = parse_chat_request(asked.body, model_.offer);
   if (!request) return refuse(exchange, request.error());
   auto submit = submit_of(*request);
   if (!submit) return refuse(exchange, submit.error());
@@ -109,9 +145,10 @@ void HttpApi::chat(const http::Request& asked, http::Exchange exchange) {
   const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());
   CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
                       .created = unix_seconds(),
-                      .model = model_.name,
+                      .model = model_.offer.name(),
                       .seed = seed,
-                      .speculates = request->speculation.enabled};
+                      .speculates = request->speculation.enabled,
+                      .warnings = request->warnings};
   {
     auto answer = std::make_shared<Answer>(exchange, *request, std::move(head), prompt_tokens, model_.tokenizer);
     std::lock_guard lock(mutex_);
@@ -132,11 +169,9 @@ ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) co
   size_t bytes = 0;
   for (const ChatMessage& message : request.messages) bytes += message.content.size();
   const size_t least = model_.tokenizer.tokens_at_least(bytes);
-  if (least > static_cast<size_t>(model_.context_max)) {  // before tokenising takes time; the router checks the exact length
+  if (const int32_t most = context_max(); least > static_cast<size_t>(most)) {  // before tokenising takes time
     return std::unexpected(
-        ApiError{.message = fmt::format("The messages are at least {} tokens; the context here is {} tokens, "
-                                        "prompt and answer together. Shorten them.",
-                                        least, model_.context_max),
+        ApiError{.message = fmt::format("{} The messages are at least {} tokens. Shorten them.", context_words(most), least),
                  .param = "messages",
                  .code = "context_length_exceeded"});
   }
@@ -152,6 +187,12 @@ ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) co
         .message = "`messages` give an empty prompt: write at least one word.", .param = "messages", .code = "invalid_value"});
   }
   return *std::move(prompt);
+}
+
+// The router checks the exact length of the prompt against the same bound.
+int32_t HttpApi::context_max() const {
+  const int32_t offered = ports_.counters().context_max;
+  return offered > 0 ? offered : model_.context_max;
 }
 
 // The Submit without its id and seed.
@@ -173,18 +214,28 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
       address = address_;
     }
     const std::string self = fmt::format("{:016x}, pid {}", incarnation_, getpid());
-    return text_response("text/plain; charset=utf-8", state_page(self, model_.name, address, ports_.counters()));
+    return text_response("text/plain; charset=utf-8", state_page(self, model_.offer.name(), address, ports_.counters()));
   }
-  const Json model{{"id", model_.name},
-                   {"object", "model"},
-                   {"created", created_},
-                   {"owned_by", "slipstream"},
-                   {"max_model_len", model_.context_max}};
-  if (path == kModelsPath) return json_response(Json{{"object", "list"}, {"data", Json::array({model})}}.dump());
-  const std::string_view name = path.substr(kModelsPath.size() + 1);
-  if (name == model_.name) return json_response(model.dump());
+  return models(path.substr(std::min(path.size(), kModelsPath.size() + 1)));
+}
+
+ApiResult<http::Response> HttpApi::models(std::string_view asked) const {
+  const int32_t context = context_max();
+  const auto model = [&](std::string_view name) {
+    return Json{
+        {"id", name}, {"object", "model"}, {"created", created_}, {"owned_by", "slipstream"}, {"max_model_len", context}};
+  };
+  const Offer& offer = model_.offer;
+  if (asked.empty()) {
+    Json list = Json::array();
+    for (const std::string& name : offer.names) {
+      if (name != kAnyModelName) list.push_back(model(name));
+    }
+    return json_response(Json{{"object", "list"}, {"data", std::move(list)}}.dump());
+  }
+  if (offer.takes(asked)) return json_response(model(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
   return std::unexpected(ApiError{.status = 404,
-                                  .message = fmt::format("The model `{}` is not served here; `{}` is.", name, model_.name),
+                                  .message = fmt::format("The model `{}` is not served here; `{}` is.", asked, offer.name()),
                                   .param = "model",
                                   .code = "model_not_found"});
 }
@@ -221,6 +272,10 @@ void HttpApi::deliver(const Delivery& delivery) {
   if (next != Answer::Next::abandon_failed) return;
   errors_.add(kDetokenizeFailed);
   ports_.post(Abandon{delivery.request, Abandon::Why::failed});
+}
+
+void HttpApi::still_here(RequestId request) {
+  if (const auto answer = find(request)) answer->still_here();
 }
 
 void HttpApi::fail(const Failure& failure) {

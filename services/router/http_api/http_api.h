@@ -23,20 +23,20 @@
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
 #include "services/router/http_api/error_counts.h"
+#include "services/router/http_api/offer.h"
 #include "services/router/request.h"
 
 namespace slipstream {
 
 struct ServedModel {
-  std::string name;  // in requests and answers
+  Offer offer;
   Tokenizer tokenizer;
   ChatTemplate chat_template;
-  int32_t vocabulary = 0;                        // columns of a row of logits
-  std::vector<TokenId> eos_ids;                  // end an answer, unless ignore_eos
-  int32_t context_max = 0;                       // tokens
-  uint16_t draft_nodes_max = 0;                  // of the tuning, for reports
-  std::vector<std::string> rules = {"coupled"};  // names that clients may choose (messages/rules.h)
-  bool one_tenant = false;                       // all clients are one; else each API key is a tenant
+  int32_t vocabulary = 0;        // columns of a row of logits
+  std::vector<TokenId> eos_ids;  // end an answer, unless ignore_eos
+  int32_t context_max = 0;       // tokens, of the model; its verifiers may offer less
+  uint16_t draft_nodes_max = 0;  // of the tuning, for reports
+  bool one_tenant = false;       // all clients are one; else each API key is a tenant
 };
 
 class HttpApi {
@@ -59,6 +59,7 @@ class HttpApi {
 
   // On the loop's thread.
   void deliver(const Delivery& delivery);
+  void still_here(RequestId request);
   void fail(const Failure& failure);
 
  private:
@@ -66,8 +67,10 @@ class HttpApi {
   ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
   ApiResult<Submit> submit_of(const ChatRequest& request) const;
   ApiResult<http::Response> get(std::string_view path) const;
+  ApiResult<http::Response> models(std::string_view name) const;  // name: "" lists all
   void refuse(http::Exchange& exchange, const ApiError& error);
   http::Response ready() const;
+  int32_t context_max() const;  // tokens that a request may have now
 
   std::shared_ptr<Answer> find(RequestId id);
   void forget(RequestId id);

@@ -19,14 +19,14 @@ ApiError too_many(std::string_view field, std::string_view what, size_t count, s
   return bad_field(std::string(field), fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
 }
 
-Checked read_penalties(const RequestFields& fields, LogitsParams& how) {
+Checked read_penalties(const RequestFields& fields, float repetition_default, LogitsParams& how) {
   TRY(const auto repetition, fields.number("repetition_penalty", static_cast<double>(kRepetitionPenaltyMin),
                                            static_cast<double>(kRepetitionPenaltyMax)));
   TRY(const auto presence,
       fields.number("presence_penalty", -static_cast<double>(kPenaltyMax), static_cast<double>(kPenaltyMax)));
   TRY(const auto frequency,
       fields.number("frequency_penalty", -static_cast<double>(kPenaltyMax), static_cast<double>(kPenaltyMax)));
-  how.repetition_penalty = static_cast<float>(repetition.value_or(1.0));
+  how.repetition_penalty = repetition ? static_cast<float>(*repetition) : repetition_default;
   how.presence_penalty = static_cast<float>(presence.value_or(0.0));
   how.frequency_penalty = static_cast<float>(frequency.value_or(0.0));
   TRY(const auto least, fields.integer("min_tokens", 0, kContextTokensMax));
@@ -102,8 +102,8 @@ Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Logits
 
 }  // namespace
 
-ApiResult<void> read_logits_params(const RequestFields& fields, LogitsParams& how) {
-  TRY_VOID(read_penalties(fields, how));
+ApiResult<void> read_logits_params(const RequestFields& fields, float repetition_default, LogitsParams& how) {
+  TRY_VOID(read_penalties(fields, repetition_default, how));
   TRY_VOID(read_bias(fields, how));
   return read_allowed(fields, how);
 }

@@ -14,8 +14,8 @@
 namespace slipstream {
 
 // Both read the body's fields and check types and ranges. What needs the model comes later: bad
-// words are still text here.
-ApiResult<void> read_logits_params(const RequestFields& fields, LogitsParams& how);
+// words are still text here. repetition_default: the penalty of a request that names none.
+ApiResult<void> read_logits_params(const RequestFields& fields, float repetition_default, LogitsParams& how);
 ApiResult<std::vector<std::string>> read_bad_words(const RequestFields& fields);
 
 // Adds to the spec what needs the model: the tokens of bad_words, and the stop_ids that min_tokens

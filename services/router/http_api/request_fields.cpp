@@ -1,12 +1,17 @@
 #include "services/router/http_api/request_fields.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace slipstream {
 namespace {
 
-// A value as errors name it; a number as it was sent.
-std::string kind(simdjson::dom::element element) {
+constexpr double kTwoTo63 = 9223372036854775808.0;
+
+}  // namespace
+
+std::string kind_of(simdjson::dom::element element) {
   using simdjson::dom::element_type;
   switch (element.type()) {
     case element_type::ARRAY:
@@ -24,20 +29,19 @@ std::string kind(simdjson::dom::element element) {
   }
 }
 
-}  // namespace
-
 ApiError bad_field(std::string param, std::string message) {
   return {.status = 400, .message = std::move(message), .param = std::move(param), .code = "invalid_value"};
 }
 
 ApiError RequestFields::wrong(std::string_view field, std::string_view wanted, simdjson::dom::element got) const {
   return {.status = 400,
-          .message = fmt::format("`{}` must be {}; it is {}.", name(field), wanted, kind(got)),
+          .message = fmt::format("`{}` must be {}; it is {}.", name(field), wanted, kind_of(got)),
           .param = name(field),
           .code = "invalid_type"};
 }
 
 std::optional<simdjson::dom::element> RequestFields::find(std::string_view name) const {
+  asked_for_.emplace(name);
   simdjson::dom::element element;
   if (object_.at_key(name).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
   return element;
@@ -55,11 +59,19 @@ ApiResult<std::optional<int64_t>> RequestFields::integer(std::string_view name, 
   const auto element = find(name);
   if (!element) return std::nullopt;
   const auto range = fmt::format("an integer between {} and {}", least, most);
-  int64_t value = 0;
-  if (element->is_uint64() && !element->is_int64()) {  // above 2^63 - 1
+  const auto beyond = [&] {
     return std::unexpected(bad_field(this->name(name), fmt::format("`{}` must be {}.", this->name(name), range)));
+  };
+  int64_t value = 0;
+  if (element->is_uint64() && !element->is_int64()) return beyond();  // above 2^63 - 1
+  if (element->type() == simdjson::dom::element_type::DOUBLE) {
+    const double real = element->get_double().value_unsafe();
+    if (real != std::trunc(real)) return std::unexpected(wrong(name, range, *element));
+    if (std::abs(real) >= kTwoTo63) return beyond();
+    value = static_cast<int64_t>(real);
+  } else if (!element->is_int64() || element->get(value) != simdjson::SUCCESS) {
+    return std::unexpected(wrong(name, range, *element));
   }
-  if (!element->is_int64() || element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, range, *element));
   if (value < least || value > most) {
     return std::unexpected(
         bad_field(this->name(name), fmt::format("`{}` must be {}; it is {}.", this->name(name), range, value)));
@@ -94,6 +106,15 @@ ApiResult<std::optional<RequestFields>> RequestFields::object(std::string_view n
   simdjson::dom::object value;
   if (element->get(value) != simdjson::SUCCESS) return std::unexpected(wrong(name, "an object", *element));
   return RequestFields(value, this->name(name) + ".");
+}
+
+std::vector<std::string_view> RequestFields::unread(size_t most) const {
+  std::vector<std::string_view> names;
+  for (const auto& field : object_) {
+    if (names.size() == most) break;
+    if (!asked_for_.contains(field.key)) names.push_back(field.key);
+  }
+  return names;
 }
 
 }  // namespace slipstream

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <simdjson.h>
 
@@ -14,6 +16,8 @@
 namespace slipstream {
 
 ApiError bad_field(std::string param, std::string message);
+// A value as errors name it: "a list", "null", a number as it was sent.
+std::string kind_of(simdjson::dom::element element);
 
 class RequestFields {
  public:
@@ -22,10 +26,14 @@ class RequestFields {
 
   std::optional<simdjson::dom::element> find(std::string_view name) const;
   ApiResult<std::optional<bool>> boolean(std::string_view name) const;
+  // A number without a fraction, also if it is written as 4.0 or 1e2, as some languages do.
   ApiResult<std::optional<int64_t>> integer(std::string_view name, int64_t least, int64_t most) const;
   ApiResult<std::optional<double>> number(std::string_view name, double least, double most) const;
   ApiResult<std::optional<std::string_view>> text(std::string_view name) const;
   ApiResult<std::optional<RequestFields>> object(std::string_view name) const;
+
+  // The first `most` fields of the object that no call above asked for.
+  std::vector<std::string_view> unread(size_t most) const;
 
   std::string name(std::string_view field) const { return path_ + std::string(field); }
   const simdjson::dom::object& object() const { return object_; }
@@ -35,6 +43,7 @@ class RequestFields {
 
   simdjson::dom::object object_;
   std::string path_;
+  mutable std::set<std::string, std::less<>> asked_for_;
 };
 
 }  // namespace slipstream

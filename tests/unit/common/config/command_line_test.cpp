@@ -74,7 +74,7 @@ TEST_F(CommandLineTest, TakesAFile) {
   const std::string file = folder_.write("router.toml", "# ours\ndeadline-us = 1800\nmodel-name = \"tiny chat\"\n");
   const RouterOptions options = router({"--config", file});
   EXPECT_EQ(options.deadline_us, 1800u);
-  EXPECT_EQ(options.model_name, "tiny chat");
+  EXPECT_EQ(options.model_name, std::vector<std::string>{"tiny chat"});
 }
 
 TEST_F(CommandLineTest, PutsFlagsAboveTheEnvironmentAboveTheFile) {

@@ -119,13 +119,24 @@ TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
 TEST_F(Options, NameTheModelAfterItsFolderOrFile) {
   RouterOptions options;
   options.model = "models/smollm2-135m-instruct/";
-  EXPECT_EQ(options.served_name(), "smollm2-135m-instruct");
+  EXPECT_THAT(options.served_names(), ElementsAre("smollm2-135m-instruct"));
   options.model = "models/SmolLM2-135M.Q4_1.gguf";
-  EXPECT_EQ(options.served_name(), "SmolLM2-135M.Q4_1");
+  EXPECT_THAT(options.served_names(), ElementsAre("SmolLM2-135M.Q4_1"));
   options.model = "tiny";
-  EXPECT_EQ(options.served_name(), "tiny");
-  options.model_name = "mine";
-  EXPECT_EQ(options.served_name(), "mine");
+  EXPECT_THAT(options.served_names(), ElementsAre("tiny"));
+  options.model_name = {"mine", "gpt-4o"};
+  EXPECT_THAT(options.served_names(), ElementsAre("mine", "gpt-4o"));
+}
+
+TEST_F(Options, RefuseADefaultThatNoRequestMayHave) {
+  auto router = good<RouterOptions>();
+  router.default_temperature = 2.5;
+  router.default_top_p = 0;
+  router.default_min_p = 1;
+  router.model_name = {"*"};
+  EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--model-name must begin with a name"),
+                                             HasSubstr("--default-temperature must be between 0 and 2"),
+                                             HasSubstr("--default-top-p"), HasSubstr("--default-min-p")));
 }
 
 TEST_F(Options, TakeTheQuotaForThreads) {

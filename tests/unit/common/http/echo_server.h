@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ class EchoServer : public testing::Test {
   void start(const ServerLimits& limits = {}) {
     auto made = Server::listen(
         "127.0.0.1", 0, [this](Request request, Exchange exchange) { handle(std::move(request), std::move(exchange)); },
-        plain_error, limits);
+        plain_error, limits, [this](const Access& access) { log(access); });
     ASSERT_TRUE(made) << made.error().message;
     server_.emplace(std::move(*made));
   }
@@ -85,9 +86,22 @@ class EchoServer : public testing::Test {
     return true;
   }
 
+  // The newest line of the access log, once there are so many.
+  Access logged(size_t lines = 1) {
+    std::unique_lock lock(mutex_);
+    const bool came = arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return log_.size() >= lines; });
+    CHECK(came, "the access log has {} lines, not {}", log_.size(), lines);
+    return log_.back();
+  }
+
   std::optional<Server> server_;
 
  private:
+  void log(const Access& access) {
+    const std::lock_guard lock(mutex_);
+    log_.push_back(access);
+    arrived_.notify_all();
+  }
   void handle(Request request, Exchange exchange) {
     if (request.path == "/held") {
       const std::lock_guard lock(mutex_);
@@ -102,6 +116,7 @@ class EchoServer : public testing::Test {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Exchange> held_;
+  std::vector<Access> log_;
 };
 
 }  // namespace slipstream::http

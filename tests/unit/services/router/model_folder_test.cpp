@@ -110,7 +110,7 @@ TEST_F(ModelFolderTest, KnowsSpecialTokensAndThoseThatAreOnlyFound) {
 TEST_F(ModelFolderTest, IsNamedAfterTheFileAndEndsWhereItSays) {
   const auto model = read(small_model("smollm"));
   ASSERT_TRUE(model.has_value()) << model.error().message;
-  EXPECT_EQ(model->served.name, "small");
+  EXPECT_EQ(model->served.offer.name(), "small");
   EXPECT_THAT(model->served.eos_ids, testing::ElementsAre(2));
   EXPECT_EQ(model->served.context_max, 64);
   EXPECT_EQ(model->config.fingerprint.eos_ids, model->served.eos_ids);

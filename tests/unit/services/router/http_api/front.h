@@ -75,7 +75,7 @@ class HttpApiTest : public testing::Test {
   static ServedModel model() {
     auto tokenizer = Tokenizer::load(kModel / "tokenizer.json");
     auto chat_template = ChatTemplate::load(kModel);
-    return {.name = "demo",
+    return {.offer = {.names = {"demo", "alias"}},
             .tokenizer = *std::move(tokenizer),
             .chat_template = *std::move(chat_template),
             .vocabulary = 300,
@@ -146,6 +146,7 @@ class HttpApiTest : public testing::Test {
 
   Inbox inbox;
   std::atomic<uint64_t> verifiers{0};
+  std::atomic<int32_t> context_max{0};
   std::counting_semaphore<> chats{0};  // given to the text thread
   HttpApi api{model(),
               0xAB,
@@ -160,6 +161,7 @@ class HttpApiTest : public testing::Test {
                    [this] {
                      RouterCounters counters;
                      counters.verifiers = verifiers;
+                     counters.context_max = context_max;
                      return counters;
                    },
                .metrics = [] { return std::string("slipstream_build_info 1\n"); }}};

@@ -6,6 +6,8 @@
 namespace slipstream {
 namespace {
 
+constexpr std::string_view kPostHead = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+
 TEST_F(HttpApiTest, SubmitsWhatTheRequestAsksFor) {
   auto reply = post(ask(R"("temperature":0,"seed":-1,"max_completion_tokens":5,"speculation":{"enabled":false})"));
   const auto submit = inbox.take<Submit>();
@@ -193,7 +195,7 @@ TEST_F(ClientLoss, AbandonsAChatThatIsNotTokenisedYet) {
   HeldText held(text);
   WireClient client(server.port());
   const std::string body = ask();
-  client.send(fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", body.size(), body));
+  client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, body.size(), body));
   awaits_chat();
   client.reset();
   held.release();
@@ -205,8 +207,7 @@ TEST_F(HttpApiTest, TellsTenantsApartByTheirApiKeys) {
   const auto tenant = [&](std::string_view header) {
     WireClient client(server.port());
     const std::string body = ask();
-    client.send(fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n{}Content-Length: {}\r\n\r\n{}", header,
-                            body.size(), body));
+    client.send(fmt::format("{}{}Content-Length: {}\r\n\r\n{}", kPostHead, header, body.size(), body));
     const auto submit = inbox.take<Submit>();
     deliver(submit.request, "Hello<|im_end|>", Finish::stop);
     return submit.spec.tenant;
@@ -296,33 +297,40 @@ TEST_F(HttpApiTest, SaysWhichRuleRanAndWhyItIsNotTheOneAskedFor) {
             (json{{"rule", "greedy"}, {"asked", "ratio"}, {"reason", "temperature_zero"}}));
 }
 
-TEST_F(HttpApiTest, NamesTheModelFirstInTheList) {
-  EXPECT_EQ(json::parse(get("/v1/models").body)["data"][0]["id"], "demo");
-  EXPECT_EQ(get("/v1/models/demo").status, 200);
+TEST_F(HttpApiTest, BeginsAStreamBeforeItsFirstTokenAndKeepsItAwake) {
+  WireClient client(server.port());
+  const std::string body = ask(R"("stream":true)");
+  client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, body.size(), body));
+  const auto submit = inbox.take<Submit>();
+  api.still_here(submit.request);
+  EXPECT_THAT(client.until("\n\n"), testing::AllOf(testing::StartsWith("HTTP/1.1 200"), HasSubstr("text/event-stream")));
+  api.still_here(submit.request);
+  deliver(submit.request, "Hello<|im_end|>", Finish::stop);
+  const std::string rest = client.until("[DONE]");
+  EXPECT_THAT(rest, HasSubstr("\n: "));
+  EXPECT_THAT(rest, HasSubstr(R"("role":"assistant")"));
 }
 
-TEST_F(HttpApiTest, IsHealthyAlwaysAndReadyOnlyWithAVerifier) {
-  EXPECT_EQ(get("/health").status, 200);
-  const auto unready = get("/ready");
-  EXPECT_EQ(unready.status, 503);
-  EXPECT_THAT(unready.body, HasSubstr("No verifier"));
-  verifiers = 1;
-  EXPECT_EQ(get("/ready").status, 200);
+TEST_F(HttpApiTest, SendsNothingEarlyOfAWholeAnswer) {
+  auto reply = post(ask());
+  const auto submit = inbox.take<Submit>();
+  api.still_here(submit.request);
+  api.fail({.request = submit.request, .status = 503, .code = "no_verifier", .message = "nobody"});
+  EXPECT_EQ(reply.get().status, 503);
 }
 
-TEST_F(HttpApiTest, ShowsAPageWithALineToPaste) {
-  api.listens_at(fmt::format("127.0.0.1:{}", server.port()));
-  const auto page = get("/").body;
-  EXPECT_THAT(page, HasSubstr("demo"));
-  EXPECT_THAT(page, HasSubstr(fmt::format("curl -N http://127.0.0.1:{}/v1/chat/completions", server.port())));
-}
-
-TEST_F(HttpApiTest, AnswersAProbeThatAsksForTheHeadOnly) {
-  WireClient probe(server.port());
-  probe.send("HEAD /health HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_THAT(probe.until("\r\n\r\n"), testing::StartsWith("HTTP/1.1 200"));
-  probe.send("HEAD /v1/chat/completions HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_THAT(probe.until("\r\n\r\n"), testing::StartsWith("HTTP/1.1 405"));
+TEST_F(HttpApiTest, TellsWarningsOnceWithTheAnswersEnd) {
+  auto reply = post(ask(R"("temprature":0)"));
+  deliver(inbox.take<Submit>().request, "x", Finish::length);
+  const auto whole = json::parse(reply.get().body)["slipstream"]["warnings"];
+  ASSERT_EQ(whole.size(), 1);
+  EXPECT_THAT(whole[0].get<std::string>(), HasSubstr("`temprature`"));
+  auto streamed = stream(ask(R"("temprature":0,"stream":true,"stream_options":{"include_usage":true})"));
+  deliver(inbox.take<Submit>().request, "x", Finish::length);
+  const auto got = streamed.get();
+  int told = 0;
+  for (const auto& event : got.events) told += event.contains("temprature") ? 1 : 0;
+  EXPECT_EQ(told, 1);
 }
 
 }  // namespace

@@ -1,0 +1,113 @@
+#include "services/router/http_api/message_fields.h"
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+
+namespace slipstream {
+namespace {
+
+using simdjson::dom::element;
+
+ApiError too_many(const std::string& field, std::string_view what, size_t count, size_t limit) {
+  return bad_field(field, fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
+}
+
+// Content is a string, or a list of {"type": "text", "text": ...} parts, which are joined.
+ApiResult<std::string> read_content(element content, const std::string& path) {
+  std::string_view text;
+  if (content.get(text) == simdjson::SUCCESS) return std::string(text);
+  simdjson::dom::array parts;
+  if (content.get(parts) != simdjson::SUCCESS) {
+    return std::unexpected(
+        bad_field(path, fmt::format("`{}` must be a string or a list of text parts; it is {}.", path, kind_of(content))));
+  }
+  if (parts.size() > kContentPartsMax) return std::unexpected(too_many(path, "parts", parts.size(), kContentPartsMax));
+  std::string joined;
+  size_t index = 0;
+  for (element part : parts) {
+    const std::string at = fmt::format("{}[{}]", path, index++);
+    std::string_view type;
+    simdjson::dom::object object;
+    if (part.get(object) != simdjson::SUCCESS || object.at_key("type").get(type) != simdjson::SUCCESS) {
+      return std::unexpected(bad_field(at, fmt::format("`{}` must be an object with a `type`.", at)));
+    }
+    if (type != "text") {
+      return std::unexpected(
+          bad_field(at + ".type", fmt::format("`{}.type` is \"{}\": this model reads text only.", at, type)));
+    }
+    if (object.at_key("text").get(text) != simdjson::SUCCESS) {
+      return std::unexpected(bad_field(at + ".text", fmt::format("`{}.text` must be a string.", at)));
+    }
+    joined += text;
+  }
+  return joined;
+}
+
+// An assistant's message that called tools has no content, and would be a different prompt without
+// its calls.
+ApiResult<void> refuse_calls(const RequestFields& message) {
+  for (const std::string_view calls : {"tool_calls", "function_call"}) {
+    const auto found = message.find(calls);
+    simdjson::dom::array list;
+    if (!found || (found->get(list) == simdjson::SUCCESS && list.size() == 0)) continue;
+    return std::unexpected(ApiError{.status = 400,
+                                    .message = fmt::format("`{}` is not built yet: leave it out.", message.name(calls)),
+                                    .param = message.name(calls),
+                                    .code = "unsupported_parameter"});
+  }
+  return {};
+}
+
+ApiResult<ChatMessage> read_message(element message, const std::string& path) {
+  simdjson::dom::object object;
+  if (message.get(object) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `role` and `content`.", path)));
+  }
+  const RequestFields fields(object, path + ".");
+  TRY(const auto role, fields.text("role"));
+  const std::string_view given = role.value_or("");
+  const std::string_view known = given == "developer" ? "system" : given;  // OpenAI's newer name for it
+  if (known != "system" && known != "user" && known != "assistant") {
+    return std::unexpected(
+        bad_field(fields.name("role"),
+                  fmt::format("`{}` must be system, developer, user or assistant; it is \"{}\".", fields.name("role"), given)));
+  }
+  TRY_VOID(refuse_calls(fields));
+  const auto content = fields.find("content");
+  if (!content) {
+    if (known == "assistant") return ChatMessage{std::string(known), ""};  // OpenAI's own clients send null
+    const bool null = object.at_key("content").error() == simdjson::SUCCESS;
+    return std::unexpected(
+        bad_field(fields.name("content"), fmt::format("`{}` is {}.", fields.name("content"), null ? "null" : "missing")));
+  }
+  TRY(auto text, read_content(*content, fields.name("content")));
+  return ChatMessage{std::string(known), std::move(text)};
+}
+
+ApiError no_messages(const RequestFields& body, std::string_view what) {
+  std::string words = fmt::format("`messages` must be a list of at least one message; it is {}.", what);
+  if (body.find("prompt")) words += " `prompt` is not read here: send it as the content of a user's message.";
+  return bad_field("messages", std::move(words));
+}
+
+}  // namespace
+
+ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body) {
+  const auto found = body.find("messages");
+  if (!found) return std::unexpected(no_messages(body, "missing"));
+  simdjson::dom::array messages;
+  if (found->get(messages) != simdjson::SUCCESS) return std::unexpected(no_messages(body, kind_of(*found)));
+  if (messages.size() == 0) return std::unexpected(no_messages(body, "empty"));
+  if (messages.size() > kMessagesMax) {
+    return std::unexpected(too_many("messages", "messages", messages.size(), kMessagesMax));
+  }
+  std::vector<ChatMessage> chat;
+  for (element message : messages) {
+    TRY(auto read, read_message(message, fmt::format("messages[{}]", chat.size())));
+    chat.push_back(std::move(read));
+  }
+  return chat;
+}
+
+}  // namespace slipstream

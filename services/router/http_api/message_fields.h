@@ -1,0 +1,14 @@
+// Reads `messages` of a chat request: roles, and content as a string or as a list of text parts.
+#pragma once
+
+#include <vector>
+
+#include "common/text/chat_template.h"
+#include "services/router/http_api/request_fields.h"
+
+namespace slipstream {
+
+// At least one message. Errors name the message and the part.
+ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body);
+
+}  // namespace slipstream
