@@ -25,7 +25,8 @@ inline constexpr double kDefaultTopPMin = 1e-6;      // of an operator's or a mo
 inline constexpr double kDefaultMinPMax = 1 - 1e-6;  // so would 1
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kDrafterGainsMax = 128;  // of a heartbeat: two of each drafter that a verifier has a link to
-inline constexpr int kChoicesMax = 8;         // reserved for the field `n` of a request: the API refuses n > 1 today
+inline constexpr int kChoicesMax = 8;         // of one prompt: the field `n` of a request
+inline constexpr size_t kPromptsMax = 32;     // of one request to /v1/completions
 
 // LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
 // Advance beside kAdvanceTokensMax tokens.

@@ -43,6 +43,8 @@ SlipstreamTokenizer* slipstream_tokenizer_load(SlipstreamSlice json, SlipstreamB
 void slipstream_tokenizer_free(SlipstreamTokenizer* tokenizer);
 SlipstreamPieces slipstream_tokenizer_pieces(const SlipstreamTokenizer* tokenizer);
 int64_t slipstream_tokenizer_id(const SlipstreamTokenizer* tokenizer, SlipstreamSlice token);  // -1: there is none
+// The ids that the tokenizer's post-processor puts before a text; mostly none.
+SlipstreamIds slipstream_tokenizer_prefix(const SlipstreamTokenizer* tokenizer);
 // The number of special tokens, and each of them as it is written in texts; in no order. `special`
 // borrows from the tokenizer for its lifetime.
 size_t slipstream_tokenizer_specials(const SlipstreamTokenizer* tokenizer);

@@ -57,6 +57,8 @@ Result<std::vector<TokenId>> Tokenizer::encode_marked(std::string_view text, cha
   return encode(text, true, mark);
 }
 
+std::vector<TokenId> Tokenizer::prefix() const { return taken(slipstream_tokenizer_prefix(handle_->rust)); }
+
 Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {
   std::string bytes;
   for (TokenId id : ids) {

@@ -32,6 +32,10 @@ class Tokenizer {
   // character.
   Result<std::vector<TokenId>> encode_marked(std::string_view text, char32_t mark) const;
 
+  // What tokenizer.json puts before a text that no chat template is put around: the token that
+  // begins a sequence, for models that were trained with one.
+  std::vector<TokenId> prefix() const;
+
   // The bytes of these ids, which may begin or end inside a UTF-8 character. With skip_special,
   // special tokens are left out. An error if an id is outside the vocabulary.
   Result<std::string> decode(std::span<const TokenId> ids, bool skip_special) const;

@@ -1,6 +1,7 @@
 #include "services/router/acceptance_histogram.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace slipstream {
@@ -21,6 +22,11 @@ void AcceptanceHistogram::add(bool drafted, int length) {
 
 void AcceptanceHistogram::end_step() {
   if (accepted_ > 0) count(length_);
+}
+
+void AcceptanceHistogram::add(const AcceptanceHistogram& other) {
+  if (steps_.size() < other.steps_.size()) steps_.resize(other.steps_.size());
+  std::ranges::transform(other.steps_, steps_, steps_.begin(), std::plus());
 }
 
 void AcceptanceHistogram::count(int length) {

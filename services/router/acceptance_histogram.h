@@ -17,6 +17,7 @@ class AcceptanceHistogram {
   void add(bool drafted, int length);
   // The answer, or the part of one verifier, ends here, maybe with a drafted token.
   void end_step();
+  void add(const AcceptanceHistogram& other);  // the steps of another answer
 
   int longest() const;  // the longest draft of any step; -1 before the first step
   // [length + 1] The steps with drafts of this length, by accepted tokens. REQUIRES: length <=

@@ -36,15 +36,16 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
   const auto prompt = static_cast<int64_t>(submit.prompt.size());
   Failure failure{.request = submit.request, .status = 400, .code = "context_length_exceeded"};
   if (prompt >= context) {
-    failure.param = "messages";
-    failure.message =
-        fmt::format("{} The messages are {} tokens, and an answer needs room. Shorten them.", context_words(context), prompt);
+    failure.param = submit.prompt_field;
+    failure.message = fmt::format("{} Your `{}` took {} of them, and an answer needs room. Shorten it.", context_words(context),
+                                  submit.prompt_field, prompt);
     return failure;
   }
   if (prompt + submit.spec.output_max > context) {
     failure.param = "max_tokens";
-    failure.message = fmt::format("{} The messages are {} tokens and `max_tokens` asks for {} more. Ask for at most {}.",
-                                  context_words(context), prompt, submit.spec.output_max, context - prompt);
+    failure.message =
+        fmt::format("{} Your `{}` took {} of them and `max_tokens` asks for {} more. Ask for at most {}.",
+                    context_words(context), submit.prompt_field, prompt, submit.spec.output_max, context - prompt);
     return failure;
   }
   if (const std::string& drafter = submit.speculation.drafter; !drafter.empty() && !workers.knows_method(drafter)) {

@@ -51,6 +51,7 @@ struct Submit {
   // epoch and, for an output_max of 0, the tokens that the context of its verifier leaves.
   GenerationSpec spec;
   Speculation speculation = {};
+  std::string_view prompt_field = "messages";  // the request's, as errors name it; a literal
 };
 
 // To the actor: cancel the request and deliver nothing more.

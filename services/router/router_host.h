@@ -43,7 +43,7 @@ class RouterHost {
  private:
   struct ToClients {  // what the actor has for clients
     HttpApi& api;
-    void operator()(const Delivery& delivery) const { api.deliver(delivery); }
+    void operator()(Delivery delivery) const { api.deliver(std::move(delivery)); }
     void operator()(const StillHere& sign) const { api.still_here(sign.request); }
     void operator()(const Failure& failure) const { api.fail(failure); }
   };

@@ -1,5 +1,6 @@
 #include "services/router/http_api/answer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,81 +14,66 @@ std::string event(const std::string& json) { return "data: " + json + "\n\n"; }
 
 }  // namespace
 
-Answer::Answer(http::Exchange exchange, const ChatRequest& request, CompletionHead head, int32_t prompt_tokens,
-               Tokenizer tokenizer)
+Answer::Answer(http::Exchange exchange, const GenerationRequest& request, CompletionHead head, int32_t prompt_tokens,
+               uint16_t draft_nodes_max)
     : exchange_(std::move(exchange)),
       head_(std::move(head)),
-      usage_{.prompt_tokens = prompt_tokens},
+      prompt_tokens_(prompt_tokens),
+      draft_nodes_max_(draft_nodes_max),
       stream_(request.stream),
       include_usage_(request.include_usage),
-      continuous_usage_(request.continuous_usage),
-      tell_tokens_(request.tell_tokens),
-      tell_logprobs_(request.spec.top_logprobs.has_value()),
-      min_tokens_(request.spec.logits_params.min_tokens),
-      tokenizer_(std::move(tokenizer)),
-      detokenizer_(tokenizer_),
-      stops_(request.stops) {}
+      continuous_usage_(request.continuous_usage) {}
 
-Answer::Next Answer::deliver(const Delivery& delivery, uint16_t draft_nodes_max) {
-  if (auto done = read(delivery); !done) {
-    fail({.status = 500, .code = std::string(kDetokenizeFailed), .message = done.error().message});
+void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, const Tokenizer& tokenizer,
+                 const std::string& echo) {
+  const size_t first = parts_.size();
+  for (const Submit& submit : submits) parts_.push_back({.request = submit.request, .choice = {request, tokenizer, echo}});
+  submits.erase(submits.begin());
+  parts_[first].first = true;
+  parts_[first].followers = std::move(submits);
+}
+
+Answer::Next Answer::deliver(Delivery delivery) {
+  const auto at = std::ranges::find(parts_, delivery.request, &Part::request);
+  const bool stopped_early = delivery.finish == Finish::none;
+  if (auto done = at->choice.read(std::move(delivery)); !done) {
+    fail({.status = 500, .message = done.error().message, .code = std::string(kDetokenizeFailed)});
     return Next::abandon_failed;
   }
-  const bool ended = !reason_.empty();
-  if (ended) exchange_.annotate(note());
-  const CompletionJson json(head_, delivery, draft_nodes_max);
+  const bool over = at->choice.ended();
+  if (ended()) exchange_.annotate(note());
   if (stream_) {
-    write_chunks(json, ended);
-  } else if (ended) {
-    exchange_.send(json_response(json.whole(text_, reason_, usage_, facts())));
+    write_chunks(static_cast<int>(at - parts_.begin()), *at);
+  } else if (ended()) {
+    write_whole();
   }
-  if (!ended) return Next::more;
-  return delivery.finish == Finish::none ? Next::abandon_stopped : Next::done;
+  if (!over) return Next::more;
+  return stopped_early ? Next::abandon_stopped : Next::done;
 }
 
-// Tokens are read one by one, so that a stop string ends their count exactly where it was met.
-Result<void> Answer::read(const Delivery& delivery) {
-  for (size_t i = 0; i < delivery.ids.size(); ++i) {
-    ++usage_.completion_tokens;
-    usage_.guessed_tokens += delivery.drafted[i];
-    if (tell_tokens_) {
-      tokens_.ids.push_back(delivery.ids[i]);
-      tokens_.drafted.push_back(delivery.drafted[i]);
-      tokens_.depths.push_back(delivery.depths[i]);
-    }
-    if (tell_logprobs_) tell_logprob(delivery.ids[i], delivery.logprobs[i]);
-    TRY(std::string piece, detokenizer_.push(delivery.ids[i]));
-    if (usage_.completion_tokens <= min_tokens_) {
-      show(std::move(piece));
-      continue;
-    }
-    auto shown = stops_.push(piece);
-    show(std::move(shown.text));
-    if (shown.stopped) {
-      reason_ = "stop";
-      return {};
-    }
+bool Answer::ended() const {
+  return std::ranges::all_of(parts_, [](const Part& part) { return part.choice.ended(); });
+}
+
+std::vector<Submit> Answer::followers_of(RequestId request) {
+  const auto at = std::ranges::find(parts_, request, &Part::request);
+  return at == parts_.end() ? std::vector<Submit>() : std::exchange(at->followers, {});
+}
+
+std::vector<RequestId> Answer::requests() const {
+  std::vector<RequestId> all;
+  for (const Part& part : parts_) all.push_back(part.request);
+  return all;
+}
+
+Totals Answer::totals() const {
+  Totals totals{.usage = {.prompt_tokens = prompt_tokens_}};
+  for (const Part& part : parts_) {
+    totals.usage.completion_tokens += part.choice.tokens();
+    totals.usage.guessed_tokens += part.choice.guessed();
+    totals.add(part.choice.newest(), part.first);
   }
-  if (delivery.finish == Finish::none) return {};
-  auto last = stops_.push(detokenizer_.flush());
-  if (!last.stopped) last.text += stops_.flush();
-  if (!last.text.empty()) show(std::move(last.text));
-  reason_ = last.stopped || delivery.finish == Finish::stop ? "stop" : "length";
-  return {};
-}
-
-// A model may have more rows than its tokenizer has tokens. The other rows have no bytes.
-void Answer::tell_logprob(TokenId id, const TokenLogprob& logprob) {
-  const auto told = [this](const Logprob& of) {
-    return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob};
-  };
-  LogprobFacts& facts = logprobs_.emplace_back(LogprobFacts{.token = told({id, logprob.logprob}), .top = {}});
-  for (const Logprob& other : logprob.top) facts.top.push_back(told(other));
-}
-
-void Answer::show(std::string piece) {
-  text_ += piece;
-  if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
+  return totals;
 }
 
 void Answer::begin_stream() {
@@ -100,38 +86,44 @@ void Answer::still_here() {
   exchange_.write(std::string(kComment));
 }
 
-void Answer::write_chunks(const CompletionJson& json, bool ended) {
+void Answer::write_chunks(int index, Part& part) {
   begin_stream();
+  using enum CompletionJson::UsageField;
+  const auto usage = continuous_usage_ ? given : include_usage_ ? null : absent;
+  const CompletionJson::ChunkUsage so_far{usage, continuous_usage_ ? totals().usage : Usage{}};
+  const CompletionJson json = this->json();
+  Choice& choice = part.choice;
   std::string out;
-  if (!std::exchange(role_told_, true)) out += event(json.role(chunk_usage()));
-  if (!text_.empty() || !tokens_.ids.empty() || !logprobs_.empty()) out += event(json.text(text_, facts(), chunk_usage()));
-  text_.clear();
-  tokens_ = {};
-  logprobs_.clear();
-  if (ended) {
-    out += event(json.finish(reason_, chunk_usage(), !include_usage_));
-    if (include_usage_) out += event(json.usage(usage_));
+  if (!std::exchange(part.role_told, true) && head_.kind == ApiKind::chat) out += event(json.role(index, choice, so_far));
+  if (choice.has_news()) out += event(json.text(index, choice, so_far));
+  choice.forget();
+  const bool told_with_usage = include_usage_ && parts_.size() == 1;
+  if (choice.ended()) out += event(json.finish(index, choice, so_far, !told_with_usage));
+  if (ended()) {
+    if (include_usage_) out += event(json.usage(choice, totals()));
     out += event("[DONE]");
   }
   if (!out.empty()) exchange_.write(std::move(out));
-  if (ended) exchange_.end();
+  if (ended()) exchange_.end();
 }
 
-CompletionJson::ChunkUsage Answer::chunk_usage() const {
-  using enum CompletionJson::UsageField;
-  if (continuous_usage_) return {given, usage_};
-  return {include_usage_ ? null : absent, usage_};
+void Answer::write_whole() {
+  std::vector<const Choice*> choices;
+  for (const Part& part : parts_) choices.push_back(&part.choice);
+  exchange_.send(json_response(json().whole(choices, totals())));
 }
 
 // For the access log. It has no word of the prompt or of the answer.
 std::string Answer::note() const {
-  return fmt::format("{}, prompt {} tokens, answer {}, {} of them drafted, {}", head_.id, usage_.prompt_tokens,
-                     usage_.completion_tokens, usage_.guessed_tokens, reason_.empty() ? "not finished" : reason_);
+  const Usage usage = totals().usage;
+  std::string reasons;
+  for (const Part& part : parts_) reasons += (part.choice.ended() ? " " + part.choice.reason() : " not finished");
+  return fmt::format("{}, prompt {} tokens, answer {}, {} of them drafted,{}", head_.id, usage.prompt_tokens,
+                     usage.completion_tokens, usage.guessed_tokens, reasons);
 }
 
-void Answer::fail(const Failure& failure) {
-  const ApiError error = api_error(failure);
-  exchange_.annotate(fmt::format("{}: {} {}", note(), failure.code, failure.message));
+void Answer::fail(const ApiError& error) {
+  exchange_.annotate(fmt::format("{}: {} {}", note(), error.code, error.message));
   if (!begun_) return exchange_.send(error_response(error));
   exchange_.write(event(error_json(error)));
   exchange_.end();

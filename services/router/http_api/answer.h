@@ -1,62 +1,72 @@
-// One answer while it is written: tokens come in, and text goes out to one HTTP exchange.
-// Threads: it is constructed on the text thread; from then on only the loop's thread uses it.
+// One answer while it is written: tokens of its choices come in, and JSON goes out to one HTTP
+// exchange, whole or as a stream.
+// Threads: constructed on the text thread; from then on only the loop's thread uses it.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "common/http/server.h"
-#include "common/text/detokenizer.h"
-#include "common/text/stop_strings.h"
-#include "services/router/http_api/chat_request.h"
+#include "services/router/http_api/api_error.h"
+#include "services/router/http_api/choice.h"
 #include "services/router/http_api/completion_json.h"
+#include "services/router/http_api/generation_request.h"
 #include "services/router/request.h"
 
 namespace slipstream {
 
 class Answer {
  public:
-  Answer(http::Exchange exchange, const ChatRequest& request, CompletionHead head, int32_t prompt_tokens, Tokenizer tokenizer);
+  // head: the same in all its JSON. prompt_tokens: of all prompts together.
+  Answer(http::Exchange exchange, const GenerationRequest& request, CompletionHead head, int32_t prompt_tokens,
+         uint16_t draft_nodes_max);
+
+  // Before the first delivery. submits: the first choice of a prompt, and those that begin when its
+  // prompt is computed, so that they find it in the prefix cache. echo: text before each of them.
+  void add(std::vector<Submit> submits, const GenerationRequest& request, const Tokenizer& tokenizer, const std::string& echo);
 
   enum class Next : uint8_t {
-    more,             // tokens are awaited
-    done,             // the answer is out
-    abandon_stopped,  // the answer ended at a stop string: the router must stop working on it
-    abandon_failed,   // the answer is an error: the router must stop working on it
+    more,             // tokens of this choice are awaited
+    done,             // this choice is over
+    abandon_stopped,  // this choice ended at a stop string: the router must stop working on it
+    abandon_failed,   // the whole answer is an error: the router must stop working on all its choices
   };
-  Next deliver(const Delivery& delivery, uint16_t draft_nodes_max);
+  Next deliver(Delivery delivery);
   // Begins the stream, or goes on with a comment, which clients skip: proxies and browsers then see
   // that the answer is coming. A whole answer has nothing to send yet.
   void still_here();
   // Sends an HTTP status before the stream has begun, and an error event without [DONE] after it.
-  void fail(const Failure& failure);
+  // Nothing may follow.
+  void fail(const ApiError& error);
+
+  // The choices that begin now that this one has begun; each is given once.
+  std::vector<Submit> followers_of(RequestId request);
+  std::vector<RequestId> requests() const;  // of all choices
 
  private:
-  Result<void> read(const Delivery& delivery);  // tokens to piece_
+  struct Part {
+    RequestId request = 0;
+    Choice choice;
+    bool first = false;             // of its prompt
+    bool role_told = false;         // its first chunk is out
+    std::vector<Submit> followers;  // that have not begun
+  };
   void begin_stream();
-  void write_chunks(const CompletionJson& json, bool ended);
-  CompletionJson::ChunkUsage chunk_usage() const;
+  void write_chunks(int index, Part& part);
+  void write_whole();
+  bool ended() const;
+  Totals totals() const;
   std::string note() const;
-  void show(std::string piece);
-  void tell_logprob(TokenId id, const TokenLogprob& logprob);
-  Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
+  CompletionJson json() const { return CompletionJson(head_, draft_nodes_max_); }
 
   http::Exchange exchange_;
   CompletionHead head_;
-  Usage usage_;
-  bool stream_, include_usage_, continuous_usage_, tell_tokens_, tell_logprobs_;
-  int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
-  Tokenizer tokenizer_;
-  Detokenizer detokenizer_;
-  StopStrings stops_;
-
-  bool begun_ = false;                  // the stream has begun
-  bool role_told_ = false;              // its first chunk is out
-  std::string reason_;                  // "stop" or "length"; "": the answer goes on
-  std::string text_;                    // the whole text; when streaming, that of this delivery
-  TokenFacts tokens_;                   // of the same part of the answer, if asked for
-  std::vector<LogprobFacts> logprobs_;  // of the same part of the answer, if asked for
+  int32_t prompt_tokens_;
+  uint16_t draft_nodes_max_;
+  bool stream_, include_usage_, continuous_usage_;
+  std::vector<Part> parts_;  // by the index of their choice
+  bool begun_ = false;       // the stream has begun
 };
 
 }  // namespace slipstream

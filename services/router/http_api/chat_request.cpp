@@ -1,138 +1,15 @@
 #include "services/router/http_api/chat_request.h"
 
-#include <algorithm>
-#include <array>
-#include <limits>
-
-#include <fmt/format.h>
-
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
-#include "services/router/http_api/json_error.h"
-#include "services/router/http_api/logits_fields.h"
+#include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/message_fields.h"
-#include "services/router/http_api/request_fields.h"
-#include "services/router/http_api/speculation_fields.h"
+#include "services/router/http_api/request_body.h"
 
 namespace slipstream {
 namespace {
 
-using simdjson::dom::element;
-using Checked = ApiResult<void>;
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the text (RFC 8259, 8.1)
-
-// Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
-// what an answer is. A request may carry one only with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 38> kUnbuilt{"add_generation_prompt",
-                                                    "add_special_tokens",
-                                                    "audio",
-                                                    "best_of",
-                                                    "chat_template",
-                                                    "chat_template_kwargs",
-                                                    "continue_final_message",
-                                                    "documents",
-                                                    "echo",
-                                                    "function_call",
-                                                    "functions",
-                                                    "grammar",
-                                                    "guided_choice",
-                                                    "guided_grammar",
-                                                    "guided_json",
-                                                    "guided_regex",
-                                                    "include_stop_str_in_output",
-                                                    "json_schema",
-                                                    "length_penalty",
-                                                    "logits_processors",
-                                                    "mm_processor_kwargs",
-                                                    "modalities",
-                                                    "n",
-                                                    "prediction",
-                                                    "prompt_logprobs",
-                                                    "response_format",
-                                                    "return_token_ids",
-                                                    "return_tokens_as_token_ids",
-                                                    "skip_special_tokens",
-                                                    "spaces_between_special_tokens",
-                                                    "stop_token_ids",
-                                                    "structured_outputs",
-                                                    "tool_choice",
-                                                    "tools",
-                                                    "truncate_prompt_tokens",
-                                                    "typical_p",
-                                                    "use_beam_search",
-                                                    "web_search_options"};
-// Unsupported fields whose usual value is true.
-constexpr std::array<std::string_view, 3> kOnAsUsual{"add_generation_prompt", "skip_special_tokens",
-                                                     "spaces_between_special_tokens"};
-
-// Whether an unsupported field has the value that means the usual behaviour.
-bool asks_for_nothing(std::string_view name, element value) {
-  simdjson::dom::array list;
-  simdjson::dom::object object;
-  std::string_view text;
-  bool flag = false;
-  double number = 0;
-  if (value.is_null()) return true;
-  if (value.get(flag) == simdjson::SUCCESS) return flag == (std::ranges::find(kOnAsUsual, name) != kOnAsUsual.end());
-  if (value.get(number) == simdjson::SUCCESS) {
-    const bool one = name == "n" || name == "best_of" || name == "length_penalty" || name == "typical_p";
-    return number == (one ? 1 : 0);
-  }
-  if (value.get(text) == simdjson::SUCCESS)
-    return text.empty() || (name == "tool_choice" && (text == "none" || text == "auto"));
-  if (value.get(object) == simdjson::SUCCESS) {
-    const bool plain_text = name == "response_format" && object.at_key("type").get(text) == simdjson::SUCCESS && text == "text";
-    return object.size() == 0 || plain_text;
-  }
-  if (value.get(list) != simdjson::SUCCESS) return false;
-  if (name == "modalities") return list.size() == 1 && list.at(0).get(text) == simdjson::SUCCESS && text == "text";
-  return list.size() == 0;
-}
-
-Checked refuse_unbuilt(const RequestFields& fields) {
-  for (std::string_view name : kUnbuilt) {
-    const auto value = fields.find(name);
-    if (!value || asks_for_nothing(name, *value)) continue;
-    const auto what =
-        name == "n"
-            ? std::string("`n` must be 1: several choices of one prompt are not built yet. Send the request again for each.")
-            : fmt::format("`{}` is not built yet: leave it out.", name);
-    return std::unexpected(
-        ApiError{.status = 400, .message = what, .param = std::string(name), .code = "unsupported_parameter"});
-  }
-  return {};
-}
-
-// Between 0 and kTemperatureMin nothing is sharper than at the ends: clients that mean "the
-// likeliest token" write 1e-8 there.
-float nearest_temperature(double asked, ChatRequest& request) {
-  const auto temperature = static_cast<float>(asked);
-  if (temperature <= 0 || temperature >= kTemperatureMin) return temperature;
-  const float taken = temperature < kTemperatureMin / 2 ? 0.0F : kTemperatureMin;
-  request.warnings.push_back(fmt::format("`temperature` {:.3g} was taken as {}.", asked, taken));
-  return taken;
-}
-
-Checked read_sampling(const RequestFields& fields, const SamplingParams& defaults, ChatRequest& request) {
-  SamplingParams& sampling = request.spec.sampling = defaults;
-  TRY(const auto temperature, fields.number("temperature", 0, static_cast<double>(kTemperatureMax)));
-  if (temperature) sampling.temperature = nearest_temperature(*temperature, request);
-  TRY(const auto top_p, fields.number("top_p", 0, 1));
-  if (top_p) sampling.top_p = static_cast<float>(*top_p);
-  if (sampling.top_p <= 0)
-    return std::unexpected(
-        bad_field("top_p", "`top_p` must be above 0, at most 1: 0 (and what is as good as 0) would keep no token."));
-  TRY(const auto min_p, fields.number("min_p", 0, 1));
-  if (min_p) sampling.min_p = static_cast<float>(*min_p);
-  if (sampling.min_p >= 1) return std::unexpected(bad_field("min_p", "`min_p` must be below 1."));
-  TRY(const auto top_k, fields.integer("top_k", -1, std::numeric_limits<int32_t>::max()));
-  if (top_k) sampling.top_k = static_cast<int32_t>(std::max<int64_t>(*top_k, 0));  // vLLM writes "off" as -1
-  TRY(request.seed, fields.integer("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
-  return {};
-}
-
-Checked read_logprobs(const RequestFields& fields, ChatRequest& request) {
+ApiResult<void> read_logprobs(const RequestFields& fields, ChatRequest& request) {
   TRY(const auto asked, fields.boolean("logprobs"));
   TRY(const auto top, fields.integer("top_logprobs", 0, kTopLogprobsMax));
   if (asked.value_or(false)) {
@@ -143,131 +20,25 @@ Checked read_logprobs(const RequestFields& fields, ChatRequest& request) {
   return {};
 }
 
-Checked read_limits(const RequestFields& fields, ChatRequest& request) {
-  for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
-    TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
-    if (most) request.spec.output_max = static_cast<int32_t>(*most);
-  }
-  const int32_t least = request.spec.logits_params.min_tokens, most = request.spec.output_max;
-  if (most > 0 && least > most) {
-    return std::unexpected(
-        bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, most)));
-  }
-  TRY(const auto ignore_eos, fields.boolean("ignore_eos"));
-  request.ignore_eos = ignore_eos.value_or(false);
-  return {};
-}
-
-Checked read_stops(const RequestFields& fields, ChatRequest& request) {
-  const auto stop = fields.find("stop");
-  if (!stop) return {};
-  std::string_view text;
-  simdjson::dom::array list;
-  if (stop->get(text) == simdjson::SUCCESS) {
-    request.stops.emplace_back(text);
-  } else if (stop->get(list) == simdjson::SUCCESS) {
-    for (element one : list) {
-      if (one.get(text) != simdjson::SUCCESS) return std::unexpected(bad_field("stop", "`stop` must hold strings only."));
-      request.stops.emplace_back(text);
-    }
-  } else {
-    return std::unexpected(bad_field("stop", "`stop` must be a string or a list of strings."));
-  }
-  size_t bytes = 0;
-  for (const std::string& one : request.stops) {
-    if (one.empty()) return std::unexpected(bad_field("stop", "`stop` must not hold an empty string."));
-    bytes += one.size();
-    if (one.size() <= kStopStringBytesMax) continue;
-    return std::unexpected(
-        bad_field("stop", fmt::format("a string of `stop` has {} bytes, the limit is {}.", one.size(), kStopStringBytesMax)));
-  }
-  if (bytes <= kStopBytesMax) return {};
-  return std::unexpected(
-      bad_field("stop", fmt::format("`stop` has {} bytes together, the limit is {}.", bytes, kStopBytesMax)));
-}
-
-Checked read_stream(const RequestFields& fields, ChatRequest& request) {
-  TRY(const auto stream, fields.boolean("stream"));
-  request.stream = stream.value_or(false);
-  TRY(const auto options, fields.object("stream_options"));
-  if (!options) return {};
-  if (!request.stream) return std::unexpected(bad_field("stream_options", "`stream_options` goes with `stream`: true only."));
-  TRY(const auto usage, options->boolean("include_usage"));
-  TRY(const auto continuous, options->boolean("continuous_usage_stats"));
-  request.include_usage = usage.value_or(false);
-  request.continuous_usage = continuous.value_or(false);
-  return {};
-}
-
-// In the fields of Slipstream alone an unknown key is an error.
-ApiResult<bool> read_switch(const RequestFields& fields, std::string_view name, std::string_view key, bool otherwise) {
-  TRY(const auto object, fields.object(name));
-  if (!object) return otherwise;
-  for (const auto& field : object->object()) {
-    if (field.key == key) continue;
-    return std::unexpected(bad_field(
-        object->name(field.key), fmt::format("`{}` is unknown: `{}` takes `{}` only.", object->name(field.key), name, key)));
-  }
-  TRY(const auto value, object->boolean(key));
-  return value.value_or(otherwise);
-}
-
-Checked read_model(const RequestFields& fields, const Offer& offer) {
-  TRY(const auto model, fields.text("model"));
-  if (!model || offer.takes(*model)) return {};
-  return std::unexpected(
-      ApiError{.status = 404,
-               .message = fmt::format("The model `{}` is not served here; `{}` is. See /v1/models.", *model, offer.name()),
-               .param = "model",
-               .code = "model_not_found"});
-}
-
-// Says which fields had no effect, so that a misspelt one is seen.
-void warn_of_ignored(const RequestFields& fields, ChatRequest& request) {
-  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) {
-    const bool cut = name.size() > kIgnoredNameBytesMax;
-    request.warnings.push_back(
-        fmt::format("`{}{}` is not used here and was ignored.", name.substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
-  }
-}
-
-ApiError malformed(std::string_view why) {
-  return {.status = 400, .message = fmt::format("The body is not valid JSON: {}", why), .code = "invalid_json"};
+// `echo` belongs to completions.
+ApiResult<void> refuse_echo(const RequestFields& fields) {
+  TRY(const auto echo, fields.boolean("echo"));
+  if (!echo.value_or(false)) return {};
+  return std::unexpected(ApiError{
+      .status = 400, .message = "`echo` goes with /v1/completions only.", .param = "echo", .code = "unsupported_parameter"});
 }
 
 }  // namespace
 
 ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& offer) {
-  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
-  if (body.empty()) return std::unexpected(malformed("it is empty."));
-  simdjson::dom::parser parser(kHttpBodyBytesMax);
-  if (parser.allocate(body.size(), kJsonDepthMax) != simdjson::SUCCESS) return std::unexpected(malformed("it is too large."));
-  element root;
-  if (const auto error = parser.parse(body.data(), body.size()).get(root); error == simdjson::DEPTH_ERROR) {
-    return std::unexpected(malformed(fmt::format("it is nested deeper than {} levels.", kJsonDepthMax)));
-  } else if (error != simdjson::SUCCESS) {
-    return std::unexpected(malformed(explain_bad_json(body, simdjson::error_message(error))));
-  }
-  simdjson::dom::object object;
-  if (root.get(object) != simdjson::SUCCESS) {
-    return std::unexpected(malformed(fmt::format("it must be an object; it is {}.", kind_of(root))));
-  }
-
-  const RequestFields fields(object);
+  TRY(const RequestBody json, RequestBody::parse(body));
+  const RequestFields& fields = json.fields();
   ChatRequest request;
-  TRY_VOID(read_model(fields, offer));
+  TRY_VOID(read_generation(fields, offer, request));
   TRY(request.messages, read_messages(fields));
-  TRY_VOID(read_sampling(fields, offer.defaults.params, request));
-  TRY_VOID(read_logits_params(fields, offer.defaults.repetition_penalty, request.spec.logits_params));
-  TRY(request.bad_words, read_bad_words(fields));
   TRY_VOID(read_logprobs(fields, request));
-  TRY_VOID(read_limits(fields, request));
-  TRY_VOID(read_stops(fields, request));
-  TRY_VOID(read_stream(fields, request));
-  TRY_VOID(refuse_unbuilt(fields));
-  TRY(request.speculation, read_speculation(fields, offer.rules));
-  TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));
-  warn_of_ignored(fields, request);
+  TRY_VOID(refuse_echo(fields));
+  warn_of_ignored(fields, request.warnings);
   return request;
 }
 

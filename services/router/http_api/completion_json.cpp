@@ -8,6 +8,7 @@
 
 #include "common/messages/rules.h"
 #include "common/text/utf8.h"
+#include "services/router/http_api/choice.h"
 
 namespace slipstream {
 namespace {
@@ -67,8 +68,9 @@ Json metrics_json(const SpeculationReport& report, const AcceptanceHistogram& hi
 // Tells which rule ran and why it was not the one asked for, or why no drafter drafted. A rule with
 // a declared bias also tells the total variation that it spent. At temperature 0 coupled is called
 // greedy.
-Json speculation_json(const CompletionHead& head, const Delivery& delivery, const Usage& usage) {
+Json speculation_json(const CompletionHead& head, const Choice& choice) {
   if (!head.speculates) return {{"rule", "off"}};
+  const Delivery& delivery = choice.newest();
   const SpeculationReport& report = delivery.report;
   const RuleReason reason = delivery.rule.reason;
   const bool sampled = is_sampled(delivery.asked.rule);
@@ -77,8 +79,7 @@ Json speculation_json(const CompletionHead& head, const Delivery& delivery, cons
   if (reason != RuleReason::as_asked && (sampled || reason != RuleReason::temperature_zero)) json["reason"] = name_of(reason);
   if (!is_biased(delivery.rule.ran.rule)) return json;
   json["bias_spent"] = report.spent;
-  json["bias_spent_per_token"] =
-      usage.completion_tokens == 0 ? 0.0F : report.spent / static_cast<float>(usage.completion_tokens);
+  json["bias_spent_per_token"] = choice.tokens() == 0 ? 0.0F : report.spent / static_cast<float>(choice.tokens());
   return json;
 }
 
@@ -92,7 +93,7 @@ Json logprob_json(const LogprobFacts::Token& token) {
   return {{"token", lossy_utf8(token.bytes)}, {"logprob", token.logprob}, {"bytes", bytes}};
 }
 
-Json logprobs_json(const std::vector<LogprobFacts>* logprobs) {
+Json chat_logprobs_json(const std::vector<LogprobFacts>* logprobs) {
   if (logprobs == nullptr) return nullptr;
   Json content = Json::array();
   for (const LogprobFacts& each : *logprobs) {
@@ -104,10 +105,43 @@ Json logprobs_json(const std::vector<LogprobFacts>* logprobs) {
   return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
-Json chunk(const CompletionHead& head, uint64_t backend, Json delta, Json reason) {
-  Json json = root(head, backend, "chat.completion.chunk");
-  json["choices"] =
-      Json::array({{{"index", 0}, {"delta", std::move(delta)}, {"logprobs", nullptr}, {"finish_reason", std::move(reason)}}});
+// The form of the older API: parallel lists. The token itself is among its alternatives.
+Json text_logprobs_json(const std::vector<LogprobFacts>* logprobs) {
+  if (logprobs == nullptr) return nullptr;
+  Json tokens = Json::array(), values = Json::array(), tops = Json::array(), offsets = Json::array();
+  for (const LogprobFacts& each : *logprobs) {
+    const std::string token = lossy_utf8(each.token.bytes);
+    Json top = Json::object();
+    for (const LogprobFacts::Token& other : each.top) top.emplace(lossy_utf8(other.bytes), other.logprob);
+    top.emplace(token, each.token.logprob);
+    tokens.push_back(token);
+    values.push_back(each.token.logprob);
+    tops.push_back(std::move(top));
+    offsets.push_back(each.offset);
+  }
+  return {{"tokens", std::move(tokens)},
+          {"token_logprobs", std::move(values)},
+          {"top_logprobs", std::move(tops)},
+          {"text_offset", std::move(offsets)}};
+}
+
+Json logprobs_json(ApiKind kind, const std::vector<LogprobFacts>* logprobs) {
+  return kind == ApiKind::chat ? chat_logprobs_json(logprobs) : text_logprobs_json(logprobs);
+}
+
+// A chunk of a stream. delta: what a chat adds; text: what a completion adds.
+Json chunk(const CompletionHead& head, const Choice& choice, int index, Json delta, std::string_view text) {
+  const bool chat = head.kind == ApiKind::chat;
+  Json json = root(head, choice.newest().backend, chat ? "chat.completion.chunk" : "text_completion");
+  Json part{{"index", index}};
+  if (chat) {
+    part["delta"] = std::move(delta);
+  } else {
+    part["text"] = text;
+  }
+  part["logprobs"] = nullptr;
+  part["finish_reason"] = nullptr;
+  json["choices"] = Json::array({std::move(part)});
   return json;
 }
 
@@ -119,50 +153,77 @@ std::string dump(Json json, const CompletionJson::ChunkUsage& usage) {
 
 }  // namespace
 
-std::string CompletionJson::role(const ChunkUsage& usage) const {
-  return dump(chunk(head_, delivery_.backend, {{"role", "assistant"}, {"content", ""}}, nullptr), usage);
+void Totals::add(const Delivery& newest, bool computed_its_prompt) {
+  const SpeculationReport& one = newest.report;
+  report.steps += one.steps;
+  report.accepted += one.accepted;
+  report.rejected += one.rejected;
+  report.unreached += one.unreached;
+  if (computed_its_prompt) report.cached_tokens += one.cached_tokens;
+  histogram.add(newest.histogram);
 }
 
-std::string CompletionJson::text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const {
-  Json json = chunk(head_, delivery_.backend, {{"content", piece}}, nullptr);
-  json["choices"][0]["logprobs"] = logprobs_json(facts.logprobs);
+std::string CompletionJson::role(int index, const Choice& choice, const ChunkUsage& usage) const {
+  return dump(chunk(head_, choice, index, {{"role", "assistant"}, {"content", ""}}, ""), usage);
+}
+
+std::string CompletionJson::text(int index, const Choice& choice, const ChunkUsage& usage) const {
+  Json json = chunk(head_, choice, index, {{"content", choice.text()}}, choice.text());
+  const Facts facts = choice.facts();
+  json["choices"][0]["logprobs"] = logprobs_json(head_.kind, facts.logprobs);
   if (facts.tokens != nullptr) {
+    const Delivery& newest = choice.newest();
     json["slipstream"] = tokens_json(*facts.tokens);
-    if (is_biased(delivery_.rule.ran.rule)) json["slipstream"]["bias_spent"] = delivery_.report.spent;  // so far
+    if (is_biased(newest.rule.ran.rule)) json["slipstream"]["bias_spent"] = newest.report.spent;  // so far
   }
   return dump(std::move(json), usage);
 }
 
-std::string CompletionJson::finish(std::string_view reason, const ChunkUsage& usage, bool last) const {
-  Json json = chunk(head_, delivery_.backend, Json::object(), reason);
+std::string CompletionJson::finish(int index, const Choice& choice, const ChunkUsage& usage, bool tell_speculation) const {
+  Json json = chunk(head_, choice, index, Json::object(), "");
+  json["choices"][0]["finish_reason"] = choice.reason();
   json["slipstream"] = {{"seed", head_.seed}};
   if (!head_.warnings.empty()) json["slipstream"]["warnings"] = head_.warnings;
-  if (last) json["slipstream"]["speculation"] = speculation_json(head_, delivery_, usage.usage);
+  if (tell_speculation) json["slipstream"]["speculation"] = speculation_json(head_, choice);
   return dump(std::move(json), usage);
 }
 
-std::string CompletionJson::usage(const Usage& usage) const {
-  Json json = root(head_, delivery_.backend, "chat.completion.chunk");
+std::string CompletionJson::usage(const Choice& last, const Totals& totals) const {
+  const bool chat = head_.kind == ApiKind::chat;
+  Json json = root(head_, last.newest().backend, chat ? "chat.completion.chunk" : "text_completion");
   json["choices"] = Json::array();
-  json["usage"] = usage_json(usage, delivery_.report);
-  json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
-  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(head_, delivery_, usage)}};
+  json["usage"] = usage_json(totals.usage, totals.report);
+  json["metrics"] = metrics_json(totals.report, totals.histogram, draft_nodes_max_);
+  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(head_, last)}};
   return dump(json);
 }
 
-std::string CompletionJson::whole(std::string_view text, std::string_view reason, const Usage& usage,
-                                  const Facts& facts) const {
-  Json json = root(head_, delivery_.backend, "chat.completion");
-  json["choices"] = Json::array({{{"index", 0},
-                                  {"message", {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}}},
-                                  {"logprobs", logprobs_json(facts.logprobs)},
-                                  {"finish_reason", reason}}});
-  json["usage"] = usage_json(usage, delivery_.report);
-  json["metrics"] = metrics_json(delivery_.report, delivery_.histogram, draft_nodes_max_);
-  json["slipstream"] = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
+// Of one choice, what Slipstream tells is beside `choices`; of several, each has its own.
+std::string CompletionJson::whole(std::span<const Choice* const> choices, const Totals& totals) const {
+  const bool chat = head_.kind == ApiKind::chat;
+  Json json = root(head_, choices.front()->newest().backend, chat ? "chat.completion" : "text_completion");
+  json["choices"] = Json::array();
+  Json told = Json::object();
+  for (const Choice* choice : choices) {
+    const Facts facts = choice->facts();
+    Json part{{"index", json["choices"].size()}};
+    if (chat) {
+      part["message"] = {{"role", "assistant"}, {"content", choice->text()}, {"refusal", nullptr}};
+    } else {
+      part["text"] = choice->text();
+    }
+    part["logprobs"] = logprobs_json(head_.kind, facts.logprobs);
+    part["finish_reason"] = choice->reason();
+    Json own = facts.tokens != nullptr ? tokens_json(*facts.tokens) : Json::object();
+    own["speculation"] = speculation_json(head_, *choice);
+    (choices.size() == 1 ? told : part["slipstream"]) = std::move(own);
+    json["choices"].push_back(std::move(part));
+  }
+  json["usage"] = usage_json(totals.usage, totals.report);
+  json["metrics"] = metrics_json(totals.report, totals.histogram, draft_nodes_max_);
+  json["slipstream"] = std::move(told);
   json["slipstream"]["seed"] = head_.seed;
   if (!head_.warnings.empty()) json["slipstream"]["warnings"] = head_.warnings;
-  json["slipstream"]["speculation"] = speculation_json(head_, delivery_, usage);
   return dump(json);
 }
 

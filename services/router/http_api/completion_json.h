@@ -1,8 +1,9 @@
-// Writes the JSON of answers: OpenAI's chat.completion and chat.completion.chunk, with vLLM's
-// `metrics.speculative_decoding` and the `slipstream` object.
+// Writes the JSON of answers: OpenAI's chat.completion and chat.completion.chunk, and its older
+// text_completion, with vLLM's `metrics.speculative_decoding` and the `slipstream` object.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,14 @@
 
 namespace slipstream {
 
+class Choice;
+
+enum class ApiKind : uint8_t { chat, text };  // /v1/chat/completions, /v1/completions
+
 struct CompletionHead {  // the same in every chunk of one answer
-  std::string id;        // "chatcmpl-..."
-  int64_t created = 0;   // Unix seconds
+  ApiKind kind = ApiKind::chat;
+  std::string id;       // "chatcmpl-..." or "cmpl-..."
+  int64_t created = 0;  // Unix seconds
   std::string model;
   int64_t seed = 0;  // from the client or chosen by the server
   bool speculates = true;
@@ -26,6 +32,16 @@ struct Usage {
   uint32_t guessed_tokens = 0;  // of the completion tokens, those that a drafter had guessed
 };
 
+// What all choices of an answer have used.
+struct Totals {
+  Usage usage;
+  SpeculationReport report = {};
+  AcceptanceHistogram histogram = {};
+
+  // Of one choice. computed_its_prompt: it was the first one of its prompt.
+  void add(const Delivery& newest, bool computed_its_prompt);
+};
+
 // `slipstream`: {"token_ids", "drafted", "depths", "pieces"}, if the request asked for tokens. The
 // pieces together are the text.
 struct TokenFacts {
@@ -35,7 +51,7 @@ struct TokenFacts {
   std::vector<std::string> pieces;  // [ids] the text that became final with each; one more if the end made some text final
 };
 
-// One entry of `choices[].logprobs.content`.
+// A token with its logprob and its likeliest alternatives.
 struct LogprobFacts {
   struct Token {
     std::string bytes;
@@ -43,6 +59,7 @@ struct LogprobFacts {
   };
   Token token;
   std::vector<Token> top;
+  int32_t offset = 0;  // characters of the choice's text before it
 };
 
 // What an answer carries beside its text; null: the client did not ask for it.
@@ -53,25 +70,24 @@ struct Facts {
 
 class CompletionJson {
  public:
-  // For an answer up to this delivery. head and delivery outlive the object.
-  CompletionJson(const CompletionHead& head, const Delivery& delivery, uint16_t draft_nodes_max)
-      : head_(head), delivery_(delivery), draft_nodes_max_(draft_nodes_max) {}
+  // head outlives the object.
+  CompletionJson(const CompletionHead& head, uint16_t draft_nodes_max) : head_(head), draft_nodes_max_(draft_nodes_max) {}
 
   enum class UsageField : uint8_t { absent, null, given };  // OpenAI sends null where the last chunk has the usage
   struct ChunkUsage {
     UsageField field = UsageField::absent;
-    Usage usage;  // so far
+    Usage usage;  // so far, of all choices
   };
-  std::string role(const ChunkUsage& usage) const;  // the first chunk
-  std::string text(std::string_view piece, const Facts& facts, const ChunkUsage& usage) const;
-  // The last chunk with a choice. last: usage() does not follow.
-  std::string finish(std::string_view reason, const ChunkUsage& usage, bool last) const;
-  std::string usage(const Usage& usage) const;  // the chunk after finish(), without choices
-  std::string whole(std::string_view text, std::string_view reason, const Usage& usage, const Facts& facts) const;
+  // Chunks of the choice with this index.
+  std::string role(int index, const Choice& choice, const ChunkUsage& usage) const;  // its first one; chats only
+  std::string text(int index, const Choice& choice, const ChunkUsage& usage) const;
+  std::string finish(int index, const Choice& choice, const ChunkUsage& usage, bool tell_speculation) const;  // its last one
+
+  std::string usage(const Choice& last, const Totals& totals) const;  // the chunk after all others, without choices
+  std::string whole(std::span<const Choice* const> choices, const Totals& totals) const;
 
  private:
   const CompletionHead& head_;
-  const Delivery& delivery_;
   uint16_t draft_nodes_max_;
 };
 

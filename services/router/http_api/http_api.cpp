@@ -3,29 +3,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/build_info.h"
 #include "common/base/limits.h"
-#include "common/text/chat_prompt.h"
+#include "services/router/http_api/chat_request.h"
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
+#include "services/router/http_api/paths.h"
+#include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/tenant.h"
+#include "services/router/http_api/tokens_api.h"
 
 namespace slipstream {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kChatPath = "/v1/chat/completions";
-constexpr std::string_view kModelsPath = "/v1/models";
-constexpr std::string_view kReadyPath = "/ready";
-constexpr std::string_view kVersion = "/v1";  // of the API: clients may leave it out
-constexpr std::array<std::string_view, 5> kGetPaths{"/", "/health", kReadyPath, "/metrics", kModelsPath};
 // Seeds that the server chooses stay exact in a client that reads numbers as doubles.
 constexpr int kSampledSeedBits = 53;
 
@@ -35,27 +32,6 @@ int64_t unix_seconds() {
 
 ApiError wrong_method(std::string_view path, std::string_view allowed) {
   return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
-}
-
-// The path without a slash at its end, and with the /v1 that some clients leave out of their base
-// URL, as other servers take it.
-std::string usual_path(std::string path) {
-  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  for (const std::string_view known : {kChatPath, kModelsPath}) {
-    const std::string_view without = known.substr(kVersion.size());
-    if (path == without || (known == kModelsPath && path.starts_with(without) && path[without.size()] == '/')) {
-      return std::string(kVersion) + path;
-    }
-  }
-  return path;
-}
-
-// Whether a content type is JSON, with or without parameters.
-bool is_json(std::string_view content_type) {
-  content_type = content_type.substr(0, content_type.find(';'));
-  while (content_type.ends_with(' ') || content_type.ends_with('\t')) content_type.remove_suffix(1);
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  return std::ranges::equal(content_type, std::string_view("application/json"), same);
 }
 
 // A browser lets a page of any origin post text and forms, but asks the server before it posts
@@ -97,25 +73,26 @@ http::Response HttpApi::error_body(int status, std::string_view message) {
 
 void HttpApi::handle(http::Request request, http::Exchange exchange) {
   request.path = usual_path(request.path);
-  const bool known =
-      std::ranges::find(kGetPaths, request.path) != kGetPaths.end() || request.path.starts_with(std::string(kModelsPath) + "/");
-  const std::string_view allowed = request.path == kChatPath ? "POST" : known ? "GET" : "";
+  const std::string_view allowed = method_of(request.path);
+  const bool posts = allowed == "POST";
   if (allowed.empty()) {
-    refuse(exchange,
-           {.status = 404,
-            .message = fmt::format("There is no {}: see {}, {} or the page at /.", request.path, kChatPath, kModelsPath),
-            .code = "unknown_path"});
+    refuse(exchange, {.status = 404,
+                      .message = fmt::format("There is no {}: see {}, {}, {} or the page at /.", request.path, kChatPath,
+                                             kCompletionsPath, kModelsPath),
+                      .code = "unknown_path"});
   } else if (request.method != allowed && !(request.method == "HEAD" && allowed == "GET")) {
     const ApiError error = wrong_method(request.path, allowed);
     errors_.add(error.code);
     auto response = error_response(error);
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));
-  } else if (request.path == kChatPath && !is_json(request.content_type)) {
+  } else if (posts && !is_json(request.content_type)) {
     refuse(exchange, not_json(request.content_type));
-  } else if (request.path == kChatPath) {
-    auto chats = [this, request = std::move(request), exchange] { chat(request, exchange); };
-    if (!ports_.later(std::move(chats))) refuse(exchange, not_taken(ports_.counters().closing));
+  } else if (posts) {
+    auto text_work = [this, request = std::move(request), exchange]() mutable {
+      if (const auto done = post(request, exchange); !done) refuse(exchange, done.error());
+    };
+    if (!ports_.later(std::move(text_work))) refuse(exchange, not_taken(ports_.counters().closing));
   } else if (request.path == kReadyPath) {
     exchange.send(ready());
   } else if (auto response = get(request.path)) {
@@ -126,67 +103,100 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 }
 
 void HttpApi::refuse(http::Exchange& exchange, const ApiError& error) {
-  errors_.add(error.code);
   exchange.annotate(error.code);
+  errors_.add(error.code);
   exchange.send(error_response(error));
 }
 
-void HttpApi::chat(const http::Request& asked, http::Exchange exchange) {
-  const auto request = parse_chat_request(asked.body, model_.offer);
-  if (!request) return refuse(exchange, request.error());
-  auto submit = submit_of(*request);
-  if (!submit) return refuse(exchange, submit.error());
-
-  const RequestId id = ++newest_;
-  const int64_t seed = request->seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
-  submit->request = id;
-  submit->spec.seed = static_cast<uint64_t>(seed);
-  submit->spec.tenant = model_.one_tenant ? kEveryone : tenant_of(asked.authorization);
-  const auto prompt_tokens = static_cast<int32_t>(submit->prompt.size());
-  CompletionHead head{.id = fmt::format("chatcmpl-{:016x}{:x}", incarnation_, id),
-                      .created = unix_seconds(),
-                      .model = model_.offer.name(),
-                      .seed = seed,
-                      .speculates = request->speculation.enabled,
-                      .warnings = request->warnings};
-  {
-    auto answer = std::make_shared<Answer>(exchange, *request, std::move(head), prompt_tokens, model_.tokenizer);
-    std::lock_guard lock(mutex_);
-    answers_.emplace(id, std::move(answer));
-  }
-  if (!ports_.post(*std::move(submit))) {
-    forget(id);
-    return refuse(exchange, not_taken(ports_.counters().closing));
-  }
-  exchange.on_gone(
-      [this, id] {  // set after the post, so that the Abandon follows the Submit; it runs even if the client went before
-        forget(id);
-        ports_.post(Abandon{id});  // if the inbox has no room, deliver() posts it again
-      });
+ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange) {
+  if (request.path == kChatPath) return chat(request, exchange);
+  if (request.path == kCompletionsPath) return complete(request, exchange);
+  const TokensApi tokens{model_, context_max()};
+  TRY(std::string json, request.path == kTokenizePath ? tokens.tokenize(request.body) : tokens.detokenize(request.body));
+  exchange.send(json_response(std::move(json)));
+  return {};
 }
 
-ApiResult<std::vector<TokenId>> HttpApi::tokenise(const ChatRequest& request) const {
-  size_t bytes = 0;
-  for (const ChatMessage& message : request.messages) bytes += message.content.size();
-  const size_t least = model_.tokenizer.tokens_at_least(bytes);
-  if (const int32_t most = context_max(); least > static_cast<size_t>(most)) {  // before tokenising takes time
-    return std::unexpected(
-        ApiError{.message = fmt::format("{} The messages are at least {} tokens. Shorten them.", context_words(most), least),
-                 .param = "messages",
-                 .code = "context_length_exceeded"});
+ApiResult<void> HttpApi::chat(const http::Request& asked, http::Exchange& exchange) {
+  TRY(ChatRequest request, parse_chat_request(asked.body, model_.offer));
+  TRY(auto tokens, chat_tokens(request.messages, model_.tokenizer, model_.chat_template, context_max()));
+  std::vector<PromptTokens> prompts;
+  prompts.push_back({.tokens = std::move(tokens), .echo = {}});
+  return begin(ApiKind::chat, std::move(request), std::move(prompts), asked, exchange);
+}
+
+ApiResult<void> HttpApi::complete(const http::Request& asked, http::Exchange& exchange) {
+  TRY(CompletionRequest request, parse_completion_request(asked.body, model_.offer));
+  std::vector<PromptTokens> prompts;
+  for (Prompt& prompt : request.prompts) {
+    TRY(auto tokens, prompt_tokens(prompt, model_.tokenizer, model_.vocabulary, context_max()));
+    PromptTokens& made = prompts.emplace_back(PromptTokens{.tokens = std::move(tokens), .echo = {}});
+    if (!request.echo) continue;
+    TRY(made.echo, prompt_text(prompt, model_.tokenizer));
   }
-  auto prompt = chat_prompt(model_.tokenizer, model_.chat_template, request.messages, std::numeric_limits<size_t>::max());
-  if (!prompt) {
-    return std::unexpected(
-        ApiError{.message = fmt::format("`messages` do not fit the model's chat template: {}", prompt.error().message),
-                 .param = "messages",
-                 .code = "invalid_value"});
+  return begin(ApiKind::text, std::move(request), std::move(prompts), asked, exchange);
+}
+
+// Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
+ApiResult<void> HttpApi::begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts,
+                               const http::Request& asked, http::Exchange& exchange) {
+  if (!request.ignore_eos) request.spec.stop_ids = model_.eos_ids;
+  TRY_VOID(fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary));
+  const int64_t seed = request.seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
+  request.spec.seed = static_cast<uint64_t>(seed);
+  request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(asked.authorization);
+
+  int32_t prompt_tokens = 0;
+  for (const PromptTokens& prompt : prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
+  CompletionHead head{
+      .kind = kind,
+      .id = fmt::format("{}-{:016x}{:x}", kind == ApiKind::chat ? "chatcmpl" : "cmpl", incarnation_, newest_ + 1),
+      .created = unix_seconds(),
+      .model = model_.offer.name(),
+      .seed = seed,
+      .speculates = request.speculation.enabled,
+      .warnings = request.warnings};
+  const auto answer = std::make_shared<Answer>(exchange, request, std::move(head), prompt_tokens, model_.draft_nodes_max);
+  std::vector<Submit> first_ones;
+  for (PromptTokens& prompt : prompts) {
+    std::vector<Submit> choices;
+    for (int choice = 0; choice < request.choices; ++choice) {
+      choices.push_back({.request = ++newest_,
+                         .prompt = prompt.tokens,
+                         .spec = request.spec,
+                         .speculation = request.speculation,
+                         .prompt_field = kind == ApiKind::chat ? "messages" : "prompt"});
+      choices.back().spec.choice = static_cast<uint32_t>(choice);
+    }
+    first_ones.push_back(choices.front());
+    answer->add(std::move(choices), request, model_.tokenizer, prompt.echo);
   }
-  if (prompt->empty()) {
-    return std::unexpected(ApiError{
-        .message = "`messages` give an empty prompt: write at least one word.", .param = "messages", .code = "invalid_value"});
+  {
+    std::lock_guard lock(mutex_);
+    for (const RequestId id : answer->requests()) answers_.emplace(id, answer);
   }
-  return *std::move(prompt);
+  if (auto posted = submit(first_ones); !posted) {
+    abandon(answer->requests(), Abandon::Why::failed);
+    return posted;
+  }
+  // Set after the Submits are posted, so that the Abandons follow them; it runs even if the client
+  // went before. If the inbox has no room for an Abandon, deliver() posts it again.
+  exchange.on_gone([this, all = answer->requests()] { abandon(all, Abandon::Why::client_went); });
+  return {};
+}
+
+ApiResult<void> HttpApi::submit(const std::vector<Submit>& submits) {
+  for (const Submit& one : submits) {
+    if (!ports_.post(one)) return std::unexpected(not_taken(ports_.counters().closing));
+  }
+  return {};
+}
+
+void HttpApi::abandon(const std::vector<RequestId>& requests, Abandon::Why why) {
+  for (const RequestId id : requests) {
+    forget(id);
+    ports_.post(Abandon{id, why});
+  }
 }
 
 // The router checks the exact length of the prompt against the same bound.
@@ -195,19 +205,11 @@ int32_t HttpApi::context_max() const {
   return offered > 0 ? offered : model_.context_max;
 }
 
-// The Submit without its id and seed.
-ApiResult<Submit> HttpApi::submit_of(const ChatRequest& request) const {
-  Submit submit{.spec = request.spec, .speculation = request.speculation};
-  if (!request.ignore_eos) submit.spec.stop_ids = model_.eos_ids;
-  TRY(submit.prompt, tokenise(request));
-  TRY_VOID(fit_adjustments(submit.spec, request.bad_words, model_.tokenizer, model_.vocabulary));
-  return submit;
-}
-
 ApiResult<http::Response> HttpApi::get(std::string_view path) const {
-  if (path == "/health") return json_response(R"({"status":"ok"})");
-  if (path == "/metrics") return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
-  if (path == "/") {
+  if (path == kHealthPath) return json_response(R"({"status":"ok"})");
+  if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
+  if (path == kVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
+  if (path == kPagePath) {
     std::string address;
     {
       std::lock_guard lock(mutex_);
@@ -259,31 +261,42 @@ http::Response HttpApi::ready() const {
        .retry_after_s = kRetryNoVerifierSeconds});
 }
 
-void HttpApi::deliver(const Delivery& delivery) {
-  const auto answer = find(delivery.request);
+void HttpApi::deliver(Delivery delivery) {
+  const RequestId id = delivery.request;
+  const bool over = delivery.finish != Finish::none;
+  const auto answer = find(id);
   if (answer == nullptr) {  // the client has gone, and its Abandon found no room in the inbox
-    if (delivery.finish == Finish::none) ports_.post(Abandon{delivery.request});
+    if (!over) ports_.post(Abandon{id});
     return;
   }
-  const auto next = answer->deliver(delivery, model_.draft_nodes_max);
-  if (next == Answer::Next::more) return;
-  forget(delivery.request);
-  if (next == Answer::Next::abandon_stopped) ports_.post(Abandon{delivery.request, Abandon::Why::stop_string});
-  if (next != Answer::Next::abandon_failed) return;
-  errors_.add(kDetokenizeFailed);
-  ports_.post(Abandon{delivery.request, Abandon::Why::failed});
+  const auto next = answer->deliver(std::move(delivery));
+  if (next == Answer::Next::abandon_failed) {
+    errors_.add(kDetokenizeFailed);
+    return abandon(answer->requests(), Abandon::Why::failed);
+  }
+  if (next != Answer::Next::more) forget(id);
+  if (next == Answer::Next::abandon_stopped) ports_.post(Abandon{id, Abandon::Why::stop_string});
+  if (const auto posted = submit(answer->followers_of(id)); !posted) {
+    errors_.add(posted.error().code);
+    answer->fail(posted.error());
+    abandon(answer->requests(), Abandon::Why::failed);
+  }
 }
 
 void HttpApi::still_here(RequestId request) {
   if (const auto answer = find(request)) answer->still_here();
 }
 
+// A choice that fails takes its answer with it.
 void HttpApi::fail(const Failure& failure) {
-  if (const auto answer = find(failure.request)) {
-    errors_.add(failure.code);
-    answer->fail(failure);
-  }
+  const auto answer = find(failure.request);
+  if (answer == nullptr) return;
+  errors_.add(failure.code);
+  answer->fail(api_error(failure));
+  std::vector<RequestId> others = answer->requests();
+  std::erase(others, failure.request);
   forget(failure.request);
+  abandon(others, Abandon::Why::failed);
 }
 
 std::shared_ptr<Answer> HttpApi::find(RequestId id) {

@@ -1,10 +1,10 @@
-// The HTTP API in OpenAI's shape: POST /v1/chat/completions, GET /v1/models, /health, /ready,
-// /metrics, and a page for people at /.
+// The HTTP API in OpenAI's shape: POST /v1/chat/completions and /v1/completions, GET /v1/models;
+// vLLM's /tokenize, /detokenize, /version; /health, /ready, /metrics, and a page for people at /.
 //
 // Threads:
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries
 //                    every stream.
-//   text thread      parses and tokenises chats (Ports::later) and posts a Submit for each.
+//   text thread      parses and tokenises requests (Ports::later) and posts their Submits.
 //   loop's thread    deliver() and fail() turn tokens into text and write it.
 // The threads share a table of live answers. It is locked only to look an answer up.
 #pragma once
@@ -13,31 +13,20 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <variant>
 
 #include "common/http/server.h"
-#include "common/text/chat_template.h"
-#include "common/text/tokenizer.h"
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
+#include "services/router/http_api/completion_request.h"
 #include "services/router/http_api/error_counts.h"
-#include "services/router/http_api/offer.h"
+#include "services/router/http_api/served_model.h"
 #include "services/router/request.h"
 
 namespace slipstream {
-
-struct ServedModel {
-  Offer offer;
-  Tokenizer tokenizer;
-  ChatTemplate chat_template;
-  int32_t vocabulary = 0;        // columns of a row of logits
-  std::vector<TokenId> eos_ids;  // end an answer, unless ignore_eos
-  int32_t context_max = 0;       // tokens, of the model; its verifiers may offer less
-  uint16_t draft_nodes_max = 0;  // of the tuning, for reports
-  bool one_tenant = false;       // all clients are one; else each API key is a tenant
-};
 
 class HttpApi {
  public:
@@ -58,14 +47,24 @@ class HttpApi {
   ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe
 
   // On the loop's thread.
-  void deliver(const Delivery& delivery);
+  void deliver(Delivery delivery);
   void still_here(RequestId request);
   void fail(const Failure& failure);
 
  private:
-  void chat(const http::Request& request, http::Exchange exchange);
-  ApiResult<std::vector<TokenId>> tokenise(const ChatRequest& request) const;
-  ApiResult<Submit> submit_of(const ChatRequest& request) const;
+  // On the text thread.
+  ApiResult<void> post(const http::Request& request, http::Exchange& exchange);
+  ApiResult<void> chat(const http::Request& request, http::Exchange& exchange);
+  ApiResult<void> complete(const http::Request& request, http::Exchange& exchange);
+  // One prompt of a request, as tokens and, for `echo`, as text.
+  struct PromptTokens {
+    std::vector<TokenId> tokens;
+    std::string echo;
+  };
+  ApiResult<void> begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts, const http::Request& asked,
+                        http::Exchange& exchange);
+  ApiResult<void> submit(const std::vector<Submit>& submits);
+
   ApiResult<http::Response> get(std::string_view path) const;
   ApiResult<http::Response> models(std::string_view name) const;  // name: "" lists all
   void refuse(http::Exchange& exchange, const ApiError& error);
@@ -74,6 +73,7 @@ class HttpApi {
 
   std::shared_ptr<Answer> find(RequestId id);
   void forget(RequestId id);
+  void abandon(const std::vector<RequestId>& requests, Abandon::Why why);  // and forgets them
 
   // Constant after construction.
   const ServedModel model_;

@@ -9,6 +9,7 @@ pub struct TokenizerHandle {
     tokenizer: Tokenizer,
     words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
     specials: Vec<String>,
+    prefix: Vec<u32>,     // what the post-processor puts before a text: the beginning of a sequence, or nothing
     piece_bytes: Vec<u8>, // the bytes of all ids, one id after the other
     piece_ends: Vec<u32>, // [vocabulary] where in piece_bytes those of each id end
     is_special: Vec<u8>,  // [vocabulary]
@@ -45,7 +46,14 @@ impl TokenizerHandle {
         let specials =
             words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
         let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer)?;
-        Ok(TokenizerHandle { tokenizer, words_only, specials, piece_bytes, piece_ends, is_special })
+        let prefix = Self::prefix(&tokenizer)?;
+        Ok(TokenizerHandle { tokenizer, words_only, specials, prefix, piece_bytes, piece_ends, is_special })
+    }
+
+    fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {
+        let one = tokenizer.encode("a", true).map_err(|e| e.to_string())?;
+        let added = one.get_special_tokens_mask().iter().take_while(|&&mask| mask == 1).count();
+        Ok(one.get_ids()[..added].to_vec())
     }
 
     fn pieces(tokenizer: &Tokenizer) -> Result<(Vec<u8>, Vec<u32>, Vec<u8>), String> {
@@ -131,6 +139,11 @@ pub extern "C" fn slipstream_tokenizer_pieces(handle: &TokenizerHandle) -> Piece
         is_special: handle.is_special.as_ptr(),
         count: handle.piece_ends.len(),
     }
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_prefix(handle: &TokenizerHandle) -> Ids {
+    Ids::new(handle.prefix.clone())
 }
 
 #[no_mangle]

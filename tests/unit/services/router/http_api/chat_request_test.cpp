@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/limits.h"
+#include "services/router/http_api/generation_fields.h"
 
 namespace slipstream {
 namespace {
@@ -36,7 +37,7 @@ TEST(ChatRequest, ReadsTheShortestBody) {
 TEST(ChatRequest, ReadsEveryFieldThatIsBuilt) {
   const auto request = with(R"("model":"demo","max_completion_tokens":7,"temperature":0.5,"top_p":0.9,"top_k":40,"min_p":0.1,
       "seed":-3,"stop":["a","b"],"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true},"n":1,
-      "ignore_eos":true,"user":"u","metadata":{"a":"b"},"speculation":{"enabled":false},"slipstream":{"tokens":true})");
+      "ignore_eos":true,"user":"u","metadata":{"a":"b"},"best_of":1,"speculation":{"enabled":false},"slipstream":{"tokens":true})");
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->spec.output_max, 7);
   EXPECT_EQ(request->spec.sampling, (SamplingParams{.temperature = 0.5F, .top_k = 40, .top_p = 0.9F, .min_p = 0.1F}));
@@ -282,7 +283,8 @@ INSTANTIATE_TEST_SUITE_P(
         field(R"("max_tokens":0)", "max_tokens", "invalid_value", "between 1 and 32768"),
         field(R"("max_completion_tokens":40000)", "max_completion_tokens", "invalid_value", "32768"),
         field(R"("seed":18446744073709551615)", "seed", "invalid_value", "integer"),
-        field(R"("seed":1.5)", "seed", "invalid_type", "integer"), field(R"("seed":1e19)", "seed", "invalid_value", "integer"),
+        field(R"("seed":1.5)", "seed", "invalid_type", "integer"), field(R"("n":0)", "n", "invalid_value", "between 1 and 8"),
+        field(R"("n":9)", "n", "invalid_value", "8"), field(R"("seed":1e19)", "seed", "invalid_value", "integer"),
         field(fmt::format("\"stop\":[{}]", repeated(fmt::format("\"{}\"", std::string(kStopStringBytesMax, 'x')),
                                                     kStopBytesMax / kStopStringBytesMax + 1)),
               "stop", "invalid_value", "the limit is 16384"),
@@ -351,7 +353,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     NotBuiltYet, BadInput,
     testing::Values(
-        field(R"("n":2)", "n", "unsupported_parameter", "must be 1"),
+        field(R"("n":2,"best_of":3)", "best_of", "unsupported_parameter", "not built"),
+        field(R"("echo":true)", "echo", "unsupported_parameter", "/v1/completions"),
         field(R"("tools":[{"type":"function"}])", "tools", "unsupported_parameter", "not built"),
         field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter", "not built"),
         field(R"("include_stop_str_in_output":true)", "include_stop_str_in_output", "unsupported_parameter", "not built"),

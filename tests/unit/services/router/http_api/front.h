@@ -84,16 +84,16 @@ class HttpApiTest : public testing::Test {
             .draft_nodes_max = 8};
   }
 
-  std::future<http::Reply> post(std::string body) {
-    return std::async(std::launch::async, [this, body = std::move(body)] {
-      return http::Client("127.0.0.1", server.port(), kPatience).post("/v1/chat/completions", body).value();
+  std::future<http::Reply> post(std::string body, std::string path = "/v1/chat/completions") {
+    return std::async(std::launch::async, [this, body = std::move(body), path = std::move(path)] {
+      return http::Client("127.0.0.1", server.port(), kPatience).post(path, body).value();
     });
   }
-  std::future<Streamed> stream(std::string body) {
-    return std::async(std::launch::async, [this, body = std::move(body)] {
+  std::future<Streamed> stream(std::string body, std::string path = "/v1/chat/completions") {
+    return std::async(std::launch::async, [this, body = std::move(body), path = std::move(path)] {
       Streamed streamed;
       streamed.reply = http::Client("127.0.0.1", server.port(), kPatience)
-                           .post_stream("/v1/chat/completions", body,
+                           .post_stream(path, body,
                                         [&](std::string_view data) {
                                           streamed.events.emplace_back(data);
                                           return true;

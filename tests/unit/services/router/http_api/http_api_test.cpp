@@ -254,7 +254,7 @@ TEST_F(HttpApiTest, CountsWhatItAnsweredWithAnErrorByCode) {
     return api.errors().at(static_cast<size_t>(std::ranges::find(kErrorCodes, code) - kErrorCodes.begin()));
   };
   post("{").get();
-  post(ask(R"("n":2)")).get();
+  post(ask(R"("best_of":2)")).get();
   post(ask(R"("temperature":9)")).get();
   post(ask(R"("allowed_token_ids":[300])")).get();
   get("/nowhere");

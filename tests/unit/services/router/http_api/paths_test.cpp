@@ -30,6 +30,8 @@ TEST_F(HttpApiPaths, SaysHowLongARequestMayBeHereAndNow) {
 TEST_F(HttpApiPaths, TakesPathsWithoutTheVersionAndWithASlashAtTheEnd) {
   for (const auto* path : {"/models", "/models/", "/v1/models/", "/models/demo"}) EXPECT_EQ(get(path).status, 200) << path;
   EXPECT_EQ(get("/chat/completions").status, 405);
+  EXPECT_EQ(get("/completions").status, 405);
+  EXPECT_EQ(get("/version").status, 200);
   EXPECT_EQ(get("/v1/v1/models").status, 404);
 }
 

@@ -1,0 +1,83 @@
+#include "services/router/http_api/choice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slipstream {
+namespace {
+
+// Characters of UTF-8 text, or of a part of it: a character counts where its first byte is.
+int32_t characters(std::string_view bytes) {
+  return static_cast<int32_t>(std::ranges::count_if(bytes, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+Choice::Choice(const GenerationRequest& request, Tokenizer tokenizer, std::string echo)
+    : tell_tokens_(request.tell_tokens),
+      tell_logprobs_(request.spec.top_logprobs.has_value()),
+      min_tokens_(request.spec.logits_params.min_tokens),
+      tokenizer_(std::move(tokenizer)),
+      detokenizer_(tokenizer_),
+      stops_(request.stops),
+      characters_(characters(echo)),
+      text_(std::move(echo)) {}
+
+Result<void> Choice::read(Delivery delivery) {
+  const auto ids = std::exchange(delivery.ids, {});
+  const auto drafted = std::exchange(delivery.drafted, {});
+  const auto depths = std::exchange(delivery.depths, {});
+  const auto logprobs = std::exchange(delivery.logprobs, {});
+  newest_ = std::move(delivery);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ++tokens_read_;
+    guessed_ += drafted[i];
+    if (tell_tokens_) {
+      tokens_.ids.push_back(ids[i]);
+      tokens_.drafted.push_back(drafted[i]);
+      tokens_.depths.push_back(depths[i]);
+    }
+    if (tell_logprobs_) tell_logprob(ids[i], logprobs[i]);
+    TRY(std::string piece, detokenizer_.push(ids[i]));
+    if (tokens_read_ <= min_tokens_) {
+      show(std::move(piece));
+      continue;
+    }
+    auto shown = stops_.push(piece);
+    show(std::move(shown.text));
+    if (shown.stopped) {
+      reason_ = "stop";
+      return {};
+    }
+  }
+  if (newest_.finish == Finish::none) return {};
+  auto last = stops_.push(detokenizer_.flush());
+  if (!last.stopped) last.text += stops_.flush();
+  if (!last.text.empty()) show(std::move(last.text));
+  reason_ = last.stopped || newest_.finish == Finish::stop ? "stop" : "length";
+  return {};
+}
+
+// A model may have more rows than its tokenizer has tokens. The other rows have no bytes.
+void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
+  const auto told = [this](const Logprob& of) {
+    return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob};
+  };
+  LogprobFacts& facts =
+      logprobs_.emplace_back(LogprobFacts{.token = told({id, logprob.logprob}), .top = {}, .offset = characters_});
+  for (const Logprob& other : logprob.top) facts.top.push_back(told(other));
+  characters_ += characters(facts.token.bytes);
+}
+
+void Choice::show(std::string piece) {
+  text_ += piece;
+  if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
+}
+
+void Choice::forget() {
+  text_.clear();
+  tokens_ = {};
+  logprobs_.clear();
+}
+
+}  // namespace slipstream

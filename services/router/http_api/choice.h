@@ -1,0 +1,59 @@
+// One choice of an answer: turns the tokens that a verifier delivers into text, up to a stop
+// string.
+// Threads: constructed on the text thread; from then on only the loop's thread uses it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/text/detokenizer.h"
+#include "common/text/stop_strings.h"
+#include "services/router/http_api/completion_json.h"
+#include "services/router/http_api/generation_request.h"
+#include "services/router/request.h"
+
+namespace slipstream {
+
+class Choice {
+ public:
+  // echo: text that comes before the answer's.
+  Choice(const GenerationRequest& request, Tokenizer tokenizer, std::string echo);
+
+  // Reads the tokens one by one, so that a stop string ends their count exactly where it was met.
+  // Errors: a token that the tokenizer does not have.
+  Result<void> read(Delivery delivery);
+
+  bool ended() const { return !reason_.empty(); }
+  const std::string& reason() const { return reason_; }  // "stop" or "length"; "": the choice goes on
+  const std::string& text() const { return text_; }      // since the last forget()
+  Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
+  bool has_news() const { return !text_.empty() || !tokens_.ids.empty() || !logprobs_.empty(); }
+  void forget();  // what was told so far was written
+
+  const Delivery& newest() const { return newest_; }  // without its tokens: the report, the rule, the backend
+  int32_t tokens() const { return tokens_read_; }
+  uint32_t guessed() const { return guessed_; }  // of the tokens, those that a drafter had guessed
+
+ private:
+  void show(std::string piece);
+  void tell_logprob(TokenId id, const TokenLogprob& logprob);
+
+  bool tell_tokens_, tell_logprobs_;
+  int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
+  Tokenizer tokenizer_;
+  Detokenizer detokenizer_;
+  StopStrings stops_;
+
+  int32_t tokens_read_ = 0;
+  uint32_t guessed_ = 0;
+  int32_t characters_ = 0;  // of the tokens so far and of what comes before them
+  std::string reason_;
+  std::string text_;
+  TokenFacts tokens_;
+  std::vector<LogprobFacts> logprobs_;
+  Delivery newest_;
+};
+
+}  // namespace slipstream

@@ -1,0 +1,107 @@
+#include "services/router/http_api/completion_request.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "common/sampling/logprobs.h"
+#include "services/router/http_api/generation_fields.h"
+#include "services/router/http_api/request_body.h"
+
+namespace slipstream {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+
+constexpr std::string_view kPromptForms = "a string, a list of token ids, or a list of these";
+
+ApiResult<std::vector<TokenId>> read_ids(array list, const std::string& path) {
+  std::vector<TokenId> ids;
+  for (element one : list) {
+    int64_t id = -1;
+    if (one.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<TokenId>::max()) {
+      return std::unexpected(bad_field(path, fmt::format("`{}` must hold token ids only: integers from 0.", path)));
+    }
+    ids.push_back(static_cast<TokenId>(id));
+  }
+  return ids;
+}
+
+ApiResult<Prompt> read_prompt(element given, const std::string& path) {
+  std::string_view text;
+  if (given.get(text) == simdjson::SUCCESS) return std::string(text);
+  array list;
+  if (given.get(list) == simdjson::SUCCESS) return read_ids(list, path);
+  return std::unexpected(bad_field(path, fmt::format("`{}` must be {}; it is {}.", path, kPromptForms, kind_of(given))));
+}
+
+// A list of integers is one prompt, any other list is one of prompts.
+ApiResult<std::vector<Prompt>> read_prompts(const RequestFields& fields) {
+  const auto given = fields.find("prompt");
+  if (!given) return std::unexpected(bad_field("prompt", fmt::format("`prompt` must be {}; it is missing.", kPromptForms)));
+  array list;
+  const bool is_list = given->get(list) == simdjson::SUCCESS;
+  if (is_list && list.size() == 0) {
+    return std::unexpected(bad_field("prompt", fmt::format("`prompt` must be {}; it is empty.", kPromptForms)));
+  }
+  if (!is_list || list.at(0).is<int64_t>()) {
+    TRY(auto prompt, read_prompt(*given, "prompt"));
+    return std::vector{std::move(prompt)};
+  }
+  if (list.size() > kPromptsMax) {
+    return std::unexpected(
+        bad_field("prompt", fmt::format("`prompt` has {} prompts; the limit is {}.", list.size(), kPromptsMax)));
+  }
+  std::vector<Prompt> prompts;
+  for (element one : list) {
+    TRY(auto prompt, read_prompt(one, fmt::format("prompt[{}]", prompts.size())));
+    prompts.push_back(std::move(prompt));
+  }
+  return prompts;
+}
+
+// `logprobs` is how many alternatives are told; a request that wants none leaves it out. `echo`
+// with it would want those of the prompt.
+ApiResult<void> read_logprobs(const RequestFields& fields, CompletionRequest& request) {
+  TRY(const auto top, fields.integer("logprobs", 0, kTopLogprobsMax));
+  TRY(const auto echo, fields.boolean("echo"));
+  request.echo = echo.value_or(false);
+  if (!top) return {};
+  request.spec.top_logprobs = static_cast<int32_t>(*top);
+  if (!request.echo) return {};
+  return std::unexpected(ApiError{.status = 400,
+                                  .message = "`logprobs` of a prompt are not built yet: leave `echo` or `logprobs` out.",
+                                  .param = "logprobs",
+                                  .code = "unsupported_parameter"});
+}
+
+ApiResult<void> refuse_suffix(const RequestFields& fields) {
+  TRY(const auto suffix, fields.text("suffix"));
+  if (suffix.value_or("").empty()) return {};
+  return std::unexpected(ApiError{.status = 400,
+                                  .message = "`suffix` is not built: no model here was trained to fill in the middle.",
+                                  .param = "suffix",
+                                  .code = "unsupported_parameter"});
+}
+
+}  // namespace
+
+ApiResult<CompletionRequest> parse_completion_request(std::string_view body, const Offer& offer) {
+  TRY(const RequestBody json, RequestBody::parse(body));
+  const RequestFields& fields = json.fields();
+  CompletionRequest request;
+  TRY_VOID(read_generation(fields, offer, request));
+  if (request.spec.output_max == 0) {
+    request.spec.output_max = std::max(kCompletionTokensDefault, request.spec.logits_params.min_tokens);
+  }
+  TRY(request.prompts, read_prompts(fields));
+  TRY_VOID(read_logprobs(fields, request));
+  TRY_VOID(refuse_suffix(fields));
+  warn_of_ignored(fields, request.warnings);
+  return request;
+}
+
+}  // namespace slipstream

@@ -1,0 +1,24 @@
+// Reads the fields that all requests have which generate text. Fields that this server supports are
+// read. Fields of other servers' APIs that would change the answer and that it does not support are
+// refused with a sentence. Any other field is ignored, and the answer says so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "services/router/http_api/generation_request.h"
+#include "services/router/http_api/offer.h"
+#include "services/router/http_api/request_fields.h"
+
+namespace slipstream {
+
+// All fields but the prompt and the logprobs, whose form differs from path to path. Errors name the
+// field.
+ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer, GenerationRequest& request);
+
+// Adds a sentence for each field that nothing has read, so that a misspelt one is seen.
+void warn_of_ignored(const RequestFields& fields, std::vector<std::string>& warnings);
+inline constexpr size_t kIgnoredNamedMax = 16;      // fields that the warnings name
+inline constexpr size_t kIgnoredNameBytesMax = 64;  // of each name
+
+}  // namespace slipstream

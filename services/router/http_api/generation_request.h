@@ -1,0 +1,31 @@
+// What all requests that generate text have in common, whichever path they came by.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/messages/generation.h"
+#include "services/router/request.h"
+
+namespace slipstream {
+
+struct GenerationRequest {
+  GenerationSpec spec;                 // without what needs the model; an output_max of 0: what the context leaves
+  std::vector<std::string> bad_words;  // as text; the spec has them as tokens
+  std::optional<int64_t> seed;         // nullopt: the server chooses one
+  std::vector<std::string> stops;
+  bool ignore_eos = false;
+  int choices = 1;  // of each prompt: `n`
+  bool stream = false;
+  bool include_usage = false;     // a last chunk without choices
+  bool continuous_usage = false;  // usage in each chunk
+  // Fields of Slipstream alone. {"slipstream": {"tokens": true}} returns token ids and which were
+  // drafted.
+  Speculation speculation;
+  bool tell_tokens = false;
+  std::vector<std::string> warnings;  // sentences for the client: what was ignored or taken for something else
+};
+
+}  // namespace slipstream

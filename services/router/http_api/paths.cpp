@@ -1,0 +1,41 @@
+#include "services/router/http_api/paths.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slipstream {
+namespace {
+
+constexpr std::array kPostPaths{kChatPath, kCompletionsPath, kTokenizePath, kDetokenizePath};
+constexpr std::array kGetPaths{kPagePath, kHealthPath, kReadyPath, kMetricsPath, kVersionPath, kModelsPath};
+
+// Whether the path is `base` or lies under it.
+bool within(std::string_view path, std::string_view base) {
+  return path.starts_with(base) && (path.size() == base.size() || path[base.size()] == '/');
+}
+
+}  // namespace
+
+std::string usual_path(std::string path) {
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const auto lacks_version = [&](std::string_view known) {
+    const std::string_view without = known.substr(kVersion.size());
+    return known == kModelsPath ? within(path, without) : path == without;
+  };
+  return std::ranges::any_of(std::array{kChatPath, kCompletionsPath, kModelsPath}, lacks_version) ? std::string(kVersion) + path
+                                                                                                  : path;
+}
+
+std::string_view method_of(std::string_view path) {
+  if (std::ranges::find(kPostPaths, path) != kPostPaths.end()) return "POST";
+  return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) ? "GET" : "";
+}
+
+bool is_json(std::string_view content_type) {
+  content_type = content_type.substr(0, content_type.find(';'));
+  while (content_type.ends_with(' ') || content_type.ends_with('\t')) content_type.remove_suffix(1);
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::ranges::equal(content_type, std::string_view("application/json"), same);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,31 @@
+// The paths of the API, in the forms in which clients write them. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace slipstream {
+
+inline constexpr std::string_view kVersion = "/v1";  // of the API: clients may leave it out
+inline constexpr std::string_view kChatPath = "/v1/chat/completions";
+inline constexpr std::string_view kCompletionsPath = "/v1/completions";
+inline constexpr std::string_view kModelsPath = "/v1/models";  // also /v1/models/{name}
+inline constexpr std::string_view kTokenizePath = "/tokenize";
+inline constexpr std::string_view kDetokenizePath = "/detokenize";
+inline constexpr std::string_view kVersionPath = "/version";
+inline constexpr std::string_view kHealthPath = "/health";
+inline constexpr std::string_view kReadyPath = "/ready";
+inline constexpr std::string_view kMetricsPath = "/metrics";
+inline constexpr std::string_view kPagePath = "/";
+
+// The path without a slash at its end, and with the /v1 that some clients leave out of their base
+// URL, as other servers take it.
+std::string usual_path(std::string path);
+
+// "POST" or "GET"; empty: there is no such path.
+std::string_view method_of(std::string_view path);
+
+// Whether a content type is JSON, with or without parameters.
+bool is_json(std::string_view content_type);
+
+}  // namespace slipstream

@@ -1,0 +1,65 @@
+#include "services/router/http_api/tokens_api.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/text/chat_prompt.h"
+#include "common/text/utf8.h"
+#include "services/router/http_api/message_fields.h"
+#include "services/router/http_api/prompt_tokens.h"
+#include "services/router/http_api/request_body.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+ApiResult<std::string> TokensApi::tokenize(std::string_view body) const {
+  TRY(const RequestBody json, RequestBody::parse(body));
+  const RequestFields& fields = json.fields();
+  TRY(const auto text, fields.text("prompt"));
+  TRY(const auto special, fields.boolean("add_special_tokens"));
+  TRY(const auto strings, fields.boolean("return_token_strs"));
+  std::vector<TokenId> tokens;
+  if (text) {
+    TRY(tokens, text_tokens(*text, special.value_or(true), model.tokenizer, context));
+  } else {
+    TRY(const auto messages, read_messages(fields));
+    TRY(tokens, chat_tokens(messages, model.tokenizer, model.chat_template, context));
+  }
+  Json answer{{"count", tokens.size()}, {"max_model_len", context}, {"tokens", tokens}, {"token_strs", nullptr}};
+  if (strings.value_or(false)) {
+    answer["token_strs"] = Json::array();
+    for (const TokenId id : tokens) answer["token_strs"].push_back(lossy_utf8(model.tokenizer.piece(id).value_or("")));
+  }
+  return dump(answer);
+}
+
+ApiResult<std::string> TokensApi::detokenize(std::string_view body) const {
+  TRY(const RequestBody json, RequestBody::parse(body));
+  const auto found = json.fields().find("tokens");
+  simdjson::dom::array list;
+  if (!found || found->get(list) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field("tokens", "`tokens` must be a list of token ids."));
+  }
+  std::vector<TokenId> tokens;
+  for (const simdjson::dom::element one : list) {
+    int64_t id = -1;
+    if (one.get(id) != simdjson::SUCCESS || id < 0 || id >= model.vocabulary) {
+      return std::unexpected(
+          bad_field("tokens", fmt::format("`tokens` must hold token ids only: integers from 0 to {}.", model.vocabulary - 1)));
+    }
+    tokens.push_back(static_cast<TokenId>(id));
+  }
+  const auto bytes = model.tokenizer.decode(tokens, false);
+  if (!bytes) return std::unexpected(bad_field("tokens", fmt::format("`tokens`: {}", bytes.error().message)));
+  return dump(Json{{"prompt", lossy_utf8(*bytes)}});
+}
+
+}  // namespace slipstream
