@@ -19,14 +19,17 @@ inline constexpr int kDraftDistributionTokensMax = 64;  // tokens that a draft d
 // Sequences.
 inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
 inline constexpr int kStopIdsMax = 32;           // token ids that end a sequence
+inline constexpr size_t kStopIdsAskedMax = 16;   // of them, those that a request names
 inline constexpr size_t kStopStringBytesMax = 256;
 inline constexpr size_t kStopBytesMax = 16 * 1024;   // all stop strings of a request together
 inline constexpr double kDefaultTopPMin = 1e-6;      // of an operator's or a model's default: 0 would keep no token
 inline constexpr double kDefaultMinPMax = 1 - 1e-6;  // so would 1
 inline constexpr int kDraftersPerSequenceMax = 4;
-inline constexpr int kDrafterGainsMax = 128;  // of a heartbeat: two of each drafter that a verifier has a link to
-inline constexpr int kChoicesMax = 8;         // of one prompt: the field `n` of a request
-inline constexpr size_t kPromptsMax = 32;     // of one request to /v1/completions
+inline constexpr int kDrafterGainsMax = 128;     // of a heartbeat: two of each drafter that a verifier has a link to
+inline constexpr int kChoicesMax = 8;            // of one prompt: the field `n` of a request
+inline constexpr size_t kToolsMax = 128;         // of one request, as OpenAI's API has it
+inline constexpr size_t kToolNameBytesMax = 64;  // so has it
+inline constexpr size_t kPromptsMax = 32;        // of one request to /v1/completions
 
 // LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
 // Advance beside kAdvanceTokensMax tokens.

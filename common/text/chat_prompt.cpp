@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 namespace slipstream {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr char32_t kFirstMark = 0xF0000;
 constexpr char32_t kLastMark = 0x10FFFD;
@@ -41,6 +45,45 @@ void tick_off(std::string_view text, std::vector<bool>& used) {
   }
 }
 
+// A JSON text with its characters written as they are: an escape could hide a mark.
+std::string unescaped(const std::string& json) { return json.empty() ? json : Json::parse(json).dump(); }
+
+// Marks all strings of the value, keys included.
+Result<Json> marked_value(const Json& value, const Marker& marker) {
+  if (value.is_string()) return marker.marked(value.get_ref<const std::string&>());
+  if (!value.is_structured()) return value;
+  Json marked = value.is_array() ? Json::array() : Json::object();
+  for (const auto& [key, member] : value.items()) {
+    TRY(Json harmless, marked_value(member, marker));
+    if (value.is_array()) {
+      marked.push_back(std::move(harmless));
+    } else {
+      TRY(const std::string name, marker.marked(key));
+      marked[name] = std::move(harmless);
+    }
+  }
+  return marked;
+}
+
+Result<std::string> marked_json(const std::string& json, const Marker& marker) {
+  if (json.empty()) return json;
+  TRY(const Json marked, marked_value(Json::parse(json), marker));
+  return marked.dump();
+}
+
+// Cuts what the template wrote behind the last message. It may have trimmed the message, so spaces
+// around it do not count.
+Result<void> cut_behind(std::string_view message, std::string& text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const size_t first = message.find_first_not_of(kSpaces), last = message.find_last_not_of(kSpaces);
+  if (first == std::string_view::npos) return fail("the last message is empty: there is nothing to continue");
+  const std::string_view words = message.substr(first, last + 1 - first);
+  const size_t at = text.rfind(words);
+  if (at == std::string::npos) return fail("the template does not write the last message as it is: it cannot be continued");
+  text.resize(at + words.size());
+  return {};
+}
+
 size_t first_character_bytes(std::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   const size_t size = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -52,9 +95,9 @@ size_t first_character_bytes(std::string_view text) {
 Marker::Marker(char32_t mark, std::span<const std::string> specials)
     : mark_(mark), mark_text_(four_bytes(mark)), specials_(specials) {}
 
-Result<Marker> Marker::for_messages(std::span<const ChatMessage> messages, std::span<const std::string> specials) {
+Result<Marker> Marker::for_texts(std::span<const std::string> texts, std::span<const std::string> specials) {
   std::vector<bool> used(kLastMark - kFirstMark + 1);
-  for (const ChatMessage& message : messages) tick_off(message.content, used);
+  for (const std::string& text : texts) tick_off(text, used);
   const auto unused = std::ranges::find(used, false);
   if (unused == used.end()) return fail("the messages use every private-use character of Unicode: leave one of them out");
   return Marker(kFirstMark + static_cast<char32_t>(unused - used.begin()), specials);
@@ -93,16 +136,28 @@ Result<std::string> Marker::marked(std::string_view words) const {
 }
 
 Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatTemplate& chat_template,
-                                         std::span<const ChatMessage> messages, size_t tokens_max) {
-  TRY(const Marker marker, Marker::for_messages(messages, tokenizer.specials()));
+                                         std::span<const ChatMessage> messages, size_t tokens_max, const ChatExtras& extras) {
+  std::vector<std::string> texts;
+  for (const ChatMessage& message : messages) {
+    texts.push_back(message.content);
+    texts.push_back(unescaped(message.more));
+  }
+  texts.push_back(unescaped(extras.tools));
+  texts.push_back(unescaped(extras.variables));
+  TRY(const Marker marker, Marker::for_texts(texts, tokenizer.specials()));
   std::vector<ChatMessage> harmless;
   harmless.reserve(messages.size());
   for (const ChatMessage& message : messages) {
     TRY_VOID(check_role(message.role));
     TRY(std::string content, marker.marked(message.content));
-    harmless.push_back({message.role, std::move(content)});
+    TRY(std::string more, marked_json(message.more, marker));
+    harmless.push_back({message.role, std::move(content), std::move(more)});
   }
-  TRY(const std::string text, chat_template.render(harmless));
+  ChatExtras beside = extras;
+  TRY(beside.tools, marked_json(extras.tools, marker));
+  TRY(beside.variables, marked_json(extras.variables, marker));
+  TRY(std::string text, chat_template.render(harmless, std::chrono::system_clock::now(), beside));
+  if (extras.continue_final_message) TRY_VOID(cut_behind(harmless.back().content, text));
   // Checked by size first: tokenizing a text of many megabytes takes seconds.
   if (const size_t tokens = tokenizer.tokens_at_least(text.size()); tokens > tokens_max) {
     return fail("the messages have at least {} tokens, the limit is {}: shorten them", tokens, tokens_max);

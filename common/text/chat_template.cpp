@@ -36,18 +36,27 @@ Result<ChatTemplate> ChatTemplate::parse(std::string_view jinja, std::string_vie
   return ChatTemplate(std::make_shared<const Handle>(rust));
 }
 
-Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages,
-                                         std::chrono::system_clock::time_point now) const {
+Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, std::chrono::system_clock::time_point now,
+                                         const ChatExtras& extras) const {
   std::vector<SlipstreamTurn> turns;
   turns.reserve(messages.size());
-  for (const ChatMessage& message : messages) turns.push_back({slice_of(message.role), slice_of(message.content)});
+  for (const ChatMessage& message : messages) {
+    turns.push_back({slice_of(message.role), slice_of(message.content), slice_of(message.more)});
+  }
   SlipstreamBytes text;
   SlipstreamBytes error;
-  const auto now_unix_s = static_cast<int64_t>(std::chrono::system_clock::to_time_t(now));
-  if (!slipstream_template_render(handle_->rust, turns.data(), turns.size(), now_unix_s, &text, &error)) {
+  const SlipstreamExtras beside{slice_of(extras.tools), slice_of(extras.variables), extras.add_generation_prompt,
+                                static_cast<int64_t>(std::chrono::system_clock::to_time_t(now))};
+  if (!slipstream_template_render(handle_->rust, turns.data(), turns.size(), &beside, &text, &error)) {
     return std::unexpected(Error{taken(error)});
   }
   return taken(text);
 }
+
+bool ChatTemplate::reads(std::string_view variable) const {
+  return slipstream_template_reads(handle_->rust, slice_of(variable));
+}
+
+std::string_view ChatTemplate::source() const { return view_of(slipstream_template_source(handle_->rust)); }
 
 }  // namespace slipstream

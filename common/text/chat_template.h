@@ -15,8 +15,17 @@
 namespace slipstream {
 
 struct ChatMessage {
-  std::string role;     // "system", "user", "assistant"; the template decides which roles it accepts
+  std::string role;     // "system", "user", "assistant", "tool"; the template decides which roles it accepts
   std::string content;  // UTF-8
+  std::string more;     // a JSON object of its other fields, such as {"tool_calls": [...]}; empty: none
+};
+
+// What a template gets beside the messages.
+struct ChatExtras {
+  std::string tools;                    // a JSON list of {"type": "function", "function": {...}}; empty: none
+  std::string variables;                // a JSON object of the template's own, such as {"enable_thinking": false}; empty: none
+  bool add_generation_prompt = true;    // the text ends where the assistant's answer begins
+  bool continue_final_message = false;  // the text ends inside the last message; goes with add_generation_prompt: false
 };
 
 class ChatTemplate {
@@ -27,11 +36,14 @@ class ChatTemplate {
   // The same from the text of these two files; empty if a file does not exist. `what` names the
   // model in errors.
   static Result<ChatTemplate> parse(std::string_view jinja, std::string_view tokenizer_config, const std::string& what);
-  // The text of the prompt, up to where the assistant's answer begins (add_generation_prompt).
-  // `now` is for templates that print the date. If the template refuses a role or the order of the
-  // roles, the error is in its own words.
+  // The text of the prompt. `now` is for templates that print the date. If the template refuses a
+  // role or the order of the roles, the error is in its own words.
   Result<std::string> render(std::span<const ChatMessage> messages,
-                             std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) const;
+                             std::chrono::system_clock::time_point now = std::chrono::system_clock::now(),
+                             const ChatExtras& extras = {}) const;
+  // Whether the template reads a variable, such as "tools".
+  bool reads(std::string_view variable) const;
+  std::string_view source() const;  // Jinja; valid while this object or a copy of it lives
 
  private:
   struct Handle;

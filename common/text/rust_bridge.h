@@ -58,19 +58,30 @@ struct SlipstreamTemplate;
 struct SlipstreamTurn {
   SlipstreamSlice role;
   SlipstreamSlice content;
+  SlipstreamSlice more;  // a JSON object of the message's other fields; empty: none
+};
+struct SlipstreamExtras {
+  SlipstreamSlice tools;      // a JSON list; empty: none
+  SlipstreamSlice variables;  // a JSON object; empty: none
+  bool add_generation_prompt;
+  int64_t now_unix_s;
 };
 // Null: failed. If `jinja` is empty, the template inside tokenizer_config.json is used. An empty
 // `tokenizer_config` means that the file does not exist.
 SlipstreamTemplate* slipstream_template_load(SlipstreamSlice jinja, SlipstreamSlice tokenizer_config, SlipstreamBytes* error);
 void slipstream_template_free(SlipstreamTemplate* chat_template);
 bool slipstream_template_render(const SlipstreamTemplate* chat_template, const SlipstreamTurn* turns, size_t count,
-                                int64_t now_unix_s, SlipstreamBytes* text, SlipstreamBytes* error);
+                                const SlipstreamExtras* extras, SlipstreamBytes* text, SlipstreamBytes* error);
+// Whether the template reads a variable that it does not set.
+bool slipstream_template_reads(const SlipstreamTemplate* chat_template, SlipstreamSlice variable);
+SlipstreamSlice slipstream_template_source(const SlipstreamTemplate* chat_template);  // borrowed from the template
 }
 
 namespace slipstream {
 
 // Conversions. taken() copies what Rust returned and frees it.
 inline SlipstreamSlice slice_of(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view view_of(SlipstreamSlice slice) { return {slice.data, slice.size}; }
 
 inline std::string taken(SlipstreamBytes bytes) {
   std::string text(bytes.data, bytes.size);

@@ -4,7 +4,7 @@
 
 namespace slipstream {
 
-StopStrings::StopStrings(const std::vector<std::string>& stops) : states_(1) {
+StopStrings::StopStrings(const std::vector<std::string>& stops, bool shown) : shown_(shown), states_(1) {
   for (const std::string& stop : stops) add(stop);
   link();
 }
@@ -47,7 +47,7 @@ StopStrings::Piece StopStrings::push(std::string_view text) {
     at_ = after(at_, held_[read]);
     if (const uint32_t ends = states_[at_].ends; ends > 0) {
       stopped_ = true;
-      held_.resize(read + 1 - ends);
+      held_.resize(read + 1 - (shown_ ? 0 : ends));
       return {std::exchange(held_, {}), true};
     }
   }

@@ -26,11 +26,12 @@ namespace slipstream {
 
 class StopStrings {
  public:
-  explicit StopStrings(const std::vector<std::string>& stops);  // empty strings are ignored
+  // Empty strings are ignored. shown: the stop string that occurs is part of the text.
+  explicit StopStrings(const std::vector<std::string>& stops, bool shown = false);
 
   struct Piece {
     std::string text;      // can be shown now
-    bool stopped = false;  // a stop string occurred; it and the text after it are dropped, now and in later calls
+    bool stopped = false;  // a stop string occurred; the text after it is dropped, now and in later calls
   };
   Piece push(std::string_view text);
   std::string flush();  // call it when the output ends without a stop string: the text that was held back
@@ -48,6 +49,7 @@ class StopStrings {
   void link();  // sets `shorter` and `ends` of all states
   uint32_t after(uint32_t state, char byte) const;
 
+  bool shown_;
   std::vector<State> states_;
   uint32_t at_ = kRoot;  // the longest suffix of the text so far that is a state; held_ is as long
   std::string held_;

@@ -242,7 +242,7 @@ BUGS = [
         "$tokens.logprobs.begin() + skip", "$tokens.logprobs.begin()",
         "router_test RouterTest.HandsOverEachLogprobOnce"),
     Bug("a stop string ends an answer before min_tokens", ROUTER,
-        "if ($usage_.completion_tokens <= min_tokens_) {", "if (min_tokens_ < 0) {",
+        "if ($tokens_read_ <= min_tokens_) {", "if (min_tokens_ < 0) {",
         "router_http_api_test HttpApiTest.LetsNoStopStringBegin*"),
     Bug("tokens nobody wants are not cancelled", ROUTER,
         "if ($tokens.sequence.router == $config.incarnation) send($event.peer, Cancel{$tokens.sequence, $tokens.epoch}, effects);",

@@ -5,6 +5,7 @@
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/request_body.h"
+#include "services/router/http_api/tool_fields.h"
 
 namespace slipstream {
 namespace {
@@ -16,6 +17,25 @@ ApiResult<void> read_logprobs(const RequestFields& fields, ChatRequest& request)
     request.spec.top_logprobs = static_cast<int32_t>(top.value_or(0));
   } else if (top.value_or(0) > 0) {
     return std::unexpected(bad_field("top_logprobs", "`top_logprobs` goes with `logprobs`: true only."));
+  }
+  return {};
+}
+
+// What the template gets beside the messages.
+ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
+  TRY(ToolFields tools, read_tools(fields));
+  request.extras.tools = std::move(tools.tools);
+  request.parallel_tool_calls = tools.parallel;
+  TRY(const auto variables, fields.object("chat_template_kwargs"));
+  if (variables) request.extras.variables = simdjson::minify(variables->object());
+  TRY(const auto generate, fields.boolean("add_generation_prompt"));
+  TRY(const auto continues, fields.boolean("continue_final_message"));
+  request.extras.continue_final_message = continues.value_or(false);
+  request.extras.add_generation_prompt = generate.value_or(!request.extras.continue_final_message);
+  if (request.extras.continue_final_message && request.extras.add_generation_prompt) {
+    return std::unexpected(bad_field("continue_final_message",
+                                     "`continue_final_message` goes with `add_generation_prompt`: false: a message is "
+                                     "continued, or a new one begins."));
   }
   return {};
 }
@@ -36,6 +56,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& of
   ChatRequest request;
   TRY_VOID(read_generation(fields, offer, request));
   TRY(request.messages, read_messages(fields));
+  TRY_VOID(read_extras(fields, request));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(refuse_echo(fields));
   warn_of_ignored(fields, request.warnings);

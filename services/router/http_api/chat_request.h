@@ -13,6 +13,7 @@ namespace slipstream {
 
 struct ChatRequest : GenerationRequest {
   std::vector<ChatMessage> messages;
+  ChatExtras extras;
 };
 
 ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& offer);

@@ -19,7 +19,9 @@ Choice::Choice(const GenerationRequest& request, Tokenizer tokenizer, std::strin
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
-      stops_(request.stops),
+      stops_(request.stops, request.shows_stop),
+      tools_(request.tool_format),
+      parallel_calls_(request.parallel_tool_calls),
       characters_(characters(echo)),
       text_(std::move(echo)) {}
 
@@ -46,7 +48,7 @@ Result<void> Choice::read(Delivery delivery) {
     auto shown = stops_.push(piece);
     show(std::move(shown.text));
     if (shown.stopped) {
-      reason_ = "stop";
+      end("stop");
       return {};
     }
   }
@@ -54,8 +56,22 @@ Result<void> Choice::read(Delivery delivery) {
   auto last = stops_.push(detokenizer_.flush());
   if (!last.stopped) last.text += stops_.flush();
   if (!last.text.empty()) show(std::move(last.text));
-  reason_ = last.stopped || newest_.finish == Finish::stop ? "stop" : "length";
+  end(last.stopped || newest_.finish == Finish::stop ? "stop" : "length");
   return {};
+}
+
+void Choice::end(std::string reason) {
+  take(tools_.flush());
+  reason_ = calls_told_ > 0 && reason == "stop" ? "tool_calls" : std::move(reason);
+}
+
+void Choice::take(ToolCallReader::Piece piece) {
+  text_ += piece.text;
+  for (ToolCall& call : piece.calls) {
+    if (calls_told_ > 0 && !parallel_calls_) continue;
+    ++calls_told_;
+    calls_.push_back(std::move(call));
+  }
 }
 
 // A model may have more rows than its tokenizer has tokens. The other rows have no bytes.
@@ -70,12 +86,13 @@ void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
 }
 
 void Choice::show(std::string piece) {
-  text_ += piece;
+  take(tools_.push(piece));
   if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
 }
 
 void Choice::forget() {
   text_.clear();
+  calls_.clear();
   tokens_ = {};
   logprobs_.clear();
 }

@@ -26,10 +26,12 @@ class Choice {
   Result<void> read(Delivery delivery);
 
   bool ended() const { return !reason_.empty(); }
-  const std::string& reason() const { return reason_; }  // "stop" or "length"; "": the choice goes on
-  const std::string& text() const { return text_; }      // since the last forget()
+  const std::string& reason() const { return reason_; }          // "stop", "length" or "tool_calls"; "": the choice goes on
+  const std::string& text() const { return text_; }              // since the last forget(); without calls of tools
+  const std::vector<ToolCall>& calls() const { return calls_; }  // since the last forget()
+  int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
   Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
-  bool has_news() const { return !text_.empty() || !tokens_.ids.empty() || !logprobs_.empty(); }
+  bool has_news() const { return !text_.empty() || !calls_.empty() || !tokens_.ids.empty() || !logprobs_.empty(); }
   void forget();  // what was told so far was written
 
   const Delivery& newest() const { return newest_; }  // without its tokens: the report, the rule, the backend
@@ -38,6 +40,8 @@ class Choice {
 
  private:
   void show(std::string piece);
+  void take(ToolCallReader::Piece piece);
+  void end(std::string reason);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
 
   bool tell_tokens_, tell_logprobs_;
@@ -45,12 +49,16 @@ class Choice {
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;
   StopStrings stops_;
+  ToolCallReader tools_;
+  bool parallel_calls_;
 
   int32_t tokens_read_ = 0;
   uint32_t guessed_ = 0;
   int32_t characters_ = 0;  // of the tokens so far and of what comes before them
   std::string reason_;
   std::string text_;
+  std::vector<ToolCall> calls_;
+  int calls_told_ = 0;  // in all
   TokenFacts tokens_;
   std::vector<LogprobFacts> logprobs_;
   Delivery newest_;

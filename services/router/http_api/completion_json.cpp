@@ -129,6 +129,20 @@ Json logprobs_json(ApiKind kind, const std::vector<LogprobFacts>* logprobs) {
   return kind == ApiKind::chat ? chat_logprobs_json(logprobs) : text_logprobs_json(logprobs);
 }
 
+// The calls of tools that a choice tells now. Their ids name the answer, the choice and the call.
+Json calls_json(const CompletionHead& head, const Choice& choice, int index) {
+  Json calls = Json::array();
+  int number = choice.calls_before();
+  for (const ToolCall& call : choice.calls()) {
+    calls.push_back({{"index", number},
+                     {"id", fmt::format("call_{}_{}_{}", head.id.substr(head.id.find('-') + 1), index, number)},
+                     {"type", "function"},
+                     {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+    ++number;
+  }
+  return calls;
+}
+
 // A chunk of a stream. delta: what a chat adds; text: what a completion adds.
 Json chunk(const CompletionHead& head, const Choice& choice, int index, Json delta, std::string_view text) {
   const bool chat = head.kind == ApiKind::chat;
@@ -168,7 +182,10 @@ std::string CompletionJson::role(int index, const Choice& choice, const ChunkUsa
 }
 
 std::string CompletionJson::text(int index, const Choice& choice, const ChunkUsage& usage) const {
-  Json json = chunk(head_, choice, index, {{"content", choice.text()}}, choice.text());
+  Json delta = Json::object();
+  if (!choice.text().empty() || choice.calls().empty()) delta["content"] = choice.text();
+  if (!choice.calls().empty()) delta["tool_calls"] = calls_json(head_, choice, index);
+  Json json = chunk(head_, choice, index, std::move(delta), choice.text());
   const Facts facts = choice.facts();
   json["choices"][0]["logprobs"] = logprobs_json(head_.kind, facts.logprobs);
   if (facts.tokens != nullptr) {
@@ -208,7 +225,13 @@ std::string CompletionJson::whole(std::span<const Choice* const> choices, const 
     const Facts facts = choice->facts();
     Json part{{"index", json["choices"].size()}};
     if (chat) {
-      part["message"] = {{"role", "assistant"}, {"content", choice->text()}, {"refusal", nullptr}};
+      Json content = choice->calls().empty() || !choice->text().empty() ? Json(choice->text()) : Json(nullptr);
+      part["message"] = {{"role", "assistant"}, {"content", std::move(content)}, {"refusal", nullptr}};
+      if (!choice->calls().empty()) {
+        Json calls = calls_json(head_, *choice, static_cast<int>(json["choices"].size()));
+        for (Json& call : calls) call.erase("index");  // chunks have it
+        part["message"]["tool_calls"] = std::move(calls);
+      }
     } else {
       part["text"] = choice->text();
     }

@@ -18,13 +18,10 @@ using Checked = ApiResult<void>;
 
 // Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
 // what an answer is. A request may carry one only with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
-                                                    "add_special_tokens",
+constexpr std::array<std::string_view, 29> kUnbuilt{"add_special_tokens",
                                                     "audio",
                                                     "best_of",
                                                     "chat_template",
-                                                    "chat_template_kwargs",
-                                                    "continue_final_message",
                                                     "documents",
                                                     "function_call",
                                                     "functions",
@@ -33,7 +30,6 @@ constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
                                                     "guided_grammar",
                                                     "guided_json",
                                                     "guided_regex",
-                                                    "include_stop_str_in_output",
                                                     "json_schema",
                                                     "length_penalty",
                                                     "logits_processors",
@@ -46,17 +42,13 @@ constexpr std::array<std::string_view, 36> kUnbuilt{"add_generation_prompt",
                                                     "return_tokens_as_token_ids",
                                                     "skip_special_tokens",
                                                     "spaces_between_special_tokens",
-                                                    "stop_token_ids",
                                                     "structured_outputs",
-                                                    "tool_choice",
-                                                    "tools",
                                                     "truncate_prompt_tokens",
                                                     "typical_p",
                                                     "use_beam_search",
                                                     "web_search_options"};
 // Unsupported fields whose usual value is true.
-constexpr std::array<std::string_view, 3> kOnAsUsual{"add_generation_prompt", "skip_special_tokens",
-                                                     "spaces_between_special_tokens"};
+constexpr std::array<std::string_view, 2> kOnAsUsual{"skip_special_tokens", "spaces_between_special_tokens"};
 
 // Whether an unsupported field has the value that means the usual behaviour.
 bool asks_for_nothing(std::string_view name, element value) {
@@ -71,8 +63,7 @@ bool asks_for_nothing(std::string_view name, element value) {
     const bool one = name == "best_of" || name == "length_penalty" || name == "typical_p";
     return number == (one ? 1 : 0);
   }
-  if (value.get(text) == simdjson::SUCCESS)
-    return text.empty() || (name == "tool_choice" && (text == "none" || text == "auto"));
+  if (value.get(text) == simdjson::SUCCESS) return text.empty();
   if (value.get(object) == simdjson::SUCCESS) {
     const bool plain_text = name == "response_format" && object.at_key("type").get(text) == simdjson::SUCCESS && text == "text";
     return object.size() == 0 || plain_text;
@@ -166,6 +157,24 @@ Checked read_stops(const RequestFields& fields, GenerationRequest& request) {
       bad_field("stop", fmt::format("`stop` has {} bytes together, the limit is {}.", bytes, kStopBytesMax)));
 }
 
+Checked read_stop_ids(const RequestFields& fields, GenerationRequest& request) {
+  const auto given = fields.find("stop_token_ids");
+  if (!given) return {};
+  simdjson::dom::array list;
+  if (given->get(list) != simdjson::SUCCESS || list.size() > kStopIdsAskedMax) {
+    return std::unexpected(
+        bad_field("stop_token_ids", fmt::format("`stop_token_ids` must be a list of at most {} token ids.", kStopIdsAskedMax)));
+  }
+  for (element one : list) {
+    int64_t id = -1;
+    if (one.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<TokenId>::max()) {
+      return std::unexpected(bad_field("stop_token_ids", "`stop_token_ids` must hold token ids only: integers from 0."));
+    }
+    request.spec.stop_ids.push_back(static_cast<TokenId>(id));
+  }
+  return {};
+}
+
 Checked read_stream(const RequestFields& fields, GenerationRequest& request) {
   TRY(const auto stream, fields.boolean("stream"));
   request.stream = stream.value_or(false);
@@ -211,6 +220,9 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   TRY(request.bad_words, read_bad_words(fields));
   TRY_VOID(read_limits(fields, request));
   TRY_VOID(read_stops(fields, request));
+  TRY_VOID(read_stop_ids(fields, request));
+  TRY(const auto shows_stop, fields.boolean("include_stop_str_in_output"));
+  request.shows_stop = shows_stop.value_or(false);
   TRY_VOID(read_stream(fields, request));
   TRY(const auto choices, fields.integer("n", 1, kChoicesMax));
   request.choices = static_cast<int>(choices.value_or(1));

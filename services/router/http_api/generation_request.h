@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/messages/generation.h"
+#include "services/router/http_api/tool_calls.h"
 #include "services/router/request.h"
 
 namespace slipstream {
@@ -16,6 +17,7 @@ struct GenerationRequest {
   std::vector<std::string> bad_words;  // as text; the spec has them as tokens
   std::optional<int64_t> seed;         // nullopt: the server chooses one
   std::vector<std::string> stops;
+  bool shows_stop = false;  // the stop string that ends the answer is part of it
   bool ignore_eos = false;
   int choices = 1;  // of each prompt: `n`
   bool stream = false;
@@ -25,7 +27,9 @@ struct GenerationRequest {
   // drafted.
   Speculation speculation;
   bool tell_tokens = false;
-  std::vector<std::string> warnings;  // sentences for the client: what was ignored or taken for something else
+  ToolFormat tool_format = ToolFormat::none;  // in which calls are looked for in the answer
+  bool parallel_tool_calls = true;            // false: only the first call counts
+  std::vector<std::string> warnings;          // sentences for the client: what was ignored or taken for something else
 };
 
 }  // namespace slipstream

@@ -57,7 +57,11 @@ ApiError not_taken(bool closing) {
 }  // namespace
 
 HttpApi::HttpApi(ServedModel model, Incarnation incarnation, Ports ports)
-    : model_(std::move(model)), incarnation_(incarnation), created_(unix_seconds()), ports_(std::move(ports)) {}
+    : model_(std::move(model)),
+      tool_format_(tool_format_of(model_.chat_template.source())),
+      incarnation_(incarnation),
+      created_(unix_seconds()),
+      ports_(std::move(ports)) {}
 
 void HttpApi::listens_at(std::string address) {
   std::lock_guard lock(mutex_);
@@ -119,7 +123,8 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
 
 ApiResult<void> HttpApi::chat(const http::Request& asked, http::Exchange& exchange) {
   TRY(ChatRequest request, parse_chat_request(asked.body, model_.offer));
-  TRY(auto tokens, chat_tokens(request.messages, model_.tokenizer, model_.chat_template, context_max()));
+  TRY(auto tokens, chat_tokens(request.messages, model_.tokenizer, model_.chat_template, context_max(), request.extras));
+  if (!request.extras.tools.empty()) request.tool_format = tool_format_;
   std::vector<PromptTokens> prompts;
   prompts.push_back({.tokens = std::move(tokens), .echo = {}});
   return begin(ApiKind::chat, std::move(request), std::move(prompts), asked, exchange);
@@ -140,7 +145,11 @@ ApiResult<void> HttpApi::complete(const http::Request& asked, http::Exchange& ex
 // Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
 ApiResult<void> HttpApi::begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts,
                                const http::Request& asked, http::Exchange& exchange) {
-  if (!request.ignore_eos) request.spec.stop_ids = model_.eos_ids;
+  std::vector<TokenId>& stop_ids = request.spec.stop_ids;
+  if (!request.ignore_eos) stop_ids.insert(stop_ids.end(), model_.eos_ids.begin(), model_.eos_ids.end());
+  std::ranges::sort(stop_ids);
+  const auto doubles = std::ranges::unique(stop_ids);
+  stop_ids.erase(doubles.begin(), doubles.end());
   TRY_VOID(fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary));
   const int64_t seed = request.seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
   request.spec.seed = static_cast<uint64_t>(seed);

@@ -77,6 +77,7 @@ class HttpApi {
 
   // Constant after construction.
   const ServedModel model_;
+  const ToolFormat tool_format_;
   const Incarnation incarnation_;
   const int64_t created_;  // Unix seconds
   const Ports ports_;

@@ -136,6 +136,7 @@ ApiResult<void> fit_adjustments(GenerationSpec& spec, std::span<const std::strin
   };
   if (!how.bias.empty() && how.bias.back().id >= vocabulary) return unknown("logit_bias", how.bias.back().id);
   if (!how.allowed.empty() && how.allowed.back() >= vocabulary) return unknown("allowed_token_ids", how.allowed.back());
+  if (!spec.stop_ids.empty() && spec.stop_ids.back() >= vocabulary) return unknown("stop_token_ids", spec.stop_ids.back());
   for (const std::string& word : bad_words) TRY_VOID(add_bad_word(word, tokenizer, how));
   if (how.min_tokens > 0) how.stop_ids = spec.stop_ids;
   const std::vector<std::string_view> masks = how.masks();

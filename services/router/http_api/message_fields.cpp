@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "services/router/http_api/tool_fields.h"
 
 namespace slipstream {
 namespace {
@@ -44,21 +45,6 @@ ApiResult<std::string> read_content(element content, const std::string& path) {
   return joined;
 }
 
-// An assistant's message that called tools has no content, and would be a different prompt without
-// its calls.
-ApiResult<void> refuse_calls(const RequestFields& message) {
-  for (const std::string_view calls : {"tool_calls", "function_call"}) {
-    const auto found = message.find(calls);
-    simdjson::dom::array list;
-    if (!found || (found->get(list) == simdjson::SUCCESS && list.size() == 0)) continue;
-    return std::unexpected(ApiError{.status = 400,
-                                    .message = fmt::format("`{}` is not built yet: leave it out.", message.name(calls)),
-                                    .param = message.name(calls),
-                                    .code = "unsupported_parameter"});
-  }
-  return {};
-}
-
 ApiResult<ChatMessage> read_message(element message, const std::string& path) {
   simdjson::dom::object object;
   if (message.get(object) != simdjson::SUCCESS) {
@@ -68,21 +54,22 @@ ApiResult<ChatMessage> read_message(element message, const std::string& path) {
   TRY(const auto role, fields.text("role"));
   const std::string_view given = role.value_or("");
   const std::string_view known = given == "developer" ? "system" : given;  // OpenAI's newer name for it
-  if (known != "system" && known != "user" && known != "assistant") {
-    return std::unexpected(
-        bad_field(fields.name("role"),
-                  fmt::format("`{}` must be system, developer, user or assistant; it is \"{}\".", fields.name("role"), given)));
+  if (known != "system" && known != "user" && known != "assistant" && known != "tool") {
+    return std::unexpected(bad_field(
+        fields.name("role"),
+        fmt::format("`{}` must be system, developer, user, assistant or tool; it is \"{}\".", fields.name("role"), given)));
   }
-  TRY_VOID(refuse_calls(fields));
+  TRY(std::string more, read_tool_message(fields, known));
   const auto content = fields.find("content");
   if (!content) {
-    if (known == "assistant") return ChatMessage{std::string(known), ""};  // OpenAI's own clients send null
+    // OpenAI's own clients send null beside calls.
+    if (known == "assistant") return ChatMessage{std::string(known), "", std::move(more)};
     const bool null = object.at_key("content").error() == simdjson::SUCCESS;
     return std::unexpected(
         bad_field(fields.name("content"), fmt::format("`{}` is {}.", fields.name("content"), null ? "null" : "missing")));
   }
   TRY(auto text, read_content(*content, fields.name("content")));
-  return ChatMessage{std::string(known), std::move(text)};
+  return ChatMessage{std::string(known), std::move(text), std::move(more)};
 }
 
 ApiError no_messages(const RequestFields& body, std::string_view what) {

@@ -31,11 +31,16 @@ ApiResult<std::vector<TokenId>> text_tokens(std::string_view text, bool with_pre
 }
 
 ApiResult<std::vector<TokenId>> chat_tokens(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
-                                            const ChatTemplate& chat_template, int32_t context) {
+                                            const ChatTemplate& chat_template, int32_t context, const ChatExtras& extras) {
   size_t bytes = 0;
-  for (const ChatMessage& message : messages) bytes += message.content.size();
+  for (const ChatMessage& message : messages) bytes += message.content.size() + message.more.size();
+  if (!extras.tools.empty() && !chat_template.reads("tools")) {
+    return std::unexpected(ApiError{.message = "This model's chat template has no place for tools: leave `tools` out.",
+                                    .param = "tools",
+                                    .code = "unsupported_parameter"});
+  }
   TRY_VOID(fits_context(bytes, "messages", tokenizer, context));
-  auto prompt = chat_prompt(tokenizer, chat_template, messages, std::numeric_limits<size_t>::max());
+  auto prompt = chat_prompt(tokenizer, chat_template, messages, std::numeric_limits<size_t>::max(), extras);
   if (!prompt) {
     return std::unexpected(
         bad_field("messages", fmt::format("`messages` do not fit the model's chat template: {}", prompt.error().message)));

@@ -26,7 +26,7 @@ ApiResult<std::vector<TokenId>> text_tokens(std::string_view text, bool with_pre
 
 // The tokens of a chat, up to where the answer begins. Errors name `messages`.
 ApiResult<std::vector<TokenId>> chat_tokens(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
-                                            const ChatTemplate& chat_template, int32_t context);
+                                            const ChatTemplate& chat_template, int32_t context, const ChatExtras& extras = {});
 
 // At least one token, each in [0, vocabulary). Errors name `prompt`.
 ApiResult<std::vector<TokenId>> prompt_tokens(const Prompt& prompt, const Tokenizer& tokenizer, int32_t vocabulary,

@@ -2,8 +2,9 @@
 
 use crate::abi::{guard, Bytes, Slice};
 use crate::python;
-use minijinja::{context, AutoEscape, Environment, Value};
+use minijinja::{AutoEscape, Environment, Value};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 
 /// Limit on the instructions of one rendering, against templates that loop for very long. A request
 /// of 4 MiB holds about 130,000 empty messages, which take about 30 instructions each.
@@ -14,10 +15,21 @@ const SPECIALS: [&str; 4] = ["bos_token", "eos_token", "unk_token", "pad_token"]
 pub struct Turn {
     role: Slice,
     content: Slice,
+    more: Slice, // JSON
+}
+
+#[repr(C)]
+pub struct Extras {
+    tools: Slice,     // JSON
+    variables: Slice, // JSON
+    add_generation_prompt: bool,
+    now_unix_s: i64,
 }
 
 pub struct TemplateHandle {
     environment: Environment<'static>,
+    source: String,
+    reads: std::collections::HashSet<String>, // the variables that the template reads and does not set
     specials: Vec<(&'static str, String)>,
 }
 
@@ -64,25 +76,55 @@ impl TemplateHandle {
         environment.add_function("raise_exception", python::raise_exception);
         environment.add_function("strftime_now", python::strftime_now);
         environment
-            .add_template_owned("chat", source)
+            .add_template_owned("chat", source.clone())
             .map_err(|e| format!("the chat template is not valid Jinja: {}", sentence(&e)))?;
+        let reads = environment.get_template("chat").map_err(|e| sentence(&e))?.undeclared_variables(false);
         let specials = SPECIALS.iter().filter_map(|&name| Some((name, token_text(config.get(name)?)?))).collect();
-        Ok(TemplateHandle { environment, specials })
+        Ok(TemplateHandle { environment, source, reads, specials })
     }
 
-    fn render(&self, messages: Vec<Value>, now_unix_s: i64) -> Result<String, String> {
-        let specials: Value = self.specials.iter().cloned().collect();
-        let values = context! {
-            messages, now_unix_s, add_generation_prompt => true, tools => (), documents => (), ..specials
-        };
+    fn render(&self, messages: Vec<Value>, extras: &Extras) -> Result<String, String> {
+        let variables = unsafe { fields(&extras.variables, "the template's variables")? };
+        let mut values: BTreeMap<String, Value> =
+            variables.into_iter().map(|(name, value)| (name, Value::from_serialize(value))).collect();
+        for (name, text) in &self.specials {
+            values.insert((*name).into(), Value::from(text.as_str()));
+        }
+        values.insert("messages".into(), Value::from(messages));
+        values.insert("tools".into(), unsafe { json(&extras.tools, "the tools")? });
+        values.insert("documents".into(), Value::from(()));
+        values.insert("now_unix_s".into(), Value::from(extras.now_unix_s));
+        values.insert("add_generation_prompt".into(), Value::from(extras.add_generation_prompt));
         let template = self.environment.get_template("chat").map_err(|e| sentence(&e))?;
         template.render(values).map_err(|e| format!("the chat template refuses these messages: {}", sentence(&e)))
     }
 }
 
+/// The value of a JSON text; none if it is empty.
+unsafe fn json(text: &Slice, what: &str) -> Result<Value, String> {
+    let text = text.text(what)?;
+    if text.is_empty() {
+        return Ok(Value::from(()));
+    }
+    let value: Json = serde_json::from_str(text).map_err(|e| format!("{what} are not valid JSON: {e}"))?;
+    Ok(Value::from_serialize(value))
+}
+
+/// The fields of a JSON object; none if the text is empty.
+unsafe fn fields(text: &Slice, what: &str) -> Result<serde_json::Map<String, Json>, String> {
+    let text = text.text(what)?;
+    if text.is_empty() {
+        return Ok(serde_json::Map::new());
+    }
+    serde_json::from_str(text).map_err(|e| format!("{what} are no JSON object: {e}"))
+}
+
 unsafe fn message(turn: &Turn) -> Result<Value, String> {
-    let (role, content) = (turn.role.text("a role")?, turn.content.text("a message")?);
-    Ok(context! { role, content })
+    let mut object = serde_json::Map::new(); // in order, as a template may print it
+    object.insert("role".into(), turn.role.text("a role")?.into());
+    object.insert("content".into(), turn.content.text("a message")?.into());
+    object.extend(fields(&turn.more, "a message's fields")?);
+    Ok(Value::from_serialize(object))
 }
 
 /// # Safety
@@ -111,14 +153,26 @@ pub unsafe extern "C" fn slipstream_template_render(
     handle: &TemplateHandle,
     turns: *const Turn,
     count: usize,
-    now_unix_s: i64,
+    extras: &Extras,
     text: *mut Bytes,
     error: *mut Bytes,
 ) -> bool {
     let rendered = guard(error, || {
         let turns = if count == 0 { &[] } else { std::slice::from_raw_parts(turns, count) };
         let messages = turns.iter().map(|turn| message(turn)).collect::<Result<_, _>>()?;
-        handle.render(messages, now_unix_s)
+        handle.render(messages, extras)
     });
     rendered.map(|rendered| text.write(Bytes::new(rendered))).is_some()
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_template_reads(handle: &TemplateHandle, variable: Slice) -> bool {
+    variable.text("a variable").is_ok_and(|name| handle.reads.contains(name))
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_template_source(handle: &TemplateHandle) -> Slice {
+    Slice::borrowed(&handle.source)
 }

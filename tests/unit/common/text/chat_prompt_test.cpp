@@ -91,7 +91,7 @@ const std::vector<std::string> kSpecials = {"<|im_end|>", "<|im_start|>", "｜en
 const std::string kMark = "\xF3\xB0\x80\x80";  // U+F0000, the first that is tried
 
 std::string marked(std::string_view words) {
-  const Marker marker = Marker::for_messages({}, kSpecials).value();
+  const Marker marker = Marker::for_texts({}, kSpecials).value();
   return marker.marked(words).value();
 }
 
@@ -117,23 +117,23 @@ TEST(Marker, GuardsABeginningThatTheWordsBeforeCouldComplete) {
   EXPECT_EQ(marked("im_end|> then"), kMark + "im_end|> then");
 }
 
-TEST(Marker, IsACharacterThatNoMessageContains) {
-  const std::vector<ChatMessage> messages = {{"user", "x" + kMark + "\xF3\xB0\x80\x81"}, {"user", kMark}};
-  EXPECT_EQ(Marker::for_messages(messages, kSpecials).value().mark(), char32_t{0xF0002});
+TEST(Marker, IsACharacterThatNoTextContains) {
+  const std::vector<std::string> texts = {"x" + kMark + "\xF3\xB0\x80\x81", kMark};
+  EXPECT_EQ(Marker::for_texts(texts, kSpecials).value().mark(), char32_t{0xF0002});
 }
 
-TEST(Marker, RefusesMessagesThatLeaveNoCharacterFree) {
+TEST(Marker, RefusesTextsThatLeaveNoCharacterFree) {
   std::string every;
   for (uint32_t c = 0xF0000; c <= 0x10FFFD; ++c) {
     for (int shift : {18, 12, 6, 0}) every += static_cast<char>((shift == 18 ? 0xF0 : 0x80) | ((c >> shift) & 0x3F));
   }
-  const std::vector<ChatMessage> messages = {{"user", every}};
-  EXPECT_THAT(Marker::for_messages(messages, kSpecials).error().message, testing::HasSubstr("private-use"));
+  const std::vector<std::string> texts = {every};
+  EXPECT_THAT(Marker::for_texts(texts, kSpecials).error().message, testing::HasSubstr("private-use"));
 }
 
 TEST(Marker, RefusesASpecialTokenOfOneCharacterBecauseNothingGoesInside) {
   const std::vector<std::string> bell = {"\a"};
-  const Marker marker = Marker::for_messages({}, bell).value();
+  const Marker marker = Marker::for_texts({}, bell).value();
   EXPECT_FALSE(marker.marked("ring \a").has_value());
   EXPECT_EQ(marker.marked("quiet").value(), "quiet");
 }

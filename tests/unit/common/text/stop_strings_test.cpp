@@ -59,6 +59,14 @@ TEST(StopStrings, IgnoresEmptyStopStringsAndWorksWithNone) {
   EXPECT_FALSE(piece.stopped);
 }
 
+TEST(StopStrings, ShowTheOneThatOccursIfAsked) {
+  StopStrings stops({"END"}, true);
+  EXPECT_EQ(stops.push("go E").text, "go ");
+  const auto piece = stops.push("ND on");
+  EXPECT_EQ(piece.text, "END");
+  EXPECT_TRUE(piece.stopped);
+}
+
 TEST(StopStrings, GivesNothingAfterAStop) {
   StopStrings stops({"x"});
   EXPECT_TRUE(stops.push("x").stopped);

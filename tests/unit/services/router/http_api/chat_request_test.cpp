@@ -253,13 +253,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{R"({"messages":"hi"})", 400, "messages", "invalid_value", "it is a string"},
                     Bad{R"({"messages":["hi"]})", 400, "messages[0]", "invalid_value", "object"},
                     Bad{R"({"messages":[{"content":"x"}]})", 400, "messages[0].role", "invalid_value", "user"},
-                    Bad{R"({"messages":[{"role":"tool","content":"x"}]})", 400, "messages[0].role", "invalid_value", "tool"},
+                    Bad{R"({"messages":[{"role":"bot","content":"x"}]})", 400, "messages[0].role", "invalid_value", "bot"},
                     Bad{R"({"messages":[{"role":1,"content":"x"}]})", 400, "messages[0].role", "invalid_type", "string"},
                     Bad{R"({"messages":[{"role":"user"}]})", 400, "messages[0].content", "invalid_value", "missing"},
                     Bad{R"({"messages":[{"role":"user","content":null}]})", 400, "messages[0].content", "invalid_value",
                         "null"},
-                    Bad{R"({"messages":[{"role":"assistant","tool_calls":[{"id":"x"}]}]})", 400, "messages[0].tool_calls",
-                        "unsupported_parameter", "not built"},
                     Bad{R"({"messages":[{"role":"user","content":5}]})", 400, "messages[0].content", "invalid_value", "string"},
                     Bad{R"({"messages":[{"role":"user","content":[{"type":"image_url"}]}]})", 400,
                         "messages[0].content[0].type", "invalid_value", "text only"},
@@ -352,18 +350,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     NotBuiltYet, BadInput,
-    testing::Values(
-        field(R"("n":2,"best_of":3)", "best_of", "unsupported_parameter", "not built"),
-        field(R"("echo":true)", "echo", "unsupported_parameter", "/v1/completions"),
-        field(R"("tools":[{"type":"function"}])", "tools", "unsupported_parameter", "not built"),
-        field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter", "not built"),
-        field(R"("include_stop_str_in_output":true)", "include_stop_str_in_output", "unsupported_parameter", "not built"),
-        field(R"("skip_special_tokens":false)", "skip_special_tokens", "unsupported_parameter", "not built"),
-        field(R"("add_generation_prompt":false)", "add_generation_prompt", "unsupported_parameter", "not built"),
-        field(R"("chat_template":"{{ x }}")", "chat_template", "unsupported_parameter", "not built"),
-        field(R"("truncate_prompt_tokens":8)", "truncate_prompt_tokens", "unsupported_parameter", "not built"),
-        field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built"),
-        field(R"("grammar":"root ::= \"x\"")", "grammar", "unsupported_parameter", "not built")));
+    testing::Values(field(R"("tool_choice":"required")", "tool_choice", "unsupported_parameter", "not built"),
+                    field(R"("stop_token_ids":[1.5])", "stop_token_ids", "invalid_value", "integers"),
+                    field(R"("n":2,"best_of":3)", "best_of", "unsupported_parameter", "not built"),
+                    field(R"("echo":true)", "echo", "unsupported_parameter", "/v1/completions"),
+                    field(R"("response_format":{"type":"json_object"})", "response_format", "unsupported_parameter",
+                          "not built"),
+                    field(R"("skip_special_tokens":false)", "skip_special_tokens", "unsupported_parameter", "not built"),
+                    field(R"("chat_template":"{{ x }}")", "chat_template", "unsupported_parameter", "not built"),
+                    field(R"("truncate_prompt_tokens":8)", "truncate_prompt_tokens", "unsupported_parameter", "not built"),
+                    field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built"),
+                    field(R"("grammar":"root ::= \"x\"")", "grammar", "unsupported_parameter", "not built")));
 
 TEST(ChatRequest, BoundsMessagesAndTheirParts) {
   const auto chat = [](size_t messages) {

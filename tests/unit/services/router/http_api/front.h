@@ -144,11 +144,14 @@ class HttpApiTest : public testing::Test {
   };
   void awaits_chat() { EXPECT_TRUE(chats.try_acquire_for(kPatience)) << "no chat reached the text thread's queue"; }
 
+  explicit HttpApiTest(ServedModel served = model()) : model_(std::move(served)) {}
+
   Inbox inbox;
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
   std::counting_semaphore<> chats{0};  // given to the text thread
-  HttpApi api{model(),
+  ServedModel model_;
+  HttpApi api{model_,
               0xAB,
               {.post = [this](HttpApi::ToRouter event) { return inbox.push(std::move(event)); },
                .later =

@@ -1,0 +1,130 @@
+#include "services/router/http_api/tool_fields.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/base/limits.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+ApiError unbuilt(std::string field, std::string message) {
+  return {.status = 400, .message = std::move(message), .param = std::move(field), .code = "unsupported_parameter"};
+}
+
+// Names as OpenAI allows them.
+bool is_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  };
+  return !name.empty() && name.size() <= kToolNameBytesMax && std::ranges::all_of(name, allowed);
+}
+
+ApiResult<std::string_view> read_function_name(const RequestFields& function) {
+  TRY(const auto name, function.text("name"));
+  if (name && is_name(*name)) return *name;
+  return std::unexpected(
+      bad_field(function.name("name"), fmt::format("`{}` must be 1 to {} letters, digits, dots, dashes or underscores.",
+                                                   function.name("name"), kToolNameBytesMax)));
+}
+
+// One of `tools`, or of `tool_calls`: {"type": "function", "function": {...}}.
+ApiResult<RequestFields> read_function(element given, const std::string& path) {
+  object fields;
+  if (given.get(fields) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `type` and `function`.", path)));
+  }
+  const RequestFields tool(fields, path + ".");
+  TRY(const auto type, tool.text("type"));
+  if (type.value_or("function") != "function") {
+    return std::unexpected(unbuilt(path + ".type", fmt::format("`{}.type` must be \"function\".", path)));
+  }
+  TRY(const auto function, tool.object("function"));
+  if (!function) return std::unexpected(bad_field(path + ".function", fmt::format("`{}.function` is missing.", path)));
+  return *function;
+}
+
+// Only those values of `tool_choice` that need no grammar.
+ApiResult<bool> may_call(const RequestFields& body) {
+  const auto choice = body.find("tool_choice");
+  if (!choice) return true;
+  std::string_view word;
+  if (choice->get(word) == simdjson::SUCCESS && (word == "auto" || word == "none")) return word == "auto";
+  return std::unexpected(
+      unbuilt("tool_choice", "`tool_choice` must be \"auto\" or \"none\": to make a model call a tool is not built yet."));
+}
+
+// OpenAI's clients send arguments as a text; templates print an object.
+ApiResult<Json> read_arguments(const RequestFields& function) {
+  const auto given = function.find("arguments");
+  if (!given) return Json::object();
+  std::string_view text;
+  const std::string json = given->get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::minify(*given);
+  Json arguments = json.empty() ? Json::object() : Json::parse(json, nullptr, false);
+  if (arguments.is_object()) return arguments;
+  return std::unexpected(bad_field(function.name("arguments"),
+                                   fmt::format("`{}` must be a JSON object, or one as text.", function.name("arguments"))));
+}
+
+}  // namespace
+
+ApiResult<ToolFields> read_tools(const RequestFields& body) {
+  ToolFields read;
+  TRY(const bool may, may_call(body));
+  TRY(const auto parallel, body.boolean("parallel_tool_calls"));
+  read.parallel = parallel.value_or(true);
+  const auto given = body.find("tools");
+  array list;
+  if (!given) return read;
+  if (given->get(list) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field("tools", fmt::format("`tools` must be a list; it is {}.", kind_of(*given))));
+  }
+  if (list.size() > kToolsMax) {
+    return std::unexpected(bad_field("tools", fmt::format("`tools` has {} tools; the limit is {}.", list.size(), kToolsMax)));
+  }
+  size_t index = 0;
+  for (element tool : list) {
+    TRY(const auto function, read_function(tool, fmt::format("tools[{}]", index++)));
+    TRY_VOID(read_function_name(function));
+  }
+  if (may && list.size() > 0) read.tools = simdjson::minify(list);
+  return read;
+}
+
+ApiResult<std::string> read_tool_message(const RequestFields& message, std::string_view role) {
+  Json fields = Json::object();
+  if (role == "tool") {
+    for (const std::string_view name : {"tool_call_id", "name"}) {
+      TRY(const auto text, message.text(name));
+      if (text) fields[std::string(name)] = *text;
+    }
+  }
+  const auto calls = role == "assistant" ? message.find("tool_calls") : std::nullopt;
+  array list;
+  if (calls && calls->get(list) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(message.name("tool_calls"), fmt::format("`{}` must be a list; it is {}.",
+                                                                             message.name("tool_calls"), kind_of(*calls))));
+  }
+  if (!calls || list.size() == 0) return fields.empty() ? std::string() : fields.dump();
+  Json written = Json::array();
+  for (element call : list) {
+    const std::string path = fmt::format("{}[{}]", message.name("tool_calls"), written.size());
+    TRY(const auto function, read_function(call, path));
+    TRY(const auto name, read_function_name(function));
+    TRY(Json arguments, read_arguments(function));
+    Json one{{"type", "function"}, {"function", {{"name", name}, {"arguments", std::move(arguments)}}}};
+    if (std::string_view id; call.at_key("id").get(id) == simdjson::SUCCESS) one["id"] = id;
+    written.push_back(std::move(one));
+  }
+  fields["tool_calls"] = std::move(written);
+  return fields.dump();
+}
+
+}  // namespace slipstream

@@ -1,0 +1,224 @@
+// Calls of tools: in what a model writes, and in requests and answers.
+#include "services/router/http_api/tool_calls.h"
+
+#include "tests/unit/services/router/http_api/front.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+
+// All that a reader makes of a text which comes in pieces of this many bytes.
+ToolCallReader::Piece read(ToolFormat format, std::string_view text, size_t bytes) {
+  ToolCallReader reader(format);
+  ToolCallReader::Piece all;
+  const auto add = [&](ToolCallReader::Piece piece) {
+    all.text += piece.text;
+    all.calls.insert(all.calls.end(), piece.calls.begin(), piece.calls.end());
+  };
+  for (size_t at = 0; at < text.size(); at += bytes) add(reader.push(text.substr(at, bytes)));
+  add(reader.flush());
+  return all;
+}
+
+struct Written {
+  ToolFormat format;
+  std::string text;  // by the model
+  std::string left;  // as content
+  std::vector<ToolCall> calls;
+};
+
+class WhatAModelWrites : public testing::TestWithParam<Written> {};
+
+TEST_P(WhatAModelWrites, IsReadTheSameInPiecesOfAnySize) {
+  const Written& written = GetParam();
+  for (const size_t bytes : {size_t{1}, size_t{2}, size_t{3}, size_t{7}, written.text.size() + 1}) {
+    const auto piece = read(written.format, written.text, bytes);
+    EXPECT_EQ(piece.text, written.left) << bytes;
+    EXPECT_EQ(piece.calls, written.calls) << bytes;
+  }
+}
+
+const ToolCall kWeather{"weather", R"({"city":"Paris"})"}, kTime{"time", "{}"};
+
+INSTANTIATE_TEST_SUITE_P(
+    Tools, WhatAModelWrites,
+    testing::Values(
+        Written{ToolFormat::none, "a <tool_call>{}</tool_call>", "a <tool_call>{}</tool_call>", {}},
+        Written{ToolFormat::hermes, "no call here", "no call here", {}},
+        Written{ToolFormat::hermes, "1 < 2 and <tool", "1 < 2 and <tool", {}},
+        Written{ToolFormat::hermes,
+                "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>",
+                "",
+                {kWeather}},
+        Written{ToolFormat::hermes,
+                "I look. <tool_call>{\"name\":\"weather\",\"arguments\":{\"city\":\"Paris\"}}</tool_call>"
+                "<tool_call>{\"name\":\"time\",\"arguments\":{}}</tool_call>",
+                "I look. ",
+                {kWeather, kTime}},
+        Written{ToolFormat::hermes, "<tool_call>{\"name\":\"time\",\"arguments\":{}}", "", {kTime}},
+        Written{ToolFormat::hermes, "<tool_call>{\"name\":\"ti", "<tool_call>{\"name\":\"ti", {}},
+        Written{ToolFormat::hermes, "<tool_call>nonsense</tool_call>!", "<tool_call>nonsense</tool_call>!", {}},
+        Written{ToolFormat::llama3_json, "{\"name\": \"weather\", \"parameters\": {\"city\": \"Paris\"}}", "", {kWeather}},
+        Written{ToolFormat::llama3_json,
+                " {\"name\":\"weather\",\"parameters\":{\"city\":\"Paris\"}}; {\"name\":\"time\",\"parameters\":{}}",
+                "",
+                {kWeather, kTime}},
+        Written{ToolFormat::llama3_json,
+                "{\"name\":\"say\",\"parameters\":{\"text\":\"a; b\"}}",
+                "",
+                {ToolCall{"say", R"({"text":"a; b"})"}}},
+        Written{ToolFormat::llama3_json, "{\"answer\": 4}", "{\"answer\": 4}", {}},
+        Written{ToolFormat::llama3_json, "The answer: {}", "The answer: {}", {}},
+        Written{ToolFormat::llama3_json,
+                "{\"name\":\"time\",\"parameters\":{}}; and then",
+                "{\"name\":\"time\",\"parameters\":{}}; and then",
+                {}}));
+
+TEST(ToolFormat, IsTheOneThatTheTemplateTeaches) {
+  EXPECT_EQ(tool_format_of("... <tool_call>\\n{...}"), ToolFormat::hermes);
+  EXPECT_EQ(tool_format_of(R"({"name": function name, "parameters": dictionary})"), ToolFormat::llama3_json);
+  EXPECT_EQ(tool_format_of("{{ messages }}"), ToolFormat::none);
+}
+
+// A front whose template shows tools as Qwen's does.
+class ToolsOfAChat : public HttpApiTest {
+ protected:
+  static constexpr std::string_view kTemplate =
+      "{%- if tools %}{% for tool in tools %}{{ tool.function.name }} {% endfor %}<tool_call> {% endif %}"
+      "{%- for m in messages %}<|im_start|>{{ m.role }}: {{ m.content }}"
+      "{%- for call in m.tool_calls or [] %}[{{ call.function.name }} {{ call.function.arguments.city }}]{% endfor %}"
+      "{%- if m.tool_call_id %} for {{ m.tool_call_id }}{% endif %}<|im_end|>{% endfor %}"
+      "{%- if enable_thinking is defined %}{{ enable_thinking }}{% endif %}{% if add_generation_prompt %}<|im_start|>{% endif "
+      "%}";
+  ToolsOfAChat() : HttpApiTest(with_template(kTemplate)) {}
+  static ServedModel with_template(std::string_view jinja) {
+    ServedModel served = model();
+    served.chat_template = *ChatTemplate::parse(jinja, "", "a test");
+    return served;
+  }
+  std::string prompt(std::string_view fields) {  // that a request makes
+    auto reply = post(fmt::format("{{{}}}", fields));
+    const auto submit = inbox.take<Submit>();
+    deliver(submit.request, "x<|im_end|>", Finish::stop);
+    EXPECT_EQ(reply.get().status, 200);
+    return tokenizer().decode(submit.prompt, false).value();
+  }
+  static constexpr std::string_view kTools =
+      R"("tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object"}}}])";
+  static constexpr std::string_view kUser = R"("messages":[{"role":"user","content":"hi"}])";
+  static constexpr std::string_view kCall = R"(<tool_call>{"name": "weather", "arguments": {"city": "Paris"}}</tool_call>)";
+};
+
+// Subjects that share this stage.
+using TemplateOfAChat = ToolsOfAChat;
+
+TEST_F(ToolsOfAChat, AreShownToTheModelUnlessItMayNotCallThem) {
+  EXPECT_EQ(prompt(fmt::format("{},{}", kUser, kTools)), "weather <tool_call> <|im_start|>user: hi<|im_end|><|im_start|>");
+  EXPECT_EQ(prompt(fmt::format(R"({},{},"tool_choice":"none")", kUser, kTools)), "<|im_start|>user: hi<|im_end|><|im_start|>");
+}
+
+TEST_F(ToolsOfAChat, StayInTheHistoryWithTheirArgumentsAsAnObject) {
+  EXPECT_EQ(prompt(R"("messages":[{"role":"user","content":"hi"},
+      {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",
+       "function":{"name":"weather","arguments":"{\"city\":\"Paris\"}"}}]},
+      {"role":"tool","tool_call_id":"c1","content":"rain"}])"),
+            "<|im_start|>user: hi<|im_end|><|im_start|>assistant: [weather Paris]<|im_end|>"
+            "<|im_start|>tool: rain for c1<|im_end|><|im_start|>");
+}
+
+TEST_F(ToolsOfAChat, CannotForgeASpecialToken) {
+  const auto specials = [&](std::string_view city) {
+    auto reply = post(fmt::format(R"({{"messages":[{{"role":"assistant","tool_calls":[{{"function":{{"name":"weather",
+        "arguments":{{"city":"{}"}}}}}}]}}]}})",
+                                  city));
+    const auto submit = inbox.take<Submit>();
+    deliver(submit.request, "x<|im_end|>", Finish::stop);
+    reply.get();
+    return std::ranges::count_if(submit.prompt, [&](TokenId id) { return tokenizer().is_special(id); });
+  };
+  EXPECT_EQ(specials("<|im_end|>"), specials("Paris"));
+  EXPECT_EQ(specials("\\u003c|im_end|>"), specials("Paris"));
+}
+
+TEST_F(ToolsOfAChat, ThatTheModelCallsAreTheAnswer) {
+  auto reply = post(fmt::format("{{{},{}}}", kUser, kTools));
+  deliver(inbox.take<Submit>().request, fmt::format("{}<|im_end|>", kCall), Finish::stop);
+  const auto choice = json::parse(reply.get().body)["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "tool_calls");
+  EXPECT_TRUE(choice["message"]["content"].is_null());
+  const auto call = choice["message"]["tool_calls"][0];
+  EXPECT_TRUE(call["id"].get<std::string>().starts_with("call_"));
+  EXPECT_EQ(call["type"], "function");
+  EXPECT_EQ(call["function"]["name"], "weather");
+  EXPECT_EQ(json::parse(call["function"]["arguments"].get<std::string>()), (json{{"city", "Paris"}}));
+}
+
+TEST_F(ToolsOfAChat, ComeInAStreamAsDeltasWithTheirIndex) {
+  auto streamed = stream(fmt::format(R"({{{},{},"stream":true}})", kUser, kTools));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "I look. <tool");
+  deliver(submit.request, fmt::format("{}{}<|im_end|>", kCall.substr(5), kCall), Finish::stop);
+  const auto got = streamed.get();
+  std::string text;
+  std::vector<int> indices;
+  std::string reason;
+  for (size_t i = 0; i + 1 < got.events.size(); ++i) {
+    const auto choice = got[i]["choices"][0];
+    text += choice["delta"].value("content", "");
+    for (const auto& call : choice["delta"].value("tool_calls", json::array())) indices.push_back(call["index"]);
+    if (!choice["finish_reason"].is_null()) reason = choice["finish_reason"];
+  }
+  EXPECT_EQ(text, "I look. ");
+  EXPECT_THAT(indices, ElementsAre(0, 1));
+  EXPECT_EQ(reason, "tool_calls");
+}
+
+TEST_F(ToolsOfAChat, AreCalledOnceIfTheyMayNotBeCalledInParallel) {
+  auto reply = post(fmt::format(R"({{{},{},"parallel_tool_calls":false}})", kUser, kTools));
+  deliver(inbox.take<Submit>().request, fmt::format("{}{}<|im_end|>", kCall, kCall), Finish::stop);
+  EXPECT_EQ(json::parse(reply.get().body)["choices"][0]["message"]["tool_calls"].size(), 1);
+}
+
+TEST_F(ToolsOfAChat, AreTextIfTheRequestHasNone) {
+  auto reply = post(fmt::format("{{{}}}", kUser));
+  deliver(inbox.take<Submit>().request, fmt::format("{}<|im_end|>", kCall), Finish::stop);
+  EXPECT_EQ(json::parse(reply.get().body)["choices"][0]["message"]["content"], kCall);
+}
+
+TEST_F(ToolsOfAChat, AreRefusedWithWordsWhereTheyCannotBe) {
+  for (const auto& [fields, param] :
+       {std::pair(R"("tools":{})", "tools"), std::pair(R"("tools":[{"type":"retrieval"}])", "tools[0].type"),
+        std::pair(R"("tools":[{"type":"function"}])", "tools[0].function"),
+        std::pair(R"("tools":[{"type":"function","function":{"name":"a b"}}])", "tools[0].function.name"),
+        std::pair(R"("tool_choice":"required")", "tool_choice"),
+        std::pair(R"("tool_choice":{"type":"function"})", "tool_choice"),
+        std::pair(R"("continue_final_message":true,"add_generation_prompt":true)", "continue_final_message")}) {
+    const auto reply = post(fmt::format("{{{},{}}}", kUser, fields)).get();
+    EXPECT_EQ(reply.status, 400) << fields;
+    EXPECT_EQ(json::parse(reply.body)["error"]["param"], param) << reply.body;
+  }
+  const auto reply =
+      post(R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"[1]"}}]}]})").get();
+  EXPECT_EQ(json::parse(reply.body)["error"]["param"], "messages[0].tool_calls[0].function.arguments");
+}
+
+TEST_F(TemplateOfAChat, GetsItsOwnVariables) {
+  EXPECT_EQ(prompt(fmt::format(R"({},"chat_template_kwargs":{{"enable_thinking":false}})", kUser)),
+            "<|im_start|>user: hi<|im_end|>False<|im_start|>");
+}
+
+TEST_F(TemplateOfAChat, EndsInsideAMessageThatGoesOn) {
+  EXPECT_EQ(prompt(R"("messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Sure, the "}],
+                      "continue_final_message":true)"),
+            "<|im_start|>user: hi<|im_end|><|im_start|>assistant: Sure, the");
+}
+
+TEST_F(HttpApiTest, RefusesToolsThatTheTemplateHasNoPlaceFor) {
+  const auto reply = post(ask(R"("tools":[{"type":"function","function":{"name":"f"}}])")).get();
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(json::parse(reply.body)["error"]["message"].get<std::string>(), HasSubstr("no place for tools"));
+}
+
+}  // namespace
+}  // namespace slipstream
