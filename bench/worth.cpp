@@ -150,7 +150,8 @@ class Deployment {
                                  .output_max = kOutput},
                         .tokens = prompt,
                         .drafters = refs,
-                        .tuning = {.nodes_max = kNodes, .depth_max = kDepth, .deadline_us = 3000},
+                        .draft_nodes_max = kNodes,
+                        .draft_depth_max = kDepth,
                         .lease_ms = kLeaseMsMax}});
     }
   }
@@ -188,7 +189,11 @@ class Deployment {
             .context_max = kPrompt + kOutput + 8,
             .cache_blocks = sequences * ((kPrompt + kOutput) / 32 + 4)};
   }
-  static DrafterRef ref(size_t drafter) { return {drafter + 100, fmt::format("tcp://drafter{}", drafter)}; }
+  static DrafterRef ref(size_t drafter) {
+    return {.incarnation = drafter + 100,
+            .endpoint = fmt::format("tcp://drafter{}", drafter),
+            .tuning = {.nodes_max = kNodes, .depth_max = kDepth, .deadline_us = 3000}};
+  }
 
   void at(Time when, std::function<void()> happens) { agenda_.push({when, ++happenings_, std::move(happens)}); }
   void tell(Verifier::Event event) {

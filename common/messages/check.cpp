@@ -131,7 +131,10 @@ Result<void> valid(const WorkerHeartbeat& heartbeat) {
 
 Result<void> valid(const char* what, const std::vector<DrafterRef>& drafters) {
   TRY_VOID(entries(what, drafters.size(), kDraftersPerSequenceMax));
-  for (const DrafterRef& drafter : drafters) TRY_VOID(bytes("DrafterRef.endpoint", drafter.endpoint));
+  for (const DrafterRef& drafter : drafters) {
+    TRY_VOID(bytes("DrafterRef.endpoint", drafter.endpoint));
+    TRY_VOID(valid(drafter.tuning));
+  }
   return {};
 }
 
@@ -140,13 +143,11 @@ Result<void> valid(const Start& start) {
   TRY_VOID(tokens("Start.tokens", start.tokens, kContextTokensMax));
   TRY_VOID(within("Start.promptLength", start.spec.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
   TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
-  TRY_VOID(valid("Start.drafters", start.drafters));
-  return valid(start.tuning);
+  TRY_VOID(within<int>("Start.draftNodesMax", start.draft_nodes_max, 0, kTreeNodesMax));
+  TRY_VOID(within<int>("Start.draftDepthMax", start.draft_depth_max, 0, kTreeDepthMax));
+  return valid("Start.drafters", start.drafters);
 }
-Result<void> valid(const Assign& assign) {
-  TRY_VOID(valid("Assign.drafters", assign.drafters));
-  return valid(assign.tuning);
-}
+Result<void> valid(const Assign& assign) { return valid("Assign.drafters", assign.drafters); }
 Result<void> valid(const Ack& ack) { return count("Ack.nextIndex", ack.next_index); }
 
 // Finite and at most 0: JSON cannot express an infinity.

@@ -60,7 +60,8 @@ struct Acceptance {
   bool operator==(const Acceptance&) const = default;
 };
 
-// How large a tree a drafter may send, how long the verifier waits for it, and why.
+// How large a tree a drafter may send, how long the verifier waits for it, and why. The router
+// chooses one for each drafter that it names.
 struct Tuning {
   uint32_t version = 0;    // of this setting; a Tree repeats it
   float threshold = 1.0F;  // h of speculation/stop_rule.h: stop where 1 - survival > h; 1 never stops
@@ -81,7 +82,7 @@ enum class Finish : uint8_t { none, stop, length, cancelled, error };
 //   accepted, rejected   verified
 //   unreached            below a rejected node, or behind a stop token or the length limit
 //   trimmed              cut before the pass: they gain less than their rows cost, or are beyond
-//                        the step's rows, the tuning, the model's context or the cache's room
+//                        the step's rows, what was asked for, the model's context or the cache's room
 //   late                 for an older round, or arrived after the step of their round had begun
 //   stale                their sequence is unknown or finished, their fence does not match
 //                        otherwise, they were not asked for, or their round had an answer already;

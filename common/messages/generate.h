@@ -18,6 +18,8 @@ namespace slipstream {
 struct DrafterRef {
   Incarnation incarnation = 0;
   std::string endpoint;
+  Tuning tuning = {};  // of its trees for this sequence; with nodes_max 0 it does not draft
+  bool same_drafter(const DrafterRef& other) const { return incarnation == other.incarnation && endpoint == other.endpoint; }
   bool operator==(const DrafterRef&) const = default;
 };
 
@@ -30,18 +32,20 @@ struct Start {
   GenerationSpec spec;
   std::vector<TokenId> tokens;       // the prompt, then the output of earlier epochs
   std::vector<DrafterRef> drafters;  // the first one that is up begins; empty: plain decoding
-  Tuning tuning;
+  // Of one round's tree, whoever guesses its nodes: the drafters together, and the verifier's own
+  // method.
+  uint16_t draft_nodes_max = Tuning{}.nodes_max;  // 0: plain decoding
+  uint16_t draft_depth_max = Tuning{}.depth_max;
   uint32_t lease_ms = 10'000;  // the verifier frees the sequence after this long without a RouterHeartbeat
   bool operator==(const Start&) const = default;
 };
-// Replaces the drafters and the tuning of a live sequence. It has no answer: the router repeats the
-// newest one, so a lost one does no harm.
+// Replaces the drafters of a live sequence, or their tunings. It has no answer: the router repeats
+// the newest one, so a lost one does no harm.
 struct Assign {
   SequenceId sequence;
   Epoch epoch = 0;
   uint32_t version = 0;              // 1, 2, ... in an epoch; the verifier drops an older one
   std::vector<DrafterRef> drafters;  // as in Start
-  Tuning tuning;
   bool operator==(const Assign&) const = default;
 };
 // Acknowledges Tokens.

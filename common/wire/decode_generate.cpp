@@ -16,17 +16,21 @@ Result<std::vector<DrafterRef>> read(const char* what, capnp::List<schema::Draft
     DrafterRef& to = drafters.emplace_back();
     to.incarnation = drafter.getIncarnation();
     TRY(to.endpoint, read("DrafterRef.endpoint", drafter.getEndpoint()));
+    TRY(to.tuning, read(drafter.getTuning()));
   }
   return drafters;
 }
 
 // Not named read(): that name reads the spec of a Start (wire/generation.h).
 Result<GenerateMessage> read_start(schema::Start::Reader from) {
-  Start start{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .lease_ms = from.getLeaseMs()};
+  Start start{.sequence = read(from.getSequence()),
+              .epoch = from.getEpoch(),
+              .draft_nodes_max = from.getDraftNodesMax(),
+              .draft_depth_max = from.getDraftDepthMax(),
+              .lease_ms = from.getLeaseMs()};
   TRY(start.spec, read(from));
   TRY(start.tokens, read("Start.tokens", from.getTokens(), kContextTokensMax));
   TRY(start.drafters, read("Start.drafters", from.getDrafters()));
-  TRY(start.tuning, read(from.getTuning()));
   return start;
 }
 
@@ -44,7 +48,6 @@ Result<GenerateMessage> read(schema::Cancel::Reader from) {
 Result<GenerateMessage> read(schema::Assign::Reader from) {
   Assign assign{.sequence = read(from.getSequence()), .epoch = from.getEpoch(), .version = from.getVersion()};
   TRY(assign.drafters, read("Assign.drafters", from.getDrafters()));
-  TRY(assign.tuning, read(from.getTuning()));
   return assign;
 }
 

@@ -16,6 +16,7 @@ void write(capnp::List<schema::DrafterRef>::Builder to, const std::vector<Drafte
   for (unsigned at = 0; at < to.size(); ++at) {
     to[at].setIncarnation(drafters[at].incarnation);
     to[at].setEndpoint(drafters[at].endpoint);
+    write(to[at].initTuning(), drafters[at].tuning);
   }
 }
 
@@ -27,7 +28,8 @@ void write(Top top, const Start& start) {
   to.setLeaseMs(start.lease_ms);
   write(to.initTokens(static_cast<unsigned>(start.tokens.size())), start.tokens);
   write(to.initDrafters(static_cast<unsigned>(start.drafters.size())), start.drafters);
-  write(to.initTuning(), start.tuning);
+  to.setDraftNodesMax(start.draft_nodes_max);
+  to.setDraftDepthMax(start.draft_depth_max);
 }
 
 void write(Top top, const Ack& ack) {
@@ -50,7 +52,6 @@ void write(Top top, const Assign& assign) {
   to.setEpoch(assign.epoch);
   to.setVersion(assign.version);
   write(to.initDrafters(static_cast<unsigned>(assign.drafters.size())), assign.drafters);
-  write(to.initTuning(), assign.tuning);
 }
 
 void write(Top top, const Accepted& accepted) {

@@ -29,7 +29,6 @@ size_t tree_bytes(const VerifierSequence& sequence, const DraftTree& tree) {
                                .round = sequence.drafting.round,
                                .base_length = sequence.context.size(),
                                .prefix_hash = sequence.context.hash().value()},
-                     .tuning_version = sequence.drafting.tuning.version,
                      .nodes = {tree.nodes().begin(), tree.nodes().end()},
                      .distributions = distributions_of(tree)};
   return wire::encode(DraftMessage(message)).size();
@@ -117,7 +116,7 @@ Result<Measured> RuleTrial::run(SmallLm& drafter, const TrialPlan& plan) {
 void RuleTrial::begin(size_t index, uint64_t seed, SmallLm& drafter, const TrialPlan& plan) {
   sequences_[index] = made(index, {.sampling = plan.sampling, .seed = seed, .acceptance = plan.acceptance});
   VerifierSequence& sequence = *sequences_[index];
-  sequence.drafting.tuning.nodes_max = static_cast<uint16_t>(plan.nodes);
+  sequence.drafting.draft_nodes_max = static_cast<uint16_t>(plan.nodes);
   drafter.begin(key_of(index), drafter_part(sequence.spec));
   drafter.advance(key_of(index), sequence.context.tokens());
 }

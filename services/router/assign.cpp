@@ -28,13 +28,7 @@ void Router::State::count_rule(const LiveRequest& request) {
   ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(reason));
 }
 
-Tuning Router::State::tuning_for(const LiveRequest& request) const {
-  Tuning tuning = config.tuning;
-  const auto& speculation = request.submit.speculation;
-  tuning.nodes_max = speculation.enabled ? std::min(tuning.nodes_max, speculation.nodes_max) : 0;
-  tuning.depth_max = std::min(tuning.depth_max, speculation.depth_max);
-  return tuning;
-}
+Tuning Router::State::tuning_of(const KnownWorker&) const { return config.tuning; }
 
 // REQUIRES: the request is at a verifier. Its first drafter counts it as assigned.
 void Router::State::give_drafters(LiveRequest& request) {
@@ -49,7 +43,8 @@ void Router::State::give_drafters(LiveRequest& request) {
       ++worker.assigned;
       workers_changed = true;
     }
-    at.drafters.push_back({worker.hello.incarnation, worker.hello.draft_endpoint});
+    at.drafters.push_back(
+        {.incarnation = worker.hello.incarnation, .endpoint = worker.hello.draft_endpoint, .tuning = tuning_of(worker)});
   }
 }
 
@@ -85,11 +80,7 @@ void Router::State::send_assign(LiveRequest& request, Time now, Effects& effects
   AtVerifier& at = request.at_verifier();
   at.assign_sent = now;
   send(at.verifier,
-       Assign{.sequence = sequence(request),
-              .epoch = request.epoch,
-              .version = at.assignment,
-              .drafters = at.drafters,
-              .tuning = tuning_for(request)},
+       Assign{.sequence = sequence(request), .epoch = request.epoch, .version = at.assignment, .drafters = at.drafters},
        effects);
 }
 

@@ -135,13 +135,15 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
 void Router::State::send_start(const LiveRequest& request, Effects& effects) {
   const AtVerifier& at = request.at_verifier();
   const Submit& submit = request.submit;
+  const Speculation& speculation = submit.speculation;
   const auto emitted = request.received.emitted();
   Start start{.sequence = sequence(request),
               .epoch = request.epoch,
               .spec = submit.spec,
               .tokens = submit.prompt,
               .drafters = at.drafters,
-              .tuning = tuning_for(request),
+              .draft_nodes_max = speculation.enabled ? std::min(config.tuning.nodes_max, speculation.nodes_max) : uint16_t{0},
+              .draft_depth_max = std::min(config.tuning.depth_max, speculation.depth_max),
               .lease_ms = config.lease_ms};
   start.spec.prompt_length = static_cast<int32_t>(submit.prompt.size());
   start.spec.acceptance = at.rule.ran;

@@ -91,7 +91,7 @@ struct Router::State {
 
   // Drafters (assign.cpp).
   void count_rule(const LiveRequest& request);
-  Tuning tuning_for(const LiveRequest& request) const;
+  Tuning tuning_of(const KnownWorker& drafter) const;  // today the same for all
   void give_drafters(LiveRequest& request);
   void take_drafters(LiveRequest& request);
   void check_drafters(Time now, Effects& effects);

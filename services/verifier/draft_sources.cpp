@@ -50,10 +50,9 @@ void Rounds::draft_here(VerifierSequence& sequence) {
   const RoundAsk what = pays ? RoundAsk::asked : RoundAsk::nothing_pays;
   ++counters_of(resident_.kind()).rounds.at(static_cast<size_t>(what));
   if (!pays) return;
-  const Tuning& tuning = drafting.tuning;
-  const StopRule rule{.nodes_max = std::min<int>(tuning.nodes_max, kTreeNodesMax),
-                      .depth_max = std::clamp(depth_left(sequence), 0, int{tuning.depth_max}),
-                      .threshold = probes ? 1.0F : std::min(tuning.threshold, 1.0F - least)};
+  const StopRule rule{.nodes_max = std::min<int>(drafting.draft_nodes_max, kTreeNodesMax),
+                      .depth_max = std::clamp(depth_left(sequence), 0, int{drafting.draft_depth_max}),
+                      .threshold = probes ? 1.0F : 1.0F - least};
   TokenTree tree = resident_.draft(sequence, rule);
   if (probes && !tree.empty()) {
     drafting.draft.resident_probes = true;

@@ -13,7 +13,7 @@ constexpr int kAnswerWeight = 4;  // the newest answer is one part in this many 
 }  // namespace
 
 bool names(const VerifierSequence& sequence, const std::string& endpoint) {
-  return std::ranges::find(sequence.drafting.order, endpoint, &DrafterRef::endpoint) != sequence.drafting.order.end();
+  return std::ranges::find(sequence.drafting.order, endpoint) != sequence.drafting.order.end();
 }
 
 DrafterLink* DrafterLinks::find(Peer peer) {
@@ -23,8 +23,8 @@ DrafterLink* DrafterLinks::find(Peer peer) {
 
 const DrafterLink* DrafterLinks::find(Peer peer) const { return const_cast<DrafterLinks*>(this)->find(peer); }
 
-DrafterLink* DrafterLinks::find(const DrafterRef& ref) {
-  const auto link = std::ranges::find(links_, ref.endpoint, &DrafterLink::endpoint);
+DrafterLink* DrafterLinks::find(const std::string& endpoint) {
+  const auto link = std::ranges::find(links_, endpoint, &DrafterLink::endpoint);
   return link == links_.end() ? nullptr : &*link;
 }
 
@@ -39,14 +39,14 @@ void DrafterLinks::open(const VerifierSequence& sequence, const VerifierSequence
     effects.push_back(Disconnect{link.peer});
     return true;
   });
-  for (const DrafterRef& ref : sequence.drafting.order) {
-    if (find(ref) != nullptr) continue;
+  for (const std::string& endpoint : sequence.drafting.order) {
+    if (find(endpoint) != nullptr) continue;
     if (links_.size() >= static_cast<size_t>(kDrafterLinksMax) && !close_idle(now, effects)) {
       ++counters_.links_refused;
       continue;
     }
-    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = ref.endpoint, .named_at = now});
-    effects.push_back(Connect{links_.back().peer, ref.endpoint});
+    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = endpoint, .named_at = now});
+    effects.push_back(Connect{links_.back().peer, endpoint});
   }
 }
 

@@ -61,7 +61,7 @@ class DrafterLinks {
   // Null: there is no such link.
   DrafterLink* find(Peer peer);
   const DrafterLink* find(Peer peer) const;
-  DrafterLink* find(const DrafterRef& ref);
+  DrafterLink* find(const std::string& endpoint);
 
   void up(Peer peer, Time now, Effects& effects);
   void down(Peer peer, Effects& effects);

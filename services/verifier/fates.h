@@ -21,7 +21,7 @@ namespace slipstream {
 // A node is `trimmed` if it is cut before the pass (gather.cpp, schedule.cpp, rounds.cpp), for one
 // of these reasons:
 //   - its tree has more nodes than the step has rows for it;
-//   - it gains less than its row costs (schedule.h), or the tuning allows fewer nodes;
+//   - it gains less than its row costs (schedule.h), or the request allows fewer nodes;
 //   - its tree reaches past the model's context;
 //   - the cache has no room for its tree;
 //   - its drafter sent more nodes than it was asked for, or merged trees have more than a tree may.

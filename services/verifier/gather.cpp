@@ -73,7 +73,7 @@ class Gathering {
   // model's context (rounds.cpp does not ask for one that does).
   int budget(const VerifierSequence& sequence, const TokenTree& tree) const {
     if (sequence.context.root() + tree.depth() >= limits_.context_max) return 0;
-    return sequence.timing().keeps_budget ? sequence.drafting.draft.nodes_asked : sequence.drafting.tuning.nodes_max;
+    return sequence.timing().keeps_budget ? sequence.drafting.draft.nodes_asked : sequence.drafting.draft_nodes_max;
   }
 
   void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {

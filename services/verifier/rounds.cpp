@@ -33,7 +33,7 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
   drafting.draft = {};
   drafting.round_began = now;
   for (SequenceDrafter& drafter : drafting.drafters) drafter.ask = {};
-  const bool worth = drafting.tuning.nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
+  const bool worth = drafting.draft_nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
   if (worth) pick(sequence, now, effects);
   if (worth && resident_.drafts_for(sequence)) draft_here(sequence);
   for (SequenceDrafter& drafter : drafting.drafters) {
@@ -72,7 +72,7 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   ask.nodes = drafting.nodes_max(drafter);
   if (ask.leads) drafting.draft.nodes_asked = ask.nodes;
   ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
-  const Time patience = std::chrono::microseconds(drafting.tuning.deadline_us);
+  const Time patience = std::chrono::microseconds(drafter.tuning.deadline_us);
   const Time wait = sequence.timing().waits_alone ? config_.sampled_wait
                     : ask.prefills                ? std::min(patience, kPrefillWait)
                                                   : patience;
@@ -97,11 +97,8 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
                               .prefix_hash = hash.value()},
                     .tokens = {chunk.begin(), chunk.end()},
                     .draft = held + chunk.size() == all.size(),
-                    .tuning = drafting.tuning,
+                    .tuning = asked_tuning(sequence, drafter),
                     .info = std::nullopt};
-    message.tuning.threshold = std::min(message.tuning.threshold, drafter.threshold);
-    message.tuning.nodes_max = static_cast<uint16_t>(drafter.ask.nodes);
-    message.tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, int{message.tuning.depth_max}));
     if (held == 0) message.info = drafter_part(sequence.spec);
     // One that begins anew has forgotten its tree.
     if (std::vector<TokenId> verdicts = std::exchange(drafter.verdicts, {}); held > 0) message.verdicts = std::move(verdicts);
@@ -110,6 +107,18 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
     held += chunk.size();
   } while (held < all.size());
   drafter.holds = static_cast<int32_t>(held);
+}
+
+// The drafter's own, cut to what the request allows and to what is asked for now. A tree of the
+// ratio family has no threshold, so that its shape does not depend on what is sampled in it
+// (adr/0008).
+Tuning Rounds::asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
+  Tuning tuning = drafter.tuning;
+  const bool sampled = is_sampled(sequence.spec.acceptance.rule);
+  tuning.threshold = sampled ? 1.0F : std::min(tuning.threshold, drafter.threshold);
+  tuning.nodes_max = static_cast<uint16_t>(drafter.ask.nodes);
+  tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, sequence.drafting.depth_bound(drafter)));
+  return tuning;
 }
 
 // A tree is no deeper than what can still be emitted, or than the model's context.
@@ -196,7 +205,7 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   if (arrival == Arrival::stale) return sequence->fates.settle(nodes, Fate::stale);
   if (arrival == Arrival::fresh) {
     ask.busy = message.no_nodes == NoNodes::busy;
-    ask.late = !ask.prefills && now > drafting.round_began + Time(drafting.tuning.deadline_us);
+    ask.late = !ask.prefills && now > drafting.round_began + Time(drafter->tuning.deadline_us);
   }
   Result<DraftTree> tree = tree_of(message, sequence->spec.acceptance, config_.fingerprint.vocabulary);
   if (!tree) {

@@ -101,6 +101,7 @@ class Rounds {
 
   // rounds.cpp
   RoundAsk why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
+  Tuning asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   int depth_left(const VerifierSequence& sequence) const;
   void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
   void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
@@ -113,6 +114,7 @@ class Rounds {
   DrafterLink* pick_lead(const VerifierSequence& sequence, Time now);
   void lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, Effects& effects);
   void add_others(VerifierSequence& sequence, Time now);
+  void tune(SequenceDrafting& drafting) const;
   void leave(VerifierSequence& sequence, Peer drafter, Effects& effects);
   template <class Leaves>
   void leave_if(VerifierSequence& sequence, Effects& effects, const Leaves& leaves);

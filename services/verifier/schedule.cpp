@@ -81,7 +81,7 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
     std::vector<float> gains;
     for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
     stay.push_back(rounds_.probes(*sequence));
-    const int most = std::max(sequence->drafting.tuning.nodes_max - static_cast<int>(stay.back().size()), 0);
+    const int most = std::max(sequence->drafting.draft_nodes_max - static_cast<int>(stay.back().size()), 0);
     holders.push_back(sequence);
     orders.push_back(best_first(gains));
     orders.back().resize(std::min(gains.size(), static_cast<size_t>(most)));
@@ -122,7 +122,8 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
   std::vector<DraftCandidate> candidates;
   for (const VerifierSequence* sequence : keepers) {
     const SequenceDrafting& drafting = sequence->drafting;
-    const int most = std::min<int>(drafting.tuning.nodes_max, 2 * drafting.lead()->backoff.nodes_cap());
+    const SequenceDrafter& lead = *drafting.lead();
+    const int most = std::min(drafting.nodes_bound(lead), 2 * lead.backoff.nodes_cap());
     candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = sequence->context.root()});
   }
   const std::vector<int> budgets = split_row_budget(candidates, roots, cost_);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,7 @@ struct TreeAsk {
   bool busy = false;      // the drafter would not draft: for the back-off as bad as too late
   bool prefills = false;  // the drafter has much to prefill first: hardly waited for, and no failure when late
   bool resynced = false;  // a Resync was answered: once a round is enough
-  bool late = false;      // it came, and later than the tuning allows
+  bool late = false;      // it came, and later than the drafter's tuning allows
   int nodes = 0;          // most nodes that the Advance asked for
   Time deadline{};        // if asked: when the step goes on without the tree
 };
@@ -51,6 +52,7 @@ struct TreeAsk {
 // One of the drafters of a sequence.
 struct SequenceDrafter {
   Peer peer;
+  Tuning tuning = {};  // as the router had last said when the running round began
   bool heard = false;  // a tree of it came
   int32_t holds = 0;   // tokens of the sequence that it has; `prefix` covers exactly those
   PrefixHash prefix;
@@ -85,9 +87,10 @@ struct DraftRound {
 struct SequenceDrafting {
   // As the router last said.
   std::vector<DrafterRef> named;
-  std::vector<DrafterRef> order;  // those; the first that is there leads; rotated when it proves useless
-  Tuning tuning;                  // of the request: what all its drafters and the resident method may do
-  uint32_t assignment = 0;        // version of the newest Assign
+  std::vector<std::string> order;  // their endpoints; the first that is there leads; rotated when it proves useless
+  uint16_t draft_nodes_max = 0;    // of a round's tree, whoever guesses its nodes; 0: plain decoding
+  uint16_t draft_depth_max = 0;
+  uint32_t assignment = 0;  // version of the newest Assign
 
   // The running round.
   Round round = 0;
@@ -108,7 +111,11 @@ struct SequenceDrafting {
   // The resident method.
   int32_t resident_holds = 0;  // tokens; 0: it does not know the sequence
 
-  int nodes_max(const SequenceDrafter& of) const { return std::min<int>(tuning.nodes_max, of.backoff.nodes_max()); }
+  // Most nodes and depth of that drafter's trees for this request; and of the next one, which its
+  // back-off may make smaller.
+  int nodes_bound(const SequenceDrafter& of) const { return std::min(draft_nodes_max, of.tuning.nodes_max); }
+  int depth_bound(const SequenceDrafter& of) const { return std::min(draft_depth_max, of.tuning.depth_max); }
+  int nodes_max(const SequenceDrafter& of) const { return std::min(nodes_bound(of), of.backoff.nodes_max()); }
   // No node of that source was verified for so long that this round's tree has one verified
   // whatever it seems worth.
   bool probes(const DraftSource& source) const {

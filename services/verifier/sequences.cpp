@@ -7,6 +7,21 @@
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
+namespace {
+
+// A tuning of no nodes turns a drafter off.
+std::vector<DrafterRef> those_that_draft(std::vector<DrafterRef> named) {
+  std::erase_if(named, [](const DrafterRef& ref) { return ref.tuning.nodes_max == 0; });
+  return named;
+}
+
+std::vector<std::string> endpoints_of(const std::vector<DrafterRef>& drafters) {
+  std::vector<std::string> endpoints;
+  for (const DrafterRef& ref : drafters) endpoints.push_back(ref.endpoint);
+  return endpoints;
+}
+
+}  // namespace
 
 VerifierSequence* Verifier::State::find(SequenceId id, Epoch epoch) {
   const auto at = std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->identity.id == id; });
@@ -66,8 +81,11 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
                                   .router = router,
                                   .lease = std::chrono::milliseconds(start.lease_ms)};
   auto sequence = std::make_unique<VerifierSequence>(identity, std::move(start.spec), std::move(context), counters.fates);
-  sequence->drafting.named = sequence->drafting.order = std::move(start.drafters);
-  sequence->drafting.tuning = std::move(start.tuning);
+  SequenceDrafting& drafting = sequence->drafting;
+  drafting.named = those_that_draft(std::move(start.drafters));
+  drafting.order = endpoints_of(drafting.named);
+  drafting.draft_nodes_max = start.draft_nodes_max;
+  drafting.draft_depth_max = start.draft_depth_max;
   sequence->output.drafted.assign(static_cast<size_t>(output), 0);
   sequence->output.depths = sequence->output.drafted;
   sequence->output.logprobs_from = output;
@@ -94,12 +112,13 @@ void Verifier::State::on(From<Assign> event, Time now, Effects& effects) {
     ++counters.fenced;
     return;
   }
-  if (assign.version == sequence->drafting.assignment) return;  // it was repeated
-  sequence->drafting.assignment = assign.version;
-  sequence->drafting.tuning = std::move(assign.tuning);
-  // Another tuning is no reason to leave a drafter that proved good.
-  if (assign.drafters == sequence->drafting.named) return;
-  sequence->drafting.named = sequence->drafting.order = std::move(assign.drafters);
+  SequenceDrafting& drafting = sequence->drafting;
+  if (assign.version == drafting.assignment) return;  // it was repeated
+  drafting.assignment = assign.version;
+  const std::vector<DrafterRef> before = std::exchange(drafting.named, those_that_draft(std::move(assign.drafters)));
+  // Another tuning is no reason to leave a drafter that proved good. The next round takes it.
+  if (std::ranges::equal(drafting.named, before, &DrafterRef::same_drafter)) return;
+  drafting.order = endpoints_of(drafting.named);
   links.open(*sequence, sequences, now, effects);
   rounds.reassign(*sequence, effects);
 }

@@ -119,6 +119,8 @@ void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, 
 }
 
 void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {
+  const SequenceDrafter* lead = sequence.drafting.lead();
+  if (lead == nullptr) return;  // a sequence that waits for a drafter will say it
   const auto tally = late_trees.look(counters, now);
   if (!tally) return;
   const auto in_ms = [](Time time) { return std::chrono::duration<double, std::milli>(time).count(); };
@@ -128,7 +130,7 @@ void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, E
           "{} of the last {} trees asked for came too late: one is waited for {:g} ms at most (--deadline-us of the router), "
           "and only while waiting pays (--wait-percent here); the newest drafter {}. Give drafters cores of their own or "
           "a smaller draft model, or raise these",
-          tally->late, tally->asked, in_ms(Time(sequence.drafting.tuning.deadline_us)),
+          tally->late, tally->asked, in_ms(Time(lead->tuning.deadline_us)),
           answers_in == Time{} ? "has not answered yet" : fmt::format("answers in {:.0f} ms", in_ms(answers_in))),
       true});
 }

@@ -13,7 +13,7 @@
 namespace slipstream {
 
 struct TreeTiming {
-  // Only this sequence waits for its tree, also past the tuning's deadline; steps go on with the
+  // Only this sequence waits for its tree, also past its drafter's deadline; steps go on with the
   // others. It asks only when the step that uses the tree could be the next, and takes no tree that
   // it did not ask for.
   bool waits_alone = false;

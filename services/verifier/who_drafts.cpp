@@ -38,6 +38,7 @@ void Rounds::pick(VerifierSequence& sequence, Time now, Effects& effects) {
   drafting.lead_stays = true;
   if (another) lead_with(sequence, *lead, now, effects);
   if (!is_sampled(sequence.spec.acceptance.rule)) add_others(sequence, now);
+  tune(drafting);
 }
 
 // The first of its drafters that is there, or one that proved better in all sequences. It stays
@@ -46,8 +47,8 @@ DrafterLink* Rounds::pick_lead(const VerifierSequence& sequence, Time now) {
   const SequenceDrafting& drafting = sequence.drafting;
   DrafterLink* has = drafting.lead() == nullptr ? nullptr : links_.find(drafting.lead()->peer);
   DrafterLink* best = has != nullptr && has->attached && drafting.lead_stays ? has : nullptr;
-  for (const DrafterRef& ref : drafting.order) {
-    DrafterLink* link = links_.find(ref);
+  for (const std::string& endpoint : drafting.order) {
+    DrafterLink* link = links_.find(endpoint);
     if (link == nullptr || !link->attached || link == best) continue;
     const bool passed_on = link->peer == drafting.passed_on && drafting.round < drafting.passed_on_until;
     if (best == nullptr || (!passed_on && worth_leaving(*best, *link, sequence, now))) best = link;
@@ -85,9 +86,9 @@ void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, 
 // One drafter of each kind that the sequence does not have yet, in the router's order.
 void Rounds::add_others(VerifierSequence& sequence, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
-  for (const DrafterRef& ref : drafting.order) {
+  for (const std::string& endpoint : drafting.order) {
     if (drafting.drafters.size() >= kDraftersAtOnceMax) return;
-    const DrafterLink* link = links_.find(ref);
+    const DrafterLink* link = links_.find(endpoint);
     if (link == nullptr || !link->attached) continue;
     const bool has_kind = std::ranges::any_of(drafting.drafters, [&](const SequenceDrafter& drafter) {
       const DrafterLink* its = links_.find(drafter.peer);
@@ -99,6 +100,15 @@ void Rounds::add_others(VerifierSequence& sequence, Time now) {
     SequenceDrafter& other = drafting.drafters.emplace_back(SequenceDrafter{.peer = link->peer});
     other.tree_gain = first_gain(added, now);
     other.backoff = adds_nothing(added, now) ? DraftBackoff::rare() : DraftBackoff(1);
+  }
+}
+
+// Each drafter of the sequence drafts this round by what the router said of it last.
+void Rounds::tune(SequenceDrafting& drafting) const {
+  for (const DrafterRef& ref : drafting.named) {
+    const DrafterLink* link = links_.find(ref.endpoint);
+    SequenceDrafter* drafter = link == nullptr ? nullptr : drafting.find(link->peer);
+    if (drafter != nullptr) drafter->tuning = ref.tuning;
   }
 }
 
@@ -139,11 +149,11 @@ void Rounds::pass_on(VerifierSequence& sequence, Time now) {
   if (lead == nullptr) return;
   const Rule rule = sequence.spec.acceptance.rule;
   if (!is_sampled(rule)) lead->worth.of(rule).given_up(now);  // it showed what it is worth
-  const auto another = [&](const DrafterRef& ref) {
-    const DrafterLink* link = links_.find(ref);
+  const auto another = [&](const std::string& endpoint) {
+    const DrafterLink* link = links_.find(endpoint);
     return link != nullptr && link != lead && link->attached;
   };
-  const auto useless = std::ranges::find(drafting.order, lead->endpoint, &DrafterRef::endpoint);
+  const auto useless = std::ranges::find(drafting.order, lead->endpoint);
   if (useless == drafting.order.end() || std::ranges::none_of(drafting.order, another)) return;
   std::rotate(useless, useless + 1, drafting.order.end());
   drafting.lead_stays = false;

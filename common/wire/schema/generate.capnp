@@ -24,6 +24,7 @@ struct Generate {
 struct DrafterRef {
   incarnation @0 :UInt64;
   endpoint @1 :Text;
+  tuning @2 :Tuning;
 }
 
 struct Start {
@@ -39,10 +40,12 @@ struct Start {
   sampling @9 :Sampling;
   stopIds @10 :List(Int32);
   drafters @11 :List(DrafterRef);
-  tuning @12 :Tuning;
+  tuning @12 :Tuning;  # reserved: neither written nor read; each drafter has its own
   logitsParams @13 :LogitsParams;  # null: none
   logprobs @14 :UInt8;  # 0: none; else one more than the alternatives beside each
   tenant @15 :UInt64;  # 0: none
+  draftNodesMax @16 :UInt16;
+  draftDepthMax @17 :UInt16;
 }
 
 struct Ack {
@@ -122,5 +125,5 @@ struct Assign {
   epoch @1 :UInt32;
   version @2 :UInt32;
   drafters @3 :List(DrafterRef);
-  tuning @4 :Tuning;
+  tuning @4 :Tuning;  # reserved: neither written nor read; each drafter has its own
 }

@@ -157,10 +157,22 @@ TEST(HostileFrames, ANumberThatIsNoneOrOutOfRangeIsRefused) {
                    "survival");
     expect_refused(decode_draft(built<schema::Draft>([&](auto top) { top.initAdvance().initTuning().setThreshold(bad); })),
                    "threshold");
+    expect_refused(decode_generate(built<schema::Generate>(
+                       [&](auto top) { top.initAssign().initDrafters(1)[0].initTuning().setThreshold(bad); })),
+                   "threshold");
     expect_refused(decode_control(built<schema::Control>([&](auto top) { top.initWorkerHeartbeat().setBusy(bad); })), "busy");
     expect_refused(decode_generate(built<schema::Generate>([&](auto top) { top.initStart().initSampling().setTopP(bad); })),
                    "topP");
   }
+}
+
+TEST(HostileFrames, ATreeOfARequestLargerThanAnyIsRefused) {
+  expect_refused(
+      decode_generate(built<schema::Generate>([](auto top) { good_start(top).setDraftNodesMax(kTreeNodesMax + 1); })),
+      "Start.draftNodesMax");
+  expect_refused(
+      decode_generate(built<schema::Generate>([](auto top) { good_start(top).setDraftDepthMax(kTreeDepthMax + 1); })),
+      "Start.draftDepthMax");
 }
 
 TEST(HostileFrames, AnEnumBeyondTheLastIsRefused) {

@@ -8,6 +8,7 @@
 #include "common/wire/codec.h"
 #include "common/wire/schema/control.capnp.h"
 #include "common/wire/schema/draft.capnp.h"
+#include "common/wire/schema/generate.capnp.h"
 
 namespace slipstream::wire {
 namespace {
@@ -61,6 +62,21 @@ TEST(OldPeer, ItsFeaturesAreAnUnknownTag) {
   const auto features = decode_draft(built<schema::Draft>([](auto top) { top.initFeatures().initFence().setBaseLength(-1); }));
   ASSERT_TRUE(features) << features.error().message;
   EXPECT_EQ(*features, DraftMessage(Unknown{4}));
+}
+
+// It has one tuning for all drafters of a sequence. Here each has its own, and one without does not
+// draft: the sequence is decoded plainly.
+TEST(OldPeer, ItsAssignIsReadAndItsDraftersDoNotDraft) {
+  const auto assign = decode_generate(built<schema::Generate>([](auto top) {
+    auto to = top.initAssign();
+    to.setVersion(3);
+    to.initDrafters(1)[0].setEndpoint("tcp://drafter");
+    to.initTuning().setNodesMax(8);
+  }));
+  ASSERT_TRUE(assign) << assign.error().message;
+  ASSERT_EQ(std::get<Assign>(*assign).drafters.size(), 1U);
+  EXPECT_EQ(std::get<Assign>(*assign).drafters[0].endpoint, "tcp://drafter");
+  EXPECT_EQ(std::get<Assign>(*assign).drafters[0].tuning.nodes_max, 0);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class RandomMessage {
       case 4:
         return Refused{sequence(), u32(), text(), coin()};
       case 5:
-        return Assign{sequence(), u32(), u32(), drafters(), tuning()};
+        return Assign{sequence(), u32(), u32(), drafters()};
       default:
         return tokens();
     }
@@ -142,7 +142,7 @@ class RandomMessage {
   }
   std::vector<DrafterRef> drafters() {
     std::vector<DrafterRef> drafters;
-    for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) drafters.push_back({u64(), text()});
+    for (int n = below(kDraftersPerSequenceMax + 1); n > 0; --n) drafters.push_back({u64(), text(), tuning()});
     return drafters;
   }
   GenerationSpec drafter_spec() {
@@ -161,7 +161,8 @@ class RandomMessage {
     start.spec.stop_ids = ids(kStopIdsMax);
     if (coin()) start.spec.top_logprobs = below(kTopLogprobsMax + 1);
     start.drafters = drafters();
-    start.tuning = tuning();
+    start.draft_nodes_max = static_cast<uint16_t>(below(kTreeNodesMax + 1));
+    start.draft_depth_max = static_cast<uint16_t>(below(kTreeDepthMax + 1));
     start.lease_ms = kLeaseMsMin + static_cast<uint32_t>(below(kLeaseMsMax - kLeaseMsMin));
     return start;
   }

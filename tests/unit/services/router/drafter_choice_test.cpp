@@ -225,10 +225,36 @@ TEST_F(DraftersTest, ARequestMayNameItsDraftersMethodAndItsLimits) {
   Submit picky = ask(1, 40);
   picky.speculation.drafter = "small-lm";
   picky.speculation.nodes_max = 3;
+  picky.speculation.depth_max = 2;
   stage.tell(picky);
   const Start start = stage.says<Start>().message;
   EXPECT_TRUE(start.drafters.empty());
-  EXPECT_EQ(start.tuning.nodes_max, 3);
+  EXPECT_EQ(start.draft_nodes_max, 3);
+  EXPECT_EQ(start.draft_depth_max, 2);
+}
+
+TEST_F(DraftersTest, ARequestsLimitsAreNoTuningOfItsDrafters) {
+  joins(kDrafter, kFirstRef);
+  Submit modest = ask(1, 40);
+  modest.speculation.nodes_max = 3;
+  stage.tell(modest);
+  const Start start = stage.says<Start>().message;
+  EXPECT_EQ(start.draft_nodes_max, 3);
+  EXPECT_THAT(start.drafters, ElementsAre(kFirstRef)) << "with the router's own tuning";
+}
+
+TEST_F(DraftersTest, TheRoutersOwnLimitsBindARequestThatAsksForMore) {
+  stage.tell(ask(1, 40));
+  const Start start = stage.says<Start>().message;
+  EXPECT_EQ(start.draft_nodes_max, config().tuning.nodes_max);
+  EXPECT_EQ(start.draft_depth_max, config().tuning.depth_max);
+}
+
+TEST_F(DraftersTest, ARequestWithoutSpeculationAllowsNoNodes) {
+  Submit plain = ask(1, 40);
+  plain.speculation.enabled = false;
+  stage.tell(plain);
+  EXPECT_EQ(stage.says<Start>().message.draft_nodes_max, 0);
 }
 
 TEST_F(DraftersTest, AMethodThatNoDrafterEverHadIsRefusedAndOneThatIsGoneIsNot) {

@@ -17,12 +17,11 @@ class ManyDrafters : public testing::Test {
   void names(const std::vector<int>& drafters, Time now = {}) {
     sequence_ =
         std::make_unique<VerifierSequence>(SequenceIdentity{}, GenerationSpec{}, CachedSequence(cache_.pool(), 1), fates_);
-    for (const int drafter : drafters)
-      sequence_->drafting.order.push_back({static_cast<Incarnation>(drafter + 1), endpoint(drafter)});
+    for (const int drafter : drafters) sequence_->drafting.order.push_back(endpoint(drafter));
     effects_.clear();
     links_.open(*sequence_, {}, now, effects_);
   }
-  DrafterLink* link(int drafter) { return links_.find(DrafterRef{.endpoint = endpoint(drafter)}); }
+  DrafterLink* link(int drafter) { return links_.find(endpoint(drafter)); }
   void attach(int drafter) {
     links_.up(link(drafter)->peer, {}, effects_);
     links_.attached(

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "tests/unit/services/verifier/verifier_stage.h"
+#include "tests/unit/services/verifier/two_drafters.h"
 
 namespace slipstream {
 namespace {
@@ -107,36 +107,6 @@ TEST_F(DraftingTest, TakesOneTreeARound) {
   EXPECT_EQ(verifier.counters().fates.of(Fate::stale), 1U);
   EXPECT_EQ(verifier.counters().fates.of(Fate::held), 1U);
 }
-
-// Two drafters: peers 1000 and 1001, in the order in which the verifier heard of them.
-constexpr Peer kOther{1001};
-const DrafterRef kFirstRef{77, "tcp://drafter"}, kOtherRef{78, "tcp://other"};
-
-class TwoDraftersTest : public DraftingTest {
- protected:
-  TwoDraftersTest() {
-    stage.hears(kRouter, start({kFirstRef, kOtherRef}));
-    attach();
-    stage.up(kOther);
-    stage.says<Attach>();
-    stage.hears(kOther, Attached{.drafter = 78, .fingerprint = config().fingerprint, .method = "test"});
-    step();  // the prompt and the first token, without drafts: nobody was there yet
-  }
-  void step() {
-    runs();
-    sample_token();
-  }
-  static Assign assign(uint32_t version, std::vector<DrafterRef> drafters) {
-    return {
-        .sequence = {3, 1}, .epoch = 1, .version = version, .drafters = std::move(drafters), .tuning = {.deadline_us = 3000}};
-  }
-  // Answers as this drafter does, with nothing.
-  void answers(const To<Advance>& advance, NoNodes why) {
-    Tree empty = tree({}, advance);
-    empty.no_nodes = why;
-    stage.hears(advance.peer, empty);
-  }
-};
 
 // Subjects that share this stage.
 using DrafterLoss = TwoDraftersTest;
@@ -256,9 +226,7 @@ TEST_F(TwoDraftersTest, AnAssignOfTheSameDraftersChangesNoDrafter) {
   answers(stage.says<Advance>(), NoNodes::below_threshold);
   stage.up(kDrafter);
   stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
-  Assign tuned = assign(2, {kFirstRef, kOtherRef});
-  tuned.tuning.nodes_max = 5;
-  stage.hears(kRouter, tuned);
+  stage.hears(kRouter, assign(2, {tuned(kFirstRef, {.version = 2}), tuned(kOtherRef, {.version = 2})}));
   step();
   EXPECT_EQ(stage.says<Advance>().peer, kOther);
 }

@@ -16,7 +16,7 @@ class GatherTest : public testing::Test {
                                                     GenerationSpec{.prompt_length = tokens, .acceptance = {.rule = rule}},
                                                     CachedSequence(cache.pool(), tokens), fates);
     made.context.append(std::vector<TokenId>(static_cast<size_t>(tokens), 1));
-    made.drafting.tuning.nodes_max = 60;
+    made.drafting.draft_nodes_max = 60;
     made.drafting.draft.nodes_asked = 60;
     const TokenTree tree = *TokenTree::make(std::move(nodes), 100);
     made.drafting.draft.tree = is_sampled(rule) ? DraftTree::certain(tree) : DraftTree(tree);

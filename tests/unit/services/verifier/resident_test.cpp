@@ -54,7 +54,7 @@ TEST_F(ResidentTest, DraftsWhereThereIsNoDrafter) {
 TEST_F(ResidentTest, AGuessOfBothCostsOneRow) {
   meet();
   Start start = repeats({{77, "tcp://drafter"}});
-  start.tuning.nodes_max = 1;
+  start.draft_nodes_max = 1;
   stage.hears(kRouter, start);
   stage.hears(kDrafter, tree({{1, kRoot, .9F}}, stage.says<Advance>()));
   EXPECT_EQ(runs().wanted.size(), 2U);
@@ -94,7 +94,7 @@ TEST_F(ResidentTest, DraftsNothingForARuleThatNeedsProbabilities) {
 
 TEST_F(ResidentTest, DraftsNothingForARequestWithoutSpeculation) {
   Start start = repeats();
-  start.tuning.nodes_max = 0;
+  start.draft_nodes_max = 0;
   stage.hears(kRouter, start);
   EXPECT_EQ(runs().wanted.size(), 1U);
 }

@@ -15,9 +15,10 @@ class SampledTreeTest : public VerifierStage {
  protected:
   // A sequence whose first round, a plain one, is over: its prompt is in the cache, and a tree has
   // been asked for.
-  void begin(Acceptance acceptance = {.rule = Rule::ratio}, SequenceId id = {3, 2}) {
+  void begin(Acceptance acceptance = {.rule = Rule::ratio}, SequenceId id = {3, 2}, const Tuning& tuning = {}) {
     Start start = second();
     start.sequence = id;
+    start.drafters[0].tuning = tuning;
     start.spec.sampling.temperature = 1;
     start.spec.acceptance = acceptance;
     stage.hears(kRouter, start);
@@ -54,6 +55,20 @@ TEST_F(SampledTreeTest, IsWaitedForHoweverLate) {
   EXPECT_EQ(stage.says<Tokens>().message.ids, (std::vector<TokenId>{14, 77})) << "what the job says, whatever `chosen` has";
   EXPECT_EQ(verifier.counters().fates.of(Fate::accepted), 1U);
   EXPECT_EQ(verifier.counters().fates.of(Fate::rejected), 1U);
+}
+
+// A drafter that stopped by what it sampled would bias the distribution.
+TEST_F(SampledTreeTest, HasNoThresholdWhateverTheTuningSays) {
+  meet_drafter();
+  for (const Rule rule : {Rule::ratio, Rule::traversal, Rule::lenience, Rule::pareto, Rule::uniform, Rule::typical}) {
+    const SequenceId id{3, 2 + static_cast<uint64_t>(rule)};
+    begin({.rule = rule}, id, {.version = 8, .threshold = .5F});
+    const Tuning asked = stage.says<Advance>().message.tuning;
+    EXPECT_EQ(asked.version, 8U);
+    EXPECT_EQ(asked.threshold, 1.0F);
+    stage.hears(kRouter, Cancel{id, 1});
+    stage.forget();
+  }
 }
 
 TEST_F(SampledTreeTest, HoldsUpNoOtherSequence) {

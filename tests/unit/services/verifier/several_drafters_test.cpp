@@ -103,6 +103,20 @@ TEST_F(SeveralDrafters, OneBesideTheLeadBeginsWithSingleNodes) {
   EXPECT_EQ(asks[1].message.tuning.nodes_max, 1);
 }
 
+TEST_F(SeveralDrafters, EachIsAskedByItsOwnTuning) {
+  meet({kLookUp, kSmall});
+  Start start = drafted_by(2);
+  start.drafters[0].tuning = {.version = 4, .threshold = .5F, .nodes_max = 2, .depth_max = 2, .reason = "quick"};
+  start.drafters[1].tuning = {.version = 6, .threshold = .25F, .depth_max = 5, .deadline_us = 900, .reason = "sure"};
+  stage.hears(kRouter, start);
+  const std::vector<To<Advance>> asks = this->asks();
+  ASSERT_EQ(asks.size(), 2U);
+  EXPECT_EQ(asks[0].message.tuning, start.drafters[0].tuning);
+  Tuning single = start.drafters[1].tuning;
+  single.nodes_max = 1;  // beside the lead it begins with one
+  EXPECT_EQ(asks[1].message.tuning, single);
+}
+
 TEST_F(SeveralDrafters, AStepWaitsForTheLeadAlone) {
   meet({kLookUp, kSmall});
   begin(2);

@@ -74,7 +74,7 @@ class Drafted : public VerifierStage {
     start.spec.output_max = 900;
     start.lease_ms = kLeaseMsMax;
     start.spec.stop_ids = {};
-    start.tuning.nodes_max = 32;
+    start.draft_nodes_max = start.drafters[0].tuning.nodes_max = 32;
     stage.hears(kRouter, start);
     std::vector<int> nodes;
     for (int round = 0; round < rounds; ++round) {

@@ -59,7 +59,6 @@ class VerifierStage : public testing::Test {
                      .stop_ids = {kStop}},
             .tokens = {10, 11, 12},
             .drafters = std::move(drafters),
-            .tuning = {.deadline_us = 3000},
             .lease_ms = 1000};
   }
 

@@ -21,7 +21,7 @@ class PrefillTest : public VerifierStage {
     start.tokens.push_back(12);
     start.spec.prompt_length = kPrefillTokens + 1;
     start.spec.output_max = 100;
-    start.tuning.deadline_us = 500'000;
+    start.drafters[0].tuning.deadline_us = 500'000;
     stage.hears(kRouter, start);
   }
 };
@@ -45,7 +45,7 @@ TEST_F(PrefillTest, APromptHardlyWaitsForTheTreeOfADrafterThatMustPrefillIt) {
 TEST_F(WaitingTest, BeginsNoWaitForATreeThatWillComeTooLateToBePaidFor) {
   meet_drafter();
   Start start = second();
-  start.tuning.deadline_us = 500'000;
+  start.drafters[0].tuning.deadline_us = 500'000;
   stage.hears(kRouter, start);
   stage.waits(15ms);
   stage.hears(kDrafter, tree({{99, kRoot, .9F}}, stage.says<Advance>()));
