@@ -6,6 +6,7 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 quietly := tools/setup/quietly.sh
 model := models/smollm2-135m-instruct
 peers := .cache/peers
+clients := .cache/clients
 slipstream := build/release/tools/slipstream/slipstream
 # ASK comes from the user: quote it so that neither make nor the shell expands anything in it.
 shell_quoted = '$(subst ','\'',$(value $(1)))'
@@ -15,6 +16,7 @@ help:
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
+	@echo "make clients          real clients (openai, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
@@ -48,7 +50,7 @@ test: build
 	@ctest --preset release -j2 -LE check
 
 # Runs one sanitizer build after the other, then the long tests of the release build.
-check: build check-dev check-tsan research-test
+check: build check-dev check-tsan research-test clients
 	@ctest --preset release -L check
 
 .PHONY: check-dev check-tsan
@@ -89,6 +91,11 @@ bench: build
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --temperature 1
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --file bench/data/templates.jsonl --key any --warm 3
+
+.PHONY: clients
+clients: build
+	@[ -x $(clients)/bin/openai ] || { python3 -m venv $(clients) && $(clients)/bin/pip install --quiet -r tests/e2e/clients/requirements.txt; }
+	@LITELLM_LOCAL_MODEL_COST_MAP=True $(clients)/bin/python tests/e2e/clients/clients.py $(slipstream) $(model).gguf
 
 bench-peers: build
 	@bench/peers/setup.sh $(peers)

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Real clients do real tasks with a real server. Usage: clients.py SLIPSTREAM MODEL
+
+Each task is a sentence, and fails with what it got. The server is `slipstream serve` with the demo's model.
+"""
+
+import contextlib
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import litellm
+import openai
+
+START_SECONDS = 120  # a model is loaded within that
+QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+TASKS = []
+
+
+def task(function):
+    TASKS.append(function)
+    return function
+
+
+@task
+def openai_lists_models_with_their_context(client, model):
+    listed = client.models.list().data
+    assert listed[0].id == model and client.models.retrieve(model).id == model, listed
+    assert listed[0].max_model_len > 1000, listed
+
+
+@task
+def openai_chats_whole_and_streamed_with_the_same_words(client, model):
+    whole = client.chat.completions.create(model=model, messages=QUESTION, temperature=0, max_tokens=24)
+    with client.chat.completions.create(
+        model=model, messages=QUESTION, temperature=0, max_tokens=24, stream=True, stream_options={"include_usage": True}
+    ) as stream:
+        chunks = list(stream)
+    words = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert "Paris" in whole.choices[0].message.content, whole
+    assert words == whole.choices[0].message.content, words
+    assert chunks[-1].usage.total_tokens == whole.usage.total_tokens, chunks[-1]
+
+
+@task
+def openai_gets_several_choices_that_differ_and_are_the_same_again(client, model):
+    def ask():
+        answer = client.chat.completions.create(model=model, messages=QUESTION, temperature=1, seed=3, n=4, max_tokens=16)
+        assert [choice.index for choice in answer.choices] == [0, 1, 2, 3], answer
+        return [choice.message.content for choice in answer.choices]
+
+    first = ask()
+    assert len(set(first)) > 1, first
+    assert ask() == first, first
+
+
+@task
+def openai_completes_prompts_of_every_form(client, model):
+    text = client.completions.create(model=model, prompt="The capital of France is", temperature=0, max_tokens=4)
+    ids = json.load(post(client, "/tokenize", {"prompt": "The capital of France is"}))["tokens"]
+    both = client.completions.create(model=model, prompt=[ids, ids], temperature=0, max_tokens=4, echo=True)
+    assert "Paris" in text.choices[0].text, text
+    for choice in both.choices:
+        assert choice.text == "The capital of France is" + text.choices[0].text, both
+
+
+@task
+def openai_reads_logprobs_of_both_forms(client, model):
+    chat = client.chat.completions.create(
+        model=model, messages=QUESTION, temperature=0, max_tokens=3, logprobs=True, top_logprobs=2
+    )
+    tokens = chat.choices[0].logprobs.content
+    assert len(tokens) == 3 and all(token.logprob <= 0 and len(token.top_logprobs) == 2 for token in tokens), tokens
+    text = client.completions.create(model=model, prompt="The capital of France is", temperature=0, max_tokens=3, logprobs=2)
+    lists = text.choices[0].logprobs
+    assert len(lists.tokens) == len(lists.token_logprobs) == len(lists.text_offset) == 3, lists
+    assert "".join(lists.tokens) == text.choices[0].text, lists
+
+
+@task
+def openai_stops_at_one_of_many_strings(client, model):
+    stops = [f"never {i}" for i in range(40)] + ["Paris"]
+    answer = client.chat.completions.create(model=model, messages=QUESTION, temperature=1e-8, max_tokens=24, stop=stops)
+    assert answer.choices[0].finish_reason == "stop" and "Paris" not in answer.choices[0].message.content, answer
+
+
+@task
+def openai_knows_each_request_by_its_id(client, model):
+    raw = client.chat.completions.with_raw_response.create(model=model, messages=QUESTION, max_tokens=1)
+    assert raw.headers["x-request-id"].startswith("req-"), raw.headers
+    mine = client.models.with_raw_response.list(extra_headers={"X-Request-Id": "mine"})
+    assert mine.headers["x-request-id"] == "mine", mine.headers
+
+
+@task
+def openai_raises_the_error_that_it_has_for_each_mistake(client, model):
+    for kind, fields in [
+        (openai.BadRequestError, {"max_tokens": 10**6}),
+        (openai.BadRequestError, {"tools": [WEATHER], "tool_choice": "required"}),
+        (openai.NotFoundError, {"model": "gpt-4o"}),
+    ]:
+        try:
+            client.chat.completions.create(**{"model": model, "messages": QUESTION, **fields})
+        except kind as error:
+            assert error.body["message"], error
+        else:
+            raise AssertionError(f"{fields} was taken")
+
+
+@task
+def openai_is_told_what_was_ignored(client, model):
+    answer = client.chat.completions.create(model=model, messages=QUESTION, max_tokens=1, extra_body={"temprature": 0})
+    assert "temprature" in answer.slipstream["warnings"][0], answer
+
+
+@task
+def litellm_recognises_a_prompt_that_is_too_long(client, model):
+    try:
+        lite(client, model, messages=[{"role": "user", "content": "word " * 40_000}])
+    except litellm.ContextWindowExceededError:
+        return
+    raise AssertionError("no ContextWindowExceededError")
+
+
+@task
+def litellm_chats_streams_and_completes(client, model):
+    whole = lite(client, model, messages=QUESTION, temperature=0, max_tokens=24)
+    assert "Paris" in whole.choices[0].message.content, whole
+    parts = lite(client, model, messages=QUESTION, temperature=0, max_tokens=24, stream=True)
+    words = "".join(part.choices[0].delta.content or "" for part in parts)
+    assert words == whole.choices[0].message.content, words
+    text = litellm.text_completion(
+        model="text-completion-openai/" + model, prompt="The capital of France is", temperature=0, max_tokens=4,
+        api_base=str(client.base_url), api_key="unused",
+    )
+    assert "Paris" in text.choices[0].text, text
+
+
+def lite(client, model, **fields):
+    return litellm.completion(model="openai/" + model, api_base=str(client.base_url), api_key="unused", **fields)
+
+
+def post(client, path, body):
+    url = str(client.base_url).removesuffix("/v1/") + path
+    return urllib.request.urlopen(
+        urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    )
+
+
+@contextlib.contextmanager
+def server(slipstream, model):
+    """The port of a server that is ready."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder) / "log"
+        command = [slipstream, "serve", "--port", str(port), "--model", model, "--run-folder", folder]
+        process = subprocess.Popen(command, stdout=log.open("w"), stderr=subprocess.STDOUT)
+        try:
+            end = time.monotonic() + START_SECONDS
+            while "ready:" not in log.read_text():
+                if process.poll() is not None or time.monotonic() > end:
+                    raise SystemExit(f"the server did not start:\n{log.read_text()[-2000:]}")
+                time.sleep(0.1)  # between two looks at whether it is ready
+            yield port
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def main():
+    slipstream, model = sys.argv[1:]
+    failed = 0
+    with server(slipstream, model) as port:
+        client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="unused", max_retries=0)
+        name = client.models.list().data[0].id
+        for one in TASKS:
+            try:
+                one(client, name)
+                result = "passed"
+            except Exception as error:  # any: the next task is tried, too
+                result, failed = f"FAILED: {type(error).__name__}: {str(error)[:600]}", failed + 1
+            print(f"{one.__name__.replace('_', ' '):66} {result}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
