@@ -1,6 +1,7 @@
 // The address of a socket, and the parser of its text.
 //
 //   127.0.0.1:8080            an HTTP address
+//   [::1]:8080                an HTTP address of IPv6
 //   tcp://127.0.0.1:7300      an endpoint between processes
 //   tcp://db_1:7300#router    an endpoint whose process has the key named "router"
 //
@@ -17,11 +18,15 @@
 namespace slipstream {
 
 struct Endpoint {
-  std::string host;  // parse_endpoint() turns "localhost" into 127.0.0.1
+  // Without brackets. parse_endpoint() turns "localhost" into 127.0.0.1 and an IPv6 address into
+  // its canonical text, so that two spellings of one address are equal.
+  std::string host;
   uint16_t port = 0;
-  bool loopback() const;        // the host is an address in 127.0.0.0/8: no other machine can reach it
-  std::string address() const;  // "host:port"
-  std::string tcp() const;      // "tcp://host:port"; port 0 is written "*", which ZeroMQ expects
+  bool ipv6() const;            // the host is an IPv6 address
+  bool loopback() const;        // the host is in 127.0.0.0/8 or is ::1: no other machine can reach it
+  bool every_address() const;   // the host is 0.0.0.0 or ::, which stands for all addresses of this machine
+  std::string address() const;  // "host:port", or "[host]:port" for IPv6
+  std::string tcp() const;      // "tcp://" and the address; port 0 is written "*", which ZeroMQ expects
   bool operator==(const Endpoint&) const = default;
 };
 
@@ -29,7 +34,8 @@ struct Endpoint {
 enum class Use { listen, connect };
 
 // Parses "host:port", with or without "tcp://" before it and without a key. The host is an IPv4
-// address or a name of letters, digits, '.', '-' and '_'.
+// address, an IPv6 address in brackets (without a zone such as %eth0), or a name of letters,
+// digits, '.', '-' and '_'.
 //
 // Errors: the sentence says what is wrong and shows the right form.
 Result<Endpoint> parse_endpoint(std::string_view text, Use use = Use::listen);

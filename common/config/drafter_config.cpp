@@ -23,8 +23,9 @@ std::vector<std::string> DrafterOptions::validate() const {
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());
   if (!advertise.empty()) problems.connect("--advertise", {advertise}, keyed());
-  // Verifiers get the endpoint from the router, on any machine, where 0.0.0.0 means themselves.
-  if (const auto endpoint = parse_endpoint(bind); endpoint && endpoint->host == "0.0.0.0" && advertise.empty()) {
+  // Verifiers get the endpoint from the router, on any machine, where 0.0.0.0 and :: mean
+  // themselves.
+  if (const auto endpoint = parse_endpoint(bind); endpoint && endpoint->every_address() && advertise.empty()) {
     problems.add("--bind " + bind +
                  " names no machine that a verifier could connect to; write this machine's own address, or tell theirs with "
                  "--advertise");

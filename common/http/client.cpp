@@ -15,6 +15,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include "common/base/endpoint.h"
 #include "common/http/event_stream.h"
 
 namespace slipstream::http {
@@ -99,18 +100,19 @@ struct Client::Impl {
 std::unexpected<Error> Client::Impl::broken(const error_code& error) {
   connected = false;
   stream.close();
-  if (error == beast::error::timeout) return fail("{}:{} did not answer within {} ms", host, port, timeout.count());
-  if (error == asio::error::connection_refused) return fail("nobody listens on {}:{}; is the server running?", host, port);
+  const std::string server = Endpoint{host, port}.address();
+  if (error == beast::error::timeout) return fail("{} did not answer within {} ms", server, timeout.count());
+  if (error == asio::error::connection_refused) return fail("nobody listens on {}; is the server running?", server);
   if (error == beast::http::error::end_of_stream || error == beast::http::error::partial_message) {
-    return fail("{}:{} closed the connection in the middle of an answer", host, port);
+    return fail("{} closed the connection in the middle of an answer", server);
   }
-  return fail("the connection to {}:{} failed ({})", host, port, error.message());
+  return fail("the connection to {} failed ({})", server, error.message());
 }
 
 Result<Reply> Client::Impl::call(beast::http::verb method, std::string_view path, std::string_view json,
                                  const EventStream::Event* event) {
   Message message(method, beast::string_view(path.data(), path.size()), 11);
-  message.set(beast::http::field::host, host + ":" + std::to_string(port));
+  message.set(beast::http::field::host, Endpoint{host, port}.address());
   if (!api_key.empty()) message.set(beast::http::field::authorization, "Bearer " + api_key);
   if (method == beast::http::verb::post) {
     message.set(beast::http::field::content_type, "application/json");

@@ -23,10 +23,11 @@ struct Reply {
 
 class Client {
  public:
-  // Connects at the first call. timeout: for connecting, for sending, and for each wait for bytes
-  // of the answer; a whole stream may take longer. The calls below return an error if no process
-  // listens on the port, the connection breaks, the timeout passes, or the answer is not HTTP. An
-  // answer with a status of 400 or above is not an error.
+  // host: an IP address (IPv6 without brackets) or a name. Connects at the first call. timeout: for
+  // connecting, for sending, and for each wait for bytes of the answer; a whole stream may take
+  // longer. The calls below return an error if no process listens on the port, the connection
+  // breaks, the timeout passes, or the answer is not HTTP. An answer with a status of 400 or above
+  // is not an error.
   Client(std::string host, uint16_t port, std::chrono::milliseconds timeout);
   ~Client();
   Client(Client&&) noexcept;

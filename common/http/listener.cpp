@@ -11,7 +11,9 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 
+#include "common/base/endpoint.h"
 #include "common/http/connection.h"
 
 namespace slipstream::http {
@@ -36,12 +38,13 @@ Result<void> Listener::open(const std::string& address, uint16_t port) {
   const ip::tcp::endpoint endpoint(where, port);
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(ip::tcp::acceptor::reuse_address(true), error);
+  if (!error && where.is_v6()) acceptor_.set_option(ip::v6_only(!where.is_unspecified()), error);  // [::] takes IPv4, too
   if (!error) acceptor_.bind(endpoint, error);
   if (!error) acceptor_.listen(ip::tcp::acceptor::max_listen_connections, error);
   if (error == boost::asio::error::address_in_use) {
     return fail("port {} of {} is in use; stop what listens there, or choose another port (0: any free one)", port, address);
   }
-  if (error) return fail("cannot listen on {}:{} ({})", address, port, error.message());
+  if (error) return fail("cannot listen on {} ({})", Endpoint{address, port}.address(), error.message());
   port_ = acceptor_.local_endpoint().port();
   return {};
 }

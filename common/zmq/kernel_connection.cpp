@@ -31,12 +31,19 @@ std::optional<uint64_t> bytes_taken(int fd) {
 }
 
 std::optional<std::string> peer_address(int fd) {
-  sockaddr_in address{};
+  sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sin_family != AF_INET) return std::nullopt;
-  char text[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
-  return fmt::format("{}:{}", text, ntohs(address.sin_port));
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return std::nullopt;
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+    return fmt::format("{}:{}", text, ntohs(v4.sin_port));
+  }
+  if (address.ss_family != AF_INET6) return std::nullopt;
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+  return fmt::format("[{}]:{}", text, ntohs(v6.sin6_port));
 }
 
 // libzmq's thread may close `fd` at any moment, and the kernel may reuse the number. A duplicate

@@ -58,13 +58,18 @@ std::string Socket::last_endpoint() const {
   return endpoint;
 }
 
+// With ZMQ_IPV6, libzmq gives IPv4 addresses in IPv6's form, so it is set for IPv6 endpoints only.
+void Socket::choose_family(const std::string& endpoint) { set(ZMQ_IPV6, endpoint.starts_with("tcp://[") ? 1 : 0); }
+
 Result<void> Socket::bind(const std::string& endpoint) {
+  choose_family(endpoint);
   if (zmq_bind(socket_, endpoint.c_str()) == 0) return {};
   if (zmq_errno() == EADDRINUSE) return fail("{} is in use by another process: stop it, or choose another port", endpoint);
   return fail("{} cannot be listened on: {}", endpoint, last_error());
 }
 
 Result<void> Socket::connect(const std::string& endpoint) {
+  choose_family(endpoint);
   if (zmq_connect(socket_, endpoint.c_str()) == 0) return {};
   return fail("{} cannot be connected to: {}", endpoint, last_error());
 }

@@ -87,6 +87,7 @@ class Socket {
   Sent send(std::initializer_list<std::span<const std::byte>> frames);
 
  private:
+  void choose_family(const std::string& endpoint);
   void* socket_ = nullptr;
 };
 

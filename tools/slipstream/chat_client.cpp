@@ -190,16 +190,23 @@ class Reader {
 }  // namespace
 
 Result<ServerUrl> ServerUrl::parse(std::string_view text) {
-  constexpr std::string_view kScheme = "http://";
+  constexpr std::string_view kScheme = "http://", kApi = "/v1";
   std::string_view rest = text;
   if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
-  const size_t colon = rest.rfind(':');
-  const auto endpoint = parse_endpoint(std::string(rest) + (colon == std::string_view::npos ? ":80" : ""), Use::connect);
+  if (rest.ends_with(kApi)) rest.remove_suffix(kApi.size());
+  const size_t colon = rest.rfind(':'), bracket = rest.rfind(']');
+  const bool has_port = colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
+  const auto endpoint = parse_endpoint(std::string(rest) + (has_port ? "" : ":80"), Use::connect);
   if (!endpoint || rest.find('/') != std::string_view::npos)
     return fail("\"{}\" is no server address; write it as http://127.0.0.1:8080", text);
-  return ServerUrl{std::string(rest.substr(0, colon)), endpoint->port};  // keeps the host as written, such as "localhost"
+  // A name is kept as written, such as "localhost", which parse_endpoint() would turn into an
+  // address.
+  return ServerUrl{endpoint->ipv6() ? endpoint->host : std::string(rest.substr(0, has_port ? colon : rest.size())),
+                   endpoint->port};
 }
+
+std::string ServerUrl::text() const { return "http://" + Endpoint{host, port}.address(); }
 
 Result<ServedModel> served_model(http::Client& client) {
   TRY(http::Reply reply, client.get("/v1/models"));

@@ -20,11 +20,13 @@ inline constexpr std::chrono::seconds kAnswerTimeout{120};  // the longest silen
 
 // The address of a server, as a user writes it: http://HOST:PORT.
 struct ServerUrl {
-  std::string host;
+  std::string host;  // IPv6 without brackets
   uint16_t port = 80;
-  // Accepts HOST:PORT and HOST as well; without a port it is 80. Error: the text is no address, and
+  // Accepts HOST:PORT and HOST as well, [ADDRESS] for IPv6, and /v1 behind it, which other clients
+  // want in their base URL; without a port it is 80. Error: the text is no address, and
   // what one looks like.
   static Result<ServerUrl> parse(std::string_view text);
+  std::string text() const;  // "http://127.0.0.1:8080"
 };
 
 struct Question {

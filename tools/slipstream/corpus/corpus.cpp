@@ -42,8 +42,8 @@ Result<void> ask_all(const CorpusOptions& options, AnswersFile& answers) {
   TRY(const verify::ServerUnderTest server, verify::probe({.url = options.url, .model = ""}));
   if (!server.slipstream()) return fail("{} is no Slipstream server, so it sends no token ids", options.url);
   const verify::ServerPair servers{server, server};
-  fmt::print("asking {} prompts of http://{}:{}, model {}; {} answers are there already\n", prompts.size(), server.url.host,
-             server.url.port, server.model.name, answers.answers());
+  fmt::print("asking {} prompts of {}, model {}; {} answers are there already\n", prompts.size(), server.url.text(),
+             server.model.name, answers.answers());
   verify::Progress progress("answers", prompts.size());
   std::mutex mutex;  // guards answers
   return verify::QuestionPool{servers, options.streams}.run(

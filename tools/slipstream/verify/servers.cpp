@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kSlipstream = "slipstream";
 constexpr const char* kFirstWord = "hello";
 
-std::string address(const ServerUnderTest& server) { return fmt::format("http://{}:{}", server.url.host, server.url.port); }
+std::string address(const ServerUnderTest& server) { return server.url.text(); }
 
 Result<Answer> first_answer(const ServerUnderTest& server, bool logprobs) {
   http::Client client = connect(server);

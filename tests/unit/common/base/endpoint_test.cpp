@@ -41,16 +41,38 @@ TEST(Endpoint, WritesItselfForBothKindsOfSocket) {
   EXPECT_EQ((Endpoint{"127.0.0.1", 80}).address(), "127.0.0.1:80");
 }
 
+TEST(Endpoint, ReadsAnIpv6AddressInBracketsAndWritesItSo) {
+  EXPECT_EQ(parse_endpoint("[::1]:8080"), (Endpoint{"::1", 8080}));
+  EXPECT_EQ(parse_endpoint("[0:0::0:1]:8080"), (Endpoint{"::1", 8080})) << "two spellings of one address are equal";
+  EXPECT_EQ(parse_endpoint("tcp://[2001:DB8::7]:7300", Use::connect), (Endpoint{"2001:db8::7", 7300}));
+  EXPECT_EQ((Endpoint{"::1", 80}).address(), "[::1]:80");
+  EXPECT_EQ((Endpoint{"::1", 7300}).tcp(), "tcp://[::1]:7300");
+  EXPECT_EQ((Endpoint{"::", 0}).tcp(), "tcp://[::]:*");
+  EXPECT_TRUE((Endpoint{"::1", 80}).ipv6());
+  EXPECT_FALSE((Endpoint{"127.0.0.1", 80}).ipv6());
+}
+
+TEST(Endpoint, KnowsTheHostsThatStandForEveryAddress) {
+  for (const char* text : {"0.0.0.0:1", "[::]:1", "[0:0:0:0:0:0:0:0]:1"}) {
+    EXPECT_TRUE(parse_endpoint(text)->every_address()) << text;
+    EXPECT_FALSE(parse_endpoint(text)->loopback()) << text;
+  }
+  for (const char* text : {"127.0.0.1:1", "[::1]:1", "host:1"}) EXPECT_FALSE(parse_endpoint(text)->every_address()) << text;
+}
+
 TEST(Endpoint, KnowsLoopback) {
-  for (const char* text : {"127.0.0.1:1", "127.8.9.10:1", "localhost:1"}) EXPECT_TRUE(parse_endpoint(text)->loopback()) << text;
-  for (const char* text : {"0.0.0.0:1", "10.0.0.1:1", "127.example.org:1", "127.0.0.1.example.org:1", "127.0.0.256:1"}) {
+  for (const char* text : {"127.0.0.1:1", "127.8.9.10:1", "localhost:1", "[::1]:1", "[0:0:0:0:0:0:0:1]:1"})
+    EXPECT_TRUE(parse_endpoint(text)->loopback()) << text;
+  for (const char* text : {"0.0.0.0:1", "[::2]:1", "[fe80::1]:1", "[::ffff:10.0.0.1]:1", "10.0.0.1:1", "127.example.org:1",
+                           "127.0.0.1.example.org:1", "127.0.0.256:1"}) {
     EXPECT_FALSE(parse_endpoint(text)->loopback()) << text;
   }
 }
 
 TEST(Endpoint, RefusesWhatCannotBeRead) {
-  for (const char* text : {"", ":", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:8 0",
-                           "[::1]:80", "*:80", "a b:80", "http://127.0.0.1:80"}) {
+  for (const char* text :
+       {"", ":", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:8 0", "::1:80", "[::1]80",
+        "[::1]", "[]:80", "[::1:80", "[fe80::1%eth0]:80", "[127.0.0.1]:80", "*:80", "a b:80", "http://127.0.0.1:80"}) {
     EXPECT_FALSE(parse_endpoint(text)) << text;
   }
 }

@@ -66,6 +66,8 @@ TEST_F(Options, MayLeaveLoopbackWithKeys) {
   EXPECT_THAT(drafter.validate(), IsEmpty());
   drafter.bind = "tcp://0.0.0.0:7301";
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("names no machine")));
+  drafter.bind = "tcp://[::]:7301";
+  EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("names no machine")));
 }
 
 TEST_F(Options, NameAKeyOnlyWithKeys) {

@@ -1,5 +1,7 @@
 #include "common/http/client.h"
 
+#include <filesystem>
+
 #include "tests/unit/common/http/echo_server.h"
 
 namespace slipstream::http {
@@ -25,6 +27,19 @@ TEST_F(HttpClient, GetsAndPosts) {
   ASSERT_TRUE(posted) << posted.error().message;
   EXPECT_EQ(posted->body, R"(POST /p? application/json {"x":1})");
   EXPECT_EQ(server_->counters().connections, 1u);  // one connection for both
+}
+
+TEST_F(HttpClient, SpeaksIpv6) {
+  if (!std::filesystem::exists("/proc/net/if_inet6")) GTEST_SKIP() << "this machine has no IPv6";
+  const auto answer = [](const Request& request, Exchange exchange) { exchange.send({.body = request.path}); };
+  const auto server = Server::listen("::1", 0, answer, plain_error);
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_EQ(Client("::1", server->port(), kPatience).get("/six")->body, "/six");
+  EXPECT_FALSE(Client("127.0.0.1", server->port(), kPatience).get("/four"))
+      << "it listens at the one address that it was given";
+  const auto every = Server::listen("::", 0, answer, plain_error);
+  ASSERT_TRUE(every) << every.error().message;
+  for (const char* host : {"::1", "127.0.0.1"}) EXPECT_TRUE(Client(host, every->port(), kPatience).get("/")) << host;
 }
 
 TEST_F(HttpClient, GivesErrorAnswersAsReplies) {

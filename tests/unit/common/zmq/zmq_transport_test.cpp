@@ -1,5 +1,6 @@
 #include "common/zmq/zmq_transport.h"
 
+#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -160,6 +161,20 @@ TEST(ZmqTransport, KeepsAWakeUpForTheSleepAfterALook) {
   EXPECT_FALSE(transport->next(std::chrono::microseconds(1)));
 }
 
+TEST(ZmqTransport, CarriesFramesOverIpv6) {
+  if (!std::filesystem::exists("/proc/net/if_inet6")) GTEST_SKIP() << "this machine has no IPv6";
+  auto server = open(kServerLife, "tcp://[::1]:0");
+  EXPECT_TRUE(server->bound_endpoint().starts_with("tcp://[::1]:")) << server->bound_endpoint();
+  auto client = open(kClientLife);
+  client->connect(kServer, server->bound_endpoint());
+  EXPECT_EQ(expect<PeerUp>(*client).peer, kServer);
+  client->send(kServer, frame('a'));
+  const Peer peer = expect<PeerUp>(*server).peer;
+  expect<FrameFrom>(*server);
+  server->send(peer, frame('b'));
+  EXPECT_EQ(expect<FrameFrom>(*client).peer, kServer);
+}
+
 TEST(ZmqTransport, WaitsNoLessThanAsked) {
   auto transport = open(kClientLife);
   const auto began = std::chrono::steady_clock::now();
@@ -168,7 +183,7 @@ TEST(ZmqTransport, WaitsNoLessThanAsked) {
 }
 
 TEST(ZmqTransport, RefusesToListenBeyondThisHost) {
-  for (const char* endpoint : {"tcp://0.0.0.0:7070", "tcp://10.0.0.1:7070", "tcp://0127.0.0.1:7070"}) {
+  for (const char* endpoint : {"tcp://0.0.0.0:7070", "tcp://10.0.0.1:7070", "tcp://0127.0.0.1:7070", "tcp://[::]:7070"}) {
     const auto transport = ZmqTransport::open({.self = 1, .bind = endpoint});
     ASSERT_FALSE(transport);
     EXPECT_NE(transport.error().message.find("slipstream keys new"), std::string::npos) << transport.error().message;
