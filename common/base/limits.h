@@ -68,6 +68,9 @@ inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHttpBodyBytesMax = 4 * 1024 * 1024;
 inline constexpr int kHttpConnectionsMax = 1024;
 inline constexpr int kJsonDepthMax = 32;
+inline constexpr size_t kApiKeysMax = 4096;     // of one file
+inline constexpr size_t kApiKeyBytesMax = 512;  // of one key
+inline constexpr size_t kApiKeyFileBytesMax = 4 * 1024 * 1024;
 inline constexpr size_t kMessagesMax = 1024;      // of one chat request
 inline constexpr size_t kContentPartsMax = 1024;  // of one chat message
 

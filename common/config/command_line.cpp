@@ -50,6 +50,10 @@ void CommandLine::option(const std::string& flag, std::vector<std::string>& valu
           ->default_str(fmt::format("{}", fmt::join(values, ","))));
 }
 
+void CommandLine::flag(const std::string& flag, bool& value, const std::string& help) {
+  add(app_.add_flag(flag, value, help)->default_str(value ? "true" : "false"));
+}
+
 // CLI11 gets no number to fill: read_number() parses the text when all sources were read, because
 // its error names the source.
 void CommandLine::option(const std::string& flag, uint32_t& value, Range range, const std::string& help) {

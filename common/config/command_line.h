@@ -43,6 +43,9 @@ class CommandLine {
   // with commas, and the file has ["a", "b"].
   void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);
 
+  // The same for a switch: `--open` sets it, and elsewhere it has `true` or `false` behind it.
+  void flag(const std::string& flag, bool& value, const std::string& help);
+
   // Reads all sources and writes the declared values, then calls `validate`, whose sentences are
   // problems too. Returns an exit code if the program shall end: after --help, --version or
   // --check-config, or because of problems, which were explained on stderr.

@@ -53,7 +53,7 @@ std::vector<std::string> RouterOptions::validate() const {
                               name));
   }
   problems.one_of("--tenants", tenants, {kTenantsNames.begin(), kTenantsNames.end()});
-  problems.bind("--http", http);
+  problems.http_bind("--http", http, open || !api_key_file.empty(), kWaysToOpen);
   problems.tcp_bind("--bind", bind, keyed());
   for (const std::string& name : served_names()) {
     if (!name.empty() && name.size() <= kTextBytesMax) continue;
@@ -73,9 +73,15 @@ std::vector<std::string> RouterOptions::validate() const {
 }
 
 Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
+  return parse_router_options(argc, argv, [](const RouterOptions&) { return std::vector<std::string>{}; });
+}
+
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check) {
   RouterOptions options;
   CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
   line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
+  line.option("--api-key-file", options.api_key_file,
+              "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
   line.option("--bind", options.bind, "Where verifiers and drafters connect; port 0 or *: any free one");
   line.option("--model", options.model, "Hugging Face folder or GGUF file: tokenizer, chat template and config are read");
   line.option("--model-name", options.model_name,
@@ -102,7 +108,11 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   line.option("--trust", options.trust,
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
   options.declare(line);
-  if (const auto exit = line.parse(argc, argv, [&] { return options.validate(); })) return *exit;
+  const auto validate = [&] {
+    auto problems = options.validate();
+    return problems.empty() ? check(options) : problems;
+  };
+  if (const auto exit = line.parse(argc, argv, validate)) return *exit;
   return options;
 }
 

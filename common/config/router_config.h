@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace slipstream {
 // `model`: its tokenizer, chat template and config are read.
 struct RouterOptions : ServiceOptions {
   std::string http = "127.0.0.1:8080";        // where clients connect; port 0: any free one
+  std::string api_key_file;                   // of the keys that clients may use; empty: no key is asked for
   std::string bind = "tcp://127.0.0.1:7300";  // where workers connect; port 0 or *: any free one
   // The names that clients may use, the first as answers tell it; "*": any other, too. Empty: the
   // folder's or file's name.
@@ -39,6 +41,11 @@ struct RouterOptions : ServiceOptions {
   std::vector<std::string> validate() const;
 };
 
+// Finds what is wrong with the files that the settings name, which this layer cannot read.
+using RouterFileCheck = std::function<std::vector<std::string>(const RouterOptions&)>;
+
 Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv);
+// The same, and the sentences of `check` are problems too, if there are no others.
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check);
 
 }  // namespace slipstream

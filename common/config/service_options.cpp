@@ -12,6 +12,7 @@ namespace slipstream {
 void ServiceOptions::declare(CommandLine& line) {
   line.option("--key", key, "File of this process's key pair, of `slipstream keys new`; none: loopback only");
   line.option("--peers", peers, "Folder of the public keys of those it may speak with");
+  line.flag("--open", open, "HTTP may be reachable from other machines: anyone who can reach the port may use it");
   line.option("--log-level", log_level, "debug, info, warning, error or off");
   line.option("--port-file", port_file, "Write the bound addresses there as JSON once ready");
 }
@@ -43,7 +44,7 @@ void WorkerOptions::check(Problems& problems) const {
   problems.connect("--router", router, keyed());
   problems.path(path);
   problems.weights(weights);
-  problems.bind("--metrics", metrics);
+  problems.http_bind("--metrics", metrics, open, "--open, so that anyone who can reach the port may read its pages");
 }
 
 }  // namespace slipstream

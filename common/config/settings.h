@@ -29,6 +29,10 @@ inline constexpr Range kDrainMsRange{0, 3'600'000};
 inline constexpr int kExitUsage = 2;  // exit code: the command line, the environment or the file is wrong
 inline constexpr std::string_view kHelpHint = "Run with --help";  // begins the line after the problems
 
+// What lets an HTTP API be reachable from other machines, for the sentence that refuses it.
+inline constexpr std::string_view kWaysToOpen =
+    "--api-key-file FILE, so that clients need a key, or --open, so that anyone who can reach the port may use it";
+
 // The default of --model, relative to the repository. `make setup` fetches it.
 inline constexpr const char* kDefaultModel = "models/smollm2-135m-instruct.gguf";
 

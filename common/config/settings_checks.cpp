@@ -81,16 +81,12 @@ std::vector<std::string> drop_repeats(std::vector<std::string>& routers) {
   return sentences;
 }
 
-void Problems::bind(std::string_view flag, const std::string& address) {
+void Problems::http_bind(std::string_view flag, const std::string& address, bool reachable, std::string_view ways) {
   const auto endpoint = parse_endpoint(address);
   if (!endpoint) {
     add(fmt::format("{}: {}", flag, endpoint.error().message));
-  } else if (!endpoint->loopback()) {
-    add(
-        fmt::format("{} {} would be reachable from other machines, and speaks HTTP in clear to everybody; bind 127.0.0.1 and "
-                    "put a proxy or a "
-                    "tunnel in front",
-                    flag, address));
+  } else if (!endpoint->loopback() && !reachable) {
+    add(fmt::format("{} {} would be reachable from other machines; give {}; or bind 127.0.0.1", flag, address, ways));
   }
 }
 

@@ -35,8 +35,9 @@ std::vector<std::string> drop_repeats(std::vector<std::string>& routers);
 class Problems {
  public:
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
-  // An HTTP address to listen on: it parses, and it is on loopback.
-  void bind(std::string_view flag, const std::string& address);
+  // An HTTP address to listen on: it parses, and it is on loopback or may be `reachable` from other
+  // machines. ways: what makes it so, for the sentence.
+  void http_bind(std::string_view flag, const std::string& address, bool reachable, std::string_view ways);
   // Endpoints between processes, to listen on and to connect to: they begin with tcp:// and parse.
   // Without keys they must be on loopback.
   void tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed);

@@ -21,6 +21,13 @@ std::string text(boost::beast::string_view view) { return {view.data(), view.siz
 
 std::string path_of(boost::beast::string_view target) { return text(target.substr(0, target.find('?'))); }
 
+// Anthropic's clients send `x-api-key: KEY` for `Authorization: Bearer KEY`.
+template <class Message>
+std::string authorization(const Message& message) {
+  const auto own = message[field::authorization], key = message["x-api-key"];
+  return own.empty() && !key.empty() ? "Bearer " + text(key) : text(own);
+}
+
 // A request begins with a method, which is a word of letters. Anything else (TLS, ZeroMQ, random
 // bytes) is refused at its first byte, as the end of its header may never come.
 bool begins_method(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -100,7 +107,7 @@ void Connection::dispatch() {
                   .path = target.substr(0, mark),
                   .query = target.substr(std::min(mark + 1, target.size())),
                   .content_type = text(message[field::content_type]),
-                  .authorization = text(message[field::authorization]),
+                  .authorization = authorization(message),
                   .body = std::move(message.body())};
   state_->handler(std::move(request), Exchange(std::make_shared<Exchange::State>(shared_from_this(), request_)));
 }

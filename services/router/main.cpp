@@ -21,13 +21,15 @@ namespace {
 Result<void> run(const RouterOptions& options, StopSignal& stop) {
   TRY(ModelFolder model, read_model_folder(options));
   TRY(const Endpoint http, parse_endpoint(options.http));
+  TRY(ClientAccess access, open_client_access(options));
+  tell_client_access(options, access);
   TRY(const auto keys, open_keys(options.key, options.peers, "router"));
   const Incarnation self = model.config.incarnation = random_incarnation();
   TRY(const auto transport,
       ZmqTransport::open({.self = self, .bind = options.bind, .keys = keys, .admits = {"verifier", "drafter"}}));
   const std::string model_name = model.served.offer.name();
   log_info("requests that do not say how to sample: {}", words_of(model.served.offer.defaults));
-  RouterHost host(std::move(model), *transport);
+  RouterHost host(std::move(model), *transport, std::move(access));
   TRY_VOID(host.listen(http));
   const std::string bound = transport->bound_endpoint();
   TRY_VOID(write_port_file(options.port_file, {{"http", host.address()}, {"bind", bound}}));
@@ -42,5 +44,5 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
 
 int main(int argc, char** argv) {
   using namespace slipstream;
-  return service_main("router", parse_router_options(argc, argv), run);
+  return service_main("router", parse_router_options(argc, argv, client_access_problems), run);
 }

@@ -24,8 +24,9 @@ void log_access(const http::Access& access) {
 
 }  // namespace
 
-RouterHost::RouterHost(ModelFolder model, Transport& transport)
-    : router_(model.config),
+RouterHost::RouterHost(ModelFolder model, Transport& transport, ClientAccess access)
+    : access_(std::move(access)),
+      router_(model.config),
       api_(std::move(model.served), model.config.incarnation, ports()),
       loop_(router_, transport, {}, ToClients{api_}),
       text_(kInboxEventsMax) {}
@@ -38,7 +39,10 @@ HttpApi::Ports RouterHost::ports() {
               },
           .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
           .counters = [this] { return loop_.counters(); },
-          .metrics = [this] { return metrics(); }};
+          .metrics = [this] { return metrics(); },
+          .refusal = [this](const http::Request& request) -> std::optional<ApiError> {
+            return access_.keys ? access_.keys->refusal(request) : std::nullopt;
+          }};
 }
 
 std::string RouterHost::metrics() const {

@@ -19,6 +19,7 @@
 #include "common/http/server.h"
 #include "common/runtime/actor_loop.h"
 #include "common/runtime/task_thread.h"
+#include "services/router/client_access.h"
 #include "services/router/http_api/http_api.h"
 #include "services/router/model_folder.h"
 #include "services/router/router.h"
@@ -28,7 +29,7 @@ namespace slipstream {
 class RouterHost {
  public:
   // REQUIRES: model.config has its incarnation. The transport outlives the host.
-  RouterHost(ModelFolder model, Transport& transport);
+  RouterHost(ModelFolder model, Transport& transport, ClientAccess access = {});
   RouterHost(const RouterHost&) = delete;
   RouterHost& operator=(const RouterHost&) = delete;
 
@@ -53,6 +54,7 @@ class RouterHost {
 
   // A member may call those above it, and the threads of those below it, so they end from the last
   // one up.
+  ClientAccess access_;
   Router router_;
   HttpApi api_;
   ActorLoop<Router, NoJob, NoJob, ToClients> loop_;

@@ -42,7 +42,7 @@ LAYERS = {
 
 # The files of a service that are not part of its actor: they read files, use the network or show a page. Names without ending.
 PARTS = {
-    "router_main": ["main", "metrics_page", "model_folder", "router_host", "sampling_defaults"],
+    "router_main": ["client_access", "main", "metrics_page", "model_folder", "router_host", "sampling_defaults"],
     "verifier_main": ["load_target", "main", "metrics_page"],
     "drafter_main": ["main", "metrics_page", "model_folder"],
 }
@@ -53,6 +53,7 @@ ZONES = {
     "kj": ["common/wire"],
     "zmq": ["common/zmq", "common/keys", "tests/e2e/scripted"],
     "boost": ["common/http"],
+    "openssl": ["common/http", "services/router/http_api"],
     "spdlog": ["common/base"],
     "prometheus": ["common/metrics"],
     "torch": [],

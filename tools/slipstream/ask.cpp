@@ -8,6 +8,7 @@ namespace slipstream::command {
 Result<void> ask_command(const AskOptions& options) {
   TRY(const ServerUrl url, ServerUrl::parse(options.url));
   http::Client client(url.host, url.port, kAnswerTimeout);
+  client.set_api_key(options.question.api_key);
   auto model = served_model(client);
   if (!model) {
     return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", options.url,

@@ -98,8 +98,8 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   ask_app->add_flag("!--no-drafts", query.question.speculate, "Decode plainly, without drafters: the same words");
   ask_app->add_option("--temperature", query.question.temperature, "0: always the likeliest word")->capture_default_str();
   ask_app->add_option("--seed", query.question.seed, "Equal seeds give equal words; random if not given");
-  ask_app->add_option("--api-key", query.question.api_key,
-                      "Sent with the question; drafts may come from earlier answers to it");
+  ask_app->add_option("--api-key", query.question.api_key, "Sent with the question; drafts may come from earlier answers to it")
+      ->envname("SLIPSTREAM_API_KEY");
   ask_app->add_option("--max-tokens", query.question.tokens_max, "Where to stop at the latest")->capture_default_str();
   return ask_app;
 }

@@ -60,6 +60,7 @@ http::Response json_response(std::string json) { return text_response("applicati
 http::Response error_response(const ApiError& error) {
   http::Response response = json_response(error_json(error));
   response.status = error.status;
+  if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (error.retry_after_s > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
   return response;
 }

@@ -10,13 +10,14 @@ namespace slipstream {
 
 // The codes of docs/use/API.md. The last one stands for any other, so that the number of label
 // values is bounded.
-inline constexpr std::array<std::string_view, 20> kErrorCodes{"invalid_json",
+inline constexpr std::array<std::string_view, 21> kErrorCodes{"invalid_json",
                                                               "invalid_type",
                                                               "invalid_value",
                                                               "unsupported_parameter",
                                                               "unsupported_media_type",
                                                               "context_length_exceeded",
                                                               "no_token_left",
+                                                              "invalid_api_key",
                                                               "model_not_found",
                                                               "unknown_path",
                                                               "method_not_allowed",

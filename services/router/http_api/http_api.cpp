@@ -77,6 +77,9 @@ http::Response HttpApi::error_body(int status, std::string_view message) {
 
 void HttpApi::handle(http::Request request, http::Exchange exchange) {
   request.path = usual_path(request.path);
+  if (ports_.refusal != nullptr) {
+    if (const auto refusal = ports_.refusal(request)) return refuse(exchange, *refusal);
+  }
   const std::string_view allowed = method_of(request.path);
   const bool posts = allowed == "POST";
   if (allowed.empty()) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ class HttpApi {
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
     std::function<RouterCounters()> counters;          // thread-safe
     std::function<std::string()> metrics;              // the page /metrics; on the server's thread
+    // Why a request may not pass, on the server's thread; null: every request may.
+    std::function<std::optional<ApiError>(const http::Request&)> refusal = nullptr;
   };
 
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);

@@ -267,7 +267,29 @@ TEST_F(CommandLineTest, RefusesAFileThatIsNotThere) {
 
 TEST_F(CommandLineTest, RefusesABindBeyondLoopback) {
   EXPECT_EQ(exit_code({"--http", "0.0.0.0:8080"}), kExitUsage);
-  EXPECT_THAT(err_, AllOf(HasSubstr("--http 0.0.0.0:8080"), HasSubstr("HTTP in clear")));
+  EXPECT_THAT(err_, AllOf(HasSubstr("--http 0.0.0.0:8080"), HasSubstr("--api-key-file FILE"), HasSubstr("--open")));
+}
+
+TEST_F(CommandLineTest, TakesASwitchFromEverySource) {
+  EXPECT_FALSE(router({}).open);
+  EXPECT_TRUE(router({"--open"}).open);
+  EXPECT_TRUE(router({"--config", folder_.write("router.toml", "open = true\n")}).open);
+  EXPECT_FALSE(router({"--config", folder_.write("router.toml", "open = false\n")}).open);
+  const ScopedVariable variable("SLIPSTREAM_OPEN", "1");
+  EXPECT_TRUE(router({}).open);
+  EXPECT_EQ(exit_code({"--check-config"}), 0);
+  EXPECT_THAT(out_, testing::ContainsRegex("open +(1|true) +SLIPSTREAM_OPEN\n"));
+}
+
+TEST_F(CommandLineTest, TellsWhatIsWrongWithAFileThatTheSettingsName) {
+  const auto check = [](const RouterOptions& options) { return std::vector<std::string>{options.api_key_file + " is bad"}; };
+  const std::string model = folder_.path().string();
+  const char* argv[] = {"service", "--model", model.c_str(), "--api-key-file", "keys"};
+  testing::internal::CaptureStderr();
+  const auto parsed = parse_router_options(5, argv, check);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), StartsWith("slipstream-router: keys is bad\n"));
+  ASSERT_TRUE(std::holds_alternative<ExitCode>(parsed));
+  EXPECT_EQ(std::get<ExitCode>(parsed).value, kExitUsage);
 }
 
 TEST_F(CommandLineTest, TellsEveryProblemAtOnce) {

@@ -49,6 +49,27 @@ TEST_F(Options, BindOnLoopbackOnly) {
   EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--metrics 10.0.0.1:9000")));
 }
 
+TEST_F(Options, LetOtherMachinesReachHttpWithAKeyFileOrOpenly) {
+  auto router = good<RouterOptions>();
+  for (const char* address : {"0.0.0.0:8080", "[::]:8080", "10.0.0.1:8080"}) {
+    router.http = address;
+    router.open = false;
+    router.api_key_file.clear();
+    EXPECT_THAT(router.validate(),
+                ElementsAre(testing::AllOf(HasSubstr(address), HasSubstr("--api-key-file"), HasSubstr("--open"))));
+    router.open = true;
+    EXPECT_THAT(router.validate(), IsEmpty());
+    router.open = false;
+    router.api_key_file = "api-keys";
+    EXPECT_THAT(router.validate(), IsEmpty());
+  }
+  auto verifier = good<VerifierOptions>();
+  verifier.metrics = "0.0.0.0:9000";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--open")));
+  verifier.open = true;
+  EXPECT_THAT(verifier.validate(), IsEmpty());
+}
+
 TEST_F(Options, MayLeaveLoopbackWithKeys) {
   auto router = good<RouterOptions>();
   router.bind = "tcp://0.0.0.0:7300";

@@ -15,6 +15,23 @@ using testing::StartsWith;
 
 class HttpRequest : public EchoServer {};
 
+// Anthropic's clients send their key so.
+TEST(HttpKeys, ComeInEitherHeader) {
+  auto server = Server::listen(
+      "127.0.0.1", 0, [](Request request, Exchange exchange) { exchange.send({.body = request.authorization}); }, plain_error);
+  ASSERT_TRUE(server) << server.error().message;
+  WireClient client(server->port());
+  const auto told = [&](const std::string& headers) {
+    client.send("GET / HTTP/1.1\r\nHost: h\r\n" + headers + "\r\n");
+    const std::string answer = client.answer();
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  };
+  EXPECT_EQ(told("Authorization: Bearer one\r\n"), "Bearer one");
+  EXPECT_EQ(told("X-Api-Key: two\r\n"), "Bearer two");
+  EXPECT_EQ(told("Authorization: Bearer one\r\nx-api-key: two\r\n"), "Bearer one");
+  EXPECT_EQ(told(""), "");
+}
+
 TEST_F(HttpRequest, ReachesTheHandlerInItsParts) {
   start();
   auto wire = client();

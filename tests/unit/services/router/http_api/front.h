@@ -147,6 +147,7 @@ class HttpApiTest : public testing::Test {
   explicit HttpApiTest(ServedModel served = model()) : model_(std::move(served)) {}
 
   Inbox inbox;
+  std::optional<ApiError> refusal;  // of every request
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
   std::counting_semaphore<> chats{0};  // given to the text thread
@@ -167,7 +168,8 @@ class HttpApiTest : public testing::Test {
                      counters.context_max = context_max;
                      return counters;
                    },
-               .metrics = [] { return std::string("slipstream_build_info 1\n"); }}};
+               .metrics = [] { return std::string("slipstream_build_info 1\n"); },
+               .refusal = [this](const http::Request&) { return refusal; }}};
   TaskThread text{2};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,

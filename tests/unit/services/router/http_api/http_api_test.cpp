@@ -276,6 +276,21 @@ TEST_F(HttpApiTest, CountsWhatItAnsweredWithAnErrorByCode) {
   EXPECT_EQ(count("other"), 1U);
 }
 
+TEST_F(HttpApiTest, RefusesWhatMayNotPassBeforeItLooksAtIt) {
+  refusal = {.status = 401, .message = "No API key.", .code = "invalid_api_key"};
+  for (const auto& reply : {get("/v1/models"), get("/nowhere"), post("{").get()}) {
+    EXPECT_EQ(reply.status, 401);
+    const auto error = json::parse(reply.body)["error"];
+    EXPECT_EQ(error["type"], "invalid_request_error");
+    EXPECT_EQ(error["code"], "invalid_api_key");
+    EXPECT_TRUE(error["param"].is_null());
+  }
+  const auto code = std::ranges::find(kErrorCodes, "invalid_api_key") - kErrorCodes.begin();
+  EXPECT_EQ(api.errors().at(static_cast<size_t>(code)), 3U);
+  const auto response = error_response(*refusal);
+  EXPECT_EQ(response.headers.at(0), (std::pair<std::string, std::string>("WWW-Authenticate", "Bearer")));
+}
+
 TEST_F(HttpApiTest, SaysWhichRuleRanAndWhyItIsNotTheOneAskedFor) {
   const auto told = [&](const Acceptance& asked, const RuleChoice& rule) {
     auto reply = post(ask());

@@ -1,0 +1,34 @@
+#include "services/router/client_access.h"
+
+#include "common/base/endpoint.h"
+#include "common/base/log.h"
+
+namespace slipstream {
+
+Result<ClientAccess> open_client_access(const RouterOptions& options) {
+  ClientAccess access;
+  if (!options.api_key_file.empty()) {
+    TRY(access.keys, ApiKeyFile::open(options.api_key_file));
+  }
+  return access;
+}
+
+std::vector<std::string> client_access_problems(const RouterOptions& options) {
+  const auto access = open_client_access(options);
+  if (access) return {};
+  return {access.error().message};
+}
+
+void tell_client_access(const RouterOptions& options, const ClientAccess& access) {
+  if (access.keys) {
+    log_info("clients need an API key of {}, which has {}", options.api_key_file, access.keys->keys());
+    if (access.keys->others_may_read())
+      log_warning("every user of this machine may read {}: take that right away (chmod o-r)", options.api_key_file);
+  }
+  const auto http = parse_endpoint(options.http);
+  if (!http || http->loopback()) return;
+  if (!access.keys) log_warning("no API key is asked for: anyone who can reach {} may use it (--open)", options.http);
+  log_warning("{} speaks HTTP in clear: prompts, answers and keys can be read on the way", options.http);
+}
+
+}  // namespace slipstream

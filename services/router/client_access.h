@@ -1,0 +1,28 @@
+// What the router needs to let clients in beyond its address, read from the files that its settings
+// name: API keys.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/config/router_config.h"
+#include "services/router/http_api/api_key_file.h"
+
+namespace slipstream {
+
+struct ClientAccess {
+  std::optional<ApiKeyFile> keys;  // none: no key is asked for
+};
+
+// Errors name the file.
+Result<ClientAccess> open_client_access(const RouterOptions& options);
+
+// The error of open_client_access(), for the check of the settings; empty: there is none.
+std::vector<std::string> client_access_problems(const RouterOptions& options);
+
+// Logs what the operator should know of who may reach the API and read its files.
+void tell_client_access(const RouterOptions& options, const ClientAccess& access);
+
+}  // namespace slipstream

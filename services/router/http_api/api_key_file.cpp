@@ -1,0 +1,93 @@
+#include "services/router/http_api/api_key_file.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "common/base/limits.h"
+#include "common/base/log.h"
+#include "services/router/http_api/tenant.h"
+
+namespace slipstream {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOpenPaths{"/health", "/ready", "/metrics"};
+
+bool needs_key(const http::Request& request) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  return !reads || std::ranges::find(kOpenPaths, request.path) == kOpenPaths.end();
+}
+
+ApiError refused(std::string message) { return {.status = 401, .message = std::move(message), .code = "invalid_api_key"}; }
+
+}  // namespace
+
+Result<ApiKeyFile> ApiKeyFile::open(std::filesystem::path file) {
+  ApiKeyFile opened(std::move(file));
+  opened.stamp_ = opened.stamp();  // before the file is read, so that a change in between is noticed later
+  TRY(opened.keys_, opened.read());
+  return opened;
+}
+
+ApiKeyFile::Stamp ApiKeyFile::stamp() const {
+  struct stat found{};
+  if (::stat(file_.c_str(), &found) != 0) return {};
+  return {.inode = found.st_ino,
+          .bytes = found.st_size,
+          .changed_ns = found.st_mtim.tv_sec * int64_t{1'000'000'000} + found.st_mtim.tv_nsec,
+          .mode = found.st_mode};
+}
+
+bool ApiKeyFile::others_may_read() const { return (stamp_.mode & S_IROTH) != 0; }
+
+Result<ApiKeys> ApiKeyFile::read() const {
+  const Stamp now = stamp();
+  if (now == Stamp{}) return fail("the file of API keys {} cannot be read: {}", file_.string(), std::strerror(errno));
+  if (!S_ISREG(now.mode)) return fail("the file of API keys {} is no file", file_.string());
+  if (static_cast<size_t>(now.bytes) > kApiKeyFileBytesMax) {
+    return fail("the file of API keys {} has {} bytes, the limit is {}", file_.string(), now.bytes, kApiKeyFileBytesMax);
+  }
+  std::string text(static_cast<size_t>(now.bytes), '\0');
+  std::ifstream stream(file_, std::ios::binary);
+  if (!text.empty() && !stream.read(text.data(), now.bytes))
+    return fail("the file of API keys {} cannot be read: check its permissions", file_.string());
+  auto keys = ApiKeys::parse(text);
+  if (!keys) return fail("the file of API keys {}: {}", file_.string(), keys.error().message);
+  return keys;
+}
+
+// A file that stays bad is logged once and not at each look, because only a change makes it be
+// read.
+void ApiKeyFile::look_again(Clock::time_point now) {
+  if (looked_at_ && now - *looked_at_ < kBetweenLooks) return;
+  looked_at_ = now;
+  const Stamp found = stamp();
+  if (found == stamp_) return;
+  stamp_ = found;
+  auto fresh = read();
+  if (!fresh) return log_warning("going on with the {} API keys known before: {}", keys_.size(), fresh.error().message);
+  keys_ = *std::move(fresh);
+  log_info("read {} again: API keys in force: {}{}", file_.string(), keys_.size(),
+           others_may_read() ? "; every user of this machine may read it (chmod o-r)" : "");
+}
+
+std::optional<ApiError> ApiKeyFile::refusal(const http::Request& request, Clock::time_point now) {
+  if (!needs_key(request)) return std::nullopt;
+  look_again(now);
+  const std::string_view key = key_in(request.authorization);
+  if (key.empty()) {
+    return refused(
+        "No API key came with the request: send `Authorization: Bearer KEY` (or `x-api-key: KEY`) with a key of this "
+        "server.");
+  }
+  if (keys_.has(key)) return std::nullopt;
+  return refused("This API key is not one of this server's: check it, or ask who runs the server.");
+}
+
+}  // namespace slipstream

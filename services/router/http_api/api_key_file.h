@@ -1,0 +1,61 @@
+// Asks each request for an API key of a file, and reads the file again when it changes: a key that
+// is taken out of it is refused within a second or so, without a restart.
+//
+//   TRY(ApiKeyFile keys, ApiKeyFile::open("api-keys"));
+//   if (const auto refusal = keys.refusal(request)) ...  // send it
+//
+// /health, /ready and /metrics need no key, because load balancers and Prometheus ask for them.
+// They tell nothing of a prompt or an answer.
+//
+// Not thread-safe: the HTTP server's thread asks it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "common/base/result.h"
+#include "common/http/server.h"
+#include "services/router/http_api/api_error.h"
+#include "services/router/http_api/api_keys.h"
+
+namespace slipstream {
+
+class ApiKeyFile {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kBetweenLooks{1};  // between two looks at the file
+
+  // Errors name the file, and the line that is bad (api_keys.h).
+  static Result<ApiKeyFile> open(std::filesystem::path file);
+
+  // Why the request may not pass, a 401; nullopt: it may. If the file has changed, it is read
+  // before, and the log says so. A file that is bad now leaves the keys as they were.
+  std::optional<ApiError> refusal(const http::Request& request, Clock::time_point now = Clock::now());
+  size_t keys() const { return keys_.size(); }
+  bool others_may_read() const;  // every user of this machine may read the file
+
+ private:
+  // Tells one state of the file from another.
+  struct Stamp {
+    ino_t inode = 0;
+    off_t bytes = 0;
+    int64_t changed_ns = 0;
+    mode_t mode = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+
+  explicit ApiKeyFile(std::filesystem::path file) : file_(std::move(file)) {}
+  Stamp stamp() const;  // all zero: there is no such file
+  Result<ApiKeys> read() const;
+  void look_again(Clock::time_point now);
+
+  std::filesystem::path file_;
+  Stamp stamp_;
+  ApiKeys keys_;
+  std::optional<Clock::time_point> looked_at_;
+};
+
+}  // namespace slipstream
