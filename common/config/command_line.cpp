@@ -50,19 +50,38 @@ void CommandLine::option(const std::string& flag, std::vector<std::string>& valu
           ->default_str(fmt::format("{}", fmt::join(values, ","))));
 }
 
-void CommandLine::flag(const std::string& flag, bool& value, const std::string& help) {
-  add(app_.add_flag(flag, value, help)->default_str(value ? "true" : "false"));
-}
+void CommandLine::flag(const std::string& flag, bool& value, const std::string& help) { add(app_.add_flag(flag, value, help)); }
 
 // CLI11 gets no number to fill: read_number() parses the text when all sources were read, because
 // its error names the source.
 void CommandLine::option(const std::string& flag, uint32_t& value, Range range, const std::string& help) {
-  CLI::Option* option = app_.add_option(flag, CLI::callback_t{}, help);
-  add(option->type_name("UINT")->default_str(std::to_string(value)), Number{&value, range});
+  add_number(flag, std::to_string(value), {[&value](uint32_t number) { value = number; }, range}, help);
+}
+
+void CommandLine::option(const std::string& flag, std::optional<uint32_t>& value, Range range, const std::string& help) {
+  add_number(flag, value ? std::to_string(*value) : "", {[&value](uint32_t number) { value = number; }, range}, help);
+}
+
+void CommandLine::option(const std::string& flag, std::string& value, std::span<const std::string> choices,
+                         const std::string& help) {
+  const std::vector<std::string> known(choices.begin(), choices.end());
+  add(app_.add_option(flag, value, fmt::format("{}: {}", help, fmt::join(known, ", ")))->capture_default_str());
+  choices_.push_back({flag, &value, known});
+}
+
+void CommandLine::section(const std::string& name, std::vector<std::string>& flags) { sections_[name] = &flags; }
+
+void CommandLine::add_number(const std::string& flag, const std::string& shown, Number number, const std::string& help) {
+  add(app_.add_option(flag, CLI::callback_t{}, help)->type_name("UINT")->default_str(shown), std::move(number));
 }
 
 void CommandLine::add(CLI::Option* option, std::optional<Number> number) {
-  settings_.push_back({option, option->get_single_name(), number});
+  settings_.push_back({option, option->get_single_name(), std::move(number)});
+}
+
+void CommandLine::forget_environment() const {
+  ::unsetenv(environment_name("config").c_str());
+  for (const Setting& setting : settings_) ::unsetenv(environment_name(setting.name).c_str());
 }
 
 void CommandLine::warn(std::string_view sentence) const { std::cerr << service_ << ": " << sentence << '\n'; }
@@ -101,6 +120,11 @@ std::vector<std::string> CommandLine::resolve(const std::function<std::vector<st
   }
   for (const Setting& setting : settings_) {
     if (const auto read = read_number(setting); !read) problems.push_back(read.error().message);
+  }
+  for (const Choice& choice : choices_) {
+    if (std::ranges::find(choice.known, *choice.value) != choice.known.end()) continue;
+    problems.push_back(
+        fmt::format("{} \"{}\" is not known; choose one of: {}", choice.flag, *choice.value, fmt::join(choice.known, ", ")));
   }
   warn_of_misspelt_variables();
   std::ranges::move(validate(), std::back_inserter(problems));
@@ -148,6 +172,12 @@ Result<void> CommandLine::read_file() {
     return fail("--config {}: {}; name a readable TOML or INI file", file_, error.what());
   }
   for (const CLI::ConfigItem& item : items) {
+    if (!sections_.empty() && (item.name == "++" || item.name == "--")) continue;  // a section begins, or ends
+    if (const auto section = item.parents.size() == 1 ? sections_.find(item.parents.front()) : sections_.end();
+        section != sections_.end()) {
+      for (const std::string& value : item.inputs) section->second->push_back(fmt::format("--{}={}", item.name, value));
+      continue;
+    }
     const auto setting = std::ranges::find(settings_, item.name, &Setting::name);
     if (!item.parents.empty() || setting == settings_.end()) {
       const auto meant = nearest_name(item.fullname(), names());
@@ -173,14 +203,14 @@ Result<void> CommandLine::set(Setting& setting, const std::vector<std::string>& 
 
 Result<void> CommandLine::read_number(const Setting& setting) {
   if (!setting.number || setting.option->count() == 0) return {};
-  const auto& [value, range] = *setting.number;
+  const auto& [set, range] = *setting.number;
   const std::string text = setting.option->results().back();
   std::string name = "--" + setting.name;
   if (setting.from != "flag")
     name = setting.from == environment_name(setting.name) ? setting.from : setting.name + " in " + setting.from;
   uint32_t number = 0;
   if (CLI::detail::lexical_cast(text, number) && range.has(number)) {
-    *value = number;
+    set(number);
     return {};
   }
   const bool whole = text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == text.npos && text != "-";
@@ -196,8 +226,10 @@ std::vector<std::string> CommandLine::names() const {
 std::string CommandLine::table() const {
   std::string text;
   for (const Setting& setting : settings_) {
-    const std::string value = setting.option->count() > 0 ? fmt::format("{}", fmt::join(setting.option->results(), ","))
-                                                          : setting.option->get_default_str();
+    const bool is_switch = setting.option->get_expected_max() == 0;
+    const std::string by_default = is_switch ? "false" : setting.option->get_default_str();
+    const std::string value =
+        setting.option->count() > 0 ? fmt::format("{}", fmt::join(setting.option->results(), ",")) : by_default;
     text += fmt::format("{:<14} {:<40} {}\n", setting.name, value.empty() ? "(none)" : value, setting.from);
   }
   return text;

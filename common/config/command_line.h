@@ -14,7 +14,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,23 +41,39 @@ class CommandLine {
   // The same for a number. parse() refuses a text that is no number in `range`; no other code
   // checks the range.
   void option(const std::string& flag, uint32_t& value, Range range, const std::string& help);
+  // The same for a number that may stay unset.
+  void option(const std::string& flag, std::optional<uint32_t>& value, Range range, const std::string& help);
+  // The same for a word that is one of `choices`.
+  void option(const std::string& flag, std::string& value, std::span<const std::string> choices, const std::string& help);
   // The same for a list. The flag may be given several times, the environment separates the values
   // with commas, and the file has ["a", "b"].
   void option(const std::string& flag, std::vector<std::string>& values, const std::string& help);
 
-  // The same for a switch: `--open` sets it, and elsewhere it has `true` or `false` behind it.
+  // The same for a switch, off by default: `--open` turns it on; environment and file say `true` or
+  // `false`.
   void flag(const std::string& flag, bool& value, const std::string& help);
+  // Declares a section of the file, whose settings belong to another program: `lease-ms = 5000`
+  // below [router] becomes "--lease-ms=5000" in `flags`. That program checks them.
+  void section(const std::string& name, std::vector<std::string>& flags);
 
   // Reads all sources and writes the declared values, then calls `validate`, whose sentences are
   // problems too. Returns an exit code if the program shall end: after --help, --version or
   // --check-config, or because of problems, which were explained on stderr.
   std::optional<ExitCode> parse(int argc, const char* const* argv, const std::function<std::vector<std::string>()>& validate);
   void warn(std::string_view sentence) const;  // on stderr; the program goes on
+  // Removes the variables of the declared settings from this process's environment, so that
+  // programs that it starts do not take them for their own. REQUIRES: no other thread has started.
+  void forget_environment() const;
 
  private:
   struct Number {
-    uint32_t* value = nullptr;
+    std::function<void(uint32_t)> set;
     Range range;
+  };
+  struct Choice {
+    std::string flag;
+    const std::string* value = nullptr;
+    std::vector<std::string> known;
   };
   struct Setting {
     CLI::Option* option = nullptr;
@@ -65,6 +83,7 @@ class CommandLine {
   };
 
   void add(CLI::Option* option, std::optional<Number> number = std::nullopt);
+  void add_number(const std::string& flag, const std::string& shown, Number number, const std::string& help);
   Result<void> read_environment();
   Result<void> read_file();
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
@@ -77,6 +96,8 @@ class CommandLine {
   CLI::App app_;
   std::string service_;
   std::vector<Setting> settings_;
+  std::vector<Choice> choices_;
+  std::map<std::string, std::vector<std::string>*> sections_;
   std::string file_;  // of --config; empty: none
   bool check_ = false;
   bool version_ = false;

@@ -33,7 +33,7 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
   line.option(
       "--weights", weights,
       fmt::format("{}format of its matrices: {}; file: as the file has them", scope, fmt::join(weights_choices(), ", ")));
-  line.option("--cache-tokens", cache_tokens, {256, 16 * 1024 * 1024},
+  line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
               fmt::format("{}rows of the KV cache, shared by all sequences", scope));
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   ServiceOptions::declare(line);

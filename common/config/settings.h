@@ -24,6 +24,7 @@ struct Range {
 // Ranges of settings that several programs have.
 inline constexpr Range kThreadsRange{0, 256};
 inline constexpr Range kWaitPercentRange{0, 100'000};  // the upper end means in practice: always wait
+inline constexpr Range kCacheTokensRange{256, 16 * 1024 * 1024};
 inline constexpr Range kDrainMsRange{0, 3'600'000};
 
 inline constexpr int kExitUsage = 2;  // exit code: the command line, the environment or the file is wrong
@@ -44,6 +45,7 @@ inline constexpr const char* kDefaultModel = "models/smollm2-135m-instruct.gguf"
 //   const auto& options = std::get<RouterOptions>(parsed);
 struct ExitCode {
   int value = 0;
+  bool operator==(const ExitCode&) const = default;
 };
 template <class Options>
 using Parsed = std::variant<Options, ExitCode>;

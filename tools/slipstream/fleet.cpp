@@ -5,8 +5,6 @@
 #include <optional>
 #include <system_error>
 
-#include "common/http/client.h"
-
 namespace slipstream::command {
 namespace {
 
@@ -17,8 +15,7 @@ constexpr std::chrono::milliseconds kLookTimeout{500};    // of a look that dete
 constexpr std::chrono::milliseconds kGlanceTimeout{200};  // of a probe in the supervisor's thread, which must not wait long
 constexpr std::string_view kServices[] = {"router", "verifier", "drafter"};
 
-bool says_yes(uint16_t port, const char* path, std::chrono::milliseconds at_most) {
-  http::Client client("127.0.0.1", port, at_most);
+bool says_yes(http::Client client, const char* path) {
   const auto reply = client.get(path);
   return reply && reply->status == 200;
 }
@@ -88,26 +85,28 @@ std::string Fleet::log_tails() const {
   return text;
 }
 
-std::string Fleet::url() const { return fmt::format("http://127.0.0.1:{}", router_.http); }
+std::string Fleet::url() const { return "http://" + Endpoint{plan_.host_of("router"), router_.http}.address(); }
 
-bool Fleet::ready() const { return says_yes(router_.http, "/ready", kProbeTimeout); }
+http::Client Fleet::client(std::string_view service, const Ports& ports, std::chrono::milliseconds at_most) const {
+  return {plan_.host_of(service), service == "router" ? ports.http : ports.metrics, at_most};
+}
+
+bool Fleet::ready() const { return says_yes(client("router", router_, kProbeTimeout), "/ready"); }
 
 bool Fleet::serves(std::string_view service, pid_t pid) const {
   const auto ports = read_ports(files().port_file(service));
   // The port file must be of this process: after a restart it may still be the one of the previous
   // life.
   if (!ports || ports->pid != pid) return false;
-  if (service == "router")
-    return says_yes(ports->http, "/health", kGlanceTimeout);  // the router's /ready depends on the verifier
-  return says_yes(ports->metrics, "/ready", kGlanceTimeout);
+  // The router's /ready depends on the verifier.
+  return says_yes(client(service, *ports, kGlanceTimeout), service == "router" ? "/health" : "/ready");
 }
 
 // Any answer counts, even an error or a closed connection, since an overloaded service may close
 // connections. Only silence until the timeout does not count.
 bool Fleet::answers(std::string_view service, const Ports& ports) const {
   const auto began = std::chrono::steady_clock::now();
-  http::Client client("127.0.0.1", service == "router" ? ports.http : ports.metrics, kLookTimeout);
-  return client.get("/ready") || std::chrono::steady_clock::now() - began < kLookTimeout;
+  return client(service, ports, kLookTimeout).get("/ready") || std::chrono::steady_clock::now() - began < kLookTimeout;
 }
 
 void Fleet::end_who_hangs(const Supervisor::Say& say) {

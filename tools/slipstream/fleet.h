@@ -2,6 +2,7 @@
 // serve` does.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/base/stop_signal.h"
+#include "common/http/client.h"
 #include "tools/slipstream/fleet_plan.h"
 #include "tools/slipstream/supervisor.h"
 
@@ -48,6 +50,8 @@ class Fleet {
   ~Fleet();  // stops all services and waits for them
 
   uint16_t http_port() const { return router_.http; }
+  // Of a service's HTTP server: the router's API, or a worker's page.
+  http::Client client(std::string_view service, const Ports& ports, std::chrono::milliseconds at_most) const;
   std::string url() const;
   const CpuSplit& cpus() const { return plan_.cpus(); }
   Supervisor& supervisor() { return supervisor_; }

@@ -23,7 +23,7 @@ Result<std::filesystem::path> find_program(const std::string& service) {
 }
 
 CpuSplit split_cpus(const FleetOptions& options) {
-  const int cpus = options.cpus > 0 ? options.cpus : cpu_quota();
+  const int cpus = options.cpus > 0 ? static_cast<int>(options.cpus) : cpu_quota();
   return drafts_with_model(options.drafter) ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
 }
 
@@ -75,8 +75,27 @@ uint32_t deadline_of(const FleetOptions& options) {
   return options.deadline_us.value_or(drafts_with_model(options.drafter) ? kModelDeadlineUs : RouterOptions().deadline_us);
 }
 
+Result<Endpoint> http_endpoint(const FleetOptions& options) {
+  const bool bare = options.host.find(':') != std::string::npos && !options.host.starts_with('[');
+  return parse_endpoint(fmt::format(fmt::runtime(bare ? "[{}]:{}" : "{}:{}"), options.host, options.port));
+}
+
+Endpoint metrics_endpoint(const FleetOptions& options, std::string_view service) {
+  if (options.metrics_port == 0) return {"127.0.0.1", 0};
+  return {http_endpoint(options)->host, static_cast<uint16_t>(options.metrics_port + (service == "drafter" ? 1 : 0))};
+}
+
+std::string near_host(const std::string& host) {
+  if (!Endpoint{host, 0}.every_address()) return host;
+  return host == "::" ? "::1" : "127.0.0.1";
+}
+
 std::vector<std::string> router_flags(const FleetOptions& options) {
   std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
+  if (!options.api_key_file.empty()) flags.insert(flags.end(), {"--api-key-file", options.api_key_file});
+  if (options.open) flags.emplace_back("--open");
+  if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});
+  if (options.nodes_max) flags.insert(flags.end(), {"--nodes-max", std::to_string(*options.nodes_max)});
   flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // every worker is one of ours
   if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
   return flags;
@@ -113,6 +132,7 @@ Result<FleetPlan> FleetPlan::make(FleetOptions options) {
     return fail(
         "--look-up-corpus and --look-up-file have no use where nothing looks up: choose --resident ngram or --drafter ngram");
   }
+  TRY_VOID(http_endpoint(options));
   const CpuSplit cpus = split_cpus(options);
   FleetPlan plan(std::move(options), cpus);
   TRY(plan.router_program_, find_program("router"));
@@ -123,13 +143,16 @@ Result<FleetPlan> FleetPlan::make(FleetOptions options) {
 
 Command FleetPlan::router(const Ports& ports) const {
   // A restarted router binds the ports of its predecessor: the workers keep that address.
-  const int http = ports.http != 0 ? ports.http : options_.port;
+  Endpoint http = *http_endpoint(options_);
+  if (ports.http != 0) http.port = ports.http;
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
   Command router{router_program_, {}, {}, run_folder_.log("router")};
-  add(router, {"--model", options_.model.string(), "--http", fmt::format("127.0.0.1:{}", http), "--bind", bind});
+  add(router, {"--model", options_.model.string(), "--http", http.address(), "--bind", bind});
   add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
+  add(router, {"--log-level", options_.log_level});
   add(router, router_flags(options_));
   add_keys("router", router);
+  add(router, options_.router_more);
   return router;
 }
 
@@ -139,6 +162,9 @@ Command FleetPlan::verifier(const Ports& router) const {
   add(verifier, {"--resident", options_.resident});
   add(verifier, look_up_flags(options_, "verifier"));
   if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
+  if (options_.context_max) add(verifier, {"--context-max", std::to_string(*options_.context_max)});
+  if (options_.cache_tokens) add(verifier, {"--cache-tokens", std::to_string(*options_.cache_tokens)});
+  add(verifier, options_.verifier_more);
   return verifier;
 }
 
@@ -150,6 +176,7 @@ Command FleetPlan::drafter(const Ports& router) const {
     add(drafter, {"--threads", std::to_string(cpus_.drafter_threads), "--weights", options_.weights});
   }
   if (!options_.draft_model.empty()) add(drafter, {"--draft-model", options_.draft_model.string()});
+  add(drafter, options_.drafter_more);
   return drafter;
 }
 
@@ -157,8 +184,15 @@ Command FleetPlan::worker(std::string_view service, const std::filesystem::path&
   Command command{program, {}, {}, run_folder_.log(service)};
   add(command, {"--model", options_.model.string(), "--router", router.bind});
   add(command, {"--port-file", run_folder_.port_file(service).string()});
+  const Endpoint metrics = metrics_endpoint(options_, service);
+  add(command, {"--metrics", metrics.address(), "--log-level", options_.log_level});
+  if (!metrics.loopback()) add(command, {"--open"});  // pages of metrics are open, as the router's is
   add_keys(service, command);
   return command;
+}
+
+std::string FleetPlan::host_of(std::string_view service) const {
+  return near_host(service == "router" ? http_endpoint(options_)->host : metrics_endpoint(options_, service).host);
 }
 
 void FleetPlan::add_keys(std::string_view service, Command& command) const {

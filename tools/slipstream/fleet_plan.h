@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/endpoint.h"
 #include "common/base/names.h"
 #include "common/base/result.h"
 #include "common/config/settings.h"
@@ -22,21 +23,40 @@ namespace slipstream::command {
 
 struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
-  std::string drafter = "ngram";              // one of kMethodNames, or kNoMethod
-  std::string resident = "ngram";             // drafts inside the verifier, too; or kNoMethod
-  std::vector<std::string> corpora;           // in which look-up finds drafts, of verifier and drafter
-  std::string look_up_file;                   // of the resident method, or else of the drafter; empty: none
-  std::filesystem::path draft_model;          // folder of a draft method's model; empty: the target drafts for itself
-  std::string weights = "file";               // of verifier and draft model, as in their --weights
-  std::optional<uint32_t> deadline_us;        // longest wait of a step for a tree; none: see deadline_of()
-  std::optional<uint32_t> wait_percent;       // waits in percent of compute time, at most; none: the verifier's default
-  uint16_t port = 8080;                       // of the HTTP API; 0: any free one
-  int cpus = 0;                               // CPUs to divide; 0: this process's quota
+  std::string drafter = "ngram";         // one of kMethodNames, or kNoMethod
+  std::string resident = "ngram";        // drafts inside the verifier, too; or kNoMethod
+  std::vector<std::string> corpora;      // in which look-up finds drafts, of verifier and drafter
+  std::string look_up_file;              // of the resident method, or else of the drafter; empty: none
+  std::filesystem::path draft_model;     // folder of a draft method's model; empty: the target drafts for itself
+  std::string weights = "file";          // of verifier and draft model, as in their --weights
+  std::optional<uint32_t> deadline_us;   // longest wait of a step for a tree; none: see deadline_of()
+  std::optional<uint32_t> wait_percent;  // waits in percent of compute time, at most; none: the verifier's default
+  std::string host = "127.0.0.1";        // address of the HTTP API; see http_endpoint()
+  uint32_t port = 8080;                  // of the HTTP API; 0: any free one
+  std::string api_key_file;              // of the keys that clients may use; empty: no key is asked for
+  bool open = false;                     // other machines may reach HTTP without a key
+  uint32_t metrics_port = 0;             // of the verifier's page; the drafter's is the next one; 0: any free ones
+  std::string model_name;                // as clients name the model; empty: the router's default
+  std::optional<uint32_t> context_max;   // of the verifier, and the next one; none: its default
+  std::optional<uint32_t> cache_tokens;
+  std::optional<uint32_t> nodes_max;          // of the router; none: its default
+  std::string log_level = "info";             // of all three
+  uint32_t cpus = 0;                          // CPUs to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // contains logs/ and ports/
   std::string rules;                          // rules that clients may choose, as in the router's --rules; "": its default
   std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: no encryption
   std::string name = "serve";                 // distinguishes this fleet's logs from another's
+  std::vector<std::string> router_more, verifier_more, drafter_more;  // further flags of each: "--lease-ms=5000"
 };
+
+// Where the HTTP API listens. options.host is an IP address, IPv6 with or without brackets, or
+// localhost. Error: it cannot be read.
+Result<Endpoint> http_endpoint(const FleetOptions& options);
+// Where a worker's page with its metrics listens: on loopback at any free port, or at the host of
+// the HTTP API if options.metrics_port fixes its port. REQUIRES: http_endpoint() gives no error.
+Endpoint metrics_endpoint(const FleetOptions& options, std::string_view service);
+// The address at which a process of this machine reaches a server that listens at `host`.
+std::string near_host(const std::string& host);
 
 // How the CPUs of one machine are divided. Never use more compute threads than cores: two processes
 // with two spinning threads each ran nine times slower on two cores (docs/design/ARCHITECTURE.md).
@@ -66,7 +86,7 @@ std::filesystem::path this_program();
 // Returns options.deadline_us if it is set, or else the drafter's default: the tree of a draft
 // model takes several forward passes, a look-up takes microseconds.
 uint32_t deadline_of(const FleetOptions& options);
-// The router's command-line flags that concern speculation.
+// The router's command-line flags that concern clients and speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
 // The flags of look-up for a process of `service`; none if it does not look up. The file of
 // remembered answers is the verifier's, if both do: two processes must not write one file, and a
@@ -84,6 +104,7 @@ class FleetPlan {
   const CpuSplit& cpus() const { return cpus_; }
   const RunFolder& run_folder() const { return run_folder_; }
   bool drafts() const { return options_.drafter != kNoMethod; }
+  std::string host_of(std::string_view service) const;  // at which this process reaches the service's HTTP server
 
   // ports: those that the previous router process bound and this one binds again; empty: any free
   // ports.

@@ -16,8 +16,8 @@
 #include "common/base/limits.h"
 #include "common/config/misspelling.h"
 #include "common/config/settings.h"
-#include "common/config/settings_checks.h"
 #include "tools/slipstream/commands.h"
+#include "tools/slipstream/fleet_options.h"
 #include "tools/slipstream/verify/verify_lossless.h"
 
 namespace slipstream::command {
@@ -55,40 +55,6 @@ int strays(const CLI::App& app) {
   return kExitUsage;
 }
 
-void fleet_flags(CLI::App& app, FleetOptions& options) {
-  std::vector<std::string> drafters(kMethodNames.begin(), kMethodNames.end());
-  drafters.emplace_back(kNoMethod);
-  app.add_option("--model", options.model, "The model: a Hugging Face folder or a GGUF file")->capture_default_str();
-  app.add_option("--drafter", options.drafter, "Draft method; its probabilities are trusted, since it is our own")
-      ->check(CLI::IsMember(drafters))
-      ->capture_default_str();
-  app.add_option("--resident", options.resident, "Draft method inside the verifier, beside the drafter")
-      ->check(CLI::IsMember(std::vector<std::string>{kResidentNames.begin(), kResidentNames.end()}))
-      ->capture_default_str();
-  app.add_option("--look-up-corpus", options.corpora,
-                 "File of `slipstream corpus`, in which look-up finds drafts for everybody")
-      ->expected(1);
-  app.add_option("--look-up-file", options.look_up_file,
-                 "File that keeps look-up's earlier answers over a restart; none: they are forgotten");
-  app.add_option(
-      "--draft-model", options.draft_model,
-      methods_with_model() + ": its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
-  app.add_option("--deadline-us", options.deadline_us,
-                 fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000",
-                             methods_with_model()))
-      ->check(CLI::Range(0U, kDeadlineUsMax));
-  app.add_option("--wait-percent", options.wait_percent,
-                 "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5")
-      ->check(CLI::Range(kWaitPercentRange.low, kWaitPercentRange.high));
-  app.add_option("--weights", options.weights, "Format of the matrices; file: as the file has them")
-      ->check(CLI::IsMember(weights_choices()))
-      ->capture_default_str();
-  app.add_option("--threads", options.cpus, "CPUs to divide among the three; 0: what the CPU quota allows")
-      ->check(CLI::Range(kThreadsRange.low, kThreadsRange.high))
-      ->capture_default_str();
-  app.add_option("--run-folder", options.run_folder, "Folder for logs and port files")->capture_default_str();
-}
-
 CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   query.question.tokens_max = kAskTokensMax;
   CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
@@ -102,17 +68,6 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
       ->envname("SLIPSTREAM_API_KEY");
   ask_app->add_option("--max-tokens", query.question.tokens_max, "Where to stop at the latest")->capture_default_str();
   return ask_app;
-}
-
-CLI::App* demo_flags(CLI::App& app, DemoOptions& showing) {
-  showing.fleet.port = 0;
-  showing.fleet.name = "demo";
-  showing.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
-  CLI::App* demo_app = app.add_subcommand("demo", "Show it: two questions, a killed drafter, the same words");
-  fleet_flags(*demo_app, showing.fleet);
-  demo_app->add_option("--ask", showing.ask, "Your own question instead of ours");
-  demo_app->add_flag("--plain", showing.plain, "No colours");
-  return demo_app;
 }
 
 CLI::App* new_keys_flags(CLI::App& app, KeysOptions& keys) {
@@ -239,30 +194,37 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   }
 }
 
+// Runs `serve` or `demo`, which take their settings as the services do; nullopt: it is another
+// command.
+std::optional<int> run_fleet(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "serve") {
+    const auto parsed = parse_serve_options(argc - 1, argv + 1);
+    if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
+    StopSignal stop{SIGHUP};  // before any thread starts: threads inherit its signal mask
+    return status_of(serve(std::get<FleetOptions>(parsed), stop));
+  }
+  if (command != "demo") return std::nullopt;
+  const auto parsed = parse_demo_options(argc - 1, argv + 1);
+  if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
+  StopSignal stop{SIGHUP};
+  const auto shown = demo(std::get<DemoOptions>(parsed), stop);
+  if (!shown) return failed(shown.error());
+  return *shown ? 0 : kExitWordsDiffer;
+}
+
 int run(int argc, char** argv) {
+  if (const auto status = run_fleet(argc, argv)) return *status;
   CLI::App app("Slipstream: a large language model served faster by letting others guess ahead.");
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", build_summary());
 
-  FleetOptions serving;
-  CLI::App* serve_app = app.add_subcommand("serve", "Start router, verifier and drafter on this machine and keep them alive");
-  fleet_flags(*serve_app, serving);
-  serve_app->add_option("--keys", serving.keys,
-                        "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
-  serve_app->add_option(
-      "--rules", serving.rules,
-      "Acceptance rules that clients may choose, by commas; none: all that keep the distribution, and none that "
-      "declares a bias");
-  int port = serving.port;
-  serve_app->add_option("--port", port, "HTTP port on 127.0.0.1; 0: any free one")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  // For the list of commands only: run_fleet() has run these two.
+  app.add_subcommand("serve", "Start router, verifier and drafter on this machine and keep them alive");
+  app.add_subcommand("demo", "Show it: two questions, a killed drafter, the same words");
 
   AskOptions query;
   CLI::App* ask_app = ask_flags(app, query);
-
-  DemoOptions showing;
-  demo_flags(app, showing);
 
   KeysOptions keys;
   CLI::App* new_keys_app = new_keys_flags(app, keys);
@@ -278,19 +240,12 @@ int run(int argc, char** argv) {
     fmt::print("{}", app.help());
     return kExitFailed;
   }
-  serving.port = static_cast<uint16_t>(port);
   if (ask_app->parsed()) return status_of(ask_command(query));
   if (new_keys_app->parsed()) return status_of(make_keys(keys));
   if (corpus_app->parsed()) return status_of(make_corpus(collecting));
-  if (verify_app->parsed()) {
-    const auto verdict = verify::verify_lossless(verifying);
-    return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);
-  }
-  StopSignal stop{SIGHUP};  // before any thread starts: threads inherit its signal mask
-  if (serve_app->parsed()) return status_of(serve(serving, stop));
-  const auto shown = demo(showing, stop);
-  if (!shown) return failed(shown.error());
-  return *shown ? 0 : kExitWordsDiffer;
+  if (!verify_app->parsed()) return kExitUsage;  // `serve` or `demo` behind a flag
+  const auto verdict = verify::verify_lossless(verifying);
+  return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);
 }
 
 }  // namespace

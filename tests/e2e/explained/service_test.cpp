@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/http/server.h"
 #include "tests/e2e/support/cluster.h"
 
 namespace slipstream::e2e {
@@ -148,6 +149,50 @@ TEST_F(Service, ServeAnswersAndStopsWithoutALeftover) {
   ASSERT_TRUE(serve.wait(kWaitMax));
   EXPECT_EQ(serve.ended()->status, 0) << contents(log());
   for (pid_t pid : pids) EXPECT_TRUE(gone(pid));
+}
+
+// Two neighbouring ports that are free now.
+uint16_t two_free_ports() {
+  for (;;) {
+    auto one = http::Server::listen("127.0.0.1", 0, nullptr, nullptr);
+    if (one && one->port() < 65535 &&
+        http::Server::listen("127.0.0.1", static_cast<uint16_t>(one->port() + 1), nullptr, nullptr))
+      return one->port();
+  }
+}
+
+TEST_F(Service, ServeLetsOtherMachinesInWithAKeyAndTakesAFileOfSettings) {
+  const uint16_t metrics = two_free_ports();
+  std::ofstream(folder_ / "keys") << "alice sk-right\n";
+  std::ofstream(folder_ / "serve.toml") << "host = \"0.0.0.0\"\nport = 0\nmodel-name = \"mine\"\n[router]\nlease-ms = 5000\n";
+  Process serve = start(slipstream(), on_tiny_model({"serve", "--config", (folder_ / "serve.toml").string(), "--api-key-file",
+                                                     (folder_ / "keys").string(), "--metrics-port", std::to_string(metrics)}));
+  wait_for("serve to be ready", [&] { return contents(log()).find("ready: ") != std::string::npos || serve.ended(); });
+  ASSERT_FALSE(serve.ended()) << contents(log());
+  const std::string said = contents(log());
+  const size_t at = said.find("http://");
+  const std::string url = said.substr(at, said.find('\n', at) - at);
+  const auto ask = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"ask", "hello", "--url", url + "/v1", "--max-tokens", "8"};
+    words.insert(words.end(), more.begin(), more.end());
+    auto process = Process::start({slipstream(), words, {}, folder_ / "answer"});
+    EXPECT_TRUE(process && process->wait(kWaitMax));
+    return process->ended()->status;
+  };
+  EXPECT_EQ(ask({"--api-key", "sk-right"}), 0) << contents(folder_ / "answer");
+  EXPECT_EQ(ask({"--api-key", "sk-wrong"}), 1);
+  EXPECT_NE(contents(folder_ / "answer").find("This API key is not one of this server's"), std::string::npos);
+  for (const int page : {metrics + 0, metrics + 1}) {
+    http::Client client("127.0.0.1", static_cast<uint16_t>(page), std::chrono::seconds(20));
+    const auto scraped = client.get("/metrics");
+    ASSERT_TRUE(scraped) << scraped.error().message;
+    EXPECT_NE(scraped->body.find("slipstream_build_info"), std::string::npos);
+  }
+  const auto router = child(serve.pid(), "router");
+  ASSERT_TRUE(router);
+  const std::string words = contents("/proc/" + std::to_string(*router) + "/cmdline");
+  EXPECT_NE(words.find("--lease-ms=5000"), std::string::npos);
+  EXPECT_NE(words.find("mine"), std::string::npos);
 }
 
 TEST_F(Service, ServeBringsBackWhoeverDies) {

@@ -281,6 +281,42 @@ TEST_F(CommandLineTest, TakesASwitchFromEverySource) {
   EXPECT_THAT(out_, testing::ContainsRegex("open +(1|true) +SLIPSTREAM_OPEN\n"));
 }
 
+// `slipstream serve` keeps the settings of its services in such sections.
+TEST_F(CommandLineTest, HandsOnTheSectionsOfItsFileThatBelongToOthers) {
+  const std::string file =
+      folder_.write("serve.toml", "own = 3\n[other]\nlease-ms = 5000\nlist = [\"a\", \"b\"]\nopen = true\n");
+  CommandLine line("service", "Serves.");
+  std::optional<uint32_t> own, unset;
+  std::vector<std::string> others;
+  line.option("--own", own, {0, 5}, "A number");
+  line.option("--unset", unset, {0, 5}, "Another");
+  line.section("other", others);
+  const char* argv[] = {"service", "--config", file.c_str()};
+  EXPECT_EQ(line.parse(3, argv, [] { return std::vector<std::string>{}; }), std::nullopt);
+  EXPECT_EQ(own, 3u);
+  EXPECT_EQ(unset, std::nullopt);
+  EXPECT_THAT(others, ElementsAre("--lease-ms=5000", "--list=a", "--list=b", "--open=true"));
+}
+
+TEST_F(CommandLineTest, RefusesASectionThatNobodyKnows) {
+  EXPECT_EQ(exit_code({"--config", folder_.write("router.toml", "[other]\nlease-ms = 5000\n")}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("there is no setting \"other"));
+}
+
+TEST_F(CommandLineTest, ForgetsTheVariablesOfItsSettingsAndNoOthers) {
+  const ScopedVariable own("SLIPSTREAM_OWN", "3"), config("SLIPSTREAM_CONFIG", ""), another("SLIPSTREAM_LEASE_MS", "5000");
+  CommandLine line("service", "Serves.");
+  std::optional<uint32_t> value;
+  line.option("--own", value, {0, 5}, "A number");
+  const char* argv[] = {"service"};
+  EXPECT_EQ(line.parse(1, argv, [] { return std::vector<std::string>{}; }), std::nullopt);
+  EXPECT_EQ(value, 3u);
+  line.forget_environment();
+  EXPECT_EQ(::getenv("SLIPSTREAM_OWN"), nullptr);
+  EXPECT_EQ(::getenv("SLIPSTREAM_CONFIG"), nullptr);
+  EXPECT_STREQ(::getenv("SLIPSTREAM_LEASE_MS"), "5000");
+}
+
 TEST_F(CommandLineTest, TellsWhatIsWrongWithAFileThatTheSettingsName) {
   const auto check = [](const RouterOptions& options) { return std::vector<std::string>{options.api_key_file + " is bad"}; };
   const std::string model = folder_.path().string();

@@ -49,6 +49,33 @@ TEST(FleetOptions, LetsItsRouterAllowTheRulesThatItIsGiven) {
   EXPECT_THAT(router_flags({.drafter = "ngram"}), Not(Contains("--rules"))) << "the router has a default of its own";
 }
 
+TEST(FleetOptions, GivesItsRouterWhatConcernsClients) {
+  const auto flags = router_flags({.api_key_file = "keys", .open = true, .model_name = "mine", .nodes_max = 3});
+  EXPECT_THAT(flags, testing::IsSupersetOf({"--api-key-file", "keys", "--open", "--model-name", "mine", "--nodes-max", "3"}));
+  for (const char* flag : {"--api-key-file", "--open", "--model-name", "--nodes-max"})
+    EXPECT_THAT(router_flags({}), Not(Contains(flag))) << "the router has a default of its own";
+}
+
+TEST(FleetOptions, TakesAnIpv6AddressWithBracketsOrWithout) {
+  for (const char* host : {"::1", "[::1]"})
+    EXPECT_EQ(*http_endpoint({.host = host, .port = 80}), (Endpoint{"::1", 80})) << host;
+  EXPECT_EQ(http_endpoint({.host = "localhost", .port = 80})->host, "127.0.0.1");
+  EXPECT_FALSE(http_endpoint({.host = "a b"}));
+}
+
+TEST(FleetOptions, PutsTheMetricsOnLoopbackUnlessTheirPortIsFixed) {
+  EXPECT_EQ(metrics_endpoint({.host = "0.0.0.0"}, "verifier"), (Endpoint{"127.0.0.1", 0}));
+  const FleetOptions fixed{.host = "0.0.0.0", .metrics_port = 9100};
+  EXPECT_EQ(metrics_endpoint(fixed, "verifier"), (Endpoint{"0.0.0.0", 9100}));
+  EXPECT_EQ(metrics_endpoint(fixed, "drafter"), (Endpoint{"0.0.0.0", 9101}));
+}
+
+TEST(FleetOptions, FindsItsServicesOnThisMachineWhereverTheyListen) {
+  EXPECT_EQ(near_host("0.0.0.0"), "127.0.0.1");
+  EXPECT_EQ(near_host("::"), "::1");
+  EXPECT_EQ(near_host("10.0.0.5"), "10.0.0.5");
+}
+
 TEST(FleetOptions, SaysHowLongADrafterIsWaitedForAndThatItIsTrusted) {
   EXPECT_THAT(drafting_words({.drafter = "small-lm"}),
               AllOf(HasSubstr("200 ms"), HasSubstr("--deadline-us"), HasSubstr("5 %"), HasSubstr("trusted")));

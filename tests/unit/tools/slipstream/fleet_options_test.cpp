@@ -1,0 +1,94 @@
+#include "tools/slipstream/fleet_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/common/config/surroundings.h"
+
+namespace slipstream::command {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ServeOptions : public testing::Test {
+ protected:
+  Parsed<FleetOptions> parse(std::vector<std::string> words) {
+    words.insert(words.begin(), "serve");
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    auto parsed = parse_serve_options(static_cast<int>(argv.size()), argv.data());
+    testing::internal::GetCapturedStdout();
+    err_ = testing::internal::GetCapturedStderr();
+    return parsed;
+  }
+  FleetOptions good(std::vector<std::string> words) {
+    const auto parsed = parse(std::move(words));
+    EXPECT_TRUE(std::holds_alternative<FleetOptions>(parsed)) << err_;
+    return std::holds_alternative<FleetOptions>(parsed) ? std::get<FleetOptions>(parsed) : FleetOptions{};
+  }
+  void refuses(std::vector<std::string> words) {
+    const auto parsed = parse(std::move(words));
+    ASSERT_TRUE(std::holds_alternative<ExitCode>(parsed));
+    EXPECT_EQ(std::get<ExitCode>(parsed).value, kExitUsage);
+  }
+
+  ScopedFolder folder_;
+  std::string err_;
+};
+
+TEST_F(ServeOptions, ComeFromFlagsEnvironmentAndFileInThisOrder) {
+  const std::string file = folder_.write("serve.toml", "port = 1\nmodel-name = \"mine\"\nthreads = 2\n");
+  const ScopedVariable port("SLIPSTREAM_PORT", "2"), threads("SLIPSTREAM_THREADS", "3");
+  const FleetOptions options = good({"--config", file, "--port", "3"});
+  EXPECT_EQ(options.port, 3U);
+  EXPECT_EQ(options.cpus, 3U);
+  EXPECT_EQ(options.model_name, "mine");
+}
+
+TEST_F(ServeOptions, HandsOnWhatItsFileHasForOneService) {
+  const std::string file = folder_.write(
+      "serve.toml", "port = 1\n[router]\nlease-ms = 5000\n[verifier]\nstep-cost-us = 7\n[drafter]\nsiblings = 2\n");
+  const FleetOptions options = good({"--config", file});
+  EXPECT_THAT(options.router_more, ElementsAre("--lease-ms=5000"));
+  EXPECT_THAT(options.verifier_more, ElementsAre("--step-cost-us=7"));
+  EXPECT_THAT(options.drafter_more, ElementsAre("--siblings=2"));
+}
+
+// A service would take SLIPSTREAM_CONFIG for a file of its own, and SLIPSTREAM_LOOK_UP_FILE would
+// be written by two.
+TEST_F(ServeOptions, AreTakenOutOfTheEnvironmentThatTheServicesGet) {
+  const ScopedVariable config("SLIPSTREAM_CONFIG", folder_.write("serve.toml", "port = 0\n"));
+  const ScopedVariable file("SLIPSTREAM_LOOK_UP_FILE", "answers"), lease("SLIPSTREAM_LEASE_MS", "5000");
+  EXPECT_EQ(good({}).look_up_file, "answers");
+  EXPECT_EQ(::getenv("SLIPSTREAM_CONFIG"), nullptr);
+  EXPECT_EQ(::getenv("SLIPSTREAM_LOOK_UP_FILE"), nullptr);
+  EXPECT_STREQ(::getenv("SLIPSTREAM_LEASE_MS"), "5000") << "the router reads it itself";
+}
+
+TEST_F(ServeOptions, LetOtherMachinesInWithKeysOrOpenly) {
+  refuses({"--host", "0.0.0.0"});
+  EXPECT_THAT(err_, AllOf(HasSubstr("--host 0.0.0.0"), HasSubstr("--api-key-file"), HasSubstr("--open")));
+  EXPECT_EQ(good({"--host", "0.0.0.0", "--open"}).host, "0.0.0.0");
+  EXPECT_EQ(good({"--host", "::", "--api-key-file", "keys"}).api_key_file, "keys");
+  EXPECT_EQ(good({"--host", "::1"}).host, "::1");
+}
+
+TEST_F(ServeOptions, AreRefusedByTheNameThatIsMeant) {
+  refuses({"--prot", "8081"});
+  EXPECT_THAT(err_, HasSubstr("did you mean --port?"));
+  refuses({"--config", folder_.write("serve.toml", "prot = 1\n")});
+  EXPECT_THAT(err_, HasSubstr("did you mean port?"));
+  refuses({"--drafter", "eagle"});
+  EXPECT_THAT(err_, HasSubstr("choose one of: ngram, small-lm, none"));
+  refuses({"--port", "65536"});
+  EXPECT_THAT(err_, HasSubstr("--port 65536 is out of range"));
+  refuses({"--log-level", "loud"});
+  EXPECT_THAT(err_, HasSubstr("\"loud\""));
+}
+
+}  // namespace
+}  // namespace slipstream::command

@@ -1,0 +1,106 @@
+#include "tools/slipstream/fleet_options.h"
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "common/base/names.h"
+#include "common/config/command_line.h"
+#include "common/config/settings_checks.h"
+
+namespace slipstream::command {
+namespace {
+
+constexpr Range kPortRange{0, 65535};
+constexpr Range kMetricsPortRange{0, 65534};  // the drafter's is the next one
+
+void declare_fleet(CommandLine& line, FleetOptions& options) {
+  std::vector<std::string> drafters(kMethodNames.begin(), kMethodNames.end());
+  drafters.emplace_back(kNoMethod);
+  const std::vector<std::string> residents(kResidentNames.begin(), kResidentNames.end());
+  line.option("--model", options.model, "The model: a Hugging Face folder or a GGUF file");
+  line.option("--drafter", options.drafter, drafters, "Draft method; its probabilities are trusted, since it is our own");
+  line.option("--resident", options.resident, residents, "Draft method inside the verifier, beside the drafter");
+  line.option("--look-up-corpus", options.corpora,
+              "File of `slipstream corpus`, in which look-up finds drafts for everybody; repeat it for several");
+  line.option("--look-up-file", options.look_up_file,
+              "File that keeps look-up's earlier answers over a restart; none: they are forgotten");
+  line.option(
+      "--draft-model", options.draft_model,
+      methods_with_model() + ": its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
+  line.option(
+      "--deadline-us", options.deadline_us, {0, kDeadlineUsMax},
+      fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000", methods_with_model()));
+  line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
+              "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5");
+  line.option("--weights", options.weights, weights_choices(), "Format of the matrices (file: as the file has them)");
+  line.option("--threads", options.cpus, kThreadsRange, "CPUs to divide among the three; 0: what the CPU quota allows");
+  line.option("--run-folder", options.run_folder, "Folder for logs and port files");
+}
+
+void declare_clients(CommandLine& line, FleetOptions& options) {
+  line.option("--host", options.host, "Address of the HTTP API; 0.0.0.0 or [::]: every address of this machine");
+  line.option("--port", options.port, kPortRange, "Its port; 0: any free one");
+  line.option("--api-key-file", options.api_key_file,
+              "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
+  line.flag("--open", options.open, "Other machines may reach the API: anyone who can reach the port may use it");
+  line.option("--metrics-port", options.metrics_port, kMetricsPortRange,
+              "Port of the verifier's /metrics at --host; the drafter's is the next one; 0: any free ones on loopback");
+  line.option("--model-name", options.model_name, "As clients name the model; none: the folder's name, or the file's");
+  line.option("--rules", options.rules,
+              "Acceptance rules that clients may choose, by commas; none: all that keep the distribution, and none that "
+              "declares a bias");
+}
+
+void declare_services(CommandLine& line, FleetOptions& options) {
+  line.option("--context-max", options.context_max, {16, static_cast<uint32_t>(kContextTokensMax), true},
+              "Tokens of one sequence, prompt and output together; none or 0: the model's own limit");
+  line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange,
+              "Rows of the verifier's KV cache, shared by all sequences; none: 16384");
+  line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; none: 8; 0: plain decoding");
+  line.option("--keys", options.keys, "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
+  line.option("--log-level", options.log_level, "Of all three: debug, info, warning, error or off");
+  line.section("router", options.router_more);
+  line.section("verifier", options.verifier_more);
+  line.section("drafter", options.drafter_more);
+}
+
+std::vector<std::string> problems_of(const FleetOptions& options) {
+  Problems problems;
+  problems.log_level(options.log_level);
+  const auto http = http_endpoint(options);
+  if (!http) {
+    problems.add(fmt::format("--host {} is no address; write an IPv4 or an IPv6 address", options.host));
+  } else {
+    problems.http_bind("--host", http->address(), options.open || !options.api_key_file.empty(), kWaysToOpen);
+  }
+  return problems.take();
+}
+
+}  // namespace
+
+Parsed<FleetOptions> parse_serve_options(int argc, const char* const* argv) {
+  FleetOptions options;
+  CommandLine line("slipstream serve", "Starts router, verifier and drafter on this machine and keeps them alive.");
+  declare_clients(line, options);
+  declare_fleet(line, options);
+  declare_services(line, options);
+  if (const auto exit = line.parse(argc, argv, [&] { return problems_of(options); })) return *exit;
+  line.forget_environment();
+  return options;
+}
+
+Parsed<DemoOptions> parse_demo_options(int argc, const char* const* argv) {
+  DemoOptions options;
+  options.fleet.port = 0;
+  options.fleet.name = "demo";
+  options.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
+  CommandLine line("slipstream demo", "Shows it: two questions, a killed drafter, the same words.");
+  declare_fleet(line, options.fleet);
+  line.option("--ask", options.ask, "Your own question instead of ours");
+  line.flag("--plain", options.plain, "No colours");
+  if (const auto exit = line.parse(argc, argv, [] { return std::vector<std::string>{}; })) return *exit;
+  line.forget_environment();
+  return options;
+}
+
+}  // namespace slipstream::command
