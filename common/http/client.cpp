@@ -6,7 +6,12 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -49,8 +54,20 @@ struct Client::Impl {
     return result;
   }
 
-  error_code connect() {
+  // The same for an operation of the stream or of the TLS on it: start(stream, handler).
+  template <class Start>
+  error_code wait_for_bytes(const Start& start) {
+    return wait([&](auto done) { secure ? start(*secure, std::move(done)) : start(stream, std::move(done)); });
+  }
+
+  void close() {
+    connected = false;
+    secure.reset();
     stream.close();
+  }
+
+  error_code connect() {
+    close();
     buffer.clear();
     error_code error;
     asio::ip::tcp::resolver resolver(loop);
@@ -58,16 +75,27 @@ struct Client::Impl {
     if (error) return error;
     error = wait([&](auto done) { stream.async_connect(found, std::move(done)); });
     if (!error) stream.socket().set_option(asio::ip::tcp::no_delay(true), error);
+    if (!error && tls) error = shake_hands();
     connected = !error;
     return error;
+  }
+
+  error_code shake_hands() {
+    secure.emplace(stream, *tls);
+    error_code no_address;
+    asio::ip::make_address(host, no_address);
+    if (no_address) SSL_set_tlsext_host_name(secure->native_handle(), host.c_str());  // which of its certificates to show
+    if (verifies) secure->set_verify_callback(asio::ssl::host_name_verification(host));
+    return wait([&](auto done) { secure->async_handshake(asio::ssl::stream_base::client, std::move(done)); });
   }
 
   error_code begin(const Message& message, std::optional<Parser>& parser) {
     parser.emplace();
     parser->body_limit(boost::none);  // a stream may be of any length; kReplyBytesMax limits what is kept
-    const error_code error = wait([&](auto done) { beast::http::async_write(stream, message, std::move(done)); });
+    const error_code error =
+        wait_for_bytes([&](auto& on, auto done) { beast::http::async_write(on, message, std::move(done)); });
     if (error) return error;
-    return wait([&](auto done) { beast::http::async_read_header(stream, buffer, *parser, std::move(done)); });
+    return wait_for_bytes([&](auto& on, auto done) { beast::http::async_read_header(on, buffer, *parser, std::move(done)); });
   }
 
   // Sends the request and reads the head of the answer. The server may have closed a kept-alive
@@ -92,19 +120,31 @@ struct Client::Impl {
   const uint16_t port;
   const std::chrono::milliseconds timeout;
   asio::io_context loop{1};
+  std::optional<asio::ssl::context> tls;  // none: HTTP in clear
+  bool verifies = true;
   beast::tcp_stream stream{loop};
+  std::optional<asio::ssl::stream<beast::tcp_stream&>> secure;  // on `stream`, while it is connected
   beast::flat_buffer buffer;
   bool connected = false;
 };
 
 std::unexpected<Error> Client::Impl::broken(const error_code& error) {
-  connected = false;
-  stream.close();
+  close();
   const std::string server = Endpoint{host, port}.address();
   if (error == beast::error::timeout) return fail("{} did not answer within {} ms", server, timeout.count());
   if (error == asio::error::connection_refused) return fail("nobody listens on {}; is the server running?", server);
   if (error == beast::http::error::end_of_stream || error == beast::http::error::partial_message) {
     return fail("{} closed the connection in the middle of an answer", server);
+  }
+  if (error.category() == asio::error::get_ssl_category()) {
+    switch (ERR_GET_REASON(static_cast<unsigned long>(error.value()))) {
+      case SSL_R_CERTIFICATE_VERIFY_FAILED:
+        return fail("{} shows a certificate that is not trusted here; name the file of its authority", server);
+      case SSL_R_WRONG_VERSION_NUMBER:
+        return fail("{} does not speak HTTPS; write http:// before its address", server);
+      default:
+        break;
+    }
   }
   return fail("the connection to {} failed ({})", server, error.message());
 }
@@ -135,21 +175,18 @@ Result<Reply> Client::Impl::read_body(Parser& parser, const EventStream::Event* 
       const bool more = events.feed(std::exchange(body, {}), *event);
       // The rest of the stream is still to come, so this connection cannot carry another request.
       if (!more && !parser.is_done()) {
-        connected = false;
-        stream.close();
+        close();
         return reply;
       }
     }
     if (parser.is_done()) break;
     if (body.size() + events.bytes_held() > kReplyBytesMax) return broken(beast::http::error::body_limit);
-    const error_code error = wait([&](auto done) { beast::http::async_read_some(stream, buffer, parser, std::move(done)); });
+    const error_code error =
+        wait_for_bytes([&](auto& on, auto done) { beast::http::async_read_some(on, buffer, parser, std::move(done)); });
     if (error) return broken(error);
   }
   reply.body = std::move(parser.get().body());
-  if (!parser.keep_alive()) {
-    connected = false;
-    stream.close();
-  }
+  if (!parser.keep_alive()) close();
   return reply;
 }
 
@@ -158,6 +195,22 @@ Client::Client(std::string host, uint16_t port, std::chrono::milliseconds timeou
 Client::~Client() = default;
 Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
+
+Result<void> Client::use_tls(const ClientTls& tls) {
+  impl_->close();
+  asio::ssl::context& context = impl_->tls.emplace(asio::ssl::context::tls_client);
+  impl_->verifies = !tls.any;
+  if (tls.any) return {};
+  error_code error;
+  context.set_verify_mode(asio::ssl::verify_peer, error);
+  if (tls.ca_file.empty()) {
+    context.set_default_verify_paths(error);
+  } else {
+    context.load_verify_file(tls.ca_file, error);
+  }
+  if (error) return fail("{} holds no certificates of authorities that can be read ({})", tls.ca_file, error.message());
+  return {};
+}
 
 void Client::set_api_key(std::string key) { impl_->api_key = std::move(key); }
 Result<Reply> Client::get(std::string_view path) { return impl_->call(beast::http::verb::get, path, {}, nullptr); }

@@ -16,6 +16,12 @@
 
 namespace slipstream::http {
 
+// How a client of an HTTPS server knows that it is the right one.
+struct ClientTls {
+  std::string ca_file;  // PEM, of the authorities that are trusted; empty: the system's
+  bool any = false;     // take any certificate: for a server that this process has started itself
+};
+
 struct Reply {
   int status = 0;
   std::string body;
@@ -32,6 +38,8 @@ class Client {
   ~Client();
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
+  // Speaks HTTPS from the first call on. Error: the file of authorities cannot be read.
+  Result<void> use_tls(const ClientTls& tls);
   void set_api_key(std::string key);  // sent from now on as `Authorization: Bearer KEY`; empty: none
   Result<Reply> get(std::string_view path);
   Result<Reply> post(std::string_view path, std::string_view json);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/error.hpp>
 
 namespace slipstream::http {
 
@@ -18,15 +19,15 @@ std::string address_of(const boost::asio::ip::tcp::socket& socket) {
 
 }  // namespace
 
-Connection::Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state)
+Connection::Connection(Stream::Socket socket, std::shared_ptr<ServerState> state)
     : state_(std::move(state)),
-      socket_(std::move(socket)),
-      timer_(socket_.get_executor()),
+      stream_(std::move(socket), state_->tls),
+      timer_(stream_.get_executor()),
       buffer_(std::max(state_->limits.header_bytes, kHttpPipelinedBytesMax) + kReadBytes),
-      outbox_(socket_, state_->limits.stall, [this](Outbox::End end) { on_outbox(end); }),
-      client_(address_of(socket_)) {
+      outbox_(stream_, state_->limits.stall, [this](Outbox::End end) { on_outbox(end); }),
+      client_(address_of(stream_.socket())) {
   ErrorCode ignored;
-  socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+  stream_.socket().set_option(boost::asio::ip::tcp::no_delay(true), ignored);
   state_->open.insert(this);
 }
 
@@ -34,15 +35,42 @@ void Connection::start() {
   counted_ = true;
   state_->connections.fetch_add(1, std::memory_order_relaxed);
   await_request();
-  arm(state_->limits.idle);
+  if (stream_.has_tls()) return shake_hands();
+  await_first();
+}
+
+// A handshake takes the server's thread a millisecond or two; its waits block nobody.
+void Connection::shake_hands() {
+  phase_ = Phase::handshake;
+  arm(state_->limits.tls);
+  stream_.async_handshake([self = shared_from_this()](ErrorCode error) { self->on_handshake(error); });
+}
+
+void Connection::on_handshake(ErrorCode error) {
+  if (phase_ != Phase::handshake) return;
+  if (!error) return await_first();
+  state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
+  // Who speaks HTTP in clear here hears so in clear.
+  if (error.category() == boost::asio::error::get_ssl_category() &&
+      ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST) {
+    const std::string answer = encode_answer(
+        state_->error_body(400, "this port speaks HTTPS: write https:// before its address"), {.keep_alive = false});
+    ErrorCode ignored;
+    stream_.socket().write_some(boost::asio::buffer(answer), ignored);
+  }
+  close();
+}
+
+void Connection::await_first() {
+  phase_ = Phase::idle;
+  arm(state_->finishing ? kLastRequest : state_->limits.idle);
   read();
 }
 
 void Connection::close() {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
-  ErrorCode ignored;
-  socket_.close(ignored);
+  stream_.close();
   timer_.cancel();
   outbox_.cancel();
   has_request();
@@ -61,14 +89,14 @@ void Connection::has_request() {
 }
 
 void Connection::finish() {
-  if (phase_ == Phase::idle) arm(kLastRequest);
+  if (phase_ == Phase::idle || phase_ == Phase::handshake) arm(kLastRequest);
 }
 
 void Connection::read() {
   if (reading_ || phase_ == Phase::closed) return;
   if (phase_ == Phase::answering && buffer_.size() >= kHttpPipelinedBytesMax) return;  // next_request() reads on
   reading_ = true;
-  socket_.async_read_some(boost::asio::buffer(incoming_), [self = shared_from_this()](ErrorCode error, size_t bytes) {
+  stream_.async_read_some(boost::asio::buffer(incoming_), [self = shared_from_this()](ErrorCode error, size_t bytes) {
     self->reading_ = false;
     self->on_read(error, bytes);
   });
@@ -96,6 +124,9 @@ void Connection::arm(std::chrono::milliseconds wait) {
 
 void Connection::on_deadline() {
   switch (phase_) {
+    case Phase::handshake:
+      state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
+      return close();
     case Phase::idle:
     case Phase::lingering:
       return close();
@@ -132,8 +163,7 @@ void Connection::next_request() {
 // client still sends is read and dropped.
 void Connection::linger() {
   phase_ = Phase::lingering;
-  ErrorCode ignored;
-  socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.end_sending([self = shared_from_this()](ErrorCode) {});
   arm(kLingerDeadline);
   read();
 }

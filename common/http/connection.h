@@ -3,6 +3,7 @@
 // an Exchange may still hold.
 //
 // Phases:
+//   handshake    with TLS: agrees with the client on keys; then idle
 //   idle         waits for a request
 //   head         reads the head of a request
 //   body         reads its body
@@ -24,7 +25,6 @@
 #include <optional>
 #include <string>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -33,17 +33,18 @@
 #include "common/http/answer.h"
 #include "common/http/outbox.h"
 #include "common/http/server_state.h"
+#include "common/http/stream.h"
 
 namespace slipstream::http {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state);
+  Connection(Stream::Socket socket, std::shared_ptr<ServerState> state);
   ~Connection() { close(); }  // the server's state must never be left with a pointer to it
 
   void start();
-  // Sends an error and closes the connection. Called instead of start(), or for a request that
-  // cannot be handled.
+  // Sends an error and closes the connection. Called instead of start() (in clear only), or for a
+  // request that cannot be handled.
   void refuse(int status, std::string_view message);
   void close();   // at once, without calling on_gone
   void finish();  // closes an idle connection in kLastRequest, unless a request comes until then
@@ -64,10 +65,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ServerState& state() { return *state_; }
 
  private:
-  enum class Phase { idle, head, body, answering, lingering, closed };
+  enum class Phase { handshake, idle, head, body, answering, lingering, closed };
   enum class Answer { none, streaming, complete };
   using ErrorCode = boost::system::error_code;
 
+  void shake_hands();
+  void on_handshake(ErrorCode error);
+  void await_first();
   void read();
   void on_read(ErrorCode error, size_t bytes);
   void parse();
@@ -93,8 +97,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   const std::shared_ptr<ServerState> state_;  // first member, destroyed last: it owns the loop that the socket uses
-  boost::asio::ip::tcp::socket socket_;
-  boost::asio::steady_timer timer_;  // deadline of idle, head, body and lingering
+  Stream stream_;
+  boost::asio::steady_timer timer_;  // deadline of handshake, idle, head, body and lingering
   Phase phase_ = Phase::idle;
   bool counted_ = false;                                   // in the server's counter of connections
   std::optional<std::list<Connection*>::iterator> place_;  // in the server's without_request

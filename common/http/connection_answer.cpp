@@ -62,7 +62,7 @@ void Connection::complete() {
   // A stream whose end is no byte (HTTP/1.0, HEAD), and whose other bytes are all sent: on_outbox()
   // will not be called. next_request() is posted, because it may call the handler of the next
   // request, which must not run inside the call that ended this one.
-  boost::asio::post(socket_.get_executor(), [self = shared_from_this(), request = request_] {
+  boost::asio::post(stream_.get_executor(), [self = shared_from_this(), request = request_] {
     if (self->current(request, Answer::complete)) self->next_request();
   });
 }

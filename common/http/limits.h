@@ -11,6 +11,7 @@ namespace slipstream::http {
 
 inline constexpr std::chrono::milliseconds kReadDeadline{30'000};   // for a request's head, then again for its body
 inline constexpr std::chrono::milliseconds kIdleDeadline{120'000};  // for a kept-alive connection without a request
+inline constexpr std::chrono::milliseconds kTlsDeadline{10'000};    // for the handshake of TLS
 inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // for the client to take any byte of an answer
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to read the last answer and close
 inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for requests on their way when the server stops
@@ -30,6 +31,7 @@ struct ServerLimits {
   std::chrono::milliseconds idle = kIdleDeadline;
   std::chrono::milliseconds stall = kStallDeadline;
   std::chrono::milliseconds handshake = kLastHandshake;
+  std::chrono::milliseconds tls = kTlsDeadline;
 };
 
 }  // namespace slipstream::http

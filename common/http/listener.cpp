@@ -76,6 +76,7 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
     full = false;
   }
   if (full && state_->open.size() >= limit + kHttpRefusalsMax) return;  // too many for a 503: close without an answer
+  if (full && state_->tls) return;                                      // a 503 would take a handshake first
   const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
     connection->refuse(503, fmt::format("all {} connections are in use; try again in a moment", limit));

@@ -8,8 +8,8 @@ namespace slipstream::http {
 
 using boost::system::error_code;
 
-Outbox::Outbox(boost::asio::ip::tcp::socket& socket, std::chrono::milliseconds stall, std::function<void(End)> on_end)
-    : socket_(socket), stall_(stall), on_end_(std::move(on_end)), timer_(socket.get_executor()) {}
+Outbox::Outbox(Stream& stream, std::chrono::milliseconds stall, std::function<void(End)> on_end)
+    : stream_(stream), stall_(stall), on_end_(std::move(on_end)), timer_(stream.get_executor()) {}
 
 void Outbox::put(std::string_view bytes) {
   unsent_.fetch_add(bytes.size(), std::memory_order_relaxed);
@@ -29,7 +29,7 @@ void Outbox::flush(std::shared_ptr<void> owner) {
   writing_ = true;
   watch_stall(owner);
   const auto rest = boost::asio::buffer(sending_.data() + sent_, sending_.size() - sent_);
-  socket_.async_write_some(rest, [this, owner = std::move(owner)](error_code error, size_t bytes) mutable {
+  stream_.async_write_some(rest, [this, owner = std::move(owner)](error_code error, size_t bytes) mutable {
     on_written(std::move(owner), error, bytes);
   });
 }

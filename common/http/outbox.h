@@ -10,8 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+
+#include "common/http/stream.h"
 
 namespace slipstream::http {
 
@@ -22,13 +23,13 @@ class Outbox {
   enum class End { empty, failed, stalled };
 
   // on_end may be called many times. It is never called from within flush().
-  Outbox(boost::asio::ip::tcp::socket& socket, std::chrono::milliseconds stall, std::function<void(End)> on_end);
+  Outbox(Stream& stream, std::chrono::milliseconds stall, std::function<void(End)> on_end);
 
   void put(std::string_view bytes);  // appends; flush() sends
-  // owner: owns this outbox and the socket; it is kept alive until the bytes are sent.
+  // owner: owns this outbox and the stream; it is kept alive until the bytes are sent.
   void flush(std::shared_ptr<void> owner);
   bool idle() const { return !writing_ && waiting_.empty(); }  // everything is sent: on_end will not be called
-  void cancel();                                               // call it after closing the socket: no on_end follows
+  void cancel();                                               // call it after closing the stream: no on_end follows
 
   // Bytes that the socket has not taken yet. Thread-safe: Exchange::write adds its bytes before
   // they reach put().
@@ -38,7 +39,7 @@ class Outbox {
   void on_written(std::shared_ptr<void> owner, boost::system::error_code error, size_t bytes);
   void watch_stall(std::shared_ptr<void> owner);
 
-  boost::asio::ip::tcp::socket& socket_;
+  Stream& stream_;
   const std::chrono::milliseconds stall_;
   const std::function<void(End)> on_end_;
   boost::asio::steady_timer timer_;

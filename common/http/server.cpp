@@ -44,8 +44,8 @@ struct Server::Impl {
 };
 
 Result<Server> Server::listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
-                              const ServerLimits& limits, AccessLog access_log) {
-  auto state = std::make_shared<ServerState>(std::move(handler), std::move(error_body), limits, std::move(access_log));
+                              const ServerOptions& options) {
+  auto state = std::make_shared<ServerState>(std::move(handler), std::move(error_body), options);
   auto listener = std::make_shared<Listener>(state);
   TRY_VOID(listener->open(address, port));
   return Server(std::make_unique<Impl>(std::move(state), std::move(listener)));

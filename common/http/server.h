@@ -1,7 +1,7 @@
-// A small HTTP/1.1 server on a thread of its own, over Boost.Beast, for APIs, server-sent events
-// and metrics pages. It keeps connections alive and answers pipelined requests one after the other.
-// It limits header, body, connections and unsent bytes, and closes slow readers, slow writers and
-// idle connections at a deadline (limits.h).
+// A small HTTP/1.1 server on a thread of its own, in clear or with TLS, over Boost.Beast, for APIs,
+// server-sent events and metrics pages. It keeps connections alive and answers pipelined requests
+// one after the other. It limits header, body, connections and unsent bytes, and closes slow
+// readers, slow writers and idle connections at a deadline (limits.h).
 //
 //   auto server = http::Server::listen("127.0.0.1", 8080, handle, error_body);
 //   void handle(http::Request request, http::Exchange exchange) { exchange.send({.body = "{}"}); }
@@ -19,6 +19,7 @@
 #include "common/base/result.h"
 #include "common/http/access.h"
 #include "common/http/limits.h"
+#include "common/http/tls.h"
 
 namespace slipstream::http {
 
@@ -87,13 +88,19 @@ struct ServerCounters {
   uint64_t slow_readers = 0;         // cut by us: too many unsent bytes, or stalled
 };
 
+struct ServerOptions {
+  ServerLimits limits = {};
+  Tls tls = {};                    // none: HTTP in clear
+  AccessLog access_log = nullptr;  // null: none
+};
+
 class Server {
  public:
   // address: an IP address such as "127.0.0.1". port 0: any free one. Whether an address beyond
   // loopback is acceptable is for the caller to decide. Errors: the port is in use, or the address
   // is not one of this host.
   static Result<Server> listen(const std::string& address, uint16_t port, Handler handler, ErrorBody error_body,
-                               const ServerLimits& limits = {}, AccessLog access_log = nullptr);
+                               const ServerOptions& options = {});
   // Closes all connections and joins the thread. REQUIRES: the caller is not the handler.
   ~Server();
   Server(Server&&) noexcept;

@@ -21,8 +21,12 @@ namespace slipstream::http {
 class Connection;
 
 struct ServerState {
-  ServerState(Handler handle, ErrorBody error, const ServerLimits& bounds, AccessLog access)
-      : handler(std::move(handle)), error_body(std::move(error)), access_log(std::move(access)), limits(bounds) {}
+  ServerState(Handler handle, ErrorBody error, const ServerOptions& options)
+      : handler(std::move(handle)),
+        error_body(std::move(error)),
+        access_log(options.access_log),
+        limits(options.limits),
+        tls(options.tls) {}
 
   // Runs the task on the loop's thread: at once if the caller is on that thread, otherwise queued.
   // After stop() the task is dropped.
@@ -44,6 +48,7 @@ struct ServerState {
   ErrorBody error_body;
   AccessLog access_log;  // may be null
   ServerLimits limits;
+  Tls tls;
 
   // Used by the loop's thread only.
   std::unordered_set<Connection*> open;

@@ -57,7 +57,7 @@ std::string RouterHost::metrics() const {
 
 Result<void> RouterHost::listen(const Endpoint& at) {
   const auto handle = [this](auto request, auto exchange) { api_.handle(std::move(request), std::move(exchange)); };
-  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body, {}, log_access));
+  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body, {.access_log = log_access}));
   listening_ = &*server_;
   address_ = Endpoint{at.host, server_->port()}.address();
   api_.listens_at(address_);
