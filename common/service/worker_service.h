@@ -63,7 +63,7 @@ struct WorkerParts {
   std::string works_with = {};                  // a line of the HTTP page: what the worker works with
   std::function<std::string(const Counters&)> tell_work = [](const Counters&) {
     return std::string();
-  };                                                                        // further lines; must be thread-safe
+  };  // further lines; must be thread-safe
   std::function<void(Exposition&)> add_start_metrics = [](Exposition&) {};  // how long the start took; must be thread-safe
   std::function<void(const Counters&, Exposition&)> add_metrics;            // must be thread-safe
   std::function<void(const WorkerPlace&)> tell_ready;                       // logs that the worker is ready

@@ -49,9 +49,9 @@ class EchoServer : public testing::Test {
   ~EchoServer() override { server_.reset(); }  // before what its handler refers to
 
   void start(const ServerLimits& limits = {}) {
-    auto made = Server::listen("127.0.0.1", 0,
-                               [this](Request request, Exchange exchange) { handle(std::move(request), std::move(exchange)); },
-                               plain_error, {.limits = limits, .tls = tls_, .access_log = [this](const Access& access) { log(access); }});
+    auto made = Server::listen(
+        "127.0.0.1", 0, [this](Request request, Exchange exchange) { handle(std::move(request), std::move(exchange)); },
+        plain_error, {.limits = limits, .tls = tls_, .access_log = [this](const Access& access) { log(access); }});
     ASSERT_TRUE(made) << made.error().message;
     server_.emplace(std::move(*made));
   }

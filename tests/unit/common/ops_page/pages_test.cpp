@@ -23,7 +23,8 @@ using testing::IsEmpty;
 RouterCounters busy_router() {
   RouterCounters counters;
   counters.workers = std::make_shared<const std::vector<WorkerFacts>>(
-      std::vector<WorkerFacts>{{.role = Role::verifier, .incarnation = 1}, {.role = Role::drafter, .incarnation = 2, .greedy_gain = 1, .coupled_gain = 1}});
+      std::vector<WorkerFacts>{{.role = Role::verifier, .incarnation = 1},
+                               {.role = Role::drafter, .incarnation = 2, .greedy_gain = 1, .coupled_gain = 1}});
   return counters;
 }
 

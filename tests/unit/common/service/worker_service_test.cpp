@@ -50,15 +50,16 @@ class WorkerServiceTest : public testing::Test {
   template <class Look>
   Result<void> lives(const WorkerServiceOptions& options, Look look) {
     TRY(const WorkerService service, WorkerService::open(options));
-    WorkerParts<Idle> parts{.make = [](const WorkerPlace&) { return Idle(); },
-                            .add_metrics = [](const IdleCounters&, Exposition&) {},
-                            .tell_ready =
-                                [&](const WorkerPlace& at) {
-                                  look(at);
-                                  stop.request_stop();
-                                },
-                            .drain_lines = {.told_to_stop = [&](const IdleCounters& now) { return said(now); },
-                                      .stopped = [&](const IdleCounters&, const IdleCounters& now) { return said(now); }}};
+    WorkerParts<Idle> parts{
+        .make = [](const WorkerPlace&) { return Idle(); },
+        .add_metrics = [](const IdleCounters&, Exposition&) {},
+        .tell_ready =
+            [&](const WorkerPlace& at) {
+              look(at);
+              stop.request_stop();
+            },
+        .drain_lines = {.told_to_stop = [&](const IdleCounters& now) { return said(now); },
+                        .stopped = [&](const IdleCounters&, const IdleCounters& now) { return said(now); }}};
     return service.run(std::move(parts), stop);
   }
   std::string said(const IdleCounters& now) {
