@@ -54,6 +54,7 @@ std::vector<std::string> RouterOptions::validate() const {
   }
   problems.one_of("--tenants", tenants, {kTenantsNames.begin(), kTenantsNames.end()});
   problems.http_bind("--http", http, open || !api_key_file.empty(), kWaysToOpen);
+  problems.tls(tls_cert, tls_key);
   problems.tcp_bind("--bind", bind, keyed());
   for (const std::string& name : served_names()) {
     if (!name.empty() && name.size() <= kTextBytesMax) continue;
@@ -82,6 +83,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
   line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
   line.option("--api-key-file", options.api_key_file,
               "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
+  line.option("--tls-cert", options.tls_cert, "File of the server's certificate, PEM: HTTPS; none: HTTP in clear");
+  line.option("--tls-key", options.tls_key, "File of its private key, PEM, without a password");
   line.option("--bind", options.bind, "Where verifiers and drafters connect; port 0 or *: any free one");
   line.option("--model", options.model, "Hugging Face folder or GGUF file: tokenizer, chat template and config are read");
   line.option("--model-name", options.model_name,

@@ -15,6 +15,8 @@ namespace slipstream {
 struct RouterOptions : ServiceOptions {
   std::string http = "127.0.0.1:8080";        // where clients connect; port 0: any free one
   std::string api_key_file;                   // of the keys that clients may use; empty: no key is asked for
+  std::string tls_cert;                       // file of the certificate for HTTPS; empty: HTTP in clear
+  std::string tls_key;                        // file of its private key
   std::string bind = "tcp://127.0.0.1:7300";  // where workers connect; port 0 or *: any free one
   // The names that clients may use, the first as answers tell it; "*": any other, too. Empty: the
   // folder's or file's name.

@@ -111,6 +111,12 @@ void Problems::keys(const std::string& key, const std::string& peers) {
                   key.empty() ? "--peers" : "--key", key.empty() ? "--key" : "--peers"));
 }
 
+void Problems::tls(const std::string& certificate, const std::string& key) {
+  if (certificate.empty() == key.empty()) return;
+  add(fmt::format("{} is given without {}: HTTPS needs the certificate and its private key",
+                  key.empty() ? "--tls-cert" : "--tls-key", key.empty() ? "--tls-key" : "--tls-cert"));
+}
+
 void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
   if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
   for (const std::string& text : endpoints) {

@@ -43,6 +43,7 @@ class Problems {
   void tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed);
   void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one
   void keys(const std::string& key, const std::string& peers);                                 // both are given or neither
+  void tls(const std::string& certificate, const std::string& key);                            // both are given or neither
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
   void weights(const std::string& weights);                                 // --weights

@@ -10,6 +10,9 @@ Result<ClientAccess> open_client_access(const RouterOptions& options) {
   if (!options.api_key_file.empty()) {
     TRY(access.keys, ApiKeyFile::open(options.api_key_file));
   }
+  if (!options.tls_cert.empty()) {
+    TRY(access.tls, http::Tls::load(options.tls_cert, options.tls_key));
+  }
   return access;
 }
 
@@ -28,7 +31,7 @@ void tell_client_access(const RouterOptions& options, const ClientAccess& access
   const auto http = parse_endpoint(options.http);
   if (!http || http->loopback()) return;
   if (!access.keys) log_warning("no API key is asked for: anyone who can reach {} may use it (--open)", options.http);
-  log_warning("{} speaks HTTP in clear: prompts, answers and keys can be read on the way", options.http);
+  if (!access.tls) log_warning("{} speaks HTTP in clear: prompts, answers and keys can be read on the way", options.http);
 }
 
 }  // namespace slipstream

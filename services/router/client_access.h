@@ -1,5 +1,5 @@
 // What the router needs to let clients in beyond its address, read from the files that its settings
-// name: API keys.
+// name: API keys, and a certificate for HTTPS.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,14 @@
 
 #include "common/base/result.h"
 #include "common/config/router_config.h"
+#include "common/http/tls.h"
 #include "services/router/http_api/api_key_file.h"
 
 namespace slipstream {
 
 struct ClientAccess {
   std::optional<ApiKeyFile> keys;  // none: no key is asked for
+  http::Tls tls;                   // none: HTTP in clear
 };
 
 // Errors name the file.

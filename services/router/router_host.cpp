@@ -57,12 +57,14 @@ std::string RouterHost::metrics() const {
 
 Result<void> RouterHost::listen(const Endpoint& at) {
   const auto handle = [this](auto request, auto exchange) { api_.handle(std::move(request), std::move(exchange)); };
-  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body, {.access_log = log_access}));
+  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body, {.tls = access_.tls, .access_log = log_access}));
   listening_ = &*server_;
   address_ = Endpoint{at.host, server_->port()}.address();
-  api_.listens_at(address_);
+  api_.listens_at(url());
   return {};
 }
+
+std::string RouterHost::url() const { return (access_.tls ? "https://" : "http://") + address_; }
 
 void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grace) {
   const auto drained = [](const Router& router) { return router.counters().live + router.counters().waiting == 0; };

@@ -36,6 +36,7 @@ class RouterHost {
   // The host takes requests from here on. Call it once. Errors are those of Server::listen().
   Result<void> listen(const Endpoint& at);
   const std::string& address() const { return address_; }  // host:port, once it listens
+  std::string url() const;                                 // "http://host:port" or "https://host:port"
 
   // REQUIRES: listen() has succeeded. Returns when `stop` has come and all answers are finished, or
   // cut after `grace`.

@@ -7,7 +7,7 @@ namespace slipstream::command {
 
 Result<void> ask_command(const AskOptions& options) {
   TRY(const ServerUrl url, ServerUrl::parse(options.url));
-  http::Client client(url.host, url.port, kAnswerTimeout);
+  TRY(http::Client client, url.client(options.ca_file));
   client.set_api_key(options.question.api_key);
   auto model = served_model(client);
   if (!model) {

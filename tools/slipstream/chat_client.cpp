@@ -190,23 +190,30 @@ class Reader {
 }  // namespace
 
 Result<ServerUrl> ServerUrl::parse(std::string_view text) {
-  constexpr std::string_view kScheme = "http://", kApi = "/v1";
+  constexpr std::string_view kHttp = "http://", kHttps = "https://", kApi = "/v1";
   std::string_view rest = text;
-  if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
+  const bool https = rest.starts_with(kHttps);
+  if (https || rest.starts_with(kHttp)) rest.remove_prefix((https ? kHttps : kHttp).size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.ends_with(kApi)) rest.remove_suffix(kApi.size());
   const size_t colon = rest.rfind(':'), bracket = rest.rfind(']');
   const bool has_port = colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
-  const auto endpoint = parse_endpoint(std::string(rest) + (has_port ? "" : ":80"), Use::connect);
+  const auto endpoint = parse_endpoint(std::string(rest) + (has_port ? "" : https ? ":443" : ":80"), Use::connect);
   if (!endpoint || rest.find('/') != std::string_view::npos)
     return fail("\"{}\" is no server address; write it as http://127.0.0.1:8080", text);
   // A name is kept as written, such as "localhost", which parse_endpoint() would turn into an
   // address.
-  return ServerUrl{endpoint->ipv6() ? endpoint->host : std::string(rest.substr(0, has_port ? colon : rest.size())),
-                   endpoint->port};
+  const std::string_view name = rest.substr(0, has_port ? colon : rest.size());
+  return ServerUrl{endpoint->ipv6() ? endpoint->host : std::string(name), endpoint->port, https};
 }
 
-std::string ServerUrl::text() const { return "http://" + Endpoint{host, port}.address(); }
+std::string ServerUrl::text() const { return (https ? "https://" : "http://") + Endpoint{host, port}.address(); }
+
+Result<http::Client> ServerUrl::client(const std::string& ca_file) const {
+  http::Client client(host, port, kAnswerTimeout);
+  if (https) TRY_VOID(client.use_tls({.ca_file = ca_file}));
+  return client;
+}
 
 Result<ServedModel> served_model(http::Client& client) {
   TRY(http::Reply reply, client.get("/v1/models"));

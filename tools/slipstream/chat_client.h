@@ -18,15 +18,19 @@ namespace slipstream::command {
 
 inline constexpr std::chrono::seconds kAnswerTimeout{120};  // the longest silence of the server
 
-// The address of a server, as a user writes it: http://HOST:PORT.
+// The address of a server, as a user writes it: http://HOST:PORT or https://HOST:PORT.
 struct ServerUrl {
   std::string host;  // IPv6 without brackets
   uint16_t port = 80;
+  bool https = false;
   // Accepts HOST:PORT and HOST as well, [ADDRESS] for IPv6, and /v1 behind it, which other clients
-  // want in their base URL; without a port it is 80. Error: the text is no address, and
-  // what one looks like.
+  // want in their base URL; without a port it is 80, or 443 for https. Error: the text is no
+  // address, and what one looks like.
   static Result<ServerUrl> parse(std::string_view text);
   std::string text() const;  // "http://127.0.0.1:8080"
+  // For https, ca_file holds the certificates of the authorities that are trusted; empty: the
+  // system's, or those of the variable SSL_CERT_FILE. Error: it cannot be read.
+  Result<http::Client> client(const std::string& ca_file = {}) const;
 };
 
 struct Question {

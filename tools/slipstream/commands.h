@@ -17,7 +17,8 @@ Result<void> serve(FleetOptions options, StopSignal& stop);
 
 struct AskOptions {
   std::string url = "http://127.0.0.1:8080";
-  bool plain = false;  // print the answer only, without colours
+  std::string ca_file;  // https: certificates of the authorities that are trusted; empty: the system's
+  bool plain = false;   // print the answer only, without colours
   Question question;
 };
 
@@ -49,6 +50,7 @@ struct CorpusOptions {
   std::filesystem::path corpus;                 // to write
   std::filesystem::path model = kDefaultModel;  // that the server serves: its tokenizer is read
   std::string url = "http://127.0.0.1:8080";
+  std::string api_key;                         // "": none
   std::filesystem::path prompts;               // to ask; empty: none, only answers that are there
   std::vector<std::filesystem::path> exclude;  // prompts that must not be asked, nor prompts like them
   std::filesystem::path answers;               // JSON lines; empty: beside the corpus

@@ -85,10 +85,17 @@ std::string Fleet::log_tails() const {
   return text;
 }
 
-std::string Fleet::url() const { return "http://" + Endpoint{plan_.host_of("router"), router_.http}.address(); }
+std::string Fleet::url() const {
+  return (plan_.https() ? "https://" : "http://") + Endpoint{plan_.host_of("router"), router_.http}.address();
+}
 
 http::Client Fleet::client(std::string_view service, const Ports& ports, std::chrono::milliseconds at_most) const {
-  return {plan_.host_of(service), service == "router" ? ports.http : ports.metrics, at_most};
+  const bool router = service == "router";
+  http::Client client(plan_.host_of(service), router ? ports.http : ports.metrics, at_most);
+  // Its certificate need not name loopback; the process is our own. This reads no file, so it
+  // succeeds.
+  if (router && plan_.https()) (void)client.use_tls({.any = true});
+  return client;
 }
 
 bool Fleet::ready() const { return says_yes(client("router", router_, kProbeTimeout), "/ready"); }

@@ -42,6 +42,8 @@ void declare_clients(CommandLine& line, FleetOptions& options) {
   line.option("--port", options.port, kPortRange, "Its port; 0: any free one");
   line.option("--api-key-file", options.api_key_file,
               "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
+  line.option("--tls-cert", options.tls_cert, "File of the server's certificate, PEM: HTTPS; none: HTTP in clear");
+  line.option("--tls-key", options.tls_key, "File of its private key, PEM, without a password");
   line.flag("--open", options.open, "Other machines may reach the API: anyone who can reach the port may use it");
   line.option("--metrics-port", options.metrics_port, kMetricsPortRange,
               "Port of the verifier's /metrics at --host; the drafter's is the next one; 0: any free ones on loopback");
@@ -67,6 +69,7 @@ void declare_services(CommandLine& line, FleetOptions& options) {
 std::vector<std::string> problems_of(const FleetOptions& options) {
   Problems problems;
   problems.log_level(options.log_level);
+  problems.tls(options.tls_cert, options.tls_key);
   const auto http = http_endpoint(options);
   if (!http) {
     problems.add(fmt::format("--host {} is no address; write an IPv4 or an IPv6 address", options.host));

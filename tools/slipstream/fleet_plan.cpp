@@ -93,6 +93,7 @@ std::string near_host(const std::string& host) {
 std::vector<std::string> router_flags(const FleetOptions& options) {
   std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
   if (!options.api_key_file.empty()) flags.insert(flags.end(), {"--api-key-file", options.api_key_file});
+  if (!options.tls_cert.empty()) flags.insert(flags.end(), {"--tls-cert", options.tls_cert, "--tls-key", options.tls_key});
   if (options.open) flags.emplace_back("--open");
   if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});
   if (options.nodes_max) flags.insert(flags.end(), {"--nodes-max", std::to_string(*options.nodes_max)});

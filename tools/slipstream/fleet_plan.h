@@ -34,6 +34,7 @@ struct FleetOptions {
   std::string host = "127.0.0.1";        // address of the HTTP API; see http_endpoint()
   uint32_t port = 8080;                  // of the HTTP API; 0: any free one
   std::string api_key_file;              // of the keys that clients may use; empty: no key is asked for
+  std::string tls_cert, tls_key;         // files of the certificate for HTTPS and its key; empty: HTTP in clear
   bool open = false;                     // other machines may reach HTTP without a key
   uint32_t metrics_port = 0;             // of the verifier's page; the drafter's is the next one; 0: any free ones
   std::string model_name;                // as clients name the model; empty: the router's default
@@ -103,6 +104,7 @@ class FleetPlan {
 
   const CpuSplit& cpus() const { return cpus_; }
   const RunFolder& run_folder() const { return run_folder_; }
+  bool https() const { return !options_.tls_cert.empty(); }
   bool drafts() const { return options_.drafter != kNoMethod; }
   std::string host_of(std::string_view service) const;  // at which this process reaches the service's HTTP server
 

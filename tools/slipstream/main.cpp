@@ -60,6 +60,7 @@ CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
   ask_app->add_option("question", query.question.text, "What to ask")->required();
   ask_app->add_option("--url", query.url, "The server")->capture_default_str();
+  ask_app->add_option("--cacert", query.ca_file, "https: PEM file of the authorities that are trusted; none: the system's");
   ask_app->add_flag("--plain", query.plain, "No colours, only the answer");
   ask_app->add_flag("!--no-drafts", query.question.speculate, "Decode plainly, without drafters: the same words");
   ask_app->add_option("--temperature", query.question.temperature, "0: always the likeliest word")->capture_default_str();
@@ -89,6 +90,7 @@ CLI::App* corpus_flags(CLI::App& app, CorpusOptions& options) {
   corpus_app->add_option("--answers", options.answers,
                          "Answers so far, as JSON lines with \"token_ids\"; none: the corpus with .answers.jsonl");
   corpus_app->add_option("--url", options.url, "The server")->capture_default_str();
+  corpus_app->add_option("--api-key", options.api_key, "Sent with each prompt")->envname("SLIPSTREAM_API_KEY");
   corpus_app->add_option("--model", options.model, "The model that it serves, whose tokenizer is read")->capture_default_str();
   corpus_app->add_option("--max-tokens", options.tokens_max, "Where an answer stops at the latest")
       ->check(CLI::Range(1, kContextTokensMax))
@@ -154,6 +156,7 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   option("--candidate", options.candidate, "... and another, or the same with other settings");
   option("--model", options.model, "Which model to ask for; none: the first of /v1/models");
   option("--candidate-model", options.candidate_model, "... of the candidate, if it is called otherwise there");
+  option("--api-key", options.api_key, "Sent with each question to either")->envname("SLIPSTREAM_API_KEY");
   option("--prompts", options.prompts, "One prompt a line, or JSON lines with a \"prompt\"; none: eight of ours");
   check_number(option("--temperatures", options.temperatures, "0: always the likeliest word")->delimiter(','), 0, 2);
   option("--only", options.only, "One part only")->check(CLI::IsMember({"bytes", "distribution"}));

@@ -59,7 +59,7 @@ std::string key_header(const FleetOptions& options) {
 std::string reach_words(const FleetOptions& options) {
   const auto http = http_endpoint(options);
   if (!http || http->loopback()) return "";
-  return fmt::format("other machines reach it at {}, in clear{}\n", http->host,
+  return fmt::format("other machines reach it at {}, {}{}\n", http->host, options.tls_cert.empty() ? "in clear" : "with TLS",
                      options.api_key_file.empty() ? ", and no API key is asked for" : ", with an API key");
 }
 

@@ -45,7 +45,7 @@ class HttpApi {
 
   void handle(http::Request request, http::Exchange exchange);
   static http::Response error_body(int status, std::string_view message);  // for errors that the server itself finds
-  void listens_at(std::string address);                                    // thread-safe; "127.0.0.1:8080", for the page
+  void listens_at(std::string address);                                    // thread-safe; "http://127.0.0.1:8080", for the page
 
   ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe
 

@@ -48,8 +48,7 @@ std::string workers_table(const RouterCounters& counters) {
 
 }  // namespace
 
-std::string state_page(std::string_view self, std::string_view model, std::string_view address,
-                       const RouterCounters& counters) {
+std::string state_page(std::string_view self, std::string_view model, std::string_view url, const RouterCounters& counters) {
   const RouterCounters& c = counters;
   return fmt::format(
       "Slipstream router {}\n\n"
@@ -58,13 +57,13 @@ std::string state_page(std::string_view self, std::string_view model, std::strin
       "requests  {} live, {} waiting, {} answered, {} failed, {} refused, {} given up by their client\n"
       "tokens    {} out, of which {} were drafted\n\n"
       "workers\n{}\n"
-      "links     http://{}/v1/models  /health  /ready  /metrics\n\n"
+      "links     {}/v1/models  /health  /ready  /metrics\n\n"
       "try it\n"
-      "  curl -N http://{}/v1/chat/completions -H 'content-type: application/json' \\\n"
+      "  curl -N {}/v1/chat/completions -H 'content-type: application/json' \\\n"
       "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",
       self, model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
       c.failed + c.waited_too_long, c.refused + c.rejected_full, c.abandoned, c.output_tokens, c.drafted_tokens,
-      workers_table(c), address, address);
+      workers_table(c), url, url);
 }
 
 }  // namespace slipstream

@@ -8,7 +8,7 @@
 
 namespace slipstream {
 
-// self: this process, as its log names it. address: host:port of the HTTP API.
-std::string state_page(std::string_view self, std::string_view model, std::string_view address, const RouterCounters& counters);
+// self: this process, as its log names it. url: of the HTTP API.
+std::string state_page(std::string_view self, std::string_view model, std::string_view url, const RouterCounters& counters);
 
 }  // namespace slipstream

@@ -11,6 +11,7 @@
 
 #include "common/http/server.h"
 #include "tests/e2e/support/cluster.h"
+#include "tests/unit/common/http/certificate.h"
 
 namespace slipstream::e2e {
 namespace {
@@ -193,6 +194,35 @@ TEST_F(Service, ServeLetsOtherMachinesInWithAKeyAndTakesAFileOfSettings) {
   const std::string words = contents("/proc/" + std::to_string(*router) + "/cmdline");
   EXPECT_NE(words.find("--lease-ms=5000"), std::string::npos);
   EXPECT_NE(words.find("mine"), std::string::npos);
+}
+
+TEST_F(Service, ServeSpeaksHttps) {
+  const Certificate certificate, another;
+  const auto with = [&](const std::string& key) {
+    return on_tiny_model({"serve", "--port", "0", "--drafter", "none", "--tls-cert", certificate.file(), "--tls-key", key});
+  };
+  const Ended mixed = run(slipstream(), with(another.key_file()));
+  EXPECT_EQ(mixed.status, 1);
+  EXPECT_NE(mixed.output.find("exited with status 2"), std::string::npos) << mixed.output;
+  EXPECT_NE(mixed.output.find("does not belong to the certificate"), std::string::npos) << mixed.output;
+  std::filesystem::remove(log());
+  Process serve = start(slipstream(), with(certificate.key_file()));
+  wait_for("serve to be ready", [&] { return contents(log()).find("ready: ") != std::string::npos || serve.ended(); });
+  ASSERT_FALSE(serve.ended()) << contents(log());
+  const std::string said = contents(log());
+  const size_t at = said.find("https://");
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::string url = said.substr(at, said.find('\n', at) - at);
+  const auto ask = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"ask", "hello", "--url", url, "--max-tokens", "8"};
+    words.insert(words.end(), more.begin(), more.end());
+    auto process = Process::start({slipstream(), words, {}, folder_ / "answer"});
+    EXPECT_TRUE(process && process->wait(kWaitMax));
+    return process->ended()->status;
+  };
+  EXPECT_EQ(ask({"--cacert", certificate.file()}), 0) << contents(folder_ / "answer");
+  EXPECT_EQ(ask({}), 1);
+  EXPECT_NE(contents(folder_ / "answer").find("not trusted here"), std::string::npos) << contents(folder_ / "answer");
 }
 
 TEST_F(Service, ServeBringsBackWhoeverDies) {

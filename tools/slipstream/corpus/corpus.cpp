@@ -39,7 +39,7 @@ Result<std::vector<std::string>> prompts_to_ask(const CorpusOptions& options, co
 // The answers go into the file as they come.
 Result<void> ask_all(const CorpusOptions& options, AnswersFile& answers) {
   TRY(const std::vector<std::string> prompts, prompts_to_ask(options, answers));
-  TRY(const verify::ServerUnderTest server, verify::probe({.url = options.url, .model = ""}));
+  TRY(const verify::ServerUnderTest server, verify::probe({.url = options.url, .model = "", .api_key = options.api_key}));
   if (!server.slipstream()) return fail("{} is no Slipstream server, so it sends no token ids", options.url);
   const verify::ServerPair servers{server, server};
   fmt::print("asking {} prompts of {}, model {}; {} answers are there already\n", prompts.size(), server.url.text(),

@@ -1,5 +1,7 @@
 #include "tools/slipstream/verify/servers.h"
 
+#include "common/base/check.h"
+
 namespace slipstream::command::verify {
 namespace {
 
@@ -43,7 +45,11 @@ std::string ServerUnderTest::words() const {
   return words;
 }
 
-http::Client connect(const ServerUnderTest& server) { return {server.url.host, server.url.port, kAnswerTimeout}; }
+http::Client connect(const ServerUnderTest& server) {
+  auto client = server.url.client();
+  CHECK(client, "the system's authorities: {}", client.error().message);  // probe() found them readable
+  return *std::move(client);
+}
 
 Result<Answer> ask(http::Client& client, const ServerUnderTest& server, const Query& query, bool logprobs) {
   Question question = server.defaults;
@@ -73,11 +79,13 @@ Result<Answer> ask(http::Client& client, const ServerUnderTest& server, const Qu
 Result<ServerUnderTest> probe(const ServerChoice& choice) {
   ServerUnderTest server;
   TRY(server.url, ServerUrl::parse(choice.url));
-  http::Client client = connect(server);
+  TRY(http::Client client, server.url.client());
+  client.set_api_key(choice.api_key);
   auto served = served_model(client);
   if (!served) return fail("no OpenAI-style server at {} ({}); start it, or name another", choice.url, served.error().message);
   server.model = *std::move(served);
   if (!choice.model.empty()) server.model.name = choice.model;
+  server.defaults.api_key = choice.api_key;
   server.defaults.standard = server.model.owner != kSlipstream;
   return server;
 }

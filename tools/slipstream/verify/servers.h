@@ -41,6 +41,7 @@ struct ServerPair {
 // server lists.
 struct ServerChoice {
   std::string url, model;
+  std::string api_key = {};  // "": none
 };
 
 // Asks a server which model it serves. A server that is not Slipstream gets standard fields only.

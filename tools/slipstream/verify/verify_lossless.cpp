@@ -53,9 +53,10 @@ Result<void> check(const VerifyOptions& options) {
 }
 
 Result<ServerPair> probe_servers(const VerifyOptions& options) {
-  if (!options.server.empty()) return probe_switched({options.server, options.model}, options.speculation);
-  return probe_two({options.reference, options.model},
-                   {options.candidate, options.candidate_model.empty() ? options.model : options.candidate_model});
+  if (!options.server.empty()) return probe_switched({options.server, options.model, options.api_key}, options.speculation);
+  return probe_two(
+      {options.reference, options.model, options.api_key},
+      {options.candidate, options.candidate_model.empty() ? options.model : options.candidate_model, options.api_key});
 }
 
 Result<ServerPair> servers_for(const VerifyOptions& options) {

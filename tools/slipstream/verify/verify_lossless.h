@@ -22,6 +22,7 @@ struct VerifyOptions {
   std::string server;                  // one Slipstream server, speculation off against on; or
   std::string reference, candidate;    // any two servers
   std::string model, candidate_model;  // models to ask for instead of the first in /v1/models
+  std::string api_key;                 // of both servers; "": none
   SpeculationFlags speculation;        // of the candidate
   RequestFlags request;                // of both servers
   std::filesystem::path prompts;       // a file; empty: the built-in prompts

@@ -70,6 +70,16 @@ TEST_F(Options, LetOtherMachinesReachHttpWithAKeyFileOrOpenly) {
   EXPECT_THAT(verifier.validate(), IsEmpty());
 }
 
+TEST_F(Options, NeedACertificateAndItsKeyForHttps) {
+  auto router = good<RouterOptions>();
+  router.tls_cert = "cert.pem";
+  EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--tls-cert is given without --tls-key")));
+  router.tls_key = "key.pem";
+  EXPECT_THAT(router.validate(), IsEmpty());
+  router.tls_cert.clear();
+  EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--tls-key is given without --tls-cert")));
+}
+
 TEST_F(Options, MayLeaveLoopbackWithKeys) {
   auto router = good<RouterOptions>();
   router.bind = "tcp://0.0.0.0:7300";

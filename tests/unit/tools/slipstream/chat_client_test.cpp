@@ -30,8 +30,18 @@ TEST(ServerUrl, TakesTheFormOfABaseUrlToo) {
   }
 }
 
+TEST(ServerUrl, KnowsHttpsAndItsPort) {
+  const auto url = ServerUrl::parse("https://router.example/v1");
+  ASSERT_TRUE(url);
+  EXPECT_TRUE(url->https);
+  EXPECT_EQ(url->text(), "https://router.example:443");
+  EXPECT_FALSE(ServerUrl::parse("http://a:1")->https);
+  EXPECT_TRUE(url->client());
+  EXPECT_FALSE(url->client("/nowhere/ca.pem"));
+}
+
 TEST(ServerUrl, RefusesWhatIsNoneAndShowsTheForm) {
-  for (const char* text : {"", "http://", "https://a:1", "http://a:0", "http://a:99999", "http://a:1x", "http://a:1/v2",
+  for (const char* text : {"", "http://", "http://a:0", "http://a:99999", "http://a:1x", "http://a:1/v2",
                            "http://a:1/v1/models", "http://::1:8080"}) {
     const auto url = ServerUrl::parse(text);
     ASSERT_FALSE(url) << text;

@@ -52,7 +52,8 @@ TEST(FleetOptions, LetsItsRouterAllowTheRulesThatItIsGiven) {
 TEST(FleetOptions, GivesItsRouterWhatConcernsClients) {
   const auto flags = router_flags({.api_key_file = "keys", .open = true, .model_name = "mine", .nodes_max = 3});
   EXPECT_THAT(flags, testing::IsSupersetOf({"--api-key-file", "keys", "--open", "--model-name", "mine", "--nodes-max", "3"}));
-  for (const char* flag : {"--api-key-file", "--open", "--model-name", "--nodes-max"})
+  EXPECT_THAT(router_flags({.tls_cert = "c", .tls_key = "k"}), testing::IsSupersetOf({"--tls-cert", "c", "--tls-key", "k"}));
+  for (const char* flag : {"--tls-cert", "--api-key-file", "--open", "--model-name", "--nodes-max"})
     EXPECT_THAT(router_flags({}), Not(Contains(flag))) << "the router has a default of its own";
 }
 

@@ -25,7 +25,7 @@ TEST(StatePage, NamesEachWorkerAsTheLogsDoAndWhereItIs) {
        .greedy_gain = 0.5,
        .silent = true},
   });
-  const std::string page = state_page("0bad, pid 70", "demo", "127.0.0.1:8080", counters);
+  const std::string page = state_page("0bad, pid 70", "demo", "http://127.0.0.1:8080", counters);
   EXPECT_THAT(page, HasSubstr("Slipstream router 0bad, pid 70\n"));
   EXPECT_THAT(page, HasSubstr("verifier 47f6b1a3d36fcdac  pid 71  ready      3 sequences  cpu  http://127.0.0.1:1/metrics\n"));
   EXPECT_THAT(page, HasSubstr("drafter  0000000000000066  pid not told  silent     0 sequences  ngram at tcp://127.0.0.1:7301  "
