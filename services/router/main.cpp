@@ -33,8 +33,7 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
   TRY_VOID(host.listen(http));
   const std::string bound = transport->bound_endpoint();
   TRY_VOID(write_port_file(options.port_file, {{"http", host.address()}, {"bind", bound}}));
-  log_info("id {:016x}, pid {}: serving {} at {}/, workers connect to {}", self, getpid(), model_name, host.url(),
-           bound);
+  log_info("id {:016x}, pid {}: serving {} at {}/, workers connect to {}", self, getpid(), model_name, host.url(), bound);
   host.run(stop.token(), std::chrono::milliseconds(options.drain_ms));
   return {};
 }
