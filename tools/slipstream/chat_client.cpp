@@ -32,6 +32,9 @@ std::string request_json(const std::string& model, const Question& question) {
       {"stream", true},
       {"stream_options", {{"include_usage", true}}},
   };
+  if (!question.system.empty()) {
+    request["messages"].insert(request["messages"].begin(), {{"role", "system"}, {"content", question.system}});
+  }
   if (question.seed) request["seed"] = *question.seed;
   if (question.logprobs) request["logprobs"] = true;
   if (!question.standard) {

@@ -35,6 +35,7 @@ struct ServerUrl {
 
 struct Question {
   std::string text;
+  std::string system;  // a message before it; "": none
   int tokens_max = 256;
   float temperature = 0.0F;
   float top_p = 1.0F;

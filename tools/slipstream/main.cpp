@@ -58,8 +58,9 @@ int strays(const CLI::App& app) {
 CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   query.question.tokens_max = kAskTokensMax;
   CLI::App* ask_app = app.add_subcommand("ask", "Ask a running server one question");
-  ask_app->add_option("question", query.question.text, "What to ask")->required();
-  ask_app->add_option("--url", query.url, "The server")->capture_default_str();
+  ask_app->add_option("question", query.question.text, "What to ask; without it, or with -, what standard input says");
+  ask_app->add_option("--system", query.question.system, "How the model shall answer: a message before the question");
+  ask_app->add_option("--url", query.url, "The server")->envname("SLIPSTREAM_URL")->capture_default_str();
   ask_app->add_option("--cacert", query.ca_file, "https: PEM file of the authorities that are trusted; none: the system's");
   ask_app->add_flag("--plain", query.plain, "No colours, only the answer");
   ask_app->add_flag("!--no-drafts", query.question.speculate, "Decode plainly, without drafters: the same words");

@@ -143,6 +143,11 @@ TEST_F(Service, ServeAnswersAndStopsWithoutALeftover) {
   ASSERT_TRUE(ask && ask->wait(kWaitMax));
   EXPECT_EQ(ask->ended()->status, 0) << contents(answer);
   EXPECT_GT(contents(answer).size(), 1U);
+  const std::string piped = fmt::format("echo hello | {} ask --url {} --max-tokens 8", slipstream(), url);
+  const Ended again = run("/bin/sh", {"-c", piped});
+  EXPECT_EQ(again.status, 0) << again.output;
+  EXPECT_EQ(again.output, contents(answer)) << "the same question from standard input";
+  EXPECT_EQ(run("/bin/sh", {"-c", piped + " - < /dev/null"}).status, 1);
 
   const std::vector<pid_t> pids = children(serve.pid());
   EXPECT_EQ(pids.size(), 3U);
@@ -152,13 +157,13 @@ TEST_F(Service, ServeAnswersAndStopsWithoutALeftover) {
   for (pid_t pid : pids) EXPECT_TRUE(gone(pid));
 }
 
-// Two neighbouring ports that are free now.
+// Two neighbouring ports that are free now, below those that the system gives to others meanwhile
+// (ip_local_port_range begins at 32768).
 uint16_t two_free_ports() {
-  for (;;) {
-    auto one = http::Server::listen("127.0.0.1", 0, nullptr, nullptr);
-    if (one && one->port() < 65535 &&
-        http::Server::listen("127.0.0.1", static_cast<uint16_t>(one->port() + 1), nullptr, nullptr))
-      return one->port();
+  for (auto port = static_cast<uint16_t>(20'000 + getpid() % 10'000);; port += 2) {
+    const auto one = http::Server::listen("0.0.0.0", port, nullptr, nullptr);
+    const auto next = http::Server::listen("0.0.0.0", static_cast<uint16_t>(port + 1), nullptr, nullptr);
+    if (one && next) return port;
   }
 }
 
