@@ -61,6 +61,11 @@ std::vector<std::string> RouterOptions::validate() const {
     problems.add(fmt::format("--model-name must have 1 to {} bytes", kTextBytesMax));
   }
   if (served_names().front() == "*") problems.add("--model-name must begin with a name that answers can tell, before *");
+  for (const std::string& origin : cors_origin) {
+    const bool has_scheme = origin.starts_with("http://") || origin.starts_with("https://");
+    if (origin == "*" || (has_scheme && !origin.ends_with('/'))) continue;
+    problems.add(fmt::format("--cors-origin has \"{}\": write an origin such as https://chat.example, or *", origin));
+  }
   const auto within = [&](std::string_view flag, std::optional<double> value, double least, double most) {
     if (value && !(*value >= least && *value <= most)) {
       problems.add(fmt::format("{} must be between {} and {}; it is {}", flag, least, most, *value));
@@ -89,6 +94,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
   line.option("--model", options.model, "Hugging Face folder or GGUF file: tokenizer, chat template and config are read");
   line.option("--model-name", options.model_name,
               "As clients name the model; repeat it for several, * for any; default: the folder's name, or the file's");
+  line.option("--cors-origin", options.cors_origin,
+              "Of web pages that may call the API from their scripts, as https://chat.example; * for any; repeat it");
   line.option("--default-temperature", options.default_temperature,
               "Of requests that name none; without the flag as the model's files say, else 1. So also the next ones");
   line.option("--default-top-p", options.default_top_p, "Of requests that name none");

@@ -21,6 +21,9 @@ std::string head(int status, std::string_view content_type, const Headers& heade
   std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", status,
                                  std::string_view(reason.data(), reason.size()), one_line(content_type));
   if (!form.request_id.empty()) fmt::format_to(std::back_inserter(text), "{}: {}\r\n", kRequestIdHeader, form.request_id);
+  const Headers page = form.origin.empty() ? Headers() : cors_headers(form.origin);
+  for (const auto& [name, value] : page)
+    fmt::format_to(std::back_inserter(text), "{}: {}\r\n", one_line(name), one_line(value));
   for (const auto& [name, value] : headers)
     fmt::format_to(std::back_inserter(text), "{}: {}\r\n", one_line(name), one_line(value));
   return text;

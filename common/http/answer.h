@@ -14,6 +14,7 @@ struct AnswerForm {
   bool head_only = false;  // the request was HEAD: send the length, but no body
   bool chunked = true;     // false for HTTP/1.0, where a stream ends with its connection
   std::string request_id;  // empty: none is told
+  std::string origin;      // of the page that may see the answer; empty: none
 };
 
 std::string encode_answer(const Response& response, const AnswerForm& form);

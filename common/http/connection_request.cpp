@@ -82,6 +82,7 @@ void Connection::on_head() {
            .head_only = request.method() == boost::beast::http::verb::head,
            .chunked = request.version() >= 11,
            .request_id = state_->request_ids.id_of(text(request[kRequestIdHeader]))};
+  if (const std::string origin = text(request[field::origin]); state_->cors.allows(origin)) form_.origin = origin;
   head_read_ = std::chrono::steady_clock::now();
   access_->request_id = form_.request_id;
   access_->method = text(request.method_string());
@@ -100,6 +101,10 @@ void Connection::dispatch() {
   timer_.cancel();
   state_->requests.fetch_add(1, std::memory_order_relaxed);
   auto message = parser_->release();
+  const auto asked_of = message[field::access_control_request_method];
+  if (message.method() == boost::beast::http::verb::options && !form_.origin.empty() && !asked_of.empty()) {
+    return send(request_, {.status = 204, .headers = preflight_headers(text(message[field::access_control_request_headers]))});
+  }
   const std::string target = text(message.target());
   const size_t mark = std::min(target.find('?'), target.size());
   Request request{.id = form_.request_id,

@@ -18,12 +18,12 @@
 
 #include "common/base/result.h"
 #include "common/http/access.h"
+#include "common/http/cors.h"
+#include "common/http/headers.h"
 #include "common/http/limits.h"
 #include "common/http/tls.h"
 
 namespace slipstream::http {
-
-using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
   std::string id;      // the client's X-Request-Id, or one made here; every answer carries it
@@ -92,6 +92,7 @@ struct ServerOptions {
   ServerLimits limits = {};
   Tls tls = {};                    // none: HTTP in clear
   AccessLog access_log = nullptr;  // null: none
+  Cors cors = {};                  // none: no page of another origin
 };
 
 class Server {

@@ -26,7 +26,8 @@ struct ServerState {
         error_body(std::move(error)),
         access_log(options.access_log),
         limits(options.limits),
-        tls(options.tls) {}
+        tls(options.tls),
+        cors(options.cors) {}
 
   // Runs the task on the loop's thread: at once if the caller is on that thread, otherwise queued.
   // After stop() the task is dropped.
@@ -49,6 +50,7 @@ struct ServerState {
   AccessLog access_log;  // may be null
   ServerLimits limits;
   Tls tls;
+  Cors cors;
 
   // Used by the loop's thread only.
   std::unordered_set<Connection*> open;

@@ -7,6 +7,7 @@ namespace slipstream {
 
 Result<ClientAccess> open_client_access(const RouterOptions& options) {
   ClientAccess access;
+  access.cors.origins = options.cors_origin;
   if (!options.api_key_file.empty()) {
     TRY(access.keys, ApiKeyFile::open(options.api_key_file));
   }

@@ -16,6 +16,7 @@ namespace slipstream {
 struct ClientAccess {
   std::optional<ApiKeyFile> keys;  // none: no key is asked for
   http::Tls tls;                   // none: HTTP in clear
+  http::Cors cors;                 // pages of other origins that may call the API
 };
 
 // Errors name the file.

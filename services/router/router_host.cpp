@@ -57,8 +57,8 @@ std::string RouterHost::metrics() const {
 
 Result<void> RouterHost::listen(const Endpoint& at) {
   const auto handle = [this](auto request, auto exchange) { api_.handle(std::move(request), std::move(exchange)); };
-  TRY(server_,
-      http::Server::listen(at.host, at.port, handle, HttpApi::error_body, {.tls = access_.tls, .access_log = log_access}));
+  TRY(server_, http::Server::listen(at.host, at.port, handle, HttpApi::error_body,
+                                    {.tls = access_.tls, .access_log = log_access, .cors = access_.cors}));
   listening_ = &*server_;
   address_ = Endpoint{at.host, server_->port()}.address();
   api_.listens_at(url());

@@ -143,7 +143,7 @@ TEST_F(Service, ServeAnswersAndStopsWithoutALeftover) {
   ASSERT_TRUE(ask && ask->wait(kWaitMax));
   EXPECT_EQ(ask->ended()->status, 0) << contents(answer);
   EXPECT_GT(contents(answer).size(), 1U);
-  const std::string piped = fmt::format("echo hello | {} ask --url {} --max-tokens 8", slipstream(), url);
+  const std::string piped = fmt::format("echo hello | {} ask --url {} --max-tokens 8", slipstream().string(), url);
   const Ended again = run("/bin/sh", {"-c", piped});
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_EQ(again.output, contents(answer)) << "the same question from standard input";

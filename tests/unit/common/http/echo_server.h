@@ -51,7 +51,8 @@ class EchoServer : public testing::Test {
   void start(const ServerLimits& limits = {}) {
     auto made = Server::listen(
         "127.0.0.1", 0, [this](Request request, Exchange exchange) { handle(std::move(request), std::move(exchange)); },
-        plain_error, {.limits = limits, .tls = tls_, .access_log = [this](const Access& access) { log(access); }});
+        plain_error,
+        {.limits = limits, .tls = tls_, .access_log = [this](const Access& access) { log(access); }, .cors = cors_});
     ASSERT_TRUE(made) << made.error().message;
     server_.emplace(std::move(*made));
   }
@@ -95,6 +96,7 @@ class EchoServer : public testing::Test {
   }
 
   Tls tls_;
+  Cors cors_;
   std::optional<Server> server_;
 
  private:
