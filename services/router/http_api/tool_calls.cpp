@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "services/router/http_api/bounded_json.h"
+
 namespace slipstream {
 namespace {
 
@@ -12,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>";
 constexpr std::string_view kSpaces = " \t\r\n";
+constexpr int kSemicolonsTried = 256;  // of one answer, as the end of a call: each costs a pass over the text
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(kSpaces);
@@ -21,8 +24,9 @@ std::string_view trimmed(std::string_view text) {
 
 // A call written as a JSON object whose arguments are the object of this name.
 std::optional<ToolCall> call_of(std::string_view text, std::initializer_list<const char*> arguments) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("name") || !json["name"].is_string()) return std::nullopt;
+  const auto parsed = parse_bounded_object(text);
+  if (!parsed || !parsed->contains("name") || !parsed->at("name").is_string()) return std::nullopt;
+  const Json& json = *parsed;
   for (const char* field : arguments) {
     if (json.contains(field) && json[field].is_object()) {
       return ToolCall{json["name"].get<std::string>(), json[field].dump(-1, ' ', false, Json::error_handler_t::replace)};
@@ -31,14 +35,17 @@ std::optional<ToolCall> call_of(std::string_view text, std::initializer_list<con
   return std::nullopt;
 }
 
-// The calls of a whole text in Llama's form; empty: it is none.
+// The calls of a whole text in Llama's form; empty: it is none, or has more semicolons than a text
+// of calls would.
 std::vector<ToolCall> llama_calls(std::string_view text) {
   std::vector<ToolCall> calls;
+  int tries = kSemicolonsTried;
   for (text = trimmed(text); !text.empty();) {
     // A semicolon may be part of a string, so each one is tried as the end.
     size_t end = text.find(';');
     std::optional<ToolCall> call;
     for (;; end = text.find(';', end + 1)) {
+      if (--tries < 0) return {};
       call = call_of(trimmed(text.substr(0, end)), {"parameters", "arguments"});
       if (call || end == std::string_view::npos) break;
     }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/limits.h"
+#include "services/router/http_api/bounded_json.h"
 
 namespace slipstream {
 namespace {
@@ -67,10 +68,11 @@ ApiResult<Json> read_arguments(const RequestFields& function) {
   if (!given) return Json::object();
   std::string_view text;
   const std::string json = given->get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::minify(*given);
-  Json arguments = json.empty() ? Json::object() : Json::parse(json, nullptr, false);
-  if (arguments.is_object()) return arguments;
-  return std::unexpected(bad_field(function.name("arguments"),
-                                   fmt::format("`{}` must be a JSON object, or one as text.", function.name("arguments"))));
+  if (json.empty()) return Json::object();
+  if (auto arguments = parse_bounded_object(json)) return *std::move(arguments);
+  return std::unexpected(
+      bad_field(function.name("arguments"), fmt::format("`{}` must be a JSON object, or one as text, of at most {} levels.",
+                                                        function.name("arguments"), kJsonDepthMax)));
 }
 
 }  // namespace

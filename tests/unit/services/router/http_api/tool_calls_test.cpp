@@ -75,6 +75,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "{\"name\":\"time\",\"parameters\":{}}; and then",
                 {}}));
 
+TEST(ToolCallReader, LeavesACallThatIsNestedTooDeepAsText) {
+  std::string deep = R"({"name":"f","arguments":)";
+  constexpr int kLevels = 100'000;
+  for (int i = 0; i < kLevels; ++i) deep += R"({"a":)";
+  deep += "1" + std::string(kLevels + 1, '}');
+  EXPECT_TRUE(read(ToolFormat::hermes, "<tool_call>" + deep + "</tool_call>", 1 << 20).calls.empty());
+  EXPECT_EQ(read(ToolFormat::llama3_json, deep, 1 << 20).text, deep);
+}
+
 TEST(ToolFormat, IsTheOneThatTheTemplateTeaches) {
   EXPECT_EQ(tool_format_of("... <tool_call>\\n{...}"), ToolFormat::hermes);
   EXPECT_EQ(tool_format_of(R"({"name": function name, "parameters": dictionary})"), ToolFormat::llama3_json);
@@ -201,6 +210,14 @@ TEST_F(ToolsOfAChat, AreRefusedWithWordsWhereTheyCannotBe) {
   const auto reply =
       post(R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"[1]"}}]}]})").get();
   EXPECT_EQ(json::parse(reply.body)["error"]["param"], "messages[0].tool_calls[0].function.arguments");
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += R"({\"a\":)";
+  const auto too_deep = post(fmt::format(R"({{"messages":[{{"role":"assistant","tool_calls":[{{"function":{{"name":"f",
+      "arguments":"{}1{}"}}}}]}}]}})",
+                                         deep, std::string(100'000, '}')))
+                            .get();
+  EXPECT_EQ(too_deep.status, 400);
+  EXPECT_THAT(json::parse(too_deep.body)["error"]["message"].get<std::string>(), HasSubstr("levels"));
 }
 
 TEST_F(TemplateOfAChat, GetsItsOwnVariables) {
