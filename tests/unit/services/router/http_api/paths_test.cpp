@@ -62,7 +62,7 @@ TEST_F(HttpApiPaths, IsHealthyAlwaysAndReadyOnlyWithAVerifier) {
 }
 
 TEST_F(HttpApiPaths, ShowsAPageWithALineToPaste) {
-  api.listens_at(fmt::format("127.0.0.1:{}", server.port()));
+  api.listens_at(fmt::format("http://127.0.0.1:{}", server.port()));
   const auto page = get("/").body;
   EXPECT_THAT(page, HasSubstr("demo"));
   EXPECT_THAT(page, HasSubstr(fmt::format("curl -N http://127.0.0.1:{}/v1/chat/completions", server.port())));
