@@ -58,17 +58,13 @@ RuleTrial::RuleTrial(LanguageModel& target, std::vector<std::vector<TokenId>> pr
   for (size_t i = 0; i < prompts_.size(); ++i) sequences_.push_back(made(i, {}));
 }
 
-// Makes a sequence that holds only its prompt. Its back-off starts at the maximum, so that it does
-// not limit the trees.
+// Makes a sequence that holds only its prompt.
 std::unique_ptr<VerifierSequence> RuleTrial::made(size_t index, GenerationSpec spec) {
   spec.prompt_length = static_cast<int32_t>(prompts_[index].size());
   spec.output_max = kAnswerMost;
   spec.stop_ids = target_.config().eos_ids;
-  auto sequence =
-      std::make_unique<VerifierSequence>(SequenceIdentity{.number = index, .id = key_of(index).sequence, .epoch = 1},
-                                         std::move(spec), prompt_of(index), counters_.fates);
-  for (int won = 0; won < 8; ++won) sequence->drafting.backoff.drafted_step(8, 8, false, 0);
-  return sequence;
+  return std::make_unique<VerifierSequence>(SequenceIdentity{.number = index, .id = key_of(index).sequence, .epoch = 1},
+                                            std::move(spec), prompt_of(index), counters_.fates);
 }
 
 int32_t RuleTrial::cache_blocks(std::span<const std::vector<TokenId>> prompts) {
@@ -144,6 +140,7 @@ Result<void> RuleTrial::draft(SmallLm& drafter, const TrialPlan& plan) {
         VerifierSequence& sequence = *sequences_[open[i]];
         sequence.fates.arrive(static_cast<size_t>(trees[i]->size()));
         sequence.drafting.draft.tree = *std::move(trees[i]);
+        sequence.drafting.draft.nodes_asked = plan.nodes;  // gather() reserves as many rows for a sampled tree
       }
     }
     open = std::move(unanswered);
