@@ -27,6 +27,7 @@ inline constexpr double kDefaultMinPMax = 1 - 1e-6;  // so would 1
 inline constexpr int kDraftersPerSequenceMax = 4;
 inline constexpr int kDrafterGainsMax = 128;     // of a heartbeat: two of each drafter that a verifier has a link to
 inline constexpr int kChoicesMax = 8;            // of one prompt: the field `n` of a request
+inline constexpr size_t kJsonKeysMax = 256;      // of an object that a template or a tool gets: looking one up is linear
 inline constexpr size_t kToolsMax = 128;         // of one request, as OpenAI's API has it
 inline constexpr size_t kToolNameBytesMax = 64;  // so has it
 inline constexpr size_t kPromptsMax = 32;        // of one request to /v1/completions

@@ -10,9 +10,10 @@
 
 namespace slipstream::http {
 
-// Told once for each request, when its last byte was given to the socket or its connection ended.
+// Told once for each request, when its answer is complete and on its way, or its connection ended.
 struct Access {
-  enum class End : uint8_t { answered, client_left, cut };  // cut: by this server, in the middle of an answer
+  // client_left: or it did not read and was cut; cut: by this server, in the middle of an answer.
+  enum class End : uint8_t { answered, client_left, cut };
 
   std::string request_id, client, method, path;  // client: an IP address; method and path: "-" if they were not read
   int status = 0;                                // 0: the connection ended before an answer began

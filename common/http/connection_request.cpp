@@ -133,6 +133,10 @@ void Connection::refuse(int status, std::string_view message) {
   phase_ = Phase::answering;
   has_request();
   if (!access_) begin_access();
+  if (form_.request_id.empty()) {  // the head was not read to its end
+    form_.request_id = state_->request_ids.id_of(parser_ ? text(parser_->get()[kRequestIdHeader]) : "");
+    access_->request_id = form_.request_id;
+  }
   answer_ = Answer::none;
   form_.keep_alive = false;
   timer_.cancel();

@@ -71,16 +71,19 @@ Result<std::string> marked_json(const std::string& json, const Marker& marker) {
   return marked.dump();
 }
 
-// Cuts what the template wrote behind the last message. It may have trimmed the message, so spaces
-// around it do not count.
-Result<void> cut_behind(std::string_view message, std::string& text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  const size_t first = message.find_first_not_of(kSpaces), last = message.find_last_not_of(kSpaces);
-  if (first == std::string_view::npos) return fail("the last message is empty: there is nothing to continue");
-  const std::string_view words = message.substr(first, last + 1 - first);
-  const size_t at = text.rfind(words);
+// Ends the last message with two marks, which nothing else has side by side, so that the place is
+// found again in what the template made of it. Spaces at its end would begin the next token.
+Result<std::string> mark_end(std::string message, const std::string& mark) {
+  message.erase(message.find_last_not_of(" \t\r\n") + 1);
+  if (message.empty()) return fail("the last message is empty: there is nothing to continue");
+  return message + mark + mark;
+}
+
+// Cuts what the template wrote behind the last message.
+Result<void> cut_at(const std::string& mark, std::string& text) {
+  const size_t at = text.rfind(mark + mark);
   if (at == std::string::npos) return fail("the template does not write the last message as it is: it cannot be continued");
-  text.resize(at + words.size());
+  text.resize(at);
   return {};
 }
 
@@ -153,11 +156,14 @@ Result<std::vector<TokenId>> chat_prompt(const Tokenizer& tokenizer, const ChatT
     TRY(std::string more, marked_json(message.more, marker));
     harmless.push_back({message.role, std::move(content), std::move(more)});
   }
+  if (extras.continue_final_message && !harmless.empty()) {
+    TRY(harmless.back().content, mark_end(std::move(harmless.back().content), four_bytes(marker.mark())));
+  }
   ChatExtras beside = extras;
   TRY(beside.tools, marked_json(extras.tools, marker));
   TRY(beside.variables, marked_json(extras.variables, marker));
   TRY(std::string text, chat_template.render(harmless, std::chrono::system_clock::now(), beside));
-  if (extras.continue_final_message) TRY_VOID(cut_behind(harmless.back().content, text));
+  if (extras.continue_final_message) TRY_VOID(cut_at(four_bytes(marker.mark()), text));
   // Checked by size first: tokenizing a text of many megabytes takes seconds.
   if (const size_t tokens = tokenizer.tokens_at_least(text.size()); tokens > tokens_max) {
     return fail("the messages have at least {} tokens, the limit is {}: shorten them", tokens, tokens_max);

@@ -4,12 +4,12 @@
 
 namespace slipstream {
 
-StopStrings::StopStrings(const std::vector<std::string>& stops, bool shown) : shown_(shown), states_(1) {
+StopAutomaton::StopAutomaton(const std::vector<std::string>& stops) : states_(1) {
   for (const std::string& stop : stops) add(stop);
   link();
 }
 
-void StopStrings::add(std::string_view stop) {
+void StopAutomaton::add(std::string_view stop) {
   uint32_t at = kRoot;
   for (const char byte : stop) {
     const auto [child, is_new] = states_[at].next.try_emplace(byte, static_cast<uint32_t>(states_.size()));
@@ -21,7 +21,7 @@ void StopStrings::add(std::string_view stop) {
 }
 
 // Visits states by depth, so that a state's shorter ones are linked before it.
-void StopStrings::link() {
+void StopAutomaton::link() {
   std::vector<uint32_t> queue{kRoot};
   for (size_t i = 0; i < queue.size(); ++i) {
     const uint32_t from = queue[i];
@@ -33,7 +33,7 @@ void StopStrings::link() {
   }
 }
 
-uint32_t StopStrings::after(uint32_t state, char byte) const {
+uint32_t StopAutomaton::after(uint32_t state, char byte) const {
   for (;; state = states_[state].shorter) {
     if (const auto at = states_[state].next.find(byte); at != states_[state].next.end()) return at->second;
     if (state == kRoot) return kRoot;
@@ -44,14 +44,14 @@ StopStrings::Piece StopStrings::push(std::string_view text) {
   if (stopped_) return {{}, true};
   held_ += text;
   for (size_t read = held_.size() - text.size(); read < held_.size(); ++read) {
-    at_ = after(at_, held_[read]);
-    if (const uint32_t ends = states_[at_].ends; ends > 0) {
+    at_ = stops_->after(at_, held_[read]);
+    if (const uint32_t ends = (*stops_)[at_].ends; ends > 0) {
       stopped_ = true;
       held_.resize(read + 1 - (shown_ ? 0 : ends));
       return {std::exchange(held_, {}), true};
     }
   }
-  const size_t safe = held_.size() - states_[at_].depth;
+  const size_t safe = held_.size() - (*stops_)[at_].depth;
   Piece piece{held_.substr(0, safe), false};
   held_.erase(0, safe);
   return piece;

@@ -18,16 +18,44 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace slipstream {
 
+// The stop strings of a request, which all its outputs share. Constant after construction.
+class StopAutomaton {
+ public:
+  static constexpr uint32_t kRoot = 0;
+  // A beginning of a stop string, and the root: the empty one.
+  struct State {
+    std::map<char, uint32_t> next;
+    uint32_t shorter = kRoot;  // the longest proper suffix that is a state
+    uint32_t depth = 0;        // bytes
+    uint32_t ends = 0;         // bytes of the longest stop string that is a suffix; 0: none is
+  };
+
+  explicit StopAutomaton(const std::vector<std::string>& stops);  // empty strings are ignored
+  const State& operator[](uint32_t state) const { return states_[state]; }
+  uint32_t after(uint32_t state, char byte) const;
+
+ private:
+  void add(std::string_view stop);
+  void link();  // sets `shorter` and `ends` of all states
+
+  std::vector<State> states_;
+};
+
 class StopStrings {
  public:
-  // Empty strings are ignored. shown: the stop string that occurs is part of the text.
-  explicit StopStrings(const std::vector<std::string>& stops, bool shown = false);
+  // shown: the stop string that occurs is part of the text.
+  explicit StopStrings(std::shared_ptr<const StopAutomaton> stops, bool shown = false)
+      : stops_(std::move(stops)), shown_(shown) {}
+  explicit StopStrings(const std::vector<std::string>& stops, bool shown = false)
+      : StopStrings(std::make_shared<const StopAutomaton>(stops), shown) {}
 
   struct Piece {
     std::string text;      // can be shown now
@@ -37,21 +65,9 @@ class StopStrings {
   std::string flush();  // call it when the output ends without a stop string: the text that was held back
 
  private:
-  static constexpr uint32_t kRoot = 0;
-  // A beginning of a stop string, and the root: the empty one.
-  struct State {
-    std::map<char, uint32_t> next;
-    uint32_t shorter = kRoot;  // the longest proper suffix that is a state
-    uint32_t depth = 0;        // bytes
-    uint32_t ends = 0;         // bytes of the longest stop string that is a suffix; 0: none is
-  };
-  void add(std::string_view stop);
-  void link();  // sets `shorter` and `ends` of all states
-  uint32_t after(uint32_t state, char byte) const;
-
+  std::shared_ptr<const StopAutomaton> stops_;
   bool shown_;
-  std::vector<State> states_;
-  uint32_t at_ = kRoot;  // the longest suffix of the text so far that is a state; held_ is as long
+  uint32_t at_ = StopAutomaton::kRoot;  // the longest suffix of the text so far that is a state; held_ is as long
   std::string held_;
   bool stopped_ = false;
 };

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kComment = ": the answer is on its way\n\n";
 
+constexpr int kSilentDeliveries = 32;  // without a byte for the client: then a comment says that it is alive
+
 std::string event(const std::string& json) { return "data: " + json + "\n\n"; }
 
 }  // namespace
@@ -22,12 +24,14 @@ Answer::Answer(http::Exchange exchange, const GenerationRequest& request, Comple
       draft_nodes_max_(draft_nodes_max),
       stream_(request.stream),
       include_usage_(request.include_usage),
-      continuous_usage_(request.continuous_usage) {}
+      continuous_usage_(request.continuous_usage),
+      stops_(std::make_shared<const StopAutomaton>(request.stops)) {}
 
 void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, const Tokenizer& tokenizer,
                  const std::string& echo) {
   const size_t first = parts_.size();
-  for (const Submit& submit : submits) parts_.push_back({.request = submit.request, .choice = {request, tokenizer, echo}});
+  for (const Submit& submit : submits)
+    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, echo}});
   submits.erase(submits.begin());
   parts_[first].first = true;
   parts_[first].followers = std::move(submits);
@@ -103,6 +107,8 @@ void Answer::write_chunks(int index, Part& part) {
     if (include_usage_) out += event(json.usage(choice, totals()));
     out += event("[DONE]");
   }
+  // Of a call that is held until it is whole, a client sees comments.
+  if (out.empty() && ++silent_ % kSilentDeliveries == 0) out = kComment;
   if (!out.empty()) exchange_.write(std::move(out));
   if (ended()) exchange_.end();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,8 +66,10 @@ class Answer {
   int32_t prompt_tokens_;
   uint16_t draft_nodes_max_;
   bool stream_, include_usage_, continuous_usage_;
+  std::shared_ptr<const StopAutomaton> stops_;
   std::vector<Part> parts_;  // by the index of their choice
   bool begun_ = false;       // the stream has begun
+  int silent_ = 0;           // deliveries since the newest byte
 };
 
 }  // namespace slipstream

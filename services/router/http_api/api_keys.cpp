@@ -25,6 +25,7 @@ std::string_view take_word(std::string_view& rest) {
 Result<std::string_view> key_of(std::string_view line) {
   const std::string_view first = take_word(line), second = take_word(line), third = take_word(line);
   if (first.empty() || first.starts_with('#')) return std::string_view{};
+  if (second.starts_with('#')) return fail("a comment stands on a line of its own");
   if (!third.empty()) return fail("it has more than two words; write KEY, or NAME KEY");
   const std::string_view key = second.empty() ? first : second;
   if (key.size() > kApiKeyBytesMax) return fail("its key has {} bytes, the limit is {}", key.size(), kApiKeyBytesMax);

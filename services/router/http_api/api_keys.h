@@ -19,8 +19,8 @@ namespace slipstream {
 
 class ApiKeys {
  public:
-  // Errors name the line, never a key: too many words, a character or a length that no key has, the
-  // same key twice; or that there is no key, or more than kApiKeysMax.
+  // Errors name the line, never a key: too many words, a comment behind a key, a character or a
+  // length that no key has, the same key twice; or that there is no key, or more than kApiKeysMax.
   static Result<ApiKeys> parse(std::string_view text);
 
   // Takes as long for a key that is nearly right as for one that is all wrong.

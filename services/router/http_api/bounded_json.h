@@ -1,15 +1,20 @@
-// Parses the text of a JSON object that a client or a model wrote. Pure.
+// JSON that a client or a model wrote, for a template or a tool. Pure.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
+#include <simdjson.h>
 #include <nlohmann/json.hpp>
 
 namespace slipstream {
 
-// nullopt: the text is no JSON object, or is nested deeper than kJsonDepthMax. The depth is checked
-// first, because writing and walking a value takes stack for each level.
+// Whether no object in the value has more than kJsonKeysMax keys: building one takes time that
+// grows with their square.
+bool has_few_keys(simdjson::dom::element value);
+
+// nullopt: the text is no JSON object, is nested deeper than kJsonDepthMax, or has too many keys.
+// Both are checked first: writing and walking a value takes stack for each level.
 std::optional<nlohmann::ordered_json> parse_bounded_object(std::string_view text);
 
 }  // namespace slipstream

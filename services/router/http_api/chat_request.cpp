@@ -1,7 +1,10 @@
 #include "services/router/http_api/chat_request.h"
 
+#include <fmt/format.h>
+
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
+#include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/request_body.h"
@@ -27,6 +30,10 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
   request.extras.tools = std::move(tools.tools);
   request.parallel_tool_calls = tools.parallel;
   TRY(const auto variables, fields.object("chat_template_kwargs"));
+  if (const auto given = fields.find("chat_template_kwargs"); given && !has_few_keys(*given)) {
+    return std::unexpected(
+        bad_field("chat_template_kwargs", fmt::format("an object in `chat_template_kwargs` has over {} keys.", kJsonKeysMax)));
+  }
   if (variables) request.extras.variables = simdjson::minify(variables->object());
   TRY(const auto generate, fields.boolean("add_generation_prompt"));
   TRY(const auto continues, fields.boolean("continue_final_message"));

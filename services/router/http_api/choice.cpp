@@ -13,13 +13,14 @@ int32_t characters(std::string_view bytes) {
 
 }  // namespace
 
-Choice::Choice(const GenerationRequest& request, Tokenizer tokenizer, std::string echo)
+Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer,
+               std::string echo)
     : tell_tokens_(request.tell_tokens),
       tell_logprobs_(request.spec.top_logprobs.has_value()),
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
-      stops_(request.stops, request.shows_stop),
+      stops_(std::move(stops), request.shows_stop),
       tools_(request.tool_format),
       parallel_calls_(request.parallel_tool_calls),
       characters_(characters(echo)),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ namespace slipstream {
 
 class Choice {
  public:
-  // echo: text that comes before the answer's.
-  Choice(const GenerationRequest& request, Tokenizer tokenizer, std::string echo);
+  // stops: of the request. echo: text that comes before the answer's.
+  Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, std::string echo);
 
   // Reads the tokens one by one, so that a stop string ends their count exactly where it was met.
   // Errors: a token that the tokenizer does not have.

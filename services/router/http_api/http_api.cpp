@@ -187,13 +187,14 @@ ApiResult<void> HttpApi::begin(ApiKind kind, GenerationRequest request, std::vec
     std::lock_guard lock(mutex_);
     for (const RequestId id : answer->requests()) answers_.emplace(id, answer);
   }
+  const std::vector<RequestId> all = answer->requests();  // from here on the answer is the loop's
   if (auto posted = submit(first_ones); !posted) {
-    abandon(answer->requests(), Abandon::Why::failed);
+    abandon(all, Abandon::Why::failed);
     return posted;
   }
   // Set after the Submits are posted, so that the Abandons follow them; it runs even if the client
   // went before. If the inbox has no room for an Abandon, deliver() posts it again.
-  exchange.on_gone([this, all = answer->requests()] { abandon(all, Abandon::Why::client_went); });
+  exchange.on_gone([this, all] { abandon(all, Abandon::Why::client_went); });
   return {};
 }
 
@@ -230,7 +231,7 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
     const std::string self = fmt::format("{:016x}, pid {}", incarnation_, getpid());
     return text_response("text/plain; charset=utf-8", state_page(self, model_.offer.name(), address, ports_.counters()));
   }
-  return models(path.substr(std::min(path.size(), kModelsPath.size() + 1)));
+  return models(unescaped(path.substr(std::min(path.size(), kModelsPath.size() + 1))));
 }
 
 ApiResult<http::Response> HttpApi::models(std::string_view asked) const {
@@ -277,7 +278,7 @@ void HttpApi::deliver(Delivery delivery) {
   const RequestId id = delivery.request;
   const bool over = delivery.finish != Finish::none;
   const auto answer = find(id);
-  if (answer == nullptr) {  // the client has gone, and its Abandon found no room in the inbox
+  if (answer == nullptr) {  // the client has gone, and its Abandon overtook the Submit or found no room in the inbox
     if (!over) ports_.post(Abandon{id});
     return;
   }
@@ -296,7 +297,8 @@ void HttpApi::deliver(Delivery delivery) {
 }
 
 void HttpApi::still_here(RequestId request) {
-  if (const auto answer = find(request)) answer->still_here();
+  if (const auto answer = find(request)) return answer->still_here();
+  ports_.post(Abandon{request});  // its Abandon overtook its Submit, or found no room in the inbox
 }
 
 // A choice that fails takes its answer with it.

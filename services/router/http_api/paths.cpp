@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace slipstream {
 namespace {
@@ -24,6 +25,22 @@ std::string usual_path(std::string path) {
   };
   return std::ranges::any_of(std::array{kChatPath, kCompletionsPath, kModelsPath}, lacks_version) ? std::string(kVersion) + path
                                                                                                   : path;
+}
+
+std::string unescaped(std::string_view part) {
+  std::string text;
+  for (size_t at = 0; at < part.size(); ++at) {
+    unsigned byte = 0;
+    const char* const digits = part.data() + at + 1;
+    const bool escape = part[at] == '%' && part.size() - at > 2;
+    if (escape && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      text += static_cast<char>(byte);
+      at += 2;
+    } else {
+      text += part[at];
+    }
+  }
+  return text;
 }
 
 std::string_view method_of(std::string_view path) {

@@ -22,6 +22,9 @@ inline constexpr std::string_view kPagePath = "/";
 // URL, as other servers take it.
 std::string usual_path(std::string path);
 
+// A part of a path with its escapes read: "Qwen%2FQwen3" is "Qwen/Qwen3". What is no escape stays.
+std::string unescaped(std::string_view part);
+
 // "POST" or "GET"; empty: there is no such path.
 std::string_view method_of(std::string_view path);
 

@@ -64,6 +64,13 @@ ApiResult<std::vector<TokenId>> prompt_tokens(const Prompt& prompt, const Tokeni
           "prompt", fmt::format("`prompt` has token {}; this model's tokens are 0 to {}.", *unknown, vocabulary - 1)));
     }
   }
+  if (tokens.size() >= static_cast<size_t>(context)) {
+    return std::unexpected(
+        ApiError{.message = fmt::format("{} Your `prompt` took {} of them, and an answer needs room. Shorten it.",
+                                        context_words(context), tokens.size()),
+                 .param = "prompt",
+                 .code = "context_length_exceeded"});
+  }
   if (!tokens.empty()) return tokens;
   return std::unexpected(bad_field("prompt", "`prompt` has no token: write at least one word."));
 }

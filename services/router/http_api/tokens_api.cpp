@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/limits.h"
 #include "common/text/chat_prompt.h"
 #include "common/text/utf8.h"
 #include "services/router/http_api/message_fields.h"
@@ -47,6 +48,10 @@ ApiResult<std::string> TokensApi::detokenize(std::string_view body) const {
   simdjson::dom::array list;
   if (!found || found->get(list) != simdjson::SUCCESS) {
     return std::unexpected(bad_field("tokens", "`tokens` must be a list of token ids."));
+  }
+  if (list.size() > static_cast<size_t>(kContextTokensMax)) {
+    return std::unexpected(
+        bad_field("tokens", fmt::format("`tokens` has {} token ids; the limit is {}.", list.size(), kContextTokensMax)));
   }
   std::vector<TokenId> tokens;
   for (const simdjson::dom::element one : list) {

@@ -14,7 +14,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>";
 constexpr std::string_view kSpaces = " \t\r\n";
-constexpr int kSemicolonsTried = 256;  // of one answer, as the end of a call: each costs a pass over the text
+constexpr size_t kHeldBytesMax = 256 * 1024;  // of what may become a call: beyond, it is text
+constexpr int kSemicolonsTried = 256;         // of one answer, as the end of a call: each costs a pass over the text
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(kSpaces);
@@ -75,19 +76,28 @@ ToolFormat tool_format_of(std::string_view chat_template) {
 ToolCallReader::Piece ToolCallReader::push(std::string_view text) {
   Piece piece;
   held_ += text;
-  if (format_ == ToolFormat::hermes) {
-    read_hermes(piece);
-  } else if (format_ == ToolFormat::none || !(trimmed(held_).empty() || trimmed(held_).starts_with('{'))) {
-    piece.text = std::exchange(held_, {});
-    format_ = ToolFormat::none;  // Llama's form is the whole text or nothing
-  }
+  if (format_ == ToolFormat::hermes) read_hermes(piece);
+  if (format_ == ToolFormat::llama3_json) read_llama(piece);
+  if (format_ == ToolFormat::none || held_.size() > kHeldBytesMax) give_up(piece);
   return piece;
+}
+
+void ToolCallReader::give_up(Piece& piece) {
+  format_ = ToolFormat::none;
+  piece.text += (std::exchange(inside_, false) ? std::string(kOpen) : "") + std::exchange(held_, {});
+}
+
+// Llama's form is the whole text or nothing.
+void ToolCallReader::read_llama(Piece& piece) {
+  searched_ = std::min(held_.find_first_not_of(kSpaces, searched_), held_.size());
+  if (searched_ < held_.size() && held_[searched_] != '{') give_up(piece);
 }
 
 void ToolCallReader::read_hermes(Piece& piece) {
   for (;;) {
     const std::string_view word = inside_ ? kClose : kOpen;
-    const size_t at = held_.find(word);
+    const size_t at = held_.find(word, searched_);
+    searched_ = at == std::string::npos ? held_.size() - std::min(held_.size(), word.size() - 1) : 0;
     if (at == std::string::npos) break;
     const std::string before = held_.substr(0, at);
     held_.erase(0, at + word.size());
@@ -104,6 +114,7 @@ void ToolCallReader::read_hermes(Piece& piece) {
   const size_t shown = held_.size() - begun(held_, kOpen);
   piece.text += held_.substr(0, shown);
   held_.erase(0, shown);
+  searched_ = 0;
 }
 
 ToolCallReader::Piece ToolCallReader::flush() {

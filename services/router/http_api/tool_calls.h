@@ -39,9 +39,12 @@ class ToolCallReader {
 
  private:
   void read_hermes(Piece& piece);
+  void read_llama(Piece& piece);
+  void give_up(Piece& piece);  // all is text from here on
 
   ToolFormat format_;
   std::string held_;
+  size_t searched_ = 0;  // bytes of held_ in which what is looked for does not begin
   bool inside_ = false;  // hermes: of a call
 };
 

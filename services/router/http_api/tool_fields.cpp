@@ -70,9 +70,9 @@ ApiResult<Json> read_arguments(const RequestFields& function) {
   const std::string json = given->get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::minify(*given);
   if (json.empty()) return Json::object();
   if (auto arguments = parse_bounded_object(json)) return *std::move(arguments);
-  return std::unexpected(
-      bad_field(function.name("arguments"), fmt::format("`{}` must be a JSON object, or one as text, of at most {} levels.",
-                                                        function.name("arguments"), kJsonDepthMax)));
+  return std::unexpected(bad_field(function.name("arguments"),
+                                   fmt::format("`{}` must be a JSON object, or one as text, of at most {} levels and {} keys.",
+                                               function.name("arguments"), kJsonDepthMax, kJsonKeysMax)));
 }
 
 }  // namespace
@@ -90,6 +90,9 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
   }
   if (list.size() > kToolsMax) {
     return std::unexpected(bad_field("tools", fmt::format("`tools` has {} tools; the limit is {}.", list.size(), kToolsMax)));
+  }
+  if (!has_few_keys(*given)) {
+    return std::unexpected(bad_field("tools", fmt::format("an object in `tools` has over {} keys.", kJsonKeysMax)));
   }
   size_t index = 0;
   for (element tool : list) {

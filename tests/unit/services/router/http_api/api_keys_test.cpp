@@ -29,6 +29,7 @@ TEST(ApiKeys, AreOneALineWithANameBeforeThemOrNone) {
 TEST(ApiKeys, NameTheLineThatIsBadAndNeverAKey) {
   EXPECT_THAT(error_of("one\n\nalice smith sk-two\n"),
               AllOf(HasSubstr("line 3"), HasSubstr("NAME KEY"), Not(HasSubstr("sk-two"))));
+  EXPECT_THAT(error_of("sk-one #alice\n"), AllOf(HasSubstr("line 1"), HasSubstr("of its own")));
   EXPECT_THAT(error_of("one\nalice one\n"), AllOf(HasSubstr("line 2"), HasSubstr("there already")));
   EXPECT_THAT(error_of("sch\xc3\xbcssel\n"), AllOf(HasSubstr("line 1"), HasSubstr("ASCII")));
   EXPECT_THAT(error_of(std::string("a\0b\n", 4)), HasSubstr("line 1"));

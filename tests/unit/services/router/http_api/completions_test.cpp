@@ -16,6 +16,11 @@ const std::string kPath = "/v1/completions";
 class Completions : public HttpApiTest {
  protected:
   void finish(RequestId id, std::string_view text) { deliver(id, std::string(text) + "<|im_end|>", Finish::stop); }
+  static std::string repeated(std::string_view piece, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += piece;
+    return text;
+  }
   std::vector<TokenId> tokens(std::string_view text) { return tokenizer().encode(text, true).value(); }
 };
 
@@ -61,6 +66,7 @@ TEST_F(Completions, RefuseWhatIsNotBuiltOrCannotBe) {
         Bad{R"({"prompt":"a","suffix":"b"})", "suffix", "middle"},
         Bad{R"({"prompt":"a","logprobs":true})", "logprobs", "integer"},
         Bad{R"({"prompt":"a","logprobs":1,"echo":true})", "logprobs", "not built"},
+        Bad{fmt::format(R"({{"prompt":[[7{}]]}})", repeated(",7", 511)), "prompt", "maximum context length is 512"},
         Bad{R"({"prompt":"a","max_tokens":0})", "max_tokens", "between 1"}, Bad{R"({"prompt":"a","n":9})", "n", "8"}}) {
     const auto reply = post(body, kPath).get();
     EXPECT_EQ(reply.status, 400) << body;
@@ -220,6 +226,11 @@ TEST_F(Choices, AreAllAbandonedWhenTheClientLeaves) {
   EXPECT_EQ(inbox.take<Abandon>().request, second.request);
 }
 
+TEST_F(Choices, ThatNobodyWantsAnyMoreAreAbandonedWhenTheyAreAccepted) {
+  api.still_here(77);
+  EXPECT_EQ(inbox.take<Abandon>().request, 77);
+}
+
 TEST_F(TokenPaths, TokenizeATextAndAChat) {
   const auto text = json::parse(post(R"({"prompt":"Hello you","return_token_strs":true})", "/tokenize").get().body);
   EXPECT_EQ(text["tokens"], json(tokens("Hello you")));
@@ -239,6 +250,7 @@ TEST_F(TokenPaths, TokenizeATextAndAChat) {
 TEST_F(TokenPaths, DetokenizeWhatTheyTokenized) {
   const auto body = json{{"tokens", tokens("<|im_start|>Hello")}}.dump();
   EXPECT_EQ(json::parse(post(body, "/detokenize").get().body)["prompt"], "<|im_start|>Hello");
+  EXPECT_EQ(post(fmt::format(R"({{"tokens":[7{}]}})", repeated(",7", kContextTokensMax)), "/detokenize").get().status, 400);
   for (const std::string bad : {R"({"tokens":"x"})", R"({"tokens":[300]})", R"({"tokens":[1.5]})", "{}"}) {
     EXPECT_EQ(post(bad, "/detokenize").get().status, 400) << bad;
   }

@@ -1,4 +1,5 @@
 // The API's paths: which there are, in which forms clients may write them, and what they answer.
+#include "services/router/http_api/paths.h"
 #include "tests/unit/common/http/wire_client.h"
 #include "tests/unit/services/router/http_api/front.h"
 
@@ -25,6 +26,11 @@ TEST_F(HttpApiPaths, SaysHowLongARequestMayBeHereAndNow) {
   EXPECT_EQ(reply.status, 400);
   EXPECT_THAT(json::parse(reply.body)["error"]["message"].get<std::string>(),
               testing::StartsWith("This model's maximum context length is 64 tokens."));
+}
+
+TEST(Unescaped, ReadsEscapesAndLeavesTheRest) {
+  EXPECT_EQ(unescaped("Qwen%2FQwen3%2d0.6B"), "Qwen/Qwen3-0.6B");
+  for (const auto* plain : {"demo", "100%", "%zz", "%2", ""}) EXPECT_EQ(unescaped(plain), plain);
 }
 
 TEST_F(HttpApiPaths, TakesPathsWithoutTheVersionAndWithASlashAtTheEnd) {

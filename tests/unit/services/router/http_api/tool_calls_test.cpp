@@ -1,6 +1,8 @@
 // Calls of tools: in what a model writes, and in requests and answers.
 #include "services/router/http_api/tool_calls.h"
 
+#include "common/base/limits.h"
+#include "tests/unit/common/http/wire_client.h"
 #include "tests/unit/services/router/http_api/front.h"
 
 namespace slipstream {
@@ -82,6 +84,20 @@ TEST(ToolCallReader, LeavesACallThatIsNestedTooDeepAsText) {
   deep += "1" + std::string(kLevels + 1, '}');
   EXPECT_TRUE(read(ToolFormat::hermes, "<tool_call>" + deep + "</tool_call>", 1 << 20).calls.empty());
   EXPECT_EQ(read(ToolFormat::llama3_json, deep, 1 << 20).text, deep);
+}
+
+TEST(ToolCallReader, LeavesACallOfTooManyKeysAsText) {
+  std::string many = R"({"name":"f","arguments":{"a":1)";
+  for (size_t i = 0; i < kJsonKeysMax; ++i) many += fmt::format(R"(,"a{}":1)", i);
+  EXPECT_TRUE(read(ToolFormat::hermes, "<tool_call>" + many + "}}</tool_call>", 1 << 20).calls.empty());
+}
+
+TEST(ToolCallReader, HoldsNoMoreThanItsLimit) {
+  const std::string spaces(1 << 20, ' ');
+  ToolCallReader llama(ToolFormat::llama3_json), hermes(ToolFormat::hermes);
+  EXPECT_EQ(llama.push(spaces).text, spaces);
+  EXPECT_EQ(llama.push("{}").text, "{}") << "it gave up";
+  EXPECT_EQ(hermes.push("<tool_call>" + spaces).text, "<tool_call>" + spaces);
 }
 
 TEST(ToolFormat, IsTheOneThatTheTemplateTeaches) {
@@ -183,6 +199,21 @@ TEST_F(ToolsOfAChat, ComeInAStreamAsDeltasWithTheirIndex) {
   EXPECT_EQ(reason, "tool_calls");
 }
 
+TEST_F(ToolsOfAChat, AreHeldWithCommentsInBetween) {
+  WireClient client(server.port());
+  const std::string body = fmt::format(R"({{{},{},"stream":true}})", kUser, kTools);
+  client.send(
+      fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                  "Content-Length: {}\r\n\r\n{}",
+                  body.size(), body));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "<tool_call>");
+  for (int i = 0; i < 64; ++i) deliver(submit.request, " ");
+  EXPECT_THAT(client.until("\n: "), HasSubstr("\"role\":\"assistant\""));
+  deliver(submit.request, "<|im_end|>", Finish::stop);
+  client.until("[DONE]");
+}
+
 TEST_F(ToolsOfAChat, AreCalledOnceIfTheyMayNotBeCalledInParallel) {
   auto reply = post(fmt::format(R"({{{},{},"parallel_tool_calls":false}})", kUser, kTools));
   deliver(inbox.take<Submit>().request, fmt::format("{}{}<|im_end|>", kCall, kCall), Finish::stop);
@@ -207,6 +238,14 @@ TEST_F(ToolsOfAChat, AreRefusedWithWordsWhereTheyCannotBe) {
     EXPECT_EQ(reply.status, 400) << fields;
     EXPECT_EQ(json::parse(reply.body)["error"]["param"], param) << reply.body;
   }
+  std::string many = R"("a":1)";
+  for (size_t i = 0; i < kJsonKeysMax; ++i) many += fmt::format(R"(,"a{}":1)", i);
+  for (const auto& [field, form] : {std::pair("chat_template_kwargs", R"("chat_template_kwargs":{{{}}})"),
+                                    std::pair("tools", R"("tools":[{{"function":{{"name":"f","parameters":{{{}}}}}}}])")}) {
+    const auto refused = post(fmt::format("{{{},{}}}", kUser, fmt::format(fmt::runtime(form), many))).get();
+    EXPECT_EQ(refused.status, 400) << field;
+    EXPECT_EQ(json::parse(refused.body)["error"]["param"], field) << refused.body;
+  }
   const auto reply =
       post(R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"[1]"}}]}]})").get();
   EXPECT_EQ(json::parse(reply.body)["error"]["param"], "messages[0].tool_calls[0].function.arguments");
@@ -229,6 +268,9 @@ TEST_F(TemplateOfAChat, EndsInsideAMessageThatGoesOn) {
   EXPECT_EQ(prompt(R"("messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Sure, the "}],
                       "continue_final_message":true)"),
             "<|im_start|>user: hi<|im_end|><|im_start|>assistant: Sure, the");
+  EXPECT_EQ(prompt(R"("messages":[{"role":"assistant","content":"end"}],"continue_final_message":true)"),
+            "<|im_start|>assistant: end")
+      << "not the end of <|im_end|>";
 }
 
 TEST_F(HttpApiTest, RefusesToolsThatTheTemplateHasNoPlaceFor) {
