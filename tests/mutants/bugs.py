@@ -352,8 +352,6 @@ BUGS = [
         "router_http_api_test ToolsOfAChat.CannotForge*"),
     Bug("an Abandon that overtook its Submit is forgotten", ROUTER,
         "$ports_.post(Abandon{request});", "", "router_http_api_test Choices.ThatNobodyWants*"),
-    Bug("a word of the template is taken for the message that goes on", "common/text",
-        "$text.rfind(mark + mark)", "$text.rfind(mark)", "router_http_api_test TemplateOfAChat.EndsInside*"),
     # Acceptance by ratio, its residual and its random.
     Bug("no residual after a refusal", REJECTION,
         "$r.reject($x, $tree.replacement());", "", "distributions_test RatioFamily.KeepsTheTargetsDistribution*",
