@@ -10,6 +10,7 @@
 #include "common/ops_page/server_metrics.h"
 #include "common/service/drain.h"
 #include "services/router/drain.h"
+#include "services/router/http_api/paths.h"
 #include "services/router/metrics_page.h"
 
 namespace slipstream {
@@ -18,8 +19,7 @@ namespace {
 
 // Probes and scrapes come every few seconds, and say nothing while they succeed.
 void log_access(const http::Access& access) {
-  const bool probe = access.path == "/health" || access.path == "/ready" || access.path == "/metrics";
-  log_at(probe ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
+  log_at(is_probe(access.path) ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
 }
 
 }  // namespace

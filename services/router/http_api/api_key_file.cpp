@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -12,16 +10,15 @@
 
 #include "common/base/limits.h"
 #include "common/base/log.h"
+#include "services/router/http_api/paths.h"
 #include "services/router/http_api/tenant.h"
 
 namespace slipstream {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOpenPaths{"/health", "/ready", "/metrics"};
-
 bool needs_key(const http::Request& request) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  return !reads || std::ranges::find(kOpenPaths, request.path) == kOpenPaths.end();
+  return !reads || !is_probe(request.path);
 }
 
 ApiError refused(std::string message) { return {.status = 401, .message = std::move(message), .code = "invalid_api_key"}; }

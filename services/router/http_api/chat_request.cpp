@@ -51,8 +51,7 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
 ApiResult<void> refuse_echo(const RequestFields& fields) {
   TRY(const auto echo, fields.boolean("echo"));
   if (!echo.value_or(false)) return {};
-  return std::unexpected(ApiError{
-      .status = 400, .message = "`echo` goes with /v1/completions only.", .param = "echo", .code = "unsupported_parameter"});
+  return std::unexpected(unsupported("echo", "`echo` goes with /v1/completions only."));
 }
 
 }  // namespace

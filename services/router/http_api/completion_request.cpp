@@ -1,7 +1,6 @@
 #include "services/router/http_api/completion_request.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -18,23 +17,11 @@ using simdjson::dom::element;
 
 constexpr std::string_view kPromptForms = "a string, a list of token ids, or a list of these";
 
-ApiResult<std::vector<TokenId>> read_ids(array list, const std::string& path) {
-  std::vector<TokenId> ids;
-  for (element one : list) {
-    int64_t id = -1;
-    if (one.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<TokenId>::max()) {
-      return std::unexpected(bad_field(path, fmt::format("`{}` must hold token ids only: integers from 0.", path)));
-    }
-    ids.push_back(static_cast<TokenId>(id));
-  }
-  return ids;
-}
-
 ApiResult<Prompt> read_prompt(element given, const std::string& path) {
   std::string_view text;
   if (given.get(text) == simdjson::SUCCESS) return std::string(text);
   array list;
-  if (given.get(list) == simdjson::SUCCESS) return read_ids(list, path);
+  if (given.get(list) == simdjson::SUCCESS) return read_token_ids(list, path);
   return std::unexpected(bad_field(path, fmt::format("`{}` must be {}; it is {}.", path, kPromptForms, kind_of(given))));
 }
 
@@ -52,8 +39,7 @@ ApiResult<std::vector<Prompt>> read_prompts(const RequestFields& fields) {
     return std::vector{std::move(prompt)};
   }
   if (list.size() > kPromptsMax) {
-    return std::unexpected(
-        bad_field("prompt", fmt::format("`prompt` has {} prompts; the limit is {}.", list.size(), kPromptsMax)));
+    return std::unexpected(too_many("prompt", "prompts", list.size(), kPromptsMax));
   }
   std::vector<Prompt> prompts;
   for (element one : list) {
@@ -72,19 +58,13 @@ ApiResult<void> read_logprobs(const RequestFields& fields, CompletionRequest& re
   if (!top) return {};
   request.spec.top_logprobs = static_cast<int32_t>(*top);
   if (!request.echo) return {};
-  return std::unexpected(ApiError{.status = 400,
-                                  .message = "`logprobs` of a prompt are not built yet: leave `echo` or `logprobs` out.",
-                                  .param = "logprobs",
-                                  .code = "unsupported_parameter"});
+  return std::unexpected(unsupported("logprobs", "`logprobs` of a prompt are not built yet: leave `echo` or `logprobs` out."));
 }
 
 ApiResult<void> refuse_suffix(const RequestFields& fields) {
   TRY(const auto suffix, fields.text("suffix"));
   if (suffix.value_or("").empty()) return {};
-  return std::unexpected(ApiError{.status = 400,
-                                  .message = "`suffix` is not built: no model here was trained to fill in the middle.",
-                                  .param = "suffix",
-                                  .code = "unsupported_parameter"});
+  return std::unexpected(unsupported("suffix", "`suffix` is not built: no model here was trained to fill in the middle."));
 }
 
 }  // namespace

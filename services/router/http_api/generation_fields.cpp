@@ -78,10 +78,7 @@ Checked refuse_unbuilt(const RequestFields& fields, int choices) {
     const auto value = fields.find(name);
     if (!value || asks_for_nothing(name, *value)) continue;
     if (int64_t best_of = 0; name == "best_of" && value->get(best_of) == simdjson::SUCCESS && best_of == choices) continue;
-    return std::unexpected(ApiError{.status = 400,
-                                    .message = fmt::format("`{}` is not built yet: leave it out.", name),
-                                    .param = std::string(name),
-                                    .code = "unsupported_parameter"});
+    return std::unexpected(unsupported(std::string(name), fmt::format("`{}` is not built yet: leave it out.", name)));
   }
   return {};
 }
@@ -165,13 +162,7 @@ Checked read_stop_ids(const RequestFields& fields, GenerationRequest& request) {
     return std::unexpected(
         bad_field("stop_token_ids", fmt::format("`stop_token_ids` must be a list of at most {} token ids.", kStopIdsAskedMax)));
   }
-  for (element one : list) {
-    int64_t id = -1;
-    if (one.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<TokenId>::max()) {
-      return std::unexpected(bad_field("stop_token_ids", "`stop_token_ids` must hold token ids only: integers from 0."));
-    }
-    request.spec.stop_ids.push_back(static_cast<TokenId>(id));
-  }
+  TRY(request.spec.stop_ids, read_token_ids(list, "stop_token_ids"));
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include <fmt/ranges.h>
 
@@ -14,10 +13,6 @@ namespace {
 
 using simdjson::dom::element;
 using Checked = ApiResult<void>;
-
-ApiError too_many(std::string_view field, std::string_view what, size_t count, size_t limit) {
-  return bad_field(std::string(field), fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
-}
 
 Checked read_penalties(const RequestFields& fields, float repetition_default, LogitsParams& how) {
   TRY(const auto repetition, fields.number("repetition_penalty", static_cast<double>(kRepetitionPenaltyMin),
@@ -68,13 +63,7 @@ Checked read_allowed(const RequestFields& fields, LogitsParams& how) {
   if (list.size() > kAllowedTokensMax) {
     return std::unexpected(too_many("allowed_token_ids", "token ids", list.size(), kAllowedTokensMax));
   }
-  for (element one : list) {
-    int64_t id = -1;
-    if (one.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<TokenId>::max()) {
-      return std::unexpected(bad_field("allowed_token_ids", "`allowed_token_ids` must hold token ids only: integers from 0."));
-    }
-    how.allowed.push_back(static_cast<TokenId>(id));
-  }
+  TRY(how.allowed, read_token_ids(list, "allowed_token_ids"));
   std::ranges::sort(how.allowed);
   const auto doubles = std::ranges::unique(how.allowed);
   how.allowed.erase(doubles.begin(), doubles.end());

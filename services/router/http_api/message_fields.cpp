@@ -10,10 +10,6 @@ namespace {
 
 using simdjson::dom::element;
 
-ApiError too_many(const std::string& field, std::string_view what, size_t count, size_t limit) {
-  return bad_field(field, fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
-}
-
 // Content is a string, or a list of {"type": "text", "text": ...} parts, which are joined.
 ApiResult<std::string> read_content(element content, const std::string& path) {
   std::string_view text;

@@ -48,6 +48,8 @@ std::string_view method_of(std::string_view path) {
   return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) ? "GET" : "";
 }
 
+bool is_probe(std::string_view path) { return path == kHealthPath || path == kReadyPath || path == kMetricsPath; }
+
 bool is_json(std::string_view content_type) {
   content_type = content_type.substr(0, content_type.find(';'));
   while (content_type.ends_with(' ') || content_type.ends_with('\t')) content_type.remove_suffix(1);

@@ -28,6 +28,9 @@ std::string unescaped(std::string_view part);
 // "POST" or "GET"; empty: there is no such path.
 std::string_view method_of(std::string_view path);
 
+// What load balancers and Prometheus ask for every few seconds.
+bool is_probe(std::string_view path);
+
 // Whether a content type is JSON, with or without parameters.
 bool is_json(std::string_view content_type);
 

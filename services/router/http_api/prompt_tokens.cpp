@@ -35,9 +35,7 @@ ApiResult<std::vector<TokenId>> chat_tokens(std::span<const ChatMessage> message
   size_t bytes = 0;
   for (const ChatMessage& message : messages) bytes += message.content.size() + message.more.size();
   if (!extras.tools.empty() && !chat_template.reads("tools")) {
-    return std::unexpected(ApiError{.message = "This model's chat template has no place for tools: leave `tools` out.",
-                                    .param = "tools",
-                                    .code = "unsupported_parameter"});
+    return std::unexpected(unsupported("tools", "This model's chat template has no place for tools: leave `tools` out."));
   }
   TRY_VOID(fits_context(bytes, "messages", tokenizer, context));
   auto prompt = chat_prompt(tokenizer, chat_template, messages, std::numeric_limits<size_t>::max(), extras);

@@ -1,6 +1,8 @@
 #include "services/router/http_api/request_fields.h"
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,6 +33,27 @@ std::string kind_of(simdjson::dom::element element) {
 
 ApiError bad_field(std::string param, std::string message) {
   return {.status = 400, .message = std::move(message), .param = std::move(param), .code = "invalid_value"};
+}
+
+ApiError unsupported(std::string param, std::string message) {
+  return {.status = 400, .message = std::move(message), .param = std::move(param), .code = "unsupported_parameter"};
+}
+
+ApiError too_many(std::string_view field, std::string_view what, size_t count, size_t limit) {
+  return bad_field(std::string(field), fmt::format("`{}` has {} {}; the limit is {}.", field, count, what, limit));
+}
+
+ApiResult<std::vector<TokenId>> read_token_ids(simdjson::dom::array list, std::string_view field) {
+  std::vector<TokenId> ids;
+  for (const simdjson::dom::element one : list) {
+    int64_t id = -1;
+    if (one.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<TokenId>::max()) {
+      return std::unexpected(
+          bad_field(std::string(field), fmt::format("`{}` must hold token ids only: integers from 0.", field)));
+    }
+    ids.push_back(static_cast<TokenId>(id));
+  }
+  return ids;
 }
 
 ApiError RequestFields::wrong(std::string_view field, std::string_view wanted, simdjson::dom::element got) const {

@@ -11,11 +11,17 @@
 
 #include <simdjson.h>
 
+#include "common/base/ids.h"
 #include "services/router/http_api/api_error.h"
 
 namespace slipstream {
 
 ApiError bad_field(std::string param, std::string message);
+// A field that is known and not built.
+ApiError unsupported(std::string param, std::string message);
+ApiError too_many(std::string_view field, std::string_view what, size_t count, size_t limit);
+// The token ids of a list; whether the model has them is checked later. field: for the error.
+ApiResult<std::vector<TokenId>> read_token_ids(simdjson::dom::array list, std::string_view field);
 // A value as errors name it: "a list", "null", a number as it was sent.
 std::string kind_of(simdjson::dom::element element);
 

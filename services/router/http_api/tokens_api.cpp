@@ -50,8 +50,7 @@ ApiResult<std::string> TokensApi::detokenize(std::string_view body) const {
     return std::unexpected(bad_field("tokens", "`tokens` must be a list of token ids."));
   }
   if (list.size() > static_cast<size_t>(kContextTokensMax)) {
-    return std::unexpected(
-        bad_field("tokens", fmt::format("`tokens` has {} token ids; the limit is {}.", list.size(), kContextTokensMax)));
+    return std::unexpected(too_many("tokens", "token ids", list.size(), kContextTokensMax));
   }
   std::vector<TokenId> tokens;
   for (const simdjson::dom::element one : list) {

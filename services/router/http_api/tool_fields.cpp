@@ -16,10 +16,6 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-ApiError unbuilt(std::string field, std::string message) {
-  return {.status = 400, .message = std::move(message), .param = std::move(field), .code = "unsupported_parameter"};
-}
-
 // Names as OpenAI allows them.
 bool is_name(std::string_view name) {
   const auto allowed = [](char c) {
@@ -45,7 +41,7 @@ ApiResult<RequestFields> read_function(element given, const std::string& path) {
   const RequestFields tool(fields, path + ".");
   TRY(const auto type, tool.text("type"));
   if (type.value_or("function") != "function") {
-    return std::unexpected(unbuilt(path + ".type", fmt::format("`{}.type` must be \"function\".", path)));
+    return std::unexpected(unsupported(path + ".type", fmt::format("`{}.type` must be \"function\".", path)));
   }
   TRY(const auto function, tool.object("function"));
   if (!function) return std::unexpected(bad_field(path + ".function", fmt::format("`{}.function` is missing.", path)));
@@ -59,7 +55,7 @@ ApiResult<bool> may_call(const RequestFields& body) {
   std::string_view word;
   if (choice->get(word) == simdjson::SUCCESS && (word == "auto" || word == "none")) return word == "auto";
   return std::unexpected(
-      unbuilt("tool_choice", "`tool_choice` must be \"auto\" or \"none\": to make a model call a tool is not built yet."));
+      unsupported("tool_choice", "`tool_choice` must be \"auto\" or \"none\": to make a model call a tool is not built yet."));
 }
 
 // OpenAI's clients send arguments as a text; templates print an object.
@@ -89,7 +85,7 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
     return std::unexpected(bad_field("tools", fmt::format("`tools` must be a list; it is {}.", kind_of(*given))));
   }
   if (list.size() > kToolsMax) {
-    return std::unexpected(bad_field("tools", fmt::format("`tools` has {} tools; the limit is {}.", list.size(), kToolsMax)));
+    return std::unexpected(too_many("tools", "tools", list.size(), kToolsMax));
   }
   if (!has_few_keys(*given)) {
     return std::unexpected(bad_field("tools", fmt::format("an object in `tools` has over {} keys.", kJsonKeysMax)));

@@ -214,10 +214,7 @@ TEST_F(Choices, FailTogether) {
 TEST_F(Choices, AreAllAbandonedWhenTheClientLeaves) {
   const auto request = ask(R"("n":2,"stream":true)");
   WireClient client(server.port());
-  client.send(
-      fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                  "Content-Length: {}\r\n\r\n{}",
-                  request.size(), request));
+  client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, request.size(), request));
   const auto first = inbox.take<Submit>();
   deliver(first.request, "One");
   const auto second = inbox.take<Submit>();

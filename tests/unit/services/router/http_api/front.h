@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 
 inline constexpr auto kPatience = 10s;
 inline constexpr TokenId kEnd = 2;
+inline constexpr std::string_view kPostHead =
+    "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 inline const std::filesystem::path kModel = std::filesystem::path(SLIPSTREAM_SOURCE_FOLDER) / "tests/unit/common/text/data";
 
 // What the front posts to the router.

@@ -6,8 +6,6 @@
 namespace slipstream {
 namespace {
 
-constexpr std::string_view kPostHead = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
-
 TEST_F(HttpApiTest, SubmitsWhatTheRequestAsksFor) {
   auto reply = post(ask(R"("temperature":0,"seed":-1,"max_completion_tokens":5,"speculation":{"enabled":false})"));
   const auto submit = inbox.take<Submit>();

@@ -202,10 +202,7 @@ TEST_F(ToolsOfAChat, ComeInAStreamAsDeltasWithTheirIndex) {
 TEST_F(ToolsOfAChat, AreHeldWithCommentsInBetween) {
   WireClient client(server.port());
   const std::string body = fmt::format(R"({{{},{},"stream":true}})", kUser, kTools);
-  client.send(
-      fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                  "Content-Length: {}\r\n\r\n{}",
-                  body.size(), body));
+  client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, body.size(), body));
   const auto submit = inbox.take<Submit>();
   deliver(submit.request, "<tool_call>");
   for (int i = 0; i < 64; ++i) deliver(submit.request, " ");
