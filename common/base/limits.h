@@ -39,6 +39,9 @@ inline constexpr int kAllowedTokensMax = 4096;
 inline constexpr int kBadWordsMax = 64;                    // strings in the request
 inline constexpr int kBadSequencesMax = 2 * kBadWordsMax;  // token sequences: one for the word, one for the word after a space
 inline constexpr int kBadWordTokensMax = 16;
+inline constexpr size_t kGrammarBytesMax = 64 * 1024;      // of a request's grammar, as the verifier gets it
+inline constexpr size_t kGrammarRulesBytesMax = 8 * 1024;  // of a regex or rules: compiling some takes time by their square
+inline constexpr size_t kGuidedChoicesMax = 1024;          // texts of `guided_choice`
 
 // Messages. A decoder refuses a message that is over one of these.
 inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;

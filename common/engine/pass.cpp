@@ -56,7 +56,8 @@ PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const P
       plan_.logprobs.push_back(
           {.wanted = static_cast<int32_t>(plan_.wanted.size()) - 1, .parent = parent, .top = *tree.top_logprobs});
     }
-    if (processor >= 0) plan_.adjust(processor, row.ancestors, drafted);
+    const std::shared_ptr<const TokenMask> mask = tree.masks.empty() ? nullptr : tree.masks[at];
+    if (processor >= 0 || mask != nullptr) plan_.process(processor, row.ancestors, drafted, mask);
   }
   return slice;
 }

@@ -41,6 +41,9 @@ struct PassTree {
   uint32_t choice = 0;                       // index among the request's choices
   SamplingParams params = {};                // how the token after a row is sampled
   std::optional<int32_t> top_logprobs = {};  // alternatives for each token; unset: no logprobs. Needs first == 0
+  // [rows] the tokens that a grammar allows after each row, null where nobody asks; empty: no
+  // grammar.
+  std::span<const std::shared_ptr<const TokenMask>> masks = {};
 };
 
 class Pass {

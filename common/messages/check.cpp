@@ -22,9 +22,9 @@ Result<void> entries(std::string_view field, size_t size, int entries_max) {
   return fail("{} has {} entries, the limit is {}", field, size, entries_max);
 }
 
-Result<void> bytes(std::string_view field, std::string_view text) {
-  if (text.size() <= kTextBytesMax) return {};
-  return fail("{} has {} bytes, the limit is {}", field, text.size(), kTextBytesMax);
+Result<void> bytes(std::string_view field, std::string_view text, size_t bytes_max = kTextBytesMax) {
+  if (text.size() <= bytes_max) return {};
+  return fail("{} has {} bytes, the limit is {}", field, text.size(), bytes_max);
 }
 
 Result<void> tokens(std::string_view field, std::span<const TokenId> ids, int entries_max) {
@@ -106,6 +106,7 @@ Result<void> valid(const GenerationSpec& spec) {
   TRY_VOID(valid(spec.acceptance));
   TRY_VOID(count("outputMax", spec.output_max));
   TRY_VOID(tokens("stopIds", spec.stop_ids, kStopIdsMax));
+  TRY_VOID(bytes("Grammar.text", spec.grammar.text, kGrammarBytesMax));
   return within("topLogprobs", spec.top_logprobs.value_or(0), 0, kTopLogprobsMax);
 }
 

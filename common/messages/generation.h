@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/grammar_text.h"
 #include "common/base/ids.h"
 #include "common/messages/common.h"
 #include "common/sampling/logits_params.h"
@@ -28,6 +29,9 @@ struct GenerationSpec {
   // Whose earlier answers may help to draft. Never changes a token.
   TenantId tenant = kNoTenant;
 
+  // What the output must follow. Drafters are not told: they guess worse, never wrongly.
+  GrammarText grammar;
+
   // What ends the output, and what is reported with each token.
   int32_t output_max = 0;               // most tokens after the prompt, over all epochs
   std::vector<TokenId> stop_ids;        // emitting one of these ends the sequence with Finish::stop; it is sent too
@@ -41,9 +45,10 @@ struct GenerationSpec {
   bool operator==(const GenerationSpec&) const = default;
 };
 
-// The part that a drafter needs: all that determines the next token, and the tenant. The other
-// fields get their defaults.
+// The part that a drafter needs: all that determines the next token but the grammar, and the
+// tenant. The other fields get their defaults.
 inline GenerationSpec drafter_part(GenerationSpec spec) {
+  spec.grammar = {};
   spec.output_max = 0;
   spec.stop_ids.clear();
   spec.top_logprobs.reset();

@@ -122,9 +122,10 @@ inline constexpr MetricName kVerifierCostError{"slipstream_verifier_step_cost_er
                                                "How far off the cost model was, relative to what it expected."};
 inline constexpr MetricName kVerifierAffordableNodes{"slipstream_verifier_affordable_nodes",
                                                      "Nodes of a tree that pay for themselves, by the cost model."};
-inline constexpr MetricName kVerifierStepFaults{
-    "slipstream_verifier_step_faults_total",
-    "Steps that failed; sequences ended by logits that are not finite, or by masks that left no token."};
+inline constexpr MetricName kVerifierStepFaults{"slipstream_verifier_step_faults_total",
+                                                "Steps that failed; sequences ended by logits that are not finite, by masks "
+                                                "that left no token, or by a grammar that cannot "
+                                                "be followed."};
 // Verifier: sequences and cache.
 inline constexpr MetricName kVerifierSequencesStarted{"slipstream_verifier_sequences_started_total", "Sequences taken on."};
 inline constexpr MetricName kVerifierSequencesRefused{"slipstream_verifier_sequences_refused_total", "Starts refused."};

@@ -46,11 +46,13 @@ struct RopeTable {
   virtual ~RopeTable() = default;
 };
 
-// A wanted row whose logits pass through its sequence's logits processor before they are sampled.
+// A wanted row whose logits pass through its sequence's logits processor, then through a mask,
+// before they are sampled.
 struct ProcessedRow {
   int32_t wanted = 0;                     // index among the wanted rows
-  int32_t logits_processor = 0;           // index in Step::logits_processors
+  int32_t logits_processor = -1;          // index in Step::logits_processors; -1: none
   int32_t path_begin = 0, path_size = 0;  // part of Step::path: the drafted tokens that the row sees, its own last
+  int32_t mask = -1;                      // index in Step::masks: what its request's grammar allows; -1: none
 };
 
 // Everything that differs between two steps. It lies in host memory; the device copies it to fixed
@@ -68,6 +70,7 @@ struct Step {
   std::span<const ProcessedRow> processed;  // ascending by wanted row, each once; most steps have none
   std::span<const std::shared_ptr<const LogitsProcessor>> logits_processors;
   std::span<const TokenId> path;
+  std::span<const std::shared_ptr<const TokenMask>> masks;
 };
 
 struct Shape {  // of a step: all that control flow in forward() may depend on

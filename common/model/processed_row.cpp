@@ -11,7 +11,8 @@ std::span<const float> processed(const Step& step, int32_t wanted, std::span<con
   if (row == step.processed.end() || row->wanted != wanted) return logits;
   copy.assign(logits.begin(), logits.end());
   const auto path = step.path.subspan(static_cast<size_t>(row->path_begin), static_cast<size_t>(row->path_size));
-  step.logits_processors[static_cast<size_t>(row->logits_processor)]->adjust(copy, path);
+  if (row->logits_processor >= 0) step.logits_processors[static_cast<size_t>(row->logits_processor)]->adjust(copy, path);
+  if (row->mask >= 0) allow_only(copy, *step.masks[static_cast<size_t>(row->mask)]);
   return copy;
 }
 

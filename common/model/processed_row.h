@@ -9,8 +9,9 @@
 
 namespace slipstream {
 
-// Applies the wanted row's logits processor, if the step has one for it. Returns the result, which
-// lies in `copy` (it grows once), or `logits` themselves. logits: [vocabulary] of the row.
+// Applies the wanted row's logits processor and mask, if the step has any for it. Returns the
+// result, which lies in `copy` (it grows once), or `logits` themselves. logits: [vocabulary] of the
+// row.
 std::span<const float> processed(const Step& step, int32_t wanted, std::span<const float> logits, std::vector<float>& copy);
 
 }  // namespace slipstream

@@ -51,19 +51,28 @@ Result<void> check_context(const Step& step, size_t row, const StepLimits& limit
   return {};
 }
 
+// -1 names none.
+template <class T>
+bool names_one(int32_t index, std::span<const std::shared_ptr<const T>> list) {
+  if (index == -1) return true;
+  return index >= 0 && static_cast<size_t>(index) < list.size() && list[static_cast<size_t>(index)] != nullptr;
+}
+
 // Ascending order lets processed() find a row by bisection.
 Result<void> check_processed(const Step& step) {
   const auto path = static_cast<int64_t>(step.path.size());
-  const auto logits_processors = static_cast<int32_t>(step.logits_processors.size());
   int32_t before = -1;
   for (const ProcessedRow& row : step.processed) {
     if (row.wanted <= before || row.wanted >= static_cast<int64_t>(step.wanted.size())) {
       return fail("adjusted rows must ascend within the {} wanted ones: {} after {}", step.wanted.size(), row.wanted, before);
     }
     before = row.wanted;
-    if (row.logits_processor < 0 || row.logits_processor >= logits_processors ||
-        step.logits_processors[static_cast<size_t>(row.logits_processor)] == nullptr) {
-      return fail("wanted row {} is adjusted by number {} of {}", row.wanted, row.logits_processor, logits_processors);
+    if (!names_one(row.logits_processor, step.logits_processors)) {
+      return fail("wanted row {} is adjusted by number {} of {}", row.wanted, row.logits_processor,
+                  step.logits_processors.size());
+    }
+    if (!names_one(row.mask, step.masks)) {
+      return fail("wanted row {} is masked by number {} of {}", row.wanted, row.mask, step.masks.size());
     }
     if (row.path_begin < 0 || row.path_size < 0 || row.path_size > kTreeDepthMax ||
         int64_t{row.path_begin} + row.path_size > path) {

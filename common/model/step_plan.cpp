@@ -45,7 +45,8 @@ Step StepPlan::view() const {
           .moves = moves,
           .processed = processed,
           .logits_processors = logits_processors,
-          .path = path};
+          .path = path,
+          .masks = masks};
 }
 
 // Keeps the capacity, so that a step of the usual size allocates nothing.
@@ -57,6 +58,7 @@ void StepPlan::clear() {
   processed.clear();
   logits_processors.clear();
   path.clear();
+  masks.clear();
   logprobs.clear();
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -33,6 +34,7 @@ struct StepPlan {
   std::vector<ProcessedRow> processed;
   std::vector<std::shared_ptr<const LogitsProcessor>> logits_processors;  // shared: a sequence may end while the step runs
   std::vector<TokenId> path;
+  std::vector<std::shared_ptr<const TokenMask>> masks;
   std::vector<LogprobRow> logprobs;  // not in the Step: the verify job computes them from the model's logits
 
   struct Row {
@@ -48,17 +50,20 @@ struct StepPlan {
   void add(const Row& row);
   void want(const RowSampling& how);  // makes the row added last a wanted row
   int32_t add_logits_processor(std::shared_ptr<const LogitsProcessor> logits_processor);  // returns its index
-  // Applies that logits processor to the row wanted last. The row's path is the drafted tokens
-  // among its ancestors: all but row 0, the root. token_of(j): the token of the tree's row j.
+  // Applies that logits processor (-1: none) and that mask (null: none) to the row wanted last. The
+  // row's path is the drafted tokens among its ancestors: all but row 0, the root. token_of(j): the
+  // token of the tree's row j.
   template <class TokenOf>
-  void adjust(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of) {
+  void process(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of, std::shared_ptr<const TokenMask> mask) {
     const auto begin = static_cast<int32_t>(path.size());
     for (uint64_t left = ancestors & ~uint64_t{1}; left != 0; left &= left - 1)
       path.push_back(token_of(std::countr_zero(left)));
     processed.push_back({.wanted = static_cast<int32_t>(wanted.size()) - 1,
                          .logits_processor = logits_processor,
                          .path_begin = begin,
-                         .path_size = static_cast<int32_t>(path.size()) - begin});
+                         .path_size = static_cast<int32_t>(path.size()) - begin,
+                         .mask = mask == nullptr ? -1 : static_cast<int32_t>(masks.size())});
+    if (mask != nullptr) masks.push_back(std::move(mask));
   }
   Step view() const;
   void clear();  // keeps blocks_max and the capacity

@@ -47,9 +47,10 @@ void LogitsProcessor::adjust(std::span<float> logits, std::span<const TokenId> p
 }
 
 // Applies the masks to a row of zeros and looks for one that is left.
-bool LogitsProcessor::leaves_a_token(int32_t vocabulary) const {
+bool LogitsProcessor::leaves_a_token(int32_t vocabulary, const TokenMask* also) const {
   std::vector<float> row(static_cast<size_t>(vocabulary), 0.0F);
   mask(row, {});
+  if (also != nullptr) allow_only(row, *also);
   return std::ranges::find(row, 0.0F) != row.end();
 }
 

@@ -21,6 +21,7 @@
 
 #include "common/sampling/logits_params.h"
 #include "common/sampling/token_counts.h"
+#include "common/sampling/token_mask.h"
 
 namespace slipstream {
 
@@ -41,8 +42,9 @@ class LogitsProcessor {
   // it at once, but none while tokens are added.
   void adjust(std::span<float> logits, std::span<const TokenId> path) const;
 
-  // Whether the masks allow any of the tokens [0, vocabulary) as the next output.
-  bool leaves_a_token(int32_t vocabulary) const;
+  // Whether the masks allow any of the tokens [0, vocabulary) as the next output. also: another
+  // mask that must allow it, too; null: none.
+  bool leaves_a_token(int32_t vocabulary, const TokenMask* also = nullptr) const;
 
  private:
   float penalised(float logit, int32_t times) const;
@@ -56,8 +58,7 @@ class LogitsProcessor {
   int32_t output_ = 0;           // tokens of the output
 };
 
-// Masks every token that is not in `allowed`, which is ascending. Structured output can call it
-// with the tokens that its grammar allows.
+// Masks every token that is not in `allowed`, which is ascending.
 void allow_only(std::span<float> logits, std::span<const TokenId> allowed);
 
 }  // namespace slipstream

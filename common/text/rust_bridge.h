@@ -75,6 +75,24 @@ bool slipstream_template_render(const SlipstreamTemplate* chat_template, const S
 // Whether the template reads a variable that it does not set.
 bool slipstream_template_reads(const SlipstreamTemplate* chat_template, SlipstreamSlice variable);
 SlipstreamSlice slipstream_template_source(const SlipstreamTemplate* chat_template);  // borrowed from the template
+
+struct SlipstreamGrammars;  // shares the tokenizer, which may be freed before
+struct SlipstreamGrammar;   // one thread at a time
+// ends: [count] the tokens that end an answer. Null: failed.
+SlipstreamGrammars* slipstream_grammars_new(const SlipstreamTokenizer* tokenizer, const uint32_t* ends, size_t count,
+                                            SlipstreamBytes* error);
+void slipstream_grammars_free(SlipstreamGrammars* grammars);
+// form: 0 a JSON schema, 1 a regular expression, 2 rules in Lark's form. Null: failed.
+SlipstreamGrammar* slipstream_grammar_compile(const SlipstreamGrammars* grammars, uint32_t form, SlipstreamSlice text,
+                                              SlipstreamBytes* error);
+SlipstreamGrammar* slipstream_grammar_begun(const SlipstreamGrammar* grammar);  // the same one, at its beginning
+void slipstream_grammar_free(SlipstreamGrammar* grammar);
+// False: failed, and so will every later call.
+bool slipstream_grammar_advance(SlipstreamGrammar* grammar, const uint32_t* tokens, size_t count, SlipstreamBytes* error);
+// bits: [words] bit v % 32 of word v / 32 says whether token v may come behind the tokens and
+// `path`. False: failed.
+bool slipstream_grammar_mask(SlipstreamGrammar* grammar, const uint32_t* path, size_t count, uint32_t* bits, size_t words,
+                             SlipstreamBytes* error);
 }
 
 namespace slipstream {

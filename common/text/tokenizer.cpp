@@ -92,4 +92,6 @@ std::optional<TokenId> Tokenizer::id(std::string_view token) const {
 std::span<const std::string> Tokenizer::specials() const { return handle_->specials; }
 int32_t Tokenizer::vocabulary() const { return static_cast<int32_t>(handle_->pieces.count); }
 
+const SlipstreamTokenizer* Tokenizer::rust() const { return handle_->rust; }
+
 }  // namespace slipstream

@@ -15,6 +15,8 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 
+struct SlipstreamTokenizer;  // rust_bridge.h
+
 namespace slipstream {
 
 class Tokenizer {
@@ -52,6 +54,7 @@ class Tokenizer {
   std::optional<TokenId> id(std::string_view token) const;  // of a token as tokenizer.json spells it
   std::span<const std::string> specials() const;            // the special tokens as written in texts, in no order
   int32_t vocabulary() const;                               // ids are in [0, vocabulary)
+  const SlipstreamTokenizer* rust() const;                  // for common/grammar; lives as long as this or a copy
 
  private:
   struct Handle;

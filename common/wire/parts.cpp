@@ -70,8 +70,8 @@ Result<std::vector<TokenId>> read(std::string_view field, capnp::List<int32_t>::
   return ids;
 }
 
-Result<std::string> read(std::string_view field, capnp::Text::Reader from) {
-  if (from.size() > kTextBytesMax) return fail("{} has {} bytes, the limit is {}", field, from.size(), kTextBytesMax);
+Result<std::string> read(std::string_view field, capnp::Text::Reader from, size_t bytes_max) {
+  if (from.size() > bytes_max) return fail("{} has {} bytes, the limit is {}", field, from.size(), bytes_max);
   const std::string_view text(from.begin(), from.size());
   if (!is_text(text)) return fail("{} is no UTF-8 text without NUL", field);
   return std::string(text);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/limits.h"
 #include "common/base/result.h"
 #include "common/messages/common.h"
 #include "common/wire/schema/common.capnp.h"
@@ -25,10 +26,10 @@ Result<Tuning> read(schema::Tuning::Reader from);
 
 // Read a list or a text. `field` is its name in the error.
 //
-// Errors: more than entries_max entries or kTextBytesMax bytes (found before memory is allocated),
+// Errors: more than entries_max entries or bytes_max bytes (found before memory is allocated),
 // or text that is_text() refuses.
 Result<std::vector<TokenId>> read(std::string_view field, capnp::List<int32_t>::Reader from, int entries_max);
-Result<std::string> read(std::string_view field, capnp::Text::Reader from);
+Result<std::string> read(std::string_view field, capnp::Text::Reader from, size_t bytes_max = kTextBytesMax);
 // The check of a list's length alone.
 Result<void> bounded(std::string_view field, size_t entries, int entries_max);
 

@@ -8,28 +8,17 @@
 #include "common/checkpoint/gguf/file.h"
 #include "common/checkpoint/gguf/tokenizer.h"
 #include "common/checkpoint/llama_config.h"
+#include "common/model_text/read_tokenizer.h"
 #include "services/router/sampling_defaults.h"
 
 namespace slipstream {
 namespace {
 
-struct Words {
-  Tokenizer tokenizer;
-  ChatTemplate chat_template;
-};
-
-Result<Words> read_words(const std::filesystem::path& model) {
-  if (!is_model_file(model)) {
-    TRY(Tokenizer tokenizer, Tokenizer::load(model / "tokenizer.json"));
-    TRY(ChatTemplate chat_template, ChatTemplate::load(model));
-    return Words{std::move(tokenizer), std::move(chat_template)};
-  }
+Result<ChatTemplate> read_chat_template(const std::filesystem::path& model) {
+  if (!is_model_file(model)) return ChatTemplate::load(model);
   TRY(const GgufFile file, GgufFile::open(model));
-  TRY(const std::string json, gguf_tokenizer_json(file));
   TRY(const std::string config, gguf_tokenizer_config(file));
-  TRY(Tokenizer tokenizer, Tokenizer::parse(json, file.what()));
-  TRY(ChatTemplate chat_template, ChatTemplate::parse({}, config, file.what()));
-  return Words{std::move(tokenizer), std::move(chat_template)};
+  return ChatTemplate::parse({}, config, file.what());
 }
 
 }  // namespace
@@ -37,7 +26,9 @@ Result<Words> read_words(const std::filesystem::path& model) {
 Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   TRY(const LlamaConfig model, read_llama_config(options.model));
   TRY(const uint64_t tokenizer_hash, hash_tokenizer(options.model));
-  TRY(Words words, read_words(options.model));
+  TRY(Tokenizer tokenizer, read_tokenizer(options.model));
+  TRY(ChatTemplate chat_template, read_chat_template(options.model));
+  const auto grammars = Grammars::make(tokenizer, model.eos_ids, model.vocabulary);
   RouterConfig config{.fingerprint = {tokenizer_hash, model.vocabulary, model.eos_ids, 0},
                       .context_max = model.context_max,
                       .lease_ms = options.lease_ms,
@@ -49,8 +40,9 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
   TRY(const SamplingDefaults defaults, read_sampling_defaults(options));
   ServedModel served{.offer = {.names = options.served_names(), .rules = options.rule_list(), .defaults = defaults},
-                     .tokenizer = std::move(words.tokenizer),
-                     .chat_template = std::move(words.chat_template),
+                     .tokenizer = std::move(tokenizer),
+                     .chat_template = std::move(chat_template),
+                     .grammars = grammars ? std::optional<Grammars>(*grammars) : std::nullopt,
                      .vocabulary = model.vocabulary,
                      .eos_ids = model.eos_ids,
                      .context_max = model.context_max,

@@ -31,6 +31,9 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
   if ((spec.sampling.temperature == 0) != (spec.acceptance.rule == Rule::greedy)) {
     return never("the greedy rule goes with temperature 0, all others with any other");
   }
+  if (!spec.grammar.empty() && is_biased(spec.acceptance.rule)) {
+    return never("a rule with a declared bias may accept tokens that a grammar forbids");
+  }
   return std::nullopt;
 }
 

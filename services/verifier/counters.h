@@ -68,6 +68,7 @@ struct VerifierCounters {
   double node_price = 0;                       // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
+  uint64_t grammar_failures = 0;  // sequences whose grammar became too complex
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0, links_refused = 0;
   WorkerCounters worker;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};

@@ -1,5 +1,6 @@
-// A round's draft is merged from the trees of its sources: the resident method and the sequence's
-// drafters. Each source has its calibration, and learns from what became of its nodes.
+// A round's draft is merged from the trees of its sources: the request's grammar, the resident
+// method and the sequence's drafters. Each source has its calibration, and learns from what became
+// of its nodes.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -33,39 +34,72 @@ DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
   return kinds.emplace_back(other);
 }
 
-// drafter: id 0 is the resident method. Null: the drafter has gone.
+DraftKindCounters& Rounds::counters_of(const DraftSource& source) const {
+  if (source.by == DraftBy::grammar) return counters_of(grammar_.kind);
+  return counters_of(source.by == DraftBy::resident ? resident_.kind() : links_.find(source.drafter)->kind);
+}
+
+// Null: the drafter has gone.
 Calibration* Rounds::calibration_of(const VerifierSequence& sequence, Peer drafter) const {
-  const Rule rule = sequence.spec.acceptance.rule;
-  if (drafter == Peer{}) return &resident_.calibrations().of(rule);
   DrafterLink* link = links_.find(drafter);
-  return link == nullptr ? nullptr : &link->calibrations.of(rule);
+  return link == nullptr ? nullptr : &link->calibrations.of(sequence.spec.acceptance.rule);
+}
+
+Calibration* Rounds::calibration_of(const VerifierSequence& sequence, const DraftSource& source) {
+  const Rule rule = sequence.spec.acceptance.rule;
+  if (source.by == DraftBy::grammar) return &grammar_.calibrations.of(rule);
+  return source.by == DraftBy::resident ? &resident_.calibrations().of(rule) : calibration_of(sequence, source.drafter);
+}
+
+// How deep a guess may be, and how unlikely, for the round that begins.
+StopRule Rounds::rule_here(const VerifierSequence& sequence, float threshold) const {
+  const SequenceDrafting& drafting = sequence.drafting;
+  return {.nodes_max = std::min<int>(drafting.draft_nodes_max, kTreeNodesMax),
+          .depth_max = std::clamp(depth_left(sequence), 0, int{drafting.draft_depth_max}),
+          .threshold = threshold};
+}
+
+// It needs no probes: where only one token is allowed, the guess cannot be wrong, and such guesses
+// come in every answer.
+void Rounds::draft_by_grammar(VerifierSequence& sequence) {
+  DraftSource source{.by = DraftBy::grammar, .tree = {}};
+  const float least = calibration_of(sequence, source)->survival_of(sequence.drafting.price);
+  const bool pays = least <= 1;
+  ++counters_of(source).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
+  if (!pays) return;
+  source.tree = grammar_tree(*sequence.grammar, rule_here(sequence, 1.0F - least));
+  sequence.fates.arrive(static_cast<size_t>(source.tree.size()));
+  merge_in(sequence, std::move(source));
 }
 
 // Where no survival has the chance that pays, nothing is drafted but probes.
 void Rounds::draft_here(VerifierSequence& sequence) {
   SequenceDrafting& drafting = sequence.drafting;
-  const float least = calibration_of(sequence, Peer{})->survival_of(drafting.price);
+  DraftSource source{.by = DraftBy::resident, .tree = {}};
+  const float least = calibration_of(sequence, source)->survival_of(drafting.price);
   const bool probes = resident_.due_for_probe(sequence.spec.acceptance.rule);
   const bool pays = least <= 1 || probes;
   const RoundAsk what = pays ? RoundAsk::asked : RoundAsk::nothing_pays;
   ++counters_of(resident_.kind()).rounds.at(static_cast<size_t>(what));
   if (!pays) return;
-  const StopRule rule{.nodes_max = std::min<int>(drafting.draft_nodes_max, kTreeNodesMax),
-                      .depth_max = std::clamp(depth_left(sequence), 0, int{drafting.draft_depth_max}),
-                      .threshold = probes ? 1.0F : 1.0F - least};
-  TokenTree tree = resident_.draft(sequence, rule);
-  if (probes && !tree.empty()) {
+  source.tree = resident_.draft(sequence, rule_here(sequence, probes ? 1.0F : 1.0F - least));
+  if (probes && !source.tree.empty()) {
     drafting.draft.resident_probes = true;
     resident_.verified(sequence.spec.acceptance.rule);  // it will be: no other sequence need probe
   }
-  sequence.fates.arrive(static_cast<size_t>(tree.size()));
-  merge_in(sequence, {.tree = std::move(tree)});
+  sequence.fates.arrive(static_cast<size_t>(source.tree.size()));
+  merge_in(sequence, std::move(source));
 }
 
-// The nodes of `source` are held already.
+// The nodes of `source` are held already. Those that the request's grammar forbids cost no row.
 void Rounds::merge_in(VerifierSequence& sequence, DraftSource source) {
   DraftRound& draft = sequence.drafting.draft;
-  const Calibration* calibration = calibration_of(sequence, source.drafter);
+  if (sequence.grammar && source.by != DraftBy::grammar) {
+    const auto before = static_cast<size_t>(source.tree.size());
+    source.tree.keep(sequence.grammar->allowed_nodes(source.tree));
+    sequence.fates.settle(before - static_cast<size_t>(source.tree.size()), Fate::trimmed);
+  }
+  const Calibration* calibration = calibration_of(sequence, source);
   const std::vector<float> gains = chances(calibration == nullptr ? Calibration() : *calibration, source.tree);
   MergedTree merged = merge(draft.tree.tokens(), source.tree.with_survivals(gains));
   sequence.fates.settle(static_cast<size_t>(merged.shared), Fate::merged);
@@ -92,20 +126,22 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
 // [drafters].
 std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const VerifiedTree& verified) {
   SequenceDrafting& drafting = sequence.drafting;
-  // The place of a source in the order of credit: 0 the resident method, then the drafters, the
-  // lead first; past them all, a drafter that the sequence has left since.
+  // The place of a source in the order of credit: as DraftBy has it, the drafters with the lead
+  // first; past them all, a drafter that the sequence has left since.
+  constexpr auto kFirst = static_cast<size_t>(DraftBy::drafter);
   const auto place_of = [&](const DraftSource& source) {
+    if (source.by != DraftBy::drafter) return static_cast<size_t>(source.by);
     const auto at = std::ranges::find(drafting.drafters, source.drafter, &SequenceDrafter::peer);
-    return source.resident() ? size_t{0} : 1 + static_cast<size_t>(at - drafting.drafters.begin());
+    return kFirst + static_cast<size_t>(at - drafting.drafters.begin());
   };
   std::ranges::sort(drafting.draft.sources, {}, place_of);
   std::vector<Own> own(drafting.drafters.size());
   std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.tree.size()));  // [nodes] the first place
   for (const DraftSource& source : drafting.draft.sources) {
     const size_t place = place_of(source);
-    Calibration* calibration = calibration_of(sequence, source.drafter);
-    if (place > own.size() || calibration == nullptr) continue;
-    DraftKindCounters& counters = counters_of(source.resident() ? resident_.kind() : links_.find(source.drafter)->kind);
+    Calibration* calibration = calibration_of(sequence, source);
+    if (place >= kFirst + own.size() || calibration == nullptr) continue;
+    DraftKindCounters& counters = counters_of(source);
     const std::vector<float> predicted = chances(*calibration, source.tree);
     const std::vector<int32_t> at = places(source.tree, verified.tree);
     for (int32_t node = 0; node < source.tree.size(); ++node) {
@@ -119,14 +155,13 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
       calibration->verified(source.tree.nodes()[static_cast<size_t>(node)].survival, depth, accepted);
       std::optional<size_t>& first = guessed_by[static_cast<size_t>(there)];
       if (!first) first = place;
-      if (source.resident()) {
-        resident_.verified(sequence.spec.acceptance.rule);
-        continue;
-      }
-      own[place - 1].seen = true;
+      if (source.by == DraftBy::resident) resident_.verified(sequence.spec.acceptance.rule);
+      if (place < kFirst) continue;
+      Own& drafter = own[place - kFirst];
+      drafter.seen = true;
       if (*first != place) continue;
-      ++own[place - 1].verified;
-      own[place - 1].accepted += accepted ? 1 : 0;
+      ++drafter.verified;
+      drafter.accepted += accepted ? 1 : 0;
     }
   }
   return own;

@@ -1,6 +1,7 @@
 // The events that the verifier's actor takes, the effects that it gives, and its configuration.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "common/actor/actor.h"
 #include "common/base/limits.h"
 #include "common/engine/cost_model.h"
+#include "common/grammar/grammar.h"
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
@@ -31,8 +33,9 @@ struct VerifierConfig {
   int32_t context_max = 0;   // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;  // of kBlockTokens rows
   int32_t step_rows_max = kStepRowsMax;
-  double wait_share = kWaitShare;    // of the time computed (speculation/wait_budget.h)
-  Time sampled_wait = kSampledWait;  // for a tree of the ratio family
+  double wait_share = kWaitShare;         // of the time computed (speculation/wait_budget.h)
+  Time sampled_wait = kSampledWait;       // for a tree of the ratio family
+  std::optional<Grammars> grammars = {};  // none: requests with a grammar are refused
 };
 
 using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,

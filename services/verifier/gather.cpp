@@ -84,12 +84,16 @@ class Gathering {
 
   void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {
     const bool sampled = is_sampled(sequence.spec.acceptance.rule);
+    const TokenTree& tokens = slice.tree.tokens();
+    const std::vector<GrammarGuide::Mask> masks =
+        sequence.grammar ? sequence.grammar->masks(tokens) : std::vector<GrammarGuide::Mask>();
     slice.rows = pass_.add_tree(sequence.context, prompt_rows,
-                                {.rows = tree_rows(slice.tree.tokens()),
+                                {.rows = tree_rows(tokens),
                                  .seed = sequence.spec.seed,
                                  .choice = sequence.spec.choice,
                                  .params = sampled ? kLogitsOnly : sequence.spec.sampling,
-                                 .top_logprobs = sequence.spec.top_logprobs});
+                                 .top_logprobs = sequence.spec.top_logprobs,
+                                 .masks = masks});
     if (!sampled) return;
     slice.rejection_task = static_cast<int>(plan_.rejection_tasks.size());
     plan_.rejection_tasks.push_back({.first_wanted = static_cast<size_t>(slice.rows.first_wanted),

@@ -11,6 +11,7 @@
 #include "common/config/settings_checks.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
+#include "common/model_text/read_tokenizer.h"
 #include "services/verifier/admission.h"
 #include "services/verifier/calibrate.h"
 
@@ -26,6 +27,18 @@ Result<CostModel> cost_of_steps(const VerifierOptions& options, LanguageModel& m
   return cost;
 }
 
+// A model whose tokenizer the text library cannot read decodes as ever: the router that makes its
+// prompts has read it.
+std::optional<Grammars> grammars_of(const std::string& model, const LlamaConfig& config) {
+  const auto made = [&]() -> Result<Grammars> {
+    TRY(const Tokenizer tokenizer, read_tokenizer(model));
+    return Grammars::make(tokenizer, config.eos_ids, config.vocabulary);
+  }();
+  if (made) return *made;
+  log_warning("requests with a grammar (structured output) are refused: {}", made.error().message);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
@@ -39,7 +52,8 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   LoadReport load = model.load_report();
   TRY(const CostModel cost, cost_of_steps(options, model, cache_blocks, load));
   log_info("{}", load.summary());
-  return LoadedTarget{std::move(model), tokenizer, load, cost, cache_blocks};
+  std::optional<Grammars> grammars = grammars_of(options.model, model.config());
+  return LoadedTarget{std::move(model), tokenizer, std::move(grammars), load, cost, cache_blocks};
 }
 
 VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarget& target, WorkerProcess process) {
@@ -47,12 +61,18 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
   const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;
   return {.process = std::move(process),
           .fingerprint = {target.tokenizer, model.vocabulary, model.eos_ids, target.model.weights_hash()},
-          .numerics_id = target.model.numerics_id(),
+          .numerics_id = numerics_id(target),
           .cost = target.cost,
           .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
           .cache_blocks = target.cache_blocks,
           .wait_share = options.wait_percent / 100.0,
-          .sampled_wait = std::chrono::microseconds(options.sampled_wait_us)};
+          .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
+          .grammars = target.grammars};
+}
+
+// An answer goes on at another verifier only if its masks are the same there.
+std::string numerics_id(const LoadedTarget& target) {
+  return fmt::format("{}, {}", target.model.numerics_id(), target.grammars ? kGrammarLibrary : "no grammars");
 }
 
 void log_ready(const VerifierConfig& config, const VerifierOptions& options, const LanguageModel& model) {

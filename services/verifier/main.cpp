@@ -36,7 +36,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   WorkerParts<Verifier, VerifyPlan, StepOutput> parts{
       .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options, texts)); },
       .work = [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target.model, plan, scratch); },
-      .numerics_id = target.model.numerics_id(),
+      .numerics_id = numerics_id(target),
       .tell_work = drafting_page,
       .add_start_metrics = [&](Exposition& page) { add_load_metrics(target.load, page); },
       .add_metrics = add_verifier_metrics,

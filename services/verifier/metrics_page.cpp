@@ -87,6 +87,7 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierStepFaults, d(c.failed_steps), {{"kind", "failed"}});
   page.counter(kVerifierStepFaults, d(c.non_finite_rows), {{"kind", "not_finite"}});
   page.counter(kVerifierStepFaults, d(c.masked_rows), {{"kind", "no_token"}});
+  page.counter(kVerifierStepFaults, d(c.grammar_failures), {{"kind", "grammar"}});
 }
 
 void add_sequences(const VerifierCounters& c, Exposition& page) {

@@ -35,6 +35,7 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
   for (SequenceDrafter& drafter : drafting.drafters) drafter.ask = {};
   const bool worth = drafting.draft_nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
   if (worth) pick(sequence, now, effects);
+  if (worth && sequence.grammar && !is_sampled(sequence.spec.acceptance.rule)) draft_by_grammar(sequence);
   if (worth && resident_.drafts_for(sequence)) draft_here(sequence);
   for (SequenceDrafter& drafter : drafting.drafters) {
     const DrafterLink* link = links_.find(drafter.peer);
@@ -133,7 +134,8 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
   std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
     own = learn(sequence, verified);
-    keep_verdicts(drafting, verified);
+    // What a grammar forced says nothing about the model of a drafter, which does not know of it.
+    if (!sequence.grammar) keep_verdicts(drafting, verified);
   } else if (SequenceDrafter* lead = drafting.lead()) {
     own.front() = {.verified = verified.tree.size(), .accepted = static_cast<int>(verified.path.size())};
     counters_.sampled_given_up += lead->ask.asked && !lead->ask.answered ? 1 : 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "services/verifier/drafter_links.h"
+#include "services/verifier/grammar_draft.h"
 #include "services/verifier/resident.h"
 #include "services/verifier/sequence.h"
 
@@ -63,8 +64,8 @@ class Rounds {
   Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links, Resident& resident)
       : config_(config), counters_(counters), links_(links), resident_(resident) {}
 
-  // Starts the sequence's next round: the resident method drafts, and each drafter that is there is
-  // asked for a tree if its back-off allows one.
+  // Starts the sequence's next round: its grammar and the resident method draft, and each drafter
+  // that is there is asked for a tree if its back-off allows one.
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
   // back-offs and the lead, and what became of each node changes what the survivals of those mean
@@ -93,7 +94,7 @@ class Rounds {
 
  private:
   // The nodes that are credited to one source: those that it guessed and no source before it did,
-  // in the order of the resident method, the lead, the others.
+  // in the order of the grammar, the resident method, the lead, the others.
   struct Own {
     int verified = 0, accepted = 0;
     bool seen = false;  // a node of it was verified, whoever is credited
@@ -122,7 +123,11 @@ class Rounds {
 
   // draft_sources.cpp
   Calibration* calibration_of(const VerifierSequence& sequence, Peer drafter) const;
+  Calibration* calibration_of(const VerifierSequence& sequence, const DraftSource& source);
+  DraftKindCounters& counters_of(const DraftSource& source) const;
+  void draft_by_grammar(VerifierSequence& sequence);
   DraftKindCounters& counters_of(const DraftKind& kind) const;
+  StopRule rule_here(const VerifierSequence& sequence, float threshold) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
   std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified);
@@ -132,6 +137,7 @@ class Rounds {
   VerifierCounters& counters_;
   DrafterLinks& links_;
   Resident& resident_;
+  GrammarDraft grammar_;
 };
 
 }  // namespace slipstream

@@ -6,6 +6,8 @@
 //                    take another sequence's for that), settle.cpp commits the accepted path,
 //                    step.cpp notes that a prompt's chunk is computed, sequences.cpp forgets the
 //                    cache at the end
+//   grammar          what may follow the output. sequences.cpp makes it, step.cpp leads it on; masks
+//                    are asked for by rounds and by gather.cpp
 //   fates            what became of its draft nodes. Rounds: rounds.cpp (arrivals, late, stale,
 //                    invalid, trimmed), draft_sources.cpp (the resident's arrivals, merged, trimmed)
 //                    and who_drafts.cpp (stale); gather.cpp and schedule.cpp (trimmed), settle.cpp
@@ -37,6 +39,7 @@
 #include "common/engine/cached_sequence.h"
 #include "common/messages/generate.h"
 #include "services/verifier/fates.h"
+#include "services/verifier/grammar_guide.h"
 #include "services/verifier/send_window.h"
 #include "services/verifier/sequence_drafting.h"
 #include "services/verifier/tree_timing.h"
@@ -82,6 +85,7 @@ struct VerifierSequence {
   const SequenceIdentity identity;
   const GenerationSpec spec;
   CachedSequence context;
+  std::optional<GrammarGuide> grammar;  // while it runs, what may follow the output is known
   SequenceFates fates;
   SequenceDrafting drafting;
   SequenceOutput output;

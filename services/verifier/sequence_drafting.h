@@ -66,12 +66,19 @@ struct SequenceDrafter {
   float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
 };
 
+// Who guesses, in the order in which a node is credited to those that guessed it.
+enum class DraftBy : uint8_t {
+  grammar,   // the request's grammar (grammar_draft.h)
+  resident,  // the verifier's own method (resident.h)
+  drafter
+};
+
 // A tree that was merged into a round's draft, as it was guessed.
 struct DraftSource {
-  Peer drafter;  // id 0: the verifier's own method
+  DraftBy by = DraftBy::drafter;
+  Peer drafter = {};  // if it was a drafter
   TokenTree tree;
   TokenTree sent = {};  // the same, with nodes that were not asked for; empty if no verdicts are sent on it
-  bool resident() const { return drafter == Peer{}; }
 };
 
 // One round's draft, until the step that verifies it.
@@ -119,8 +126,8 @@ struct SequenceDrafting {
   // No node of that source was verified for so long that this round's tree has one verified
   // whatever it seems worth.
   bool probes(const DraftSource& source) const {
-    if (source.resident()) return draft.resident_probes;
-    const SequenceDrafter* drafter = find(source.drafter);
+    if (source.by == DraftBy::resident) return draft.resident_probes;
+    const SequenceDrafter* drafter = source.by == DraftBy::drafter ? find(source.drafter) : nullptr;
     return drafter != nullptr && drafter->backoff.probes();
   }
 

@@ -60,16 +60,27 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
   if (!refused && sequences.size() >= static_cast<size_t>(kSequencesPerVerifierMax)) {
     refused = NotAdmitted{"all sequence slots are taken", true};
   }
+  Result<std::optional<GrammarGuide>> grammar = refused ? std::nullopt : guide_of(start);
+  if (!grammar) refused = NotAdmitted{grammar.error().message, false};
   if (refused) {
     ++counters.sequences_refused;
     effects.push_back(To<Refused>{event.peer, {start.sequence, start.epoch, refused->reason, refused->retry}});
     return;
   }
   effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
-  admit(event.peer, std::move(start), now, effects);
+  admit(event.peer, std::move(start), *std::move(grammar), now, effects);
 }
 
-void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects) {
+Result<std::optional<GrammarGuide>> Verifier::State::guide_of(const Start& start) {
+  const GenerationSpec& spec = start.spec;
+  if (spec.grammar.empty()) return std::nullopt;
+  if (!grammars) return slipstream::fail("this verifier has no tokenizer to compile a grammar with");
+  TRY(Grammar grammar, grammars->compile(spec.grammar));
+  const auto output = std::span(start.tokens).subspan(static_cast<size_t>(spec.prompt_length));
+  return GrammarGuide::begin(std::move(grammar), spec.stop_ids, output);
+}
+
+void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects) {
   ++counters.sequences_started;
   counters.prompt_tokens += static_cast<uint64_t>(start.spec.prompt_length);
   CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params, start.spec.tenant);
@@ -81,6 +92,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
                                   .router = router,
                                   .lease = std::chrono::milliseconds(start.lease_ms)};
   auto sequence = std::make_unique<VerifierSequence>(identity, std::move(start.spec), std::move(context), counters.fates);
+  sequence->grammar = std::move(grammar);
   SequenceDrafting& drafting = sequence->drafting;
   drafting.named = those_that_draft(std::move(start.drafters));
   drafting.order = endpoints_of(drafting.named);
@@ -98,6 +110,7 @@ void Verifier::State::admit(Peer router, Start start, Time now, Effects& effects
 void Verifier::State::finish(VerifierSequence& sequence, Effects& effects) {
   rounds.release(sequence, effects);
   sequence.context.forget();
+  sequence.grammar.reset();
 }
 
 void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {

@@ -52,12 +52,14 @@ Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& 
 
 void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
   const auto& processor = sequence.context.logits_processor();
-  if (!processor || processor->leaves_a_token(vocabulary)) {
+  const GrammarGuide::Mask allowed = sequence.grammar ? sequence.grammar->allowed_after({}) : nullptr;
+  if (!processor || processor->leaves_a_token(vocabulary, allowed.get())) {
     sequence.output.reason = "the model gave logits that are not finite";
     ++counters.non_finite_rows;
     return;
   }
-  const std::vector<std::string_view> masks = sequence.spec.logits_params.masks();
+  std::vector<std::string_view> masks = sequence.spec.logits_params.masks();
+  if (allowed != nullptr) masks.push_back(kGrammarField);
   sequence.output.field = masks.front();
   sequence.output.reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
                                        sequence.context.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");

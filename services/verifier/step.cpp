@@ -85,7 +85,11 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
     const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
     keep_logprobs(sequence, settled, std::span(output.logprobs).subspan(static_cast<size_t>(slice.rows.first_logprob), rows));
   }
-  if (sequence.output.finish == Finish::error) {
+  const bool no_token = sequence.output.finish == Finish::error;
+  if (no_token || sequence.running()) {
+    follow_grammar(sequence, std::span(walked.emitted).first(static_cast<size_t>(settled.emitted)));
+  }
+  if (no_token) {
     explain_no_token(sequence, config.fingerprint.vocabulary, counters);
   } else {
     cache.keep(sequence.context);
@@ -107,6 +111,17 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
     finish(sequence, effects);
   }
   return settled.accepted_nodes;
+}
+
+void Verifier::State::follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted) {
+  if (!sequence.grammar) return;
+  const Result<void> followed = sequence.grammar->advance(emitted);
+  if (followed) return;
+  ++counters.grammar_failures;
+  sequence.output.finish = Finish::error;
+  sequence.output.field = kGrammarField;
+  sequence.output.reason = fmt::format("it cannot be said what `{}` allows after the first {} tokens of this answer: {}",
+                                       kGrammarField, sequence.context.output(), followed.error().message);
 }
 
 void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now,

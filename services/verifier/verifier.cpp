@@ -25,6 +25,7 @@ Hello self(const VerifierConfig& config) {
 Verifier::State::State(VerifierConfig given, std::unique_ptr<Method> method)
     : config(std::move(given)),
       cache(config.cache_blocks, [this](const CachedSequence& needy) { return victim_for(needy); }),
+      grammars(config.grammars ? std::optional<GrammarCache>(*config.grammars) : std::nullopt),
       worker(self(config), config.process.routers),
       links(config, counters, kFirstDrafterPeer),
       resident(std::move(method)),

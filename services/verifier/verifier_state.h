@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/engine/sequence_cache.h"
+#include "common/grammar/grammar_cache.h"
 #include "common/worker/worker.h"
 #include "services/verifier/drafter_links.h"
 #include "services/verifier/gather.h"
@@ -61,7 +62,12 @@ struct Verifier::State {
   VerifierSequence* find(Peer router, SequenceId id, Epoch epoch);
   VerifierSequence* find(const BatchSlice& slice);
 
-  void admit(Peer router, Start start, Time now, Effects& effects);
+  void admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects);
+  // The guide of a request with a grammar, led over the output of earlier epochs; nullopt: it has
+  // no grammar. An error: the request cannot be served here.
+  Result<std::optional<GrammarGuide>> guide_of(const Start& start);
+  // A step emitted these tokens, and the sequence goes on.
+  void follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted);
   // It has finished: only its tokens stay, until they are acked.
   void finish(VerifierSequence& sequence, Effects& effects);
   // Forgets it.
@@ -82,6 +88,7 @@ struct Verifier::State {
   // Between events.
   VerifierCounters counters;
   SequenceCache cache;
+  std::optional<GrammarCache> grammars;
   VerifierSequences sequences;
   uint64_t sequences_ever = 0;
   Worker worker;

@@ -12,7 +12,7 @@ Client::Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> di
       id_(id),
       output_max_(ask.output_max > 0 ? ask.output_max : kToyContext - static_cast<int32_t>(ask.prompt.size())) {
   for (const ToyDistribution& distribution : distributions)
-    truths_.push_back({ToyOracle(distribution, {ask.prompt, ask.sampling, ask.logits_params, ask.seed}), {}});
+    truths_.push_back({ToyOracle(distribution, {ask.prompt, ask.sampling, ask.logits_params, ask.grammar, ask.seed}), {}});
 }
 
 Submit Client::submit(Time now) {
@@ -23,6 +23,7 @@ Submit Client::submit(Time now) {
           .spec = {.sampling = ask_.sampling,
                    .logits_params = ask_.logits_params,
                    .seed = ask_.seed,
+                   .grammar = ask_.grammar,
                    .output_max = ask_.output_max,
                    .stop_ids = ask_.stop_ids},
           .speculation = {.enabled = ask_.speculate, .acceptance = {.rule = ask_.rule}}};

@@ -81,7 +81,8 @@ std::optional<std::string> World::wrongly_verified() const {
       std::ranges::all_of(
           scenario_.drafters,
           [](const DrafterTraits& d) { return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced); }) &&
-      std::ranges::none_of(scenario_.verifiers, [](const VerifierTraits& v) { return v.other_numerics || v.resident; });
+      std::ranges::none_of(scenario_.verifiers, [](const VerifierTraits& v) { return v.other_numerics || v.resident; }) &&
+      std::ranges::all_of(scenario_.asks, [](const Ask& ask) { return ask.grammar.empty(); });  // drafters know of none
   if (perfect && sum.rejected_nodes > 0) {
     return fmt::format("{} nodes rejected, although every drafter is the target itself", sum.rejected_nodes);
   }

@@ -1,6 +1,9 @@
 #include "tests/sim/scenario.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -67,6 +70,36 @@ void draw_logits_params(Ask& ask, RandomSource& random) {
   if (!random.chance(0.2)) return;
   for (TokenId id = 0; id < kToyVocabulary; ++id) {
     if (id < 8 || random.chance(0.5)) how.allowed.push_back(id);
+  }
+}
+
+// Of texts that are forced for a while, that leave a few choices, and that leave many. Masks of
+// other kinds could forbid all that the grammar allows.
+void draw_grammar(Ask& ask, RandomSource& random) {
+  if (random.chance(0.3) || ask.rule != Rule::coupled) return;
+  static constexpr std::array<std::string_view, 5> kGrammars{"(abcdefgh|abcij[k-w]{1,3}|no)(sun[a-w]{0,2}set)*",
+                                                             "([a-h]{2,5}[m-p]|quick){1,40}", "[ab]{1,60}",
+                                                             "(cab|cabbage|[d-w])+", "onceuponatimetherewasabadtoken"};
+  ask.grammar = {GrammarForm::regex, std::string(random.pick(std::span<const std::string_view>(kGrammars)))};
+  ask.stop_ids = {kToyStop};
+  ask.logits_params.min_tokens = 0;
+  ask.logits_params.stop_ids.clear();
+  ask.logits_params.bad_words.clear();
+  ask.logits_params.allowed.clear();
+}
+
+// How each answer is sampled and accepted, and what form it has.
+void draw_forms(std::span<Ask> asks, uint64_t seed) {
+  RandomSource own(seed, "adjustments");
+  for (Ask& ask : asks) draw_logits_params(ask, own);
+  RandomSource rules(seed, "rules");
+  for (Ask& ask : asks) {
+    if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
+  }
+  RandomSource grammars(seed, "grammars");
+  const bool some = grammars.chance(0.4);
+  for (Ask& ask : asks) {
+    if (some) draw_grammar(ask, grammars);
   }
 }
 
@@ -175,12 +208,7 @@ Scenario Scenario::draw(uint64_t seed) {
   draw_joiner(s, random, rush);
   draw_shared_prompt(s, random);
   draw_hang(s, random);
-  RandomSource own(seed, "adjustments");
-  for (Ask& ask : s.asks) draw_logits_params(ask, own);
-  RandomSource rules(seed, "rules");
-  for (Ask& ask : s.asks) {
-    if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
-  }
+  draw_forms(s.asks, seed);
   RandomSource residents(seed, "residents");
   for (VerifierTraits& verifier : s.verifiers) verifier.resident = residents.chance(0.3);
   RandomSource models(seed, "models");

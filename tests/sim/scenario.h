@@ -55,6 +55,7 @@ struct Ask {  // one client's request
   bool speculate = true;
   Rule rule = Rule::coupled;
   LogitsParams logits_params = {};
+  GrammarText grammar = {};
   std::optional<Time> patience;  // time after the request at which it goes away
 };
 

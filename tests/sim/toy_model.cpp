@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "common/model/processed_row.h"
 #include "tests/sim/random_source.h"
+#include "tests/sim/toy_grammar.h"
 
 namespace slipstream::sim {
 
@@ -58,6 +59,7 @@ ToyOracle::ToyOracle(ToyDistribution distribution, const ToyQuestion& question)
       row_{.seed = question.seed, .params = question.sampling} {
   for (TokenId token : question.prompt) add(token);
   prompt_ = tokens_.size();
+  if (!question.grammar.empty()) grammar_ = toy_grammars().compile(question.grammar).value();
 }
 
 TokenId ToyOracle::next() {
@@ -69,7 +71,9 @@ TokenId ToyOracle::next() {
     logits_processor.add_output(std::span(tokens_).subspan(prompt_));
     logits_processor.adjust(logits, {});
   }
+  if (grammar_) allow_only(logits, grammar_->allowed_after({}).value());
   const TokenId token = sample_token(logits, row_, scratch_);
+  if (grammar_ && token != kToyStop) CHECK(grammar_->advance(std::vector{token}), "a text leaves its grammar");
   add(token);
   ++row_.position;
   return token;

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "common/grammar/grammar.h"
 #include "common/kv/block_pool.h"
 #include "common/model/step_plan.h"
 #include "common/sampling/sample_token.h"
@@ -62,11 +64,12 @@ struct ToyQuestion {
   std::vector<TokenId> prompt;
   SamplingParams sampling;
   LogitsParams logits_params;
+  GrammarText grammar;
   uint64_t seed = 0;
 };
 
-// Decodes one request plainly, without any of the product's machinery but the logits processor and
-// the sampling of a token. Every answer must equal its tokens.
+// Decodes one request plainly, without any of the product's machinery but the logits processor,
+// the grammar and the sampling of a token. Every answer must equal its tokens.
 class ToyOracle {
  public:
   ToyOracle(ToyDistribution distribution, const ToyQuestion& question);
@@ -80,6 +83,7 @@ class ToyOracle {
   std::vector<TokenId> tokens_;
   size_t prompt_ = 0;
   LogitsParams logits_params_;
+  std::optional<Grammar> grammar_;
   RowSampling row_;
   SamplingScratch scratch_;
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/drafting/ngram.h"
+#include "tests/sim/toy_grammar.h"
 
 namespace slipstream::sim {
 namespace {
@@ -137,7 +138,8 @@ void World::begin_verifier(int index) {
                               .context_max = kToyContext,
                               .cache_blocks = traits.cache_blocks,
                               .step_rows_max = traits.step_rows_max,
-                              .wait_share = scenario_.wait_share};
+                              .wait_share = scenario_.wait_share,
+                              .grammars = toy_grammars()};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
       VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.cache_blocks, random_.word()), WatchVerifier(breach()),

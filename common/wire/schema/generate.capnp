@@ -46,6 +46,18 @@ struct Start {
   tenant @15 :UInt64;  # 0: none
   draftNodesMax @16 :UInt16;
   draftDepthMax @17 :UInt16;
+  grammar @18 :Grammar;  # null: none
+}
+
+enum GrammarForm {
+  jsonSchema @0;
+  regex @1;
+  lark @2;
+}
+
+struct Grammar {
+  form @0 :GrammarForm;
+  text @1 :Text;
 }
 
 struct Ack {

@@ -22,6 +22,7 @@ Answer::Answer(http::Exchange exchange, const GenerationRequest& request, Comple
       head_(std::move(head)),
       prompt_tokens_(prompt_tokens),
       draft_nodes_max_(draft_nodes_max),
+      grammar_field_(request.grammar_field),
       stream_(request.stream),
       include_usage_(request.include_usage),
       continuous_usage_(request.continuous_usage),
@@ -128,7 +129,14 @@ std::string Answer::note() const {
                      usage.completion_tokens, usage.guessed_tokens, reasons);
 }
 
-void Answer::fail(const ApiError& error) {
+void Answer::fail(ApiError error) {
+  if (error.param == kGrammarField && !grammar_field_.empty()) {  // verifiers do not know which field asked for it
+    const std::string general = fmt::format("`{}`", kGrammarField);
+    if (const size_t at = error.message.find(general); at != std::string::npos) {
+      error.message.replace(at, general.size(), fmt::format("`{}`", grammar_field_));
+    }
+    error.param = grammar_field_;
+  }
   exchange_.annotate(fmt::format("{}: {} {}", note(), error.code, error.message));
   if (!begun_) return exchange_.send(error_response(error));
   exchange_.write(event(error_json(error)));

@@ -39,7 +39,7 @@ class Answer {
   void still_here();
   // Sends an HTTP status before the stream has begun, and an error event without [DONE] after it.
   // Nothing may follow.
-  void fail(const ApiError& error);
+  void fail(ApiError error);
 
   // The choices that begin now that this one has begun; each is given once.
   std::vector<Submit> followers_of(RequestId request);
@@ -65,6 +65,7 @@ class Answer {
   CompletionHead head_;
   int32_t prompt_tokens_;
   uint16_t draft_nodes_max_;
+  const std::string grammar_field_;
   bool stream_, include_usage_, continuous_usage_;
   std::shared_ptr<const StopAutomaton> stops_;
   std::vector<Part> parts_;  // by the index of their choice

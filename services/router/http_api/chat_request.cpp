@@ -29,6 +29,8 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
   TRY(ToolFields tools, read_tools(fields));
   request.extras.tools = std::move(tools.tools);
   request.parallel_tool_calls = tools.parallel;
+  request.must_call = tools.must_call;
+  request.call_only = std::move(tools.name);
   TRY(const auto variables, fields.object("chat_template_kwargs"));
   if (const auto given = fields.find("chat_template_kwargs"); given && !has_few_keys(*given)) {
     return std::unexpected(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "services/router/http_api/grammar_fields.h"
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/speculation_fields.h"
 
@@ -18,7 +19,7 @@ using Checked = ApiResult<void>;
 
 // Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
 // what an answer is. A request may carry one only with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 29> kUnbuilt{"add_special_tokens",
+constexpr std::array<std::string_view, 22> kUnbuilt{"add_special_tokens",
                                                     "audio",
                                                     "best_of",
                                                     "chat_template",
@@ -26,23 +27,16 @@ constexpr std::array<std::string_view, 29> kUnbuilt{"add_special_tokens",
                                                     "function_call",
                                                     "functions",
                                                     "grammar",
-                                                    "guided_choice",
-                                                    "guided_grammar",
-                                                    "guided_json",
-                                                    "guided_regex",
-                                                    "json_schema",
                                                     "length_penalty",
                                                     "logits_processors",
                                                     "mm_processor_kwargs",
                                                     "modalities",
                                                     "prediction",
                                                     "prompt_logprobs",
-                                                    "response_format",
                                                     "return_token_ids",
                                                     "return_tokens_as_token_ids",
                                                     "skip_special_tokens",
                                                     "spaces_between_special_tokens",
-                                                    "structured_outputs",
                                                     "truncate_prompt_tokens",
                                                     "typical_p",
                                                     "use_beam_search",
@@ -64,10 +58,7 @@ bool asks_for_nothing(std::string_view name, element value) {
     return number == (one ? 1 : 0);
   }
   if (value.get(text) == simdjson::SUCCESS) return text.empty();
-  if (value.get(object) == simdjson::SUCCESS) {
-    const bool plain_text = name == "response_format" && object.at_key("type").get(text) == simdjson::SUCCESS && text == "text";
-    return object.size() == 0 || plain_text;
-  }
+  if (value.get(object) == simdjson::SUCCESS) return object.size() == 0;
   if (value.get(list) != simdjson::SUCCESS) return false;
   if (name == "modalities") return list.size() == 1 && list.at(0).get(text) == simdjson::SUCCESS && text == "text";
   return list.size() == 0;
@@ -217,6 +208,9 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   TRY_VOID(read_stream(fields, request));
   TRY(const auto choices, fields.integer("n", 1, kChoicesMax));
   request.choices = static_cast<int>(choices.value_or(1));
+  TRY(AskedGrammar grammar, read_grammar(fields));
+  request.spec.grammar = std::move(grammar.grammar);
+  request.grammar_field = std::move(grammar.field);
   TRY_VOID(refuse_unbuilt(fields, request.choices));
   TRY(request.speculation, read_speculation(fields, offer.rules));
   TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));

@@ -15,6 +15,7 @@ namespace slipstream {
 struct GenerationRequest {
   GenerationSpec spec;                 // without what needs the model; an output_max of 0: what the context leaves
   std::vector<std::string> bad_words;  // as text; the spec has them as tokens
+  std::string grammar_field;           // that asked for the spec's grammar, for errors
   std::optional<int64_t> seed;         // nullopt: the server chooses one
   std::vector<std::string> stops;
   bool shows_stop = false;  // the stop string that ends the answer is part of it
@@ -29,6 +30,8 @@ struct GenerationRequest {
   bool tell_tokens = false;
   ToolFormat tool_format = ToolFormat::none;  // in which calls are looked for in the answer
   bool parallel_tool_calls = true;            // false: only the first call counts
+  bool must_call = false;                     // the answer is a call of a tool
+  std::string call_only;                      // with must_call: of this one; empty: of any
   std::vector<std::string> warnings;          // sentences for the client: what was ignored or taken for something else
 };
 

@@ -17,6 +17,7 @@
 #include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
+#include "services/router/http_api/tool_grammar.h"
 
 namespace slipstream {
 namespace {
@@ -61,7 +62,8 @@ HttpApi::HttpApi(ServedModel model, Incarnation incarnation, Ports ports)
       tool_format_(tool_format_of(model_.chat_template.source())),
       incarnation_(incarnation),
       created_(unix_seconds()),
-      ports_(std::move(ports)) {}
+      ports_(std::move(ports)),
+      grammars_(model_.grammars ? std::optional<GrammarCache>(*model_.grammars) : std::nullopt) {}
 
 void HttpApi::listens_at(std::string address) {
   std::lock_guard lock(mutex_);
@@ -128,6 +130,14 @@ ApiResult<void> HttpApi::chat(const http::Request& asked, http::Exchange& exchan
   TRY(ChatRequest request, parse_chat_request(asked.body, model_.offer));
   TRY(auto tokens, chat_tokens(request.messages, model_.tokenizer, model_.chat_template, context_max(), request.extras));
   if (!request.extras.tools.empty()) request.tool_format = tool_format_;
+  if (request.must_call) {
+    if (!request.spec.grammar.empty()) {
+      return std::unexpected(bad_field(
+          "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
+    }
+    TRY(request.spec.grammar, tool_grammar(tool_format_, request.extras.tools, request.call_only, request.parallel_tool_calls));
+    request.grammar_field = "tool_choice";
+  }
   std::vector<PromptTokens> prompts;
   prompts.push_back({.tokens = std::move(tokens), .echo = {}});
   return begin(ApiKind::chat, std::move(request), std::move(prompts), asked, exchange);
@@ -145,15 +155,37 @@ ApiResult<void> HttpApi::complete(const http::Request& asked, http::Exchange& ex
   return begin(ApiKind::text, std::move(request), std::move(prompts), asked, exchange);
 }
 
+// The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
+// grammar that cannot be compiled here can be compiled by no verifier.
+ApiResult<std::optional<TokenMask>> HttpApi::compiled(const GenerationRequest& request) {
+  if (request.spec.grammar.empty()) return std::nullopt;
+  const std::string& field = request.grammar_field;
+  if (is_biased(request.speculation.acceptance.rule)) {
+    return std::unexpected(bad_field(
+        field, fmt::format("`{}` needs an acceptance rule without a declared bias: such a rule may accept what is forbidden.",
+                           field)));
+  }
+  if (!grammars_) {
+    return std::unexpected(
+        unsupported(field, fmt::format("`{}` cannot be followed: the model names no token that ends an answer.", field)));
+  }
+  auto grammar = grammars_->compile(request.spec.grammar);
+  auto first = grammar ? grammar->allowed_after({}) : Result<TokenMask>(std::unexpected(grammar.error()));
+  if (first) return *std::move(first);
+  return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
+}
+
 // Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
 ApiResult<void> HttpApi::begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts,
                                const http::Request& asked, http::Exchange& exchange) {
   std::vector<TokenId>& stop_ids = request.spec.stop_ids;
-  if (!request.ignore_eos) stop_ids.insert(stop_ids.end(), model_.eos_ids.begin(), model_.eos_ids.end());
+  TRY(const std::optional<TokenMask> first, compiled(request));
+  if (!request.ignore_eos || first) stop_ids.insert(stop_ids.end(), model_.eos_ids.begin(), model_.eos_ids.end());
   std::ranges::sort(stop_ids);
   const auto doubles = std::ranges::unique(stop_ids);
   stop_ids.erase(doubles.begin(), doubles.end());
-  TRY_VOID(fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary));
+  TRY_VOID(fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary,
+                           {.mask = first ? &*first : nullptr, .field = request.grammar_field}));
   const int64_t seed = request.seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
   request.spec.seed = static_cast<uint64_t>(seed);
   request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(asked.authorization);

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <variant>
 
+#include "common/grammar/grammar_cache.h"
 #include "common/http/server.h"
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
@@ -66,6 +67,7 @@ class HttpApi {
   };
   ApiResult<void> begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts, const http::Request& asked,
                         http::Exchange& exchange);
+  ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
 
   ApiResult<http::Response> get(std::string_view path) const;
@@ -88,6 +90,7 @@ class HttpApi {
   ErrorCounts errors_;
 
   // The text thread only.
+  std::optional<GrammarCache> grammars_;
   RequestId newest_ = 0;
   std::mt19937_64 seeds_{std::random_device{}()};
 

@@ -117,7 +117,7 @@ ApiResult<std::vector<std::string>> read_bad_words(const RequestFields& fields) 
 }
 
 ApiResult<void> fit_adjustments(GenerationSpec& spec, std::span<const std::string> bad_words, const Tokenizer& tokenizer,
-                                int32_t vocabulary) {
+                                int32_t vocabulary, const GrammarStart& grammar) {
   LogitsParams& how = spec.logits_params;
   const auto unknown = [&](const char* field, TokenId id) {
     return std::unexpected(
@@ -128,8 +128,9 @@ ApiResult<void> fit_adjustments(GenerationSpec& spec, std::span<const std::strin
   if (!spec.stop_ids.empty() && spec.stop_ids.back() >= vocabulary) return unknown("stop_token_ids", spec.stop_ids.back());
   for (const std::string& word : bad_words) TRY_VOID(add_bad_word(word, tokenizer, how));
   if (how.min_tokens > 0) how.stop_ids = spec.stop_ids;
-  const std::vector<std::string_view> masks = how.masks();
-  if (masks.empty() || LogitsProcessor(how).leaves_a_token(vocabulary)) return {};
+  std::vector<std::string_view> masks = how.masks();
+  if (masks.empty() || LogitsProcessor(how).leaves_a_token(vocabulary, grammar.mask)) return {};
+  if (grammar.mask != nullptr) masks.push_back(grammar.field);
   return std::unexpected(
       bad_field(std::string(masks.front()), fmt::format("no token is left to begin the answer with: `{}` forbid{} every one.",
                                                         fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "")));

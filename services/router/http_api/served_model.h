@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/grammar/grammar.h"
 #include "common/text/chat_template.h"
 #include "common/text/tokenizer.h"
 #include "services/router/http_api/offer.h"
@@ -15,11 +17,12 @@ struct ServedModel {
   Offer offer;
   Tokenizer tokenizer;
   ChatTemplate chat_template;
-  int32_t vocabulary = 0;        // columns of a row of logits
-  std::vector<TokenId> eos_ids;  // end an answer, unless ignore_eos
-  int32_t context_max = 0;       // tokens, of the model; its verifiers may offer less
-  uint16_t draft_nodes_max = 0;  // of the tuning, for reports
-  bool one_tenant = false;       // all clients are one; else each API key is a tenant
+  std::optional<Grammars> grammars;  // none: nothing ends the model's answers
+  int32_t vocabulary = 0;            // columns of a row of logits
+  std::vector<TokenId> eos_ids;      // end an answer, unless ignore_eos
+  int32_t context_max = 0;           // tokens, of the model; its verifiers may offer less
+  uint16_t draft_nodes_max = 0;      // of the tuning, for reports
+  bool one_tenant = false;           // all clients are one; else each API key is a tenant
 };
 
 }  // namespace slipstream

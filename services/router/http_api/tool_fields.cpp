@@ -48,14 +48,27 @@ ApiResult<RequestFields> read_function(element given, const std::string& path) {
   return *function;
 }
 
-// Only those values of `tool_choice` that need no grammar.
-ApiResult<bool> may_call(const RequestFields& body) {
+// What `tool_choice` says. Returns whether the model may call a tool at all.
+ApiResult<bool> read_choice(const RequestFields& body, ToolFields& read) {
   const auto choice = body.find("tool_choice");
   if (!choice) return true;
   std::string_view word;
-  if (choice->get(word) == simdjson::SUCCESS && (word == "auto" || word == "none")) return word == "auto";
-  return std::unexpected(
-      unsupported("tool_choice", "`tool_choice` must be \"auto\" or \"none\": to make a model call a tool is not built yet."));
+  if (choice->get(word) == simdjson::SUCCESS && (word == "auto" || word == "none" || word == "required")) {
+    read.must_call = word == "required";
+    return word != "none";
+  }
+  object named;
+  if (choice->get(named) == simdjson::SUCCESS && named.at_key("type").get(word) == simdjson::SUCCESS && word == "function") {
+    TRY(const auto function, RequestFields(named, "tool_choice.").object("function"));
+    if (function) {
+      TRY(read.name, read_function_name(*function));
+      read.must_call = true;
+      return true;
+    }
+  }
+  return std::unexpected(bad_field("tool_choice",
+                                   "`tool_choice` must be \"auto\", \"none\", \"required\", or one tool: "
+                                   "{\"type\": \"function\", \"function\": {\"name\": \"...\"}}."));
 }
 
 // OpenAI's clients send arguments as a text; templates print an object.
@@ -75,12 +88,13 @@ ApiResult<Json> read_arguments(const RequestFields& function) {
 
 ApiResult<ToolFields> read_tools(const RequestFields& body) {
   ToolFields read;
-  TRY(const bool may, may_call(body));
+  TRY(const bool may, read_choice(body, read));
   TRY(const auto parallel, body.boolean("parallel_tool_calls"));
   read.parallel = parallel.value_or(true);
   const auto given = body.find("tools");
   array list;
-  if (!given) return read;
+  if (!given && !read.must_call) return read;
+  if (!given) return std::unexpected(bad_field("tool_choice", "`tool_choice` asks for a call, and `tools` is missing."));
   if (given->get(list) != simdjson::SUCCESS) {
     return std::unexpected(bad_field("tools", fmt::format("`tools` must be a list; it is {}.", kind_of(*given))));
   }
@@ -96,6 +110,9 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
     TRY_VOID(read_function_name(function));
   }
   if (may && list.size() > 0) read.tools = simdjson::minify(list);
+  if (read.must_call && list.size() == 0) {
+    return std::unexpected(bad_field("tool_choice", "`tool_choice` asks for a call, and `tools` is empty."));
+  }
   return read;
 }
 

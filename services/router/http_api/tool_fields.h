@@ -9,8 +9,10 @@
 namespace slipstream {
 
 struct ToolFields {
-  std::string tools;     // a JSON list, as templates take it; empty: none
-  bool parallel = true;  // an answer may call several
+  std::string tools;       // a JSON list, as templates take it; empty: none
+  bool parallel = true;    // an answer may call several
+  bool must_call = false;  // the answer is a call
+  std::string name = {};   // with must_call: of this tool; empty: of any
 };
 ApiResult<ToolFields> read_tools(const RequestFields& body);
 

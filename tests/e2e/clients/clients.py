@@ -13,10 +13,13 @@ import sys
 import tempfile
 import time
 import urllib.request
+from typing import Literal
 
 import litellm
 import openai
+import pydantic
 
+SCHEMAS = pathlib.Path(__file__).parent / "schemas.py"
 START_SECONDS = 120  # a model is loaded within that
 QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
@@ -102,7 +105,7 @@ def openai_knows_each_request_by_its_id(client, model):
 def openai_raises_the_error_that_it_has_for_each_mistake(client, model):
     for kind, fields in [
         (openai.BadRequestError, {"max_tokens": 10**6}),
-        (openai.BadRequestError, {"tools": [WEATHER], "tool_choice": "required"}),
+        (openai.BadRequestError, {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "foo"}}}}),
         (openai.NotFoundError, {"model": "gpt-4o"}),
     ]:
         try:
@@ -111,6 +114,66 @@ def openai_raises_the_error_that_it_has_for_each_mistake(client, model):
             assert error.body["message"], error
         else:
             raise AssertionError(f"{fields} was taken")
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    age: int
+    likes_tea: bool
+    pet: Literal["cat", "dog", "none"]
+
+
+@task
+def openai_parses_the_class_that_it_asked_for(client, model):
+    for temperature in (0, 1, 1.5):
+        answer = client.chat.completions.parse(
+            model=model,
+            messages=[{"role": "user", "content": "Describe a person."}],
+            temperature=temperature,
+            seed=1,
+            max_tokens=400,
+            response_format=Person,
+        )
+        assert isinstance(answer.choices[0].message.parsed, Person), answer
+
+
+@task
+def openai_gets_a_json_object_in_a_stream(client, model):
+    with client.chat.completions.create(
+        model=model,
+        messages=[{"role": "user", "content": "List two fruits as JSON."}],
+        temperature=0,
+        max_tokens=400,
+        stream=True,
+        response_format={"type": "json_object"},
+    ) as stream:
+        chunks = list(stream)
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    if chunks[-1].choices[0].finish_reason == "stop":
+        assert isinstance(json.loads(text), dict), text
+    assert text.startswith("{"), text
+
+
+@task
+def openai_gets_one_of_the_texts_that_vllm_calls_choices(client, model):
+    for fields in ({"guided_choice": ["red", "green"]}, {"structured_outputs": {"choice": ["red", "green"]}}):
+        answer = client.chat.completions.create(model=model, messages=QUESTION, max_tokens=9, extra_body=fields)
+        assert answer.choices[0].message.content in ("red", "green"), answer
+
+
+@task
+def litellm_gets_a_document_of_its_schema(client, model):
+    answer = lite(
+        client, model, messages=[{"role": "user", "content": "Describe a person."}], max_tokens=400, response_format=Person
+    )
+    Person.model_validate_json(answer.choices[0].message.content)
+
+
+@task
+def sampled_documents_are_valid_and_the_same_without_drafts(client, _):
+    url = str(client.base_url).removesuffix("/v1/")
+    ran = subprocess.run([sys.executable, SCHEMAS, url, "--samples", "60"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @task

@@ -1,6 +1,6 @@
 # cargo, for the text library. Debian 12's own is 1.63; its security suite has a newer one, named cargo-web.
 
-rust_needed=1.85 # the highest version that a crate of Cargo.lock requires
+rust_needed=1.87 # the highest version that a crate of Cargo.lock requires
 
 cargo_new_enough() {
   local version

@@ -4,5 +4,6 @@
 mod abi;
 mod byte_level;
 mod chat_template;
+mod grammar;
 mod python;
 mod tokenizer;

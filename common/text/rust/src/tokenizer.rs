@@ -3,6 +3,7 @@
 use crate::abi::{guard, Bytes, Ids, Slice};
 use crate::byte_level;
 use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
+use std::sync::Arc;
 use tokenizers::{DecoderWrapper, Tokenizer};
 
 pub struct TokenizerHandle {
@@ -73,9 +74,23 @@ impl TokenizerHandle {
         Ok((bytes, ends, special))
     }
 
+    pub fn vocabulary(&self) -> u32 {
+        self.piece_ends.len() as u32
+    }
+
+    pub fn piece(&self, id: u32) -> &[u8] {
+        let at = id as usize;
+        let begin = if at == 0 { 0 } else { self.piece_ends[at - 1] };
+        &self.piece_bytes[begin as usize..self.piece_ends[at] as usize]
+    }
+
+    pub fn is_special(&self, id: u32) -> bool {
+        self.is_special[id as usize] != 0
+    }
+
     /// The steps of `Tokenizer::encode` without the post-processor, with one more in between:
     /// `mark` is removed after the special tokens were found and before the rest is split.
-    fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
+    pub fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
         let added = if parse_special { self.tokenizer.get_added_vocabulary() } else { &self.words_only };
         let mut split = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
         let run = || -> tokenizers::Result<Vec<u32>> {
@@ -95,16 +110,16 @@ impl TokenizerHandle {
 /// # Safety
 /// See rust_bridge.h.
 #[no_mangle]
-pub unsafe extern "C" fn slipstream_tokenizer_load(json: Slice, error: *mut Bytes) -> *mut TokenizerHandle {
+pub unsafe extern "C" fn slipstream_tokenizer_load(json: Slice, error: *mut Bytes) -> *const TokenizerHandle {
     let handle = guard(error, || TokenizerHandle::load(json.bytes()));
-    handle.map_or(std::ptr::null_mut(), |handle| Box::into_raw(Box::new(handle)))
+    handle.map_or(std::ptr::null(), |handle| Arc::into_raw(Arc::new(handle))) // shared with grammar.rs
 }
 
 /// # Safety
 /// See rust_bridge.h.
 #[no_mangle]
-pub unsafe extern "C" fn slipstream_tokenizer_free(handle: *mut TokenizerHandle) {
-    drop(Box::from_raw(handle));
+pub unsafe extern "C" fn slipstream_tokenizer_free(handle: *const TokenizerHandle) {
+    drop(Arc::from_raw(handle));
 }
 
 /// # Safety

@@ -60,7 +60,7 @@ class Plain {
     logits_processor->add_prompt(std::span(tokens).first(prompt));
     logits_processor->add_output(std::span(tokens).subspan(prompt));
     plan_.want(spec.row(static_cast<int32_t>(tokens.size()) - spec.prompt_length));
-    plan_.adjust(plan_.add_logits_processor(std::move(logits_processor)), 1, [](int) { return TokenId{}; });
+    plan_.process(plan_.add_logits_processor(std::move(logits_processor)), 1, [](int) { return TokenId{}; }, nullptr);
     const auto sampled_tokens = model_->run(plan_.view());
     EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
     return sampled_tokens->front();

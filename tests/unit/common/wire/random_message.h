@@ -160,6 +160,7 @@ class RandomMessage {
     start.spec.output_max = length();
     start.spec.stop_ids = ids(kStopIdsMax);
     if (coin()) start.spec.top_logprobs = below(kTopLogprobsMax + 1);
+    if (coin()) start.spec.grammar = {static_cast<GrammarForm>(below(3)), "{}\n" + text()};
     start.drafters = drafters();
     start.draft_nodes_max = static_cast<uint16_t>(below(kTreeNodesMax + 1));
     start.draft_depth_max = static_cast<uint16_t>(below(kTreeDepthMax + 1));

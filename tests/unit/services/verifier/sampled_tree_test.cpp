@@ -170,7 +170,7 @@ TEST(AcceptInJob, TakesTheTargetsDistributionAsTheStepAdjustsIt) {
       plan.add_logits_processor(std::make_shared<LogitsProcessor>(LogitsParams{.frequency_penalty = 2}));
   for (int row = 0; row < 2; ++row) {
     plan.want({});
-    plan.adjust(logits_processor, row == 0 ? 0b1 : 0b11, [](int) { return TokenId{0}; });
+    plan.process(logits_processor, row == 0 ? 0b1 : 0b11, [](int) { return TokenId{0}; }, nullptr);
   }
   const std::vector<TreeNode> node{{0, kRoot, 1.0F}};
   OwnedDistribution all_on_it;

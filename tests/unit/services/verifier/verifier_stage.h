@@ -44,7 +44,7 @@ inline uint64_t hash_of(std::vector<TokenId> tokens) {
 class VerifierStage : public testing::Test {
  protected:
   explicit VerifierStage(VerifierConfig given = config(), std::unique_ptr<Method> resident = nullptr)
-      : verifier(std::move(given), std::move(resident)), stage(verifier) {
+      : fingerprint(given.fingerprint), verifier(std::move(given), std::move(resident)), stage(verifier) {
     stage.up(kRouter);
     stage.hears(kRouter, Welcome{.router = 3, .heartbeat_ms = 100000});
   }
@@ -65,7 +65,7 @@ class VerifierStage : public testing::Test {
   void attach() {
     stage.up(kDrafter);
     stage.says<Attach>();
-    stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = config().fingerprint, .method = "test"});
+    stage.hears(kDrafter, Attached{.drafter = 77, .fingerprint = fingerprint, .method = "test"});
   }
 
   // Meets a drafter with a first sequence, so that the next one finds it attached; leaves nothing
@@ -132,6 +132,7 @@ class VerifierStage : public testing::Test {
     }
     return asked;
   }
+  const Fingerprint fingerprint;
   Verifier verifier;
   Stage<Verifier> stage;
   StepPlan* plan = nullptr;

@@ -1,0 +1,64 @@
+#include "common/grammar/grammar.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/text/rust_bridge.h"
+#include "common/text/utf8.h"
+
+namespace slipstream {
+namespace {
+
+// Ids are never negative here, so they have the same bits unsigned.
+const uint32_t* unsigned_ids(std::span<const TokenId> ids) { return reinterpret_cast<const uint32_t*>(ids.data()); }
+
+// The library goes on with the place in the grammar, on lines of their own.
+constexpr size_t kSentenceBytesMax = 200;
+
+std::unexpected<Error> failed(SlipstreamBytes error) {
+  std::string sentence = taken(error);
+  sentence.resize(std::min(sentence.size(), sentence.find('\n')));
+  if (sentence.size() > kSentenceBytesMax) sentence = lossy_utf8(sentence.substr(0, kSentenceBytesMax)) + "...";
+  return fail("{}", sentence);
+}
+
+}  // namespace
+
+void Grammar::Free::operator()(SlipstreamGrammar* grammar) const { slipstream_grammar_free(grammar); }
+
+Result<TokenMask> Grammar::allowed_after(std::span<const TokenId> path) {
+  TokenMask mask(vocabulary_);
+  SlipstreamBytes error;
+  const std::span words = mask.words();
+  if (slipstream_grammar_mask(grammar_.get(), unsigned_ids(path), path.size(), words.data(), words.size(), &error)) return mask;
+  return failed(error);
+}
+
+Result<void> Grammar::advance(std::span<const TokenId> tokens) {
+  SlipstreamBytes error;
+  if (slipstream_grammar_advance(grammar_.get(), unsigned_ids(tokens), tokens.size(), &error)) return {};
+  return failed(error);
+}
+
+Grammar Grammar::begun() const { return {slipstream_grammar_begun(grammar_.get()), vocabulary_}; }
+
+Result<Grammars> Grammars::make(const Tokenizer& tokenizer, std::span<const TokenId> eos_ids, int32_t vocabulary) {
+  if (vocabulary < tokenizer.vocabulary()) {
+    return fail("the model has {} tokens, its tokenizer {}", vocabulary, tokenizer.vocabulary());
+  }
+  SlipstreamBytes error;
+  SlipstreamGrammars* grammars = slipstream_grammars_new(tokenizer.rust(), unsigned_ids(eos_ids), eos_ids.size(), &error);
+  if (grammars == nullptr) return failed(error);
+  return Grammars(std::shared_ptr<const SlipstreamGrammars>(grammars, [=](auto*) { slipstream_grammars_free(grammars); }),
+                  vocabulary);
+}
+
+Result<Grammar> Grammars::compile(const GrammarText& text) const {
+  SlipstreamBytes error;
+  SlipstreamGrammar* grammar =
+      slipstream_grammar_compile(grammars_.get(), static_cast<uint32_t>(text.form), slice_of(text.text), &error);
+  if (grammar == nullptr) return failed(error);
+  return Grammar(grammar, vocabulary_);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,243 @@
+//! Grammars over a tokenizer's vocabulary, by the crate llguidance: which tokens may come next in a
+//! text that must follow a JSON schema, a regular expression or rules in Lark's form.
+
+use crate::abi::{guard, Bytes, Slice};
+use crate::tokenizer::TokenizerHandle;
+use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
+use llguidance::toktrie::{InferenceCapabilities, SimpleVob, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
+use llguidance::{Matcher, ParserFactory};
+use serde_json::{json, Value};
+use std::sync::Arc;
+
+// Compiling recurses as deep as a grammar is nested, which its size alone bounds. Pages of the
+// stack that are not touched cost nothing.
+const COMPILE_STACK_BYTES: usize = 512 << 20;
+
+// Each lexer state takes 1 to 2 kB, and a grammar keeps its states while a sequence uses it.
+const LEXER_STATES_MAX: usize = 20_000;
+
+/// The form of a grammar's text, as rust_bridge.h numbers them.
+fn top_level(form: u32, text: &str) -> Result<TopLevelGrammar, String> {
+    match form {
+        0 => {
+            let schema: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+            Ok(TopLevelGrammar::from_grammar(GrammarWithLexer::from_json_schema(with_fixed_spaces(schema))))
+        }
+        1 => Ok(TopLevelGrammar::from_regex(text)),
+        2 => Ok(TopLevelGrammar::from_lark(text.to_string())),
+        _ => Err(format!("unknown form of grammar: {form}")),
+    }
+}
+
+/// A schema that says nothing about spaces gets one after each comma and colon, and no others. A
+/// model that may write spaces wherever JSON allows them may write nothing else, and where they are
+/// fixed more tokens are certain.
+fn with_fixed_spaces(mut schema: Value) -> Value {
+    if let Value::Object(fields) = &mut schema {
+        fields.entry("x-guidance").or_insert_with(
+            || json!({"whitespace_flexible": false, "item_separator": ", ", "key_separator": ": "}),
+        );
+    }
+    schema
+}
+
+/// The tokenizer's vocabulary as llguidance sees it.
+struct Vocabulary {
+    trie: TokTrie,
+    tokenizer: Arc<TokenizerHandle>,
+    canonical: bool,
+}
+
+impl Vocabulary {
+    /// Special tokens are marked, so that no text that a grammar describes matches them.
+    fn new(tokenizer: Arc<TokenizerHandle>, ends: &[TokenId]) -> Result<Self, String> {
+        let words: Vec<Vec<u8>> = (0..tokenizer.vocabulary())
+            .map(|id| match tokenizer.is_special(id) {
+                true => [&[TokTrie::SPECIAL_TOKEN_MARKER], tokenizer.piece(id)].concat(),
+                false => tokenizer.piece(id).to_vec(),
+            })
+            .collect();
+        let size = u32::try_from(words.len()).map_err(|e| e.to_string())?;
+        if ends.is_empty() || ends.iter().any(|&end| end >= size) {
+            return Err("the model names no token that ends an answer, or one that its tokenizer lacks".into());
+        }
+        let trie = TokTrie::from(&TokRxInfo::new(size, ends[0]), &words).with_eos_tokens(ends);
+        // One that puts a space before a text does not write the middle of a text as a model would.
+        let sample = r#"{"a": 1}"#;
+        let ids = tokenizer.encode(sample, false, None)?;
+        let canonical = trie.decode_raw(&ids) == sample.as_bytes();
+        Ok(Vocabulary { trie, tokenizer, canonical })
+    }
+}
+
+impl TokenizerEnv for Vocabulary {
+    fn tok_trie(&self) -> &TokTrie {
+        &self.trie
+    }
+    fn tokenize_bytes(&self, bytes: &[u8]) -> Vec<TokenId> {
+        self.trie.tokenize_with_greedy_fallback(bytes, |text| {
+            self.tokenizer.encode(text, false, None).unwrap_or_else(|_| self.trie.greedy_tokenize(text.as_bytes()))
+        })
+    }
+    fn tokenize_is_canonical(&self) -> bool {
+        self.canonical
+    }
+}
+
+/// Compiles grammars for one tokenizer.
+pub struct Grammars {
+    factory: ParserFactory,
+}
+
+impl Grammars {
+    fn new(tokenizer: Arc<TokenizerHandle>, ends: &[TokenId]) -> Result<Self, String> {
+        let vocabulary: TokEnv = Arc::new(Vocabulary::new(tokenizer, ends)?);
+        let slices = llguidance::earley::SlicedBiasComputer::general_slices();
+        let mut factory = ParserFactory::new(&vocabulary, InferenceCapabilities::default(), &slices)
+            .map_err(|e| e.to_string())?;
+        factory.quiet();
+        *factory.limits_mut() = ParserLimits {
+            max_lexer_states: LEXER_STATES_MAX,
+            verbose_errors: false, // errors reach clients and logs: they hold no text of an answer
+            ..ParserLimits::default()
+        };
+        Ok(Grammars { factory })
+    }
+
+    fn compile(&self, form: u32, text: &str) -> Result<Grammar, String> {
+        let compiled = std::thread::scope(|scope| {
+            let work = || -> Result<Matcher, String> {
+                let parser = self.factory.create_parser(top_level(form, text)?).map_err(|e| e.to_string())?;
+                let mut matcher = Matcher::new(Ok(parser));
+                let begins = matcher.compute_mask_or_eos().map_err(|e| e.to_string());
+                begins.map_err(|e| if e.contains("NoExtension") { "no text matches it".into() } else { e })?;
+                Ok(matcher)
+            };
+            let builder = std::thread::Builder::new().stack_size(COMPILE_STACK_BYTES);
+            builder.spawn_scoped(scope, work).map_err(|e| e.to_string())?.join().map_err(|_| "it cannot be compiled")?
+        })?;
+        Ok(Grammar { start: compiled.clone(), now: compiled, tokens: Vec::new() })
+    }
+}
+
+/// A grammar and how far a text has followed it.
+pub struct Grammar {
+    start: Matcher,
+    now: Matcher,
+    tokens: Vec<TokenId>, // that `now` has taken
+}
+
+impl Grammar {
+    fn begun(&self) -> Self {
+        Grammar { start: self.start.clone(), now: self.start.clone(), tokens: Vec::new() }
+    }
+
+    fn advance(&mut self, tokens: &[TokenId]) -> Result<(), String> {
+        self.tokens.extend_from_slice(tokens);
+        self.now.consume_tokens(tokens).map_err(|e| e.to_string())
+    }
+
+    /// An error behind a path must not reach the text itself, which may go on otherwise: a matcher
+    /// that has failed once stays failed, so another takes its place.
+    fn mask(&mut self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
+        let mut run = || -> anyhow::Result<SimpleVob> {
+            self.now.consume_tokens(path)?;
+            let mask = self.now.compute_mask_or_eos()?;
+            self.now.rollback(path.len())?;
+            Ok(mask)
+        };
+        match run() {
+            Ok(mask) => {
+                let words = mask.as_slice();
+                let shared = words.len().min(bits.len());
+                bits.fill(0);
+                bits[..shared].copy_from_slice(&words[..shared]);
+                Ok(())
+            }
+            Err(error) => {
+                if !path.is_empty() {
+                    self.now = self.start.clone();
+                    self.now.consume_tokens(&self.tokens).map_err(|e| e.to_string())?;
+                }
+                Err(error.to_string())
+            }
+        }
+    }
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_grammars_new(
+    tokenizer: *const TokenizerHandle,
+    ends: *const u32,
+    count: usize,
+    error: *mut Bytes,
+) -> *mut Grammars {
+    Arc::increment_strong_count(tokenizer);
+    let tokenizer = Arc::from_raw(tokenizer);
+    let ends = if count == 0 { &[] } else { std::slice::from_raw_parts(ends, count) };
+    let made = guard(error, || Grammars::new(tokenizer, ends));
+    made.map_or(std::ptr::null_mut(), |made| Box::into_raw(Box::new(made)))
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_grammars_free(grammars: *mut Grammars) {
+    drop(Box::from_raw(grammars));
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_grammar_compile(
+    grammars: &Grammars,
+    form: u32,
+    text: Slice,
+    error: *mut Bytes,
+) -> *mut Grammar {
+    let made = guard(error, || grammars.compile(form, text.text("the grammar")?));
+    made.map_or(std::ptr::null_mut(), |made| Box::into_raw(Box::new(made)))
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_grammar_begun(grammar: &Grammar) -> *mut Grammar {
+    Box::into_raw(Box::new(grammar.begun()))
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_grammar_free(grammar: *mut Grammar) {
+    drop(Box::from_raw(grammar));
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_grammar_advance(
+    grammar: &mut Grammar,
+    tokens: *const u32,
+    count: usize,
+    error: *mut Bytes,
+) -> bool {
+    let tokens = if count == 0 { &[] } else { std::slice::from_raw_parts(tokens, count) };
+    guard(error, || grammar.advance(tokens)).is_some()
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_grammar_mask(
+    grammar: &mut Grammar,
+    path: *const u32,
+    count: usize,
+    bits: *mut u32,
+    words: usize,
+    error: *mut Bytes,
+) -> bool {
+    let path = if count == 0 { &[] } else { std::slice::from_raw_parts(path, count) };
+    let bits = std::slice::from_raw_parts_mut(bits, words);
+    guard(error, || grammar.mask(path, bits)).is_some()
+}

@@ -1,0 +1,197 @@
+#include "common/grammar/grammar.h"
+
+#include <functional>
+#include <random>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/limits.h"
+#include "tests/data/grammars.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kPerson =
+    R"({"type":"object","properties":{"name":{"type":"string"},"old":{"type":"boolean"}},"required":["name","old"],"additionalProperties":false})";
+
+// All texts that the masks let a model write, by following every allowed token.
+std::set<std::string> language(Grammar& grammar) {
+  std::set<std::string> texts;
+  std::vector<TokenId> path;
+  const std::function<void()> follow = [&] {
+    for (const TokenId token : grammar.allowed_after(path).value().tokens()) {
+      if (token == kSmallEnd) {
+        texts.insert(small_text(path));
+        continue;
+      }
+      path.push_back(token);
+      follow();
+      path.pop_back();
+    }
+  };
+  follow();
+  return texts;
+}
+
+TEST(GrammarTest, LetsAModelWriteEachTextOfTheGrammarAndNoOther) {
+  Grammar grammar = grammar_of(GrammarForm::regex, "[ab]{1,3}|the|th(is|at)");
+  std::set<std::string> expected{"the", "this", "that"};
+  for (const std::string_view one : {"a", "b"}) {
+    expected.emplace(one);
+    for (const std::string_view two : {"a", "b"}) {
+      expected.insert(fmt::format("{}{}", one, two));
+      for (const std::string_view three : {"a", "b"}) expected.insert(fmt::format("{}{}{}", one, two, three));
+    }
+  }
+  EXPECT_EQ(language(grammar), expected);
+}
+
+TEST(GrammarTest, AllowsTheEndWhereTheGrammarIsCompleteAndNowhereElse) {
+  Grammar grammar = grammar_of(GrammarForm::regex, "[0-9]{2,3}");
+  ASSERT_TRUE(grammar.advance(small_ids("1")));
+  EXPECT_FALSE(grammar.allowed_after({})->allows(kSmallEnd));
+  ASSERT_TRUE(grammar.advance(small_ids("2")));
+  EXPECT_TRUE(grammar.allowed_after({})->allows(kSmallEnd));
+  ASSERT_TRUE(grammar.advance(small_ids("3")));
+  EXPECT_THAT(grammar.allowed_after({})->tokens(), ElementsAre(kSmallEnd)) << "nothing may follow the third digit";
+}
+
+// Of the many ways to write a text, the tokenizer's own: it is the one that models have seen.
+TEST(GrammarTest, LeavesOneTokenWhereOneTextIsLeft) {
+  Grammar grammar = grammar_of(GrammarForm::json_schema, kPerson);
+  const std::vector<TokenId> written = small_ids(R"({"name": ")");
+  std::vector<TokenId> path;
+  // The last pieces of a forced text may be the beginnings of longer tokens.
+  while (path.size() + 3 < written.size()) {
+    EXPECT_THAT(grammar.allowed_after(path)->tokens(), ElementsAre(written[path.size()]));
+    path.push_back(written[path.size()]);
+  }
+}
+
+TEST(GrammarTest, AllowsNoSpecialTokenInATextAndNoRowBeyondTheTokenizer) {
+  Grammar grammar = grammar_of(GrammarForm::regex, "(?s:.*)");
+  const TokenMask mask = grammar.allowed_after({}).value();
+  const Tokenizer& tokenizer = small_tokenizer();
+  for (TokenId id = 0; id < small_vocabulary(); ++id) {
+    const bool is_text = id < tokenizer.vocabulary() && !tokenizer.is_special(id);
+    EXPECT_TRUE(is_text || id == kSmallEnd || !mask.allows(id)) << id;
+  }
+  EXPECT_GT(mask.count(), tokenizer.vocabulary() / 2);
+}
+
+// The promise behind drafts: what is allowed depends on the tokens alone, not on what was asked
+// about before.
+TEST(GrammarTest, AllowsBehindAPathWhatANewTextOfThoseTokensAllows) {
+  std::mt19937 random(1);
+  const std::vector<GrammarText> texts{{GrammarForm::json_schema, std::string(kPerson)},
+                                       {GrammarForm::json_schema, R"({"type":"object"})"},
+                                       {GrammarForm::json_schema, R"({"enum":["a","ab",1,null,{"a":[1,2]}]})"},
+                                       {GrammarForm::regex, "(the|then|there)( [a-z]+){0,4}\\."},
+                                       {GrammarForm::lark, "start: a | a start\na: \"x\" | \"(\" start \")\""}};
+  for (const GrammarText& text : texts) {
+    Grammar walked = *small_grammars().compile(text);
+    std::vector<TokenId> output;
+    for (int step = 0; step < 12; ++step) {
+      std::vector<TokenId> path;  // at random, as a draft would go
+      for (int depth = 0; depth < 6; ++depth) {
+        const TokenMask mask = walked.allowed_after(path).value();
+        Grammar fresh = walked.begun();
+        ASSERT_TRUE(fresh.advance(output));
+        ASSERT_TRUE(fresh.advance(path));
+        ASSERT_EQ(mask.tokens(), fresh.allowed_after({})->tokens())
+            << text.text << " after " << small_text(output) << " and " << small_text(path);
+        const std::vector<TokenId> allowed = mask.tokens();
+        const TokenId next = allowed[random() % allowed.size()];
+        if (next == kSmallEnd) break;
+        path.push_back(next);
+      }
+      if (path.empty()) break;
+      path.resize(1 + random() % path.size());
+      ASSERT_TRUE(walked.advance(path));
+      output.insert(output.end(), path.begin(), path.end());
+    }
+  }
+}
+
+TEST(GrammarTest, FailsBehindAForbiddenPathAndGoesOnElsewhere) {
+  Grammar grammar = grammar_of(GrammarForm::regex, "a[bc]+");
+  ASSERT_TRUE(grammar.advance(small_ids("a")));
+  const std::vector<TokenId> before = grammar.allowed_after({})->tokens();
+  EXPECT_FALSE(grammar.allowed_after(small_ids("x")));
+  EXPECT_FALSE(grammar.allowed_after(small_ids("bx")));
+  EXPECT_EQ(grammar.allowed_after({})->tokens(), before);
+  EXPECT_TRUE(grammar.allowed_after(small_ids("b")));
+  EXPECT_FALSE(grammar.advance(small_ids("x")));
+  EXPECT_FALSE(grammar.allowed_after({})) << "the text itself no longer follows the grammar";
+}
+
+TEST(GrammarTest, SaysWhatIsWrongWithAGrammarInOneSentence) {
+  const auto why = [](GrammarForm form, std::string text) {
+    const auto grammar = small_grammars().compile({form, std::move(text)});
+    return grammar ? std::string() : grammar.error().message;
+  };
+  EXPECT_THAT(why(GrammarForm::json_schema, R"({"type":"foo"})"), HasSubstr("foo"));
+  EXPECT_THAT(why(GrammarForm::json_schema, R"({"type":)"), HasSubstr("EOF"));
+  EXPECT_THAT(why(GrammarForm::json_schema, R"({"$ref":"http://example.com/a"})"), HasSubstr("example.com"));
+  EXPECT_THAT(why(GrammarForm::regex, "(a"), HasSubstr("regex"));
+  EXPECT_THAT(why(GrammarForm::regex, "(?=a)b"), HasSubstr("regex"));
+  EXPECT_THAT(why(GrammarForm::lark, "start: b"), HasSubstr("b"));
+  EXPECT_EQ(why(GrammarForm::json_schema, R"({"$ref":"#"})"), "no text matches it");
+  for (const GrammarForm form : {GrammarForm::json_schema, GrammarForm::regex, GrammarForm::lark}) {
+    const std::string sentence = why(form, std::string(5000, '('));
+    EXPECT_FALSE(sentence.contains('\n')) << sentence;
+    EXPECT_LT(sentence.size(), 300U) << sentence;
+  }
+}
+
+// Each is as large as a request may send. It is refused or compiled; it ends, and nothing dies.
+TEST(GrammarTest, SurvivesHostileGrammars) {
+  const auto repeated = [](std::string_view what) {
+    std::string text;
+    while (text.size() + what.size() + 10 < kGrammarRulesBytesMax) text += what;
+    return text;
+  };
+  const auto lark = [&](std::string_view text) { return GrammarText{GrammarForm::lark, "start: " + std::string(text)}; };
+  const std::vector<GrammarText> hostile{
+      {GrammarForm::regex, repeated("(")},
+      {GrammarForm::regex, repeated("(a|")},
+      {GrammarForm::regex, "((((a{1,1000}){1,1000}){1,1000}){1,1000}){1,1000}"},
+      {GrammarForm::regex, repeated("(a|aa)*")},
+      {GrammarForm::regex, "(.*a.{40}|.*b.{40}|.*c.{39})*"},
+      {GrammarForm::regex, repeated("\\p{L}")},
+      {GrammarForm::json_schema, repeated(R"({"items":)")},
+      {GrammarForm::json_schema, fmt::format(R"({{"enum":[{}"b"]}})", repeated("\"a\","))},
+      {GrammarForm::json_schema, R"({"$ref":"#"})"},
+      {GrammarForm::json_schema, R"({"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"})"},
+      {GrammarForm::json_schema, R"({"type":"array","minItems":100000000,"items":{"type":"integer"}})"},
+      {GrammarForm::json_schema, R"({"type":"string","minLength":1000000,"maxLength":100000000})"},
+      {GrammarForm::json_schema, R"({"type":"integer","multipleOf":99999989,"minimum":-1e300,"maximum":1e300})"},
+      lark(repeated("(")),
+      lark(repeated("[")),
+      lark("a{1,1000000000}\na: \"b\"{1,1000000000}"),
+      lark("start start | \"a\" | \"\""),
+      lark(repeated("\"a\"? ")),
+  };
+  for (const GrammarText& text : hostile) {
+    auto grammar = small_grammars().compile(text);
+    for (int token = 0; grammar && token < 30; ++token) {
+      const auto mask = grammar->allowed_after({});
+      if (!mask || mask->tokens().front() == kSmallEnd) break;
+      if (!grammar->advance(std::vector{mask->tokens().front()})) break;
+    }
+  }
+}
+
+TEST(GrammarTest, RefusesAModelThatNothingEnds) {
+  EXPECT_FALSE(Grammars::make(small_tokenizer(), {}, small_vocabulary()));
+  EXPECT_FALSE(Grammars::make(small_tokenizer(), std::vector{small_vocabulary()}, small_vocabulary()));
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,182 @@
+// Requests that say what form their answer must have.
+#include "tests/data/grammars.h"
+#include "tests/unit/services/router/http_api/front.h"
+
+namespace slipstream {
+namespace {
+
+using testing::Contains;
+
+constexpr std::string_view kTools = R"("tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object",
+    "properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}}},
+    {"type":"function","function":{"name":"time"}}])";
+
+class StructuredOutput : public HttpApiTest {
+ protected:
+  explicit StructuredOutput(std::string_view jinja = "") : HttpApiTest(with_grammars(jinja)) {}
+
+  static ServedModel with_grammars(std::string_view jinja) {
+    ServedModel served = model();
+    served.vocabulary = small_vocabulary();
+    served.grammars = small_grammars();
+    if (!jinja.empty()) served.chat_template = *ChatTemplate::parse(jinja, "", "a test");
+    return served;
+  }
+  GrammarText grammar(std::string_view fields) {  // that a verifier is sent
+    auto reply = post(ask(fields));
+    const auto submit = inbox.take<Submit>();
+    deliver(submit.request, "x<|im_end|>", Finish::stop);
+    EXPECT_EQ(reply.get().status, 200) << fields;
+    return submit.spec.grammar;
+  }
+  json refusal_of(std::string_view fields) {
+    const auto reply = post(ask(fields)).get();
+    EXPECT_EQ(reply.status, 400) << fields;
+    return json::parse(reply.body)["error"];
+  }
+};
+
+GrammarText schema(std::string_view text) { return {GrammarForm::json_schema, std::string(text)}; }
+
+TEST_F(StructuredOutput, IsAskedForAsEachApiAsksForIt) {
+  const GrammarText integer = schema(R"({"type":"integer"})"), object = schema(R"({"type":"object"})");
+  for (const std::string_view fields : {
+           R"("response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"integer"}}})",
+           R"("guided_json":{"type":"integer"})",
+           R"("guided_json":"{\"type\":\"integer\"}")",
+           R"("structured_outputs":{"json":{"type":"integer"}})",
+           R"("json_schema":{"type":"integer"})",
+       }) {
+    EXPECT_EQ(grammar(fields), integer) << fields;
+  }
+  EXPECT_EQ(grammar(R"("response_format":{"type":"json_object"})"), object);
+  EXPECT_EQ(grammar(R"("structured_outputs":{"json_object":true})"), object);
+  const GrammarText regex{GrammarForm::regex, "[0-9]+"};
+  EXPECT_EQ(grammar(R"("guided_regex":"[0-9]+")"), regex);
+  EXPECT_EQ(grammar(R"("structured_outputs":{"regex":"[0-9]+"})"), regex);
+  const GrammarText choice{GrammarForm::lark, R"(start: "yes" | "\"no\"\n")"};
+  EXPECT_EQ(grammar(R"("guided_choice":["yes","\"no\"\n"])"), choice);
+  EXPECT_EQ(grammar(R"("structured_outputs":{"choice":["yes","\"no\"\n"]})"), choice);
+  const GrammarText rules{GrammarForm::lark, "start: \"a\""};
+  EXPECT_EQ(grammar(R"("guided_grammar":"start: \"a\"")"), rules);
+  EXPECT_EQ(grammar(R"("structured_outputs":{"grammar":"start: \"a\""})"), rules);
+}
+
+TEST_F(StructuredOutput, IsNotAskedForByValuesThatMeanText) {
+  for (const std::string_view fields :
+       {R"("response_format":{"type":"text"})", R"("response_format":{})", R"("response_format":null,"guided_json":null)",
+        R"("structured_outputs":{})", R"("structured_outputs":{"json_object":false})"}) {
+    EXPECT_TRUE(grammar(fields).empty()) << fields;
+  }
+}
+
+TEST_F(StructuredOutput, EndsWhereItsGrammarIsCompleteWhateverTheRequestSaysOfEnds) {
+  auto reply = post(ask(R"("guided_regex":"a","ignore_eos":true)"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_THAT(submit.spec.stop_ids, Contains(kEnd));
+  deliver(submit.request, "a<|im_end|>", Finish::stop);
+  reply.get();
+}
+
+TEST_F(StructuredOutput, IsRefusedWithTheFieldAndTheReason) {
+  for (const auto& [fields, param, reason] : {
+           std::tuple(R"("response_format":"json")", "response_format", "an object with `type`"),
+           std::tuple(R"("response_format":{"type":"xml"})", "response_format.type", "json_schema"),
+           std::tuple(R"("response_format":{"type":"json_schema"})", "response_format.json_schema.schema", "missing"),
+           std::tuple(R"("response_format":{"type":"json_schema","json_schema":{"schema":3}})",
+                      "response_format.json_schema.schema", "it is 3"),
+           std::tuple(R"("response_format":{"type":"json_schema","json_schema":{"schema":{"type":"foo"}}})", "response_format",
+                      "`response_format` cannot be followed: Invalid type: foo"),
+           std::tuple(R"("guided_json":"{")", "guided_json", "cannot be followed: EOF"),
+           std::tuple(R"("guided_regex":"(")", "guided_regex", "cannot be followed"),
+           std::tuple(R"("guided_regex":"")", "guided_regex", "not empty"),
+           std::tuple(R"("guided_regex":"a\u0000")", "guided_regex", "NUL"),
+           std::tuple(R"("guided_choice":[])", "guided_choice", "at least one"),
+           std::tuple(R"("guided_choice":["a",1])", "guided_choice", "list of texts"),
+           std::tuple(R"("guided_grammar":"start: b")", "guided_grammar", "cannot be followed"),
+           std::tuple(R"("structured_outputs":{"regex":5})", "structured_outputs.regex", "it is 5"),
+           std::tuple(R"("structured_outputs":{"json_object":1})", "structured_outputs.json_object", "true or false"),
+           std::tuple(R"("guided_regex":"a","guided_choice":["a"])", "guided_choice",
+                      "`guided_regex` and `guided_choice` both"),
+           std::tuple(R"("guided_regex":"ab","allowed_token_ids":[5])", "allowed_token_ids",
+                      "`allowed_token_ids` and `guided_regex` forbid every one"),
+       }) {
+    const json error = refusal_of(fields);
+    EXPECT_EQ(error["param"], param) << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
+  }
+}
+
+TEST_F(StructuredOutput, IsBoundedInItsSize) {
+  EXPECT_EQ(refusal_of(fmt::format(R"("guided_regex":"{}")", std::string(kGrammarRulesBytesMax + 1, 'a')))["param"],
+            "guided_regex");
+  EXPECT_EQ(refusal_of(fmt::format(R"("guided_json":{{"const":"{}"}})", std::string(kGrammarBytesMax, 'a')))["param"],
+            "guided_json");
+  std::string choices = R"("a")";
+  for (size_t i = 0; i < kGuidedChoicesMax; ++i) choices += R"(,"a")";
+  EXPECT_EQ(refusal_of(fmt::format(R"("guided_choice":[{}])", choices))["param"], "guided_choice");
+}
+
+// A verifier does not know which field asked for the grammar.
+TEST_F(StructuredOutput, NamesTheRequestsFieldWhereAVerifierNamesTheGrammar) {
+  auto reply = post(ask(R"("guided_regex":"ab")"));
+  const auto submit = inbox.take<Submit>();
+  api.fail(
+      {.request = submit.request, .status = 400, .code = "invalid_value", .message = "`grammar` is hard.", .param = "grammar"});
+  const json error = json::parse(reply.get().body)["error"];
+  EXPECT_EQ(error["param"], "guided_regex");
+  EXPECT_EQ(error["message"], "`guided_regex` is hard.");
+}
+
+class CallsThatMustBe : public StructuredOutput {
+ protected:
+  CallsThatMustBe() : StructuredOutput("{{ tools | tojson if tools }}<tool_call>{{ messages[0].content }}") {}
+
+  // Whether the request's grammar lets the model write this whole text.
+  bool takes(std::string_view fields, std::string_view text) {
+    Grammar follows = *small_grammars().compile(grammar(fmt::format("{},{}", kTools, fields)));
+    for (const char letter : text) {  // any way to write it will do: the masks prefer one
+      if (!follows.advance(small_ids(std::string(1, letter)))) return false;
+    }
+    return follows.allowed_after({}).value().allows(kEnd);
+  }
+};
+
+constexpr std::string_view kWeather = "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\"}}\n</tool_call>";
+constexpr std::string_view kTime = "<tool_call>\n{\"name\": \"time\", \"arguments\": {}}\n</tool_call>";
+
+TEST_F(CallsThatMustBe, AreWrittenInTheModelsOwnForm) {
+  EXPECT_TRUE(takes(R"("tool_choice":"required")", kWeather));
+  EXPECT_TRUE(takes(R"("tool_choice":"required")", kTime));
+  EXPECT_TRUE(takes(R"("tool_choice":"required")", fmt::format("{}\n{}", kWeather, kTime)));
+  EXPECT_FALSE(takes(R"("tool_choice":"required")", "I would rather not."));
+  EXPECT_FALSE(takes(R"("tool_choice":"required")",
+                     "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"town\": \"Rome\"}}\n</tool_call>"));
+}
+
+TEST_F(CallsThatMustBe, AreOfTheToolThatIsNamed) {
+  constexpr std::string_view kNamed = R"("tool_choice":{"type":"function","function":{"name":"time"}})";
+  EXPECT_TRUE(takes(kNamed, kTime));
+  EXPECT_FALSE(takes(kNamed, kWeather));
+}
+
+TEST_F(CallsThatMustBe, AreOneIfTheyMayNotBeParallel) {
+  EXPECT_FALSE(takes(R"("tool_choice":"required","parallel_tool_calls":false)", fmt::format("{}\n{}", kWeather, kTime)));
+}
+
+TEST_F(CallsThatMustBe, AreRefusedWhereNoneCanBe) {
+  for (const auto& [fields, reason] : {
+           std::pair(std::string(R"("tool_choice":"required")"), "`tools` is missing"),
+           std::pair(std::string(R"("tool_choice":"required","tools":[])"), "`tools` is empty"),
+           std::pair(fmt::format(R"({},"tool_choice":{{"type":"function","function":{{"name":"sing"}}}})", kTools),
+                     "`sing`, which is not in `tools`"),
+           std::pair(fmt::format(R"({},"tool_choice":"required","guided_regex":"a")", kTools), "for another form"),
+       }) {
+    const json error = refusal_of(fields);
+    EXPECT_EQ(error["param"], "tool_choice") << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
+  }
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,62 @@
+#include "services/verifier/grammar_guide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/data/grammars.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+GrammarGuide guide(std::string_view regex) { return *GrammarGuide::begin(grammar_of(GrammarForm::regex, regex), {kSmallEnd}); }
+
+TokenId id(std::string_view letter) { return small_ids(letter).at(0); }
+
+TokenTree tree(std::vector<TreeNode> nodes) { return *TokenTree::make(std::move(nodes), small_vocabulary()); }
+
+TEST(GrammarGuideTest, GivesEachRowOfATreeTheMaskOfItsOwnPath) {
+  GrammarGuide after = guide("a[bc]|x[yz]");
+  const auto masks = after.masks(tree({{id("a"), kRoot}, {id("x"), kRoot}, {id("b"), 0}}));
+  ASSERT_EQ(masks.size(), 4U);
+  EXPECT_TRUE(masks[0]->allows(id("a")) && masks[0]->allows(id("x")) && !masks[0]->allows(id("b")));
+  EXPECT_TRUE(masks[1]->allows(id("b")) && !masks[1]->allows(id("y")));
+  EXPECT_TRUE(masks[2]->allows(id("y")) && !masks[2]->allows(id("b")));
+  EXPECT_THAT(masks[3]->tokens(), ElementsAre(kSmallEnd));
+}
+
+TEST(GrammarGuideTest, CutsWhatIsForbiddenAndAllThatHangsFromIt) {
+  GrammarGuide after = guide("a[bc]d");
+  EXPECT_THAT(
+      after.allowed_nodes(tree({{id("x"), kRoot}, {id("a"), kRoot}, {id("b"), 0}, {id("c"), 1}, {id("x"), 1}, {id("d"), 3}})),
+      ElementsAre(1, 3, 5));
+}
+
+TEST(GrammarGuideTest, AllowsTheEndAndNothingBehindIt) {
+  GrammarGuide after = guide("a+");
+  ASSERT_TRUE(after.advance(std::vector{id("a")}));
+  const TokenTree ends = tree({{kSmallEnd, kRoot}, {id("a"), 0}});
+  EXPECT_THAT(after.allowed_nodes(ends), ElementsAre(0));
+  EXPECT_EQ(after.masks(ends)[1], nullptr) << "no token is looked for there";
+}
+
+TEST(GrammarGuideTest, FollowsTheOutputNotTheDrafts) {
+  GrammarGuide after = guide("a[bc]d");
+  after.masks(tree({{id("a"), kRoot}, {id("b"), 0}}));
+  ASSERT_TRUE(after.advance(std::vector{id("a")}));
+  EXPECT_TRUE(after.allowed_after({})->allows(id("c")));
+  ASSERT_TRUE(after.advance(std::vector{id("c")}));
+  EXPECT_THAT(after.allowed_after({})->tokens(), ElementsAre(id("d")));
+}
+
+TEST(GrammarGuideTest, SaysWhyItNoLongerKnowsWhatMayFollow) {
+  GrammarGuide after = guide("ab");
+  EXPECT_FALSE(after.advance(std::vector{id("x")}));
+  EXPECT_EQ(after.allowed_after({}), nullptr);
+  EXPECT_THAT(after.allowed_nodes(tree({{id("a"), kRoot}})), IsEmpty());
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,144 @@
+// A request with a grammar on its way through the verifier.
+#include <gmock/gmock.h>
+
+#include "tests/data/grammars.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TokenId id(std::string_view letter) { return small_ids(letter).at(0); }
+
+VerifierConfig with_grammars() {
+  VerifierConfig made = config();
+  made.fingerprint.vocabulary = small_vocabulary();
+  made.grammars = small_grammars();
+  return made;
+}
+
+// A verifier whose model takes the lowest token that its mask allows.
+class VerifierGrammarTest : public VerifierStage {
+ protected:
+  VerifierGrammarTest() : VerifierStage(with_grammars()) {}
+
+  static Start follows(std::string_view regex, std::vector<DrafterRef> drafters = {}) {
+    Start asks = start(std::move(drafters));
+    asks.spec.grammar = {GrammarForm::regex, std::string(regex)};
+    asks.spec.stop_ids = {kSmallEnd};
+    return asks;
+  }
+  std::vector<TokenId> allowed(size_t wanted) const {
+    const auto row = std::ranges::find(plan->processed, static_cast<int32_t>(wanted), &ProcessedRow::wanted);
+    return row == plan->processed.end() ? std::vector<TokenId>() : plan->masks.at(static_cast<size_t>(row->mask))->tokens();
+  }
+  void sample_lowest() {
+    StepOutput output;
+    for (size_t wanted = 0; wanted < plan->wanted.size(); ++wanted) {
+      output.sampled_tokens.push_back(allowed(wanted).empty() ? 0 : allowed(wanted).front());
+    }
+    stage.finishes(std::move(output));
+  }
+};
+
+TEST_F(VerifierGrammarTest, DraftsWhatTheGrammarForcesWithoutAnyDrafter) {
+  stage.hears(kRouter, follows("on the way"));
+  runs();
+  sample_lowest();
+  const Tokens tokens = stage.says<Tokens>().message;
+  EXPECT_EQ(small_text(tokens.ids), "on the way") << "in one step, with the end";
+  EXPECT_EQ(tokens.ids.back(), kSmallEnd);
+  EXPECT_EQ(tokens.finish, Finish::stop);
+}
+
+TEST_F(VerifierGrammarTest, WritesTheSameWhenNothingMayBeDrafted) {
+  Start asks = follows("[xyz]on the way");
+  asks.draft_nodes_max = 0;
+  stage.hears(kRouter, asks);
+  std::vector<TokenId> ids;
+  for (Finish finish = Finish::none; finish == Finish::none;) {
+    runs();
+    EXPECT_EQ(plan->wanted.size(), 1U);
+    sample_lowest();
+    const Tokens tokens = stage.says<Tokens>().message;
+    ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
+    finish = tokens.finish;
+    stage.hears(kRouter, Ack{{3, 1}, 1, static_cast<int32_t>(ids.size())});
+  }
+  EXPECT_EQ(small_text(ids), "xon the way");
+}
+
+TEST_F(VerifierGrammarTest, VerifiesNoNodeThatTheGrammarForbids) {
+  meet_drafter();
+  Start asks = follows("[ab][0-9]+", {{77, "tcp://drafter"}});
+  asks.sequence.counter = 2;
+  stage.hears(kRouter, asks);
+  stage.hears(kDrafter, tree({{id("q"), kRoot, .95F}, {id("a"), kRoot, .9F}, {id("z"), 1, .9F}}, stage.says<Advance>()));
+  runs();
+  for (const TokenId forbidden : {id("q"), id("z")}) EXPECT_EQ(std::ranges::count(plan->token, forbidden), 0);
+  EXPECT_EQ(std::ranges::count(plan->token, id("a")), 1) << "the grammar guesses it, too: one row";
+  EXPECT_EQ(verifier.counters().fates.of(Fate::trimmed), 2U);
+}
+
+TEST_F(VerifierGrammarTest, TellsDraftersNothingOfTheGrammar) {
+  meet_drafter();
+  Start asks = follows("[a-z]+", {{77, "tcp://drafter"}});
+  asks.sequence.counter = 2;
+  stage.hears(kRouter, asks);
+  EXPECT_EQ(stage.says<Advance>().message.info, drafter_part(second().spec));
+}
+
+TEST_F(VerifierGrammarTest, GoesOnWhereAnEarlierVerifierStopped) {
+  Start asks = follows("abc");
+  asks.tokens = {10, 11, 12, id("a"), id("b")};
+  asks.epoch = 2;
+  stage.hears(kRouter, asks);
+  runs();
+  EXPECT_THAT(allowed(0), ElementsAre(id("c")));
+}
+
+TEST_F(VerifierGrammarTest, RefusesWhatItCannotFollow) {
+  const auto why = [&](const Start& asks) {
+    stage.hears(kRouter, asks);
+    const Refused refused = stage.says<Refused>().message;
+    EXPECT_FALSE(refused.retry);
+    return refused.reason;
+  };
+  EXPECT_THAT(why(follows("(")), HasSubstr("regex"));
+  Start biased = follows("a");
+  biased.spec.sampling.temperature = 1;
+  biased.spec.acceptance = {.rule = Rule::typical, .strength = .3F, .delta = .3F};
+  EXPECT_THAT(why(biased), HasSubstr("declared bias"));
+  Start strayed = follows("abc");
+  strayed.tokens.push_back(id("x"));
+  EXPECT_NE(why(strayed), "");
+}
+
+TEST_F(VerifierGrammarTest, NamesTheGrammarWhereItAndAnotherMaskLeaveNoToken) {
+  Start asks = follows("[ab]x");
+  asks.spec.logits_params.allowed = {id("a"), id("b")};
+  asks.draft_nodes_max = 0;
+  stage.hears(kRouter, asks);
+  runs();
+  sample_lowest();
+  stage.says<Tokens>();
+  runs();
+  stage.finishes(StepOutput{.sampled_tokens = {-1}});
+  const Tokens end = stage.says<Tokens>().message;
+  EXPECT_EQ(end.finish, Finish::error);
+  EXPECT_THAT(end.reason, HasSubstr("`allowed_token_ids` and `grammar` forbid every one"));
+}
+
+class VerifierWithoutGrammarsTest : public VerifierStage {};
+
+TEST_F(VerifierWithoutGrammarsTest, RefusesEveryGrammar) {
+  Start asks = start();
+  asks.spec.grammar = {GrammarForm::json_schema, "{}"};
+  stage.hears(kRouter, asks);
+  EXPECT_THAT(stage.says<Refused>().message.reason, HasSubstr("no tokenizer"));
+}
+
+}  // namespace
+}  // namespace slipstream
