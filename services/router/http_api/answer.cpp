@@ -8,33 +8,26 @@
 namespace slipstream {
 namespace {
 
-constexpr std::string_view kComment = ": the answer is on its way\n\n";
-
-constexpr int kSilentDeliveries = 32;  // without a byte for the client: then a comment says that it is alive
-
-std::string event(const std::string& json) { return "data: " + json + "\n\n"; }
+constexpr int kSilentDeliveries = 32;  // without a byte for the client: then it is shown that the answer is coming
 
 }  // namespace
 
-Answer::Answer(http::Exchange exchange, const GenerationRequest& request, CompletionHead head, int32_t prompt_tokens,
-               uint16_t draft_nodes_max)
+Answer::Answer(http::Exchange exchange, const GenerationRequest& request, Voice voice, int32_t prompt_tokens)
     : exchange_(std::move(exchange)),
-      head_(std::move(head)),
+      voice_(std::move(voice)),
       prompt_tokens_(prompt_tokens),
-      draft_nodes_max_(draft_nodes_max),
       grammar_field_(request.grammar_field),
       stream_(request.stream),
-      include_usage_(request.include_usage),
-      continuous_usage_(request.continuous_usage),
       stops_(std::make_shared<const StopAutomaton>(request.stops)) {}
 
 void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, const Tokenizer& tokenizer,
                  const std::string& echo) {
   const size_t first = parts_.size();
-  for (const Submit& submit : submits)
-    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, echo}});
+  for (const Submit& submit : submits) {
+    const bool leads = parts_.size() == first;
+    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, {.leads = leads, .echo = echo}}});
+  }
   submits.erase(submits.begin());
-  parts_[first].first = true;
   parts_[first].followers = std::move(submits);
 }
 
@@ -45,19 +38,22 @@ Answer::Next Answer::deliver(Delivery delivery) {
     fail({.status = 500, .message = done.error().message, .code = std::string(kDetokenizeFailed)});
     return Next::abandon_failed;
   }
-  const bool over = at->choice.ended();
-  if (ended()) exchange_.annotate(note());
+  const AnswerState state = this->state();
+  if (state.ended()) exchange_.annotate(note());
   if (stream_) {
-    write_chunks(static_cast<int>(at - parts_.begin()), *at);
-  } else if (ended()) {
-    write_whole();
+    write_news(static_cast<int>(at - parts_.begin()), state);
+    at->choice.forget();
+  } else if (state.ended()) {
+    exchange_.send(json_response(voice_.format->whole(state)));
   }
-  if (!over) return Next::more;
+  if (!at->choice.ended()) return Next::more;
   return stopped_early ? Next::abandon_stopped : Next::done;
 }
 
-bool Answer::ended() const {
-  return std::ranges::all_of(parts_, [](const Part& part) { return part.choice.ended(); });
+AnswerState Answer::state() const {
+  AnswerState state{.prompt_tokens = prompt_tokens_};
+  for (const Part& part : parts_) state.choices.push_back(&part.choice);
+  return state;
 }
 
 std::vector<Submit> Answer::followers_of(RequestId request) {
@@ -71,61 +67,33 @@ std::vector<RequestId> Answer::requests() const {
   return all;
 }
 
-Totals Answer::totals() const {
-  Totals totals{.usage = {.prompt_tokens = prompt_tokens_}};
-  for (const Part& part : parts_) {
-    totals.usage.completion_tokens += part.choice.tokens();
-    totals.usage.guessed_tokens += part.choice.guessed();
-    totals.add(part.choice.newest(), part.first);
-  }
-  return totals;
-}
-
-void Answer::begin_stream() {
-  if (!std::exchange(begun_, true)) exchange_.begin_stream("text/event-stream");
+void Answer::begin_stream(const AnswerState& state) {
+  if (std::exchange(begun_, true)) return;
+  exchange_.begin_stream(std::string(voice_.format->stream_type()));
+  if (std::string out = voice_.format->begin(state); !out.empty()) exchange_.write(std::move(out));
 }
 
 void Answer::still_here() {
   if (!stream_) return;
-  begin_stream();
-  exchange_.write(std::string(kComment));
+  begin_stream(state());
+  exchange_.write(voice_.format->awake());
 }
 
-void Answer::write_chunks(int index, Part& part) {
-  begin_stream();
-  using enum CompletionJson::UsageField;
-  const auto usage = continuous_usage_ ? given : include_usage_ ? null : absent;
-  const CompletionJson::ChunkUsage so_far{usage, continuous_usage_ ? totals().usage : Usage{}};
-  const CompletionJson json = this->json();
-  Choice& choice = part.choice;
-  std::string out;
-  if (!std::exchange(part.role_told, true) && head_.kind == ApiKind::chat) out += event(json.role(index, choice, so_far));
-  if (choice.has_news()) out += event(json.text(index, choice, so_far));
-  choice.forget();
-  const bool told_with_usage = include_usage_ && parts_.size() == 1;
-  if (choice.ended()) out += event(json.finish(index, choice, so_far, !told_with_usage));
-  if (ended()) {
-    if (include_usage_) out += event(json.usage(choice, totals()));
-    out += event("[DONE]");
-  }
-  // Of a call that is held until it is whole, a client sees comments.
-  if (out.empty() && ++silent_ % kSilentDeliveries == 0) out = kComment;
+// Of a call that is held until it is whole, a client sees that the stream is awake.
+void Answer::write_news(int index, const AnswerState& state) {
+  begin_stream(state);
+  std::string out = voice_.format->news(index, state);
+  if (out.empty() && ++silent_ % kSilentDeliveries == 0) out = voice_.format->awake();
   if (!out.empty()) exchange_.write(std::move(out));
-  if (ended()) exchange_.end();
-}
-
-void Answer::write_whole() {
-  std::vector<const Choice*> choices;
-  for (const Part& part : parts_) choices.push_back(&part.choice);
-  exchange_.send(json_response(json().whole(choices, totals())));
+  if (state.ended()) exchange_.end();
 }
 
 // For the access log. It has no word of the prompt or of the answer.
 std::string Answer::note() const {
-  const Usage usage = totals().usage;
+  const Usage usage = state().totals().usage;
   std::string reasons;
   for (const Part& part : parts_) reasons += (part.choice.ended() ? " " + part.choice.reason() : " not finished");
-  return fmt::format("{}, prompt {} tokens, answer {}, {} of them drafted,{}", head_.id, usage.prompt_tokens,
+  return fmt::format("{}, prompt {} tokens, answer {}, {} of them drafted,{}", voice_.id, usage.prompt_tokens,
                      usage.completion_tokens, usage.guessed_tokens, reasons);
 }
 
@@ -137,9 +105,10 @@ void Answer::fail(ApiError error) {
     }
     error.param = grammar_field_;
   }
+  error = voice_.names.renamed(std::move(error));
   exchange_.annotate(fmt::format("{}: {} {}", note(), error.code, error.message));
-  if (!begun_) return exchange_.send(error_response(error));
-  exchange_.write(event(error_json(error)));
+  if (!begun_) return exchange_.send(error_response(error, voice_.format->error_shape()));
+  exchange_.write(voice_.format->failure(error, state()));
   exchange_.end();
 }
 

@@ -1,5 +1,5 @@
-// One answer while it is written: tokens of its choices come in, and JSON goes out to one HTTP
-// exchange, whole or as a stream.
+// One answer while it is written: tokens of its choices come in, and what its API's format makes of
+// them goes out to one HTTP exchange, whole or as a stream.
 // Threads: constructed on the text thread; from then on only the loop's thread uses it.
 #pragma once
 
@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "common/http/server.h"
+#include "services/router/http_api/answer_format.h"
 #include "services/router/http_api/api_error.h"
 #include "services/router/http_api/choice.h"
-#include "services/router/http_api/completion_json.h"
+#include "services/router/http_api/field_names.h"
 #include "services/router/http_api/generation_request.h"
 #include "services/router/request.h"
 
@@ -19,9 +20,13 @@ namespace slipstream {
 
 class Answer {
  public:
-  // head: the same in all its JSON. prompt_tokens: of all prompts together.
-  Answer(http::Exchange exchange, const GenerationRequest& request, CompletionHead head, int32_t prompt_tokens,
-         uint16_t draft_nodes_max);
+  struct Voice {     // of the API that the request came by
+    std::string id;  // of the answer, for the log
+    std::unique_ptr<AnswerFormat> format;
+    FieldNames names;
+  };
+  // prompt_tokens: of all prompts together.
+  Answer(http::Exchange exchange, const GenerationRequest& request, Voice voice, int32_t prompt_tokens);
 
   // Before the first delivery. submits: the first choice of a prompt, and those that begin when its
   // prompt is computed, so that they find it in the prefix cache. echo: text before each of them.
@@ -34,11 +39,11 @@ class Answer {
     abandon_failed,   // the whole answer is an error: the router must stop working on all its choices
   };
   Next deliver(Delivery delivery);
-  // Begins the stream, or goes on with a comment, which clients skip: proxies and browsers then see
-  // that the answer is coming. A whole answer has nothing to send yet.
+  // Begins the stream, or shows that it is awake: proxies and browsers then see that the answer is
+  // coming. A whole answer has nothing to send yet.
   void still_here();
-  // Sends an HTTP status before the stream has begun, and an error event without [DONE] after it.
-  // Nothing may follow.
+  // Sends an HTTP status before the stream has begun, and after it ends it as its API does. Nothing
+  // may follow.
   void fail(ApiError error);
 
   // The choices that begin now that this one has begun; each is given once.
@@ -49,24 +54,18 @@ class Answer {
   struct Part {
     RequestId request = 0;
     Choice choice;
-    bool first = false;             // of its prompt
-    bool role_told = false;         // its first chunk is out
-    std::vector<Submit> followers;  // that have not begun
+    std::vector<Submit> followers = {};  // that have not begun
   };
-  void begin_stream();
-  void write_chunks(int index, Part& part);
-  void write_whole();
-  bool ended() const;
-  Totals totals() const;
+  void begin_stream(const AnswerState& state);
+  void write_news(int index, const AnswerState& state);
+  AnswerState state() const;
   std::string note() const;
-  CompletionJson json() const { return CompletionJson(head_, draft_nodes_max_); }
 
   http::Exchange exchange_;
-  CompletionHead head_;
+  Voice voice_;
   int32_t prompt_tokens_;
-  uint16_t draft_nodes_max_;
   const std::string grammar_field_;
-  bool stream_, include_usage_, continuous_usage_;
+  bool stream_;
   std::shared_ptr<const StopAutomaton> stops_;
   std::vector<Part> parts_;  // by the index of their choice
   bool begun_ = false;       // the stream has begun

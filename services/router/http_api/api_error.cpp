@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "services/router/http_api/json_text.h"
+
 namespace slipstream {
 namespace {
 
@@ -17,6 +19,26 @@ const char* type_of(int status) {
       return "service_unavailable_error";
     default:
       return status < 500 ? "invalid_request_error" : "server_error";
+  }
+}
+
+// The names of Anthropic's API, which its clients turn into exceptions.
+const char* anthropic_type_of(int status) {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 404:
+      return "not_found_error";
+    case 408:
+      return "timeout_error";
+    case 413:
+      return "request_too_large";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+      return "overloaded_error";
+    default:
+      return status < 500 ? "invalid_request_error" : "api_error";
   }
 }
 
@@ -39,13 +61,16 @@ ApiError api_error(const Failure& failure) {
           .retry_after_s = failure.retry_after_s};
 }
 
-std::string error_json(const ApiError& error) {
-  const Json body{{"error",
-                   {{"message", within(error.message)},
-                    {"type", type_of(error.status)},
-                    {"param", or_null(within(error.param))},
-                    {"code", or_null(error.code)}}}};
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string error_json(const ApiError& error, ErrorShape shape) {
+  if (shape == ErrorShape::anthropic) {
+    return dump(
+        Json{{"type", "error"}, {"error", {{"type", anthropic_type_of(error.status)}, {"message", within(error.message)}}}});
+  }
+  return dump(Json{{"error",
+                    {{"message", within(error.message)},
+                     {"type", type_of(error.status)},
+                     {"param", or_null(within(error.param))},
+                     {"code", or_null(error.code)}}}});
 }
 
 http::Response text_response(std::string content_type, std::string body) {
@@ -57,8 +82,8 @@ http::Response text_response(std::string content_type, std::string body) {
 
 http::Response json_response(std::string json) { return text_response("application/json", std::move(json)); }
 
-http::Response error_response(const ApiError& error) {
-  http::Response response = json_response(error_json(error));
+http::Response error_response(const ApiError& error, ErrorShape shape) {
+  http::Response response = json_response(error_json(error, shape));
   response.status = error.status;
   if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (error.retry_after_s > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));

@@ -1,7 +1,10 @@
-// Errors in OpenAI's shape, {"error":{"message","type","param","code"}}, with the status that
-// clients act upon.
+// Errors with the status that clients act upon, in the shape of each API:
+//
+//   openai     {"error": {"message", "type", "param", "code"}}
+//   anthropic  {"type": "error", "error": {"type", "message"}}
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -13,6 +16,8 @@ namespace slipstream {
 
 inline constexpr std::string_view kDetokenizeFailed = "detokenize_failed";
 inline constexpr size_t kErrorTextMost = 2000;  // bytes of a message or a field's name; longer ones are cut in the middle
+
+enum class ErrorShape : uint8_t { openai, anthropic };
 
 struct ApiError {
   int status = 400;
@@ -26,9 +31,9 @@ template <class T>
 using ApiResult = std::expected<T, ApiError>;
 
 ApiError api_error(const Failure& failure);
-std::string error_json(const ApiError& error);
+std::string error_json(const ApiError& error, ErrorShape shape = ErrorShape::openai);
 http::Response text_response(std::string content_type, std::string body);
 http::Response json_response(std::string json);
-http::Response error_response(const ApiError& error);
+http::Response error_response(const ApiError& error, ErrorShape shape = ErrorShape::openai);
 
 }  // namespace slipstream

@@ -13,9 +13,9 @@ int32_t characters(std::string_view bytes) {
 
 }  // namespace
 
-Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer,
-               std::string echo)
-    : tell_tokens_(request.tell_tokens),
+Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, Place place)
+    : leads_(place.leads),
+      tell_tokens_(request.tell_tokens),
       tell_logprobs_(request.spec.top_logprobs.has_value()),
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
@@ -23,8 +23,8 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       stops_(std::move(stops), request.shows_stop),
       tools_(request.tool_format),
       parallel_calls_(request.parallel_tool_calls),
-      characters_(characters(echo)),
-      text_(std::move(echo)) {}
+      characters_(characters(place.echo)),
+      text_(std::move(place.echo)) {}
 
 Result<void> Choice::read(Delivery delivery) {
   const auto ids = std::exchange(delivery.ids, {});

@@ -11,7 +11,7 @@
 #include "common/base/result.h"
 #include "common/text/detokenizer.h"
 #include "common/text/stop_strings.h"
-#include "services/router/http_api/completion_json.h"
+#include "services/router/http_api/choice_facts.h"
 #include "services/router/http_api/generation_request.h"
 #include "services/router/request.h"
 
@@ -19,8 +19,12 @@ namespace slipstream {
 
 class Choice {
  public:
-  // stops: of the request. echo: text that comes before the answer's.
-  Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, std::string echo);
+  struct Place {
+    bool leads = true;      // it is the first of its prompt, which the others find in the prefix cache
+    std::string echo = {};  // text that comes before the answer's
+  };
+  // stops: of the request.
+  Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, Place place);
 
   // Reads the tokens one by one, so that a stop string ends their count exactly where it was met.
   // Errors: a token that the tokenizer does not have.
@@ -35,6 +39,7 @@ class Choice {
   bool has_news() const { return !text_.empty() || !calls_.empty() || !tokens_.ids.empty() || !logprobs_.empty(); }
   void forget();  // what was told so far was written
 
+  bool leads() const { return leads_; }
   const Delivery& newest() const { return newest_; }  // without its tokens: the report, the rule, the backend
   int32_t tokens() const { return tokens_read_; }
   uint32_t guessed() const { return guessed_; }  // of the tokens, those that a drafter had guessed
@@ -45,7 +50,7 @@ class Choice {
   void end(std::string reason);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
 
-  bool tell_tokens_, tell_logprobs_;
+  bool leads_, tell_tokens_, tell_logprobs_;
   int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;

@@ -10,11 +10,9 @@
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
-#include "services/router/http_api/chat_request.h"
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
 #include "services/router/http_api/paths.h"
-#include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
@@ -80,79 +78,63 @@ http::Response HttpApi::error_body(int status, std::string_view message) {
 void HttpApi::handle(http::Request request, http::Exchange exchange) {
   request.path = usual_path(request.path);
   if (ports_.refusal != nullptr) {
-    if (const auto refusal = ports_.refusal(request)) return refuse(exchange, *refusal);
+    if (const auto refusal = ports_.refusal(request)) return refuse(request, exchange, *refusal);
   }
   const std::string_view allowed = method_of(request.path);
   const bool posts = allowed == "POST";
   if (allowed.empty()) {
-    refuse(exchange, {.status = 404,
-                      .message = fmt::format("There is no {}: see {}, {}, {} or the page at /.", request.path, kChatPath,
-                                             kCompletionsPath, kModelsPath),
-                      .code = "unknown_path"});
+    refuse(request, exchange,
+           {.status = 404,
+            .message = fmt::format("There is no {}: see {}, {}, {} or the page at /.", request.path, kChatPath,
+                                   kCompletionsPath, kModelsPath),
+            .code = "unknown_path"});
   } else if (request.method != allowed && !(request.method == "HEAD" && allowed == "GET")) {
     const ApiError error = wrong_method(request.path, allowed);
     errors_.add(error.code);
-    auto response = error_response(error);
+    auto response = error_response(error, error_shape_of(request.path));
     response.headers.emplace_back("Allow", allowed);
     exchange.send(std::move(response));
   } else if (posts && !is_json(request.content_type)) {
-    refuse(exchange, not_json(request.content_type));
+    refuse(request, exchange, not_json(request.content_type));
   } else if (posts) {
-    auto text_work = [this, request = std::move(request), exchange]() mutable {
-      if (const auto done = post(request, exchange); !done) refuse(exchange, done.error());
+    const auto shared = std::make_shared<const http::Request>(std::move(request));
+    const auto text_work = [this, shared, exchange]() mutable {
+      if (const auto done = post(*shared, exchange); !done) refuse(*shared, exchange, done.error());
     };
-    if (!ports_.later(std::move(text_work))) refuse(exchange, not_taken(ports_.counters().closing));
+    if (!ports_.later(text_work)) refuse(*shared, exchange, not_taken(ports_.counters().closing));
   } else if (request.path == kReadyPath) {
     exchange.send(ready());
   } else if (auto response = get(request.path)) {
     exchange.send(*std::move(response));
   } else {
-    refuse(exchange, response.error());
+    refuse(request, exchange, response.error());
   }
 }
 
-void HttpApi::refuse(http::Exchange& exchange, const ApiError& error) {
+void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error) {
   exchange.annotate(error.code);
   errors_.add(error.code);
-  exchange.send(error_response(error));
+  exchange.send(error_response(error, error_shape_of(request.path)));
 }
 
 ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange) {
-  if (request.path == kChatPath) return chat(request, exchange);
-  if (request.path == kCompletionsPath) return complete(request, exchange);
+  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange);
   const TokensApi tokens{model_, context_max()};
   TRY(std::string json, request.path == kTokenizePath ? tokens.tokenize(request.body) : tokens.detokenize(request.body));
   exchange.send(json_response(std::move(json)));
   return {};
 }
 
-ApiResult<void> HttpApi::chat(const http::Request& asked, http::Exchange& exchange) {
-  TRY(ChatRequest request, parse_chat_request(asked.body, model_.offer));
-  TRY(auto tokens, chat_tokens(request.messages, model_.tokenizer, model_.chat_template, context_max(), request.extras));
-  if (!request.extras.tools.empty()) request.tool_format = tool_format_;
-  if (request.must_call) {
-    if (!request.spec.grammar.empty()) {
-      return std::unexpected(bad_field(
-          "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
-    }
-    TRY(request.spec.grammar, tool_grammar(tool_format_, request.extras.tools, request.call_only, request.parallel_tool_calls));
-    request.grammar_field = "tool_choice";
-  }
-  std::vector<PromptTokens> prompts;
-  prompts.push_back({.tokens = std::move(tokens), .echo = {}});
-  return begin(ApiKind::chat, std::move(request), std::move(prompts), asked, exchange);
-}
-
-ApiResult<void> HttpApi::complete(const http::Request& asked, http::Exchange& exchange) {
-  TRY(CompletionRequest request, parse_completion_request(asked.body, model_.offer));
-  std::vector<PromptTokens> prompts;
-  for (Prompt& prompt : request.prompts) {
-    TRY(auto tokens, prompt_tokens(prompt, model_.tokenizer, model_.vocabulary, context_max()));
-    PromptTokens& made = prompts.emplace_back(PromptTokens{.tokens = std::move(tokens), .echo = {}});
-    if (!request.echo) continue;
-    TRY(made.echo, prompt_text(prompt, model_.tokenizer));
-  }
-  return begin(ApiKind::text, std::move(request), std::move(prompts), asked, exchange);
+ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange) {
+  TRY(Asked asked, api.read(http.body, model_));
+  const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
+  if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
+  if (const auto fits = fit(asked); !fits) return std::unexpected(asked.names.renamed(fits.error()));
+  GenerationRequest& request = asked.generation();
+  if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
+  request.spec.seed = static_cast<uint64_t>(*request.seed);
+  request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
+  return begin(api, std::move(asked), *prompts, exchange);
 }
 
 // The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
@@ -175,41 +157,55 @@ ApiResult<std::optional<TokenMask>> HttpApi::compiled(const GenerationRequest& r
   return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
 }
 
-// Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
-ApiResult<void> HttpApi::begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts,
-                               const http::Request& asked, http::Exchange& exchange) {
+ApiResult<void> HttpApi::fit(Asked& asked) {
+  GenerationRequest& request = asked.generation();
+  const auto* chat = std::get_if<ChatRequest>(&asked.request);
+  if (chat != nullptr && !chat->extras.tools.empty()) request.tool_format = tool_format_;
+  if (chat != nullptr && request.must_call) {
+    if (!request.spec.grammar.empty()) {
+      return std::unexpected(bad_field(
+          "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
+    }
+    TRY(request.spec.grammar, tool_grammar(tool_format_, chat->extras.tools, request.call_only, request.parallel_tool_calls));
+    request.grammar_field = "tool_choice";
+  }
   std::vector<TokenId>& stop_ids = request.spec.stop_ids;
   TRY(const std::optional<TokenMask> first, compiled(request));
   if (!request.ignore_eos || first) stop_ids.insert(stop_ids.end(), model_.eos_ids.begin(), model_.eos_ids.end());
   std::ranges::sort(stop_ids);
   const auto doubles = std::ranges::unique(stop_ids);
   stop_ids.erase(doubles.begin(), doubles.end());
-  TRY_VOID(fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary,
-                           {.mask = first ? &*first : nullptr, .field = request.grammar_field}));
-  const int64_t seed = request.seed.value_or(static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits)));
-  request.spec.seed = static_cast<uint64_t>(seed);
-  request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(asked.authorization);
+  return fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary,
+                         {.mask = first ? &*first : nullptr, .field = request.grammar_field});
+}
 
+// Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
+ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
+                               http::Exchange& exchange) {
+  const GenerationRequest& request = asked.generation();
   int32_t prompt_tokens = 0;
   for (const PromptTokens& prompt : prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
-  CompletionHead head{
-      .kind = kind,
-      .id = fmt::format("{}-{:016x}{:x}", kind == ApiKind::chat ? "chatcmpl" : "cmpl", incarnation_, newest_ + 1),
-      .created = unix_seconds(),
-      .model = model_.offer.name(),
-      .seed = seed,
-      .speculates = request.speculation.enabled,
-      .warnings = request.warnings};
-  const auto answer = std::make_shared<Answer>(exchange, request, std::move(head), prompt_tokens, model_.draft_nodes_max);
+  const std::string stem = fmt::format("{:016x}{:x}", incarnation_, newest_ + 1);
+  AnswerHead head{.id = std::string(api.id_prefix) + stem,
+                  .stem = stem,
+                  .created = unix_seconds(),
+                  .model = model_.offer.name(),
+                  .seed = *request.seed,
+                  .speculates = request.speculation.enabled,
+                  .draft_nodes_max = model_.draft_nodes_max,
+                  .warnings = request.warnings};
+  Answer::Voice voice{.id = head.id, .format = asked.format(head), .names = std::move(asked.names)};
+  const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
+  const bool chat = std::holds_alternative<ChatRequest>(asked.request);
   std::vector<Submit> first_ones;
-  for (PromptTokens& prompt : prompts) {
+  for (const PromptTokens& prompt : prompts) {
     std::vector<Submit> choices;
     for (int choice = 0; choice < request.choices; ++choice) {
       choices.push_back({.request = ++newest_,
                          .prompt = prompt.tokens,
                          .spec = request.spec,
                          .speculation = request.speculation,
-                         .prompt_field = kind == ApiKind::chat ? "messages" : "prompt"});
+                         .prompt_field = chat ? "messages" : "prompt"});
       choices.back().spec.choice = static_cast<uint32_t>(choice);
     }
     first_ones.push_back(choices.front());

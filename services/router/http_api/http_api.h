@@ -1,5 +1,5 @@
-// The HTTP API in OpenAI's shape: POST /v1/chat/completions and /v1/completions, GET /v1/models;
-// vLLM's /tokenize, /detokenize, /version; /health, /ready, /metrics, and a page for people at /.
+// The HTTP API: the paths that generate text (asked.h), OpenAI's GET /v1/models, vLLM's /tokenize,
+// /detokenize, /version; /health, /ready, /metrics, and a page for people at /.
 //
 // Threads:
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries
@@ -23,8 +23,9 @@
 #include "common/http/server.h"
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
-#include "services/router/http_api/completion_request.h"
+#include "services/router/http_api/asked.h"
 #include "services/router/http_api/error_counts.h"
+#include "services/router/http_api/prompts.h"
 #include "services/router/http_api/served_model.h"
 #include "services/router/request.h"
 
@@ -58,21 +59,16 @@ class HttpApi {
  private:
   // On the text thread.
   ApiResult<void> post(const http::Request& request, http::Exchange& exchange);
-  ApiResult<void> chat(const http::Request& request, http::Exchange& exchange);
-  ApiResult<void> complete(const http::Request& request, http::Exchange& exchange);
-  // One prompt of a request, as tokens and, for `echo`, as text.
-  struct PromptTokens {
-    std::vector<TokenId> tokens;
-    std::string echo;
-  };
-  ApiResult<void> begin(ApiKind kind, GenerationRequest request, std::vector<PromptTokens> prompts, const http::Request& asked,
+  ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange);
+  ApiResult<void> fit(Asked& asked);  // adds what needs the model
+  ApiResult<void> begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
                         http::Exchange& exchange);
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
 
   ApiResult<http::Response> get(std::string_view path) const;
   ApiResult<http::Response> models(std::string_view name) const;  // name: "" lists all
-  void refuse(http::Exchange& exchange, const ApiError& error);
+  void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);
   http::Response ready() const;
   int32_t context_max() const;  // tokens that a request may have now
 

@@ -48,6 +48,8 @@ std::string_view method_of(std::string_view path) {
   return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) ? "GET" : "";
 }
 
+ErrorShape error_shape_of(std::string_view) { return ErrorShape::openai; }
+
 bool is_probe(std::string_view path) { return path == kHealthPath || path == kReadyPath || path == kMetricsPath; }
 
 bool is_json(std::string_view content_type) {

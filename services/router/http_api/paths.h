@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "services/router/http_api/api_error.h"
+
 namespace slipstream {
 
 inline constexpr std::string_view kVersion = "/v1";  // of the API: clients may leave it out
@@ -27,6 +29,9 @@ std::string unescaped(std::string_view part);
 
 // "POST" or "GET"; empty: there is no such path.
 std::string_view method_of(std::string_view path);
+
+// In which its errors are written.
+ErrorShape error_shape_of(std::string_view path);
 
 // What load balancers and Prometheus ask for every few seconds.
 bool is_probe(std::string_view path);

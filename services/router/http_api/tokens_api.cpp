@@ -8,18 +8,14 @@
 #include "common/base/limits.h"
 #include "common/text/chat_prompt.h"
 #include "common/text/utf8.h"
+#include "services/router/http_api/json_text.h"
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/request_body.h"
 
 namespace slipstream {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-}  // namespace
 
 ApiResult<std::string> TokensApi::tokenize(std::string_view body) const {
   TRY(const RequestBody json, RequestBody::parse(body));

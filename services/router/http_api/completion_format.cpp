@@ -1,0 +1,193 @@
+#include "services/router/http_api/completion_format.h"
+
+#include <fmt/format.h>
+
+#include "common/messages/rules.h"
+#include "common/text/utf8.h"
+#include "services/router/http_api/answer_facts.h"
+#include "services/router/http_api/json_text.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json chat_logprobs_json(const std::vector<LogprobFacts>& logprobs) {
+  Json content = Json::array();
+  for (const LogprobFacts& each : logprobs) {
+    Json entry = logprob_json(each.token);
+    entry["top_logprobs"] = Json::array();
+    for (const LogprobFacts::Token& other : each.top) entry["top_logprobs"].push_back(logprob_json(other));
+    content.push_back(std::move(entry));
+  }
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
+}
+
+// The form of the older API: parallel lists. The token itself is among its alternatives.
+Json text_logprobs_json(const std::vector<LogprobFacts>& logprobs) {
+  Json tokens = Json::array(), values = Json::array(), tops = Json::array(), offsets = Json::array();
+  for (const LogprobFacts& each : logprobs) {
+    const std::string token = lossy_utf8(each.token.bytes);
+    Json top = Json::object();
+    for (const LogprobFacts::Token& other : each.top) top.emplace(lossy_utf8(other.bytes), other.logprob);
+    top.emplace(token, each.token.logprob);
+    tokens.push_back(token);
+    values.push_back(each.token.logprob);
+    tops.push_back(std::move(top));
+    offsets.push_back(each.offset);
+  }
+  return {{"tokens", std::move(tokens)},
+          {"token_logprobs", std::move(values)},
+          {"top_logprobs", std::move(tops)},
+          {"text_offset", std::move(offsets)}};
+}
+
+}  // namespace
+
+Json CompletionFormat::root(const Choice& choice, const char* chat_object) const {
+  return {{"id", head_.id},
+          {"object", kind_ == CompletionKind::chat ? chat_object : "text_completion"},
+          {"created", head_.created},
+          {"model", head_.model},
+          {"system_fingerprint", fmt::format("fp_{:016x}", choice.newest().backend)}};
+}
+
+Json CompletionFormat::logprobs(const Choice& choice) const {
+  const std::vector<LogprobFacts>* logprobs = choice.facts().logprobs;
+  if (logprobs == nullptr) return nullptr;
+  return kind_ == CompletionKind::chat ? chat_logprobs_json(*logprobs) : text_logprobs_json(*logprobs);
+}
+
+// The calls of tools that a choice tells now. Their ids name the answer, the choice and the call.
+Json CompletionFormat::calls(int index, const Choice& choice) const {
+  Json calls = Json::array();
+  int number = choice.calls_before();
+  for (const ToolCall& call : choice.calls()) {
+    calls.push_back({{"index", number},
+                     {"id", fmt::format("call_{}_{}_{}", head_.stem, index, number)},
+                     {"type", "function"},
+                     {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+    ++number;
+  }
+  return calls;
+}
+
+Json CompletionFormat::chunk(int index, const AnswerState& state, Json added) const {
+  Json json = root(state[index], "chat.completion.chunk");
+  Json part{{"index", index}};
+  part[kind_ == CompletionKind::chat ? "delta" : "text"] = std::move(added);
+  part["logprobs"] = nullptr;
+  part["finish_reason"] = nullptr;
+  json["choices"] = Json::array({std::move(part)});
+  return json;
+}
+
+// OpenAI sends null where the last chunk has the usage.
+std::string CompletionFormat::written(Json chunk, const AnswerState& state) const {
+  if (usage_.continuous) {
+    chunk["usage"] = usage_json(state.totals().usage);
+  } else if (usage_.last) {
+    chunk["usage"] = nullptr;
+  }
+  return event(dump(chunk));
+}
+
+std::string CompletionFormat::news(int index, const AnswerState& state) {
+  begun_.resize(state.choices.size());
+  const Choice& choice = state[index];
+  std::string out;
+  if (!begun_[static_cast<size_t>(index)] && kind_ == CompletionKind::chat) out += role(index, state);
+  begun_[static_cast<size_t>(index)] = true;
+  if (choice.has_news()) out += text(index, state);
+  if (choice.ended()) out += finish(index, state);
+  if (!state.ended()) return out;
+  if (usage_.last) out += usage(index, state);
+  return out + event("[DONE]");
+}
+
+std::string CompletionFormat::role(int index, const AnswerState& state) const {
+  return written(chunk(index, state, {{"role", "assistant"}, {"content", ""}}), state);
+}
+
+std::string CompletionFormat::text(int index, const AnswerState& state) const {
+  const Choice& choice = state[index];
+  Json added = choice.text();
+  if (kind_ == CompletionKind::chat) {
+    Json delta = Json::object();
+    if (!choice.text().empty() || choice.calls().empty()) delta["content"] = choice.text();
+    if (!choice.calls().empty()) delta["tool_calls"] = calls(index, choice);
+    added = std::move(delta);
+  }
+  Json json = chunk(index, state, std::move(added));
+  json["choices"][0]["logprobs"] = logprobs(choice);
+  if (const TokenFacts* tokens = choice.facts().tokens) {
+    const Delivery& newest = choice.newest();
+    json["slipstream"] = tokens_json(*tokens);
+    if (is_biased(newest.rule.ran.rule)) json["slipstream"]["bias_spent"] = newest.report.spent;  // so far
+  }
+  return written(std::move(json), state);
+}
+
+// The chunk with the usage tells the rule, too, if there is one choice.
+std::string CompletionFormat::finish(int index, const AnswerState& state) const {
+  const Choice& choice = state[index];
+  Json json = chunk(index, state, kind_ == CompletionKind::chat ? Json::object() : Json(""));
+  json["choices"][0]["finish_reason"] = choice.reason();
+  json["slipstream"] = slipstream_json(head_);
+  if (!usage_.last || state.choices.size() > 1) json["slipstream"]["speculation"] = speculation_json(head_, choice);
+  return written(std::move(json), state);
+}
+
+std::string CompletionFormat::usage(int index, const AnswerState& state) const {
+  const Totals totals = state.totals();
+  Json json = root(state[index], "chat.completion.chunk");
+  json["choices"] = Json::array();
+  json["usage"] = usage_json(totals);
+  json["metrics"] = metrics_json(totals, head_.draft_nodes_max);
+  json["slipstream"] = {{"seed", head_.seed}, {"speculation", speculation_json(head_, state[index])}};
+  return event(dump(json));
+}
+
+Json CompletionFormat::message(int index, const Choice& choice) const {
+  Json content = choice.calls().empty() || !choice.text().empty() ? Json(choice.text()) : Json(nullptr);
+  Json json{{"role", "assistant"}, {"content", std::move(content)}, {"refusal", nullptr}};
+  if (choice.calls().empty()) return json;
+  json["tool_calls"] = calls(index, choice);
+  for (Json& call : json["tool_calls"]) call.erase("index");  // chunks have it
+  return json;
+}
+
+// Of one choice, what Slipstream tells is beside `choices`; of several, each has its own.
+std::string CompletionFormat::whole(const AnswerState& state) {
+  const Totals totals = state.totals();
+  Json json = root(state.first(), "chat.completion");
+  json["choices"] = Json::array();
+  Json told = Json::object();
+  for (const Choice* choice : state.choices) {
+    const auto index = static_cast<int>(json["choices"].size());
+    Json part{{"index", index}};
+    if (kind_ == CompletionKind::chat) {
+      part["message"] = message(index, *choice);
+    } else {
+      part["text"] = choice->text();
+    }
+    part["logprobs"] = logprobs(*choice);
+    part["finish_reason"] = choice->reason();
+    const TokenFacts* tokens = choice->facts().tokens;
+    Json own = tokens != nullptr ? tokens_json(*tokens) : Json::object();
+    own["speculation"] = speculation_json(head_, *choice);
+    (state.choices.size() == 1 ? told : part["slipstream"]) = std::move(own);
+    json["choices"].push_back(std::move(part));
+  }
+  json["usage"] = usage_json(totals);
+  json["metrics"] = metrics_json(totals, head_.draft_nodes_max);
+  told.update(slipstream_json(head_));
+  json["slipstream"] = std::move(told);
+  return dump(json);
+}
+
+std::string CompletionFormat::failure(const ApiError& error, const AnswerState&) {
+  return event(error_json(error, error_shape()));
+}
+
+}  // namespace slipstream
