@@ -16,7 +16,7 @@ help:
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
-	@echo "make clients          real clients (openai, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
+	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
@@ -94,7 +94,8 @@ bench: build
 
 .PHONY: clients
 clients: build
-	@[ -x $(clients)/bin/openai ] || { python3 -m venv $(clients) && $(clients)/bin/pip install --quiet -r tests/e2e/clients/requirements.txt; }
+	@cmp -s tests/e2e/clients/requirements.txt $(clients)/requirements.txt || { python3 -m venv $(clients) && \
+	  $(clients)/bin/pip install --quiet -r tests/e2e/clients/requirements.txt && cp tests/e2e/clients/requirements.txt $(clients)/; }
 	@LITELLM_LOCAL_MODEL_COST_MAP=True $(clients)/bin/python tests/e2e/clients/clients.py $(slipstream) $(model).gguf
 
 bench-peers: build

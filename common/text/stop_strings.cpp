@@ -47,8 +47,9 @@ StopStrings::Piece StopStrings::push(std::string_view text) {
     at_ = stops_->after(at_, held_[read]);
     if (const uint32_t ends = (*stops_)[at_].ends; ends > 0) {
       stopped_ = true;
+      std::string stop = held_.substr(read + 1 - ends, ends);
       held_.resize(read + 1 - (shown_ ? 0 : ends));
-      return {std::exchange(held_, {}), true};
+      return {std::exchange(held_, {}), true, std::move(stop)};
     }
   }
   const size_t safe = held_.size() - (*stops_)[at_].depth;

@@ -58,8 +58,9 @@ class StopStrings {
       : StopStrings(std::make_shared<const StopAutomaton>(stops), shown) {}
 
   struct Piece {
-    std::string text;      // can be shown now
-    bool stopped = false;  // a stop string occurred; the text after it is dropped, now and in later calls
+    std::string text;       // can be shown now
+    bool stopped = false;   // a stop string occurred; the text after it is dropped, now and in later calls
+    std::string stop = {};  // it, if it occurred in this call
   };
   Piece push(std::string_view text);
   std::string flush();  // call it when the output ends without a stop string: the text that was held back

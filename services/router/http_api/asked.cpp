@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/completion_format.h"
 #include "services/router/http_api/paths.h"
+#include "services/router/http_api/responses_request.h"
 
 namespace slipstream {
 namespace {
@@ -27,8 +29,9 @@ ApiResult<Asked> read_completion(std::string_view body, const ServedModel& model
   return completion(CompletionKind::text, std::move(request));
 }
 
-constexpr std::array kGenerationApis{GenerationApi{kChatPath, "chatcmpl-", read_chat},
-                                     GenerationApi{kCompletionsPath, "cmpl-", read_completion}};
+constexpr std::array kGenerationApis{
+    GenerationApi{kChatPath, "chatcmpl-", read_chat}, GenerationApi{kCompletionsPath, "cmpl-", read_completion},
+    GenerationApi{kResponsesPath, "resp_", read_responses}, GenerationApi{kMessagesPath, "msg_", read_anthropic}};
 
 }  // namespace
 

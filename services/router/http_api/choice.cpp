@@ -49,6 +49,7 @@ Result<void> Choice::read(Delivery delivery) {
     auto shown = stops_.push(piece);
     show(std::move(shown.text));
     if (shown.stopped) {
+      stop_string_ = std::move(shown.stop);
       end("stop");
       return {};
     }
@@ -56,6 +57,7 @@ Result<void> Choice::read(Delivery delivery) {
   if (newest_.finish == Finish::none) return {};
   auto last = stops_.push(detokenizer_.flush());
   if (!last.stopped) last.text += stops_.flush();
+  stop_string_ = std::move(last.stop);
   if (!last.text.empty()) show(std::move(last.text));
   end(last.stopped || newest_.finish == Finish::stop ? "stop" : "length");
   return {};

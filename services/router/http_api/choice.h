@@ -31,9 +31,10 @@ class Choice {
   Result<void> read(Delivery delivery);
 
   bool ended() const { return !reason_.empty(); }
-  const std::string& reason() const { return reason_; }          // "stop", "length" or "tool_calls"; "": the choice goes on
-  const std::string& text() const { return text_; }              // since the last forget(); without calls of tools
-  const std::vector<ToolCall>& calls() const { return calls_; }  // since the last forget()
+  const std::string& reason() const { return reason_; }            // "stop", "length" or "tool_calls"; "": the choice goes on
+  const std::string& stop_string() const { return stop_string_; }  // that ended it; "": none did
+  const std::string& text() const { return text_; }                // since the last forget(); without calls of tools
+  const std::vector<ToolCall>& calls() const { return calls_; }    // since the last forget()
   int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
   Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
   bool has_news() const { return !text_.empty() || !calls_.empty() || !tokens_.ids.empty() || !logprobs_.empty(); }
@@ -61,7 +62,7 @@ class Choice {
   int32_t tokens_read_ = 0;
   uint32_t guessed_ = 0;
   int32_t characters_ = 0;  // of the tokens so far and of what comes before them
-  std::string reason_;
+  std::string reason_, stop_string_;
   std::string text_;
   std::vector<ToolCall> calls_;
   int calls_told_ = 0;  // in all

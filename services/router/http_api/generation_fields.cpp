@@ -217,12 +217,13 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   return {};
 }
 
+std::string ignored(std::string_view name) {
+  const bool cut = name.size() > kIgnoredNameBytesMax;
+  return fmt::format("`{}{}` is not used here and was ignored.", name.substr(0, kIgnoredNameBytesMax), cut ? "..." : "");
+}
+
 void warn_of_ignored(const RequestFields& fields, std::vector<std::string>& warnings) {
-  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) {
-    const bool cut = name.size() > kIgnoredNameBytesMax;
-    warnings.push_back(
-        fmt::format("`{}{}` is not used here and was ignored.", name.substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
-  }
+  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) warnings.push_back(ignored(name));
 }
 
 }  // namespace slipstream

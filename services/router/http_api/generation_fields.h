@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "services/router/http_api/generation_request.h"
@@ -15,6 +16,9 @@ namespace slipstream {
 // All fields but the prompt and the logprobs, whose form differs from path to path. Errors name the
 // field.
 ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer, GenerationRequest& request);
+
+// The sentence that a field which is not used here was ignored.
+std::string ignored(std::string_view name);
 
 // Adds a sentence for each field that nothing has read, so that a misspelt one is seen.
 void warn_of_ignored(const RequestFields& fields, std::vector<std::string>& warnings);

@@ -10,6 +10,7 @@
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
+#include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
 #include "services/router/http_api/paths.h"
@@ -119,6 +120,11 @@ void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, con
 
 ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange) {
   if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange);
+  if (request.path == kCountTokensPath) {
+    TRY(std::string counted, count_anthropic(request.body, model_, context_max()));
+    exchange.send(json_response(std::move(counted)));
+    return {};
+  }
   const TokensApi tokens{model_, context_max()};
   TRY(std::string json, request.path == kTokenizePath ? tokens.tokenize(request.body) : tokens.detokenize(request.body));
   exchange.send(json_response(std::move(json)));

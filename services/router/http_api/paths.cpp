@@ -7,7 +7,8 @@
 namespace slipstream {
 namespace {
 
-constexpr std::array kPostPaths{kChatPath, kCompletionsPath, kTokenizePath, kDetokenizePath};
+constexpr std::array kPostPaths{kChatPath,        kCompletionsPath, kResponsesPath, kMessagesPath,
+                                kCountTokensPath, kTokenizePath,    kDetokenizePath};
 constexpr std::array kGetPaths{kPagePath, kHealthPath, kReadyPath, kMetricsPath, kVersionPath, kModelsPath};
 
 // Whether the path is `base` or lies under it.
@@ -23,8 +24,9 @@ std::string usual_path(std::string path) {
     const std::string_view without = known.substr(kVersion.size());
     return known == kModelsPath ? within(path, without) : path == without;
   };
-  return std::ranges::any_of(std::array{kChatPath, kCompletionsPath, kModelsPath}, lacks_version) ? std::string(kVersion) + path
-                                                                                                  : path;
+  return std::ranges::any_of(std::array{kChatPath, kCompletionsPath, kResponsesPath, kModelsPath}, lacks_version)
+             ? std::string(kVersion) + path
+             : path;
 }
 
 std::string unescaped(std::string_view part) {
@@ -48,7 +50,9 @@ std::string_view method_of(std::string_view path) {
   return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) ? "GET" : "";
 }
 
-ErrorShape error_shape_of(std::string_view) { return ErrorShape::openai; }
+ErrorShape error_shape_of(std::string_view path) {
+  return within(path, kMessagesPath) ? ErrorShape::anthropic : ErrorShape::openai;
+}
 
 bool is_probe(std::string_view path) { return path == kHealthPath || path == kReadyPath || path == kMetricsPath; }
 

@@ -11,6 +11,9 @@ namespace slipstream {
 inline constexpr std::string_view kVersion = "/v1";  // of the API: clients may leave it out
 inline constexpr std::string_view kChatPath = "/v1/chat/completions";
 inline constexpr std::string_view kCompletionsPath = "/v1/completions";
+inline constexpr std::string_view kResponsesPath = "/v1/responses";
+inline constexpr std::string_view kMessagesPath = "/v1/messages";
+inline constexpr std::string_view kCountTokensPath = "/v1/messages/count_tokens";
 inline constexpr std::string_view kModelsPath = "/v1/models";  // also /v1/models/{name}
 inline constexpr std::string_view kTokenizePath = "/tokenize";
 inline constexpr std::string_view kDetokenizePath = "/detokenize";

@@ -41,6 +41,8 @@ class RequestFields {
   // The first `most` fields of the object that no call above asked for.
   std::vector<std::string_view> unread(size_t most) const;
 
+  bool has_read(std::string_view name) const { return asked_for_.contains(name); }
+
   std::string name(std::string_view field) const { return path_ + std::string(field); }
   const simdjson::dom::object& object() const { return object_; }
 

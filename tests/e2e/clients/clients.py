@@ -15,6 +15,7 @@ import time
 import urllib.request
 from typing import Literal
 
+import anthropic
 import litellm
 import openai
 import pydantic
@@ -23,6 +24,7 @@ SCHEMAS = pathlib.Path(__file__).parent / "schemas.py"
 START_SECONDS = 120  # a model is loaded within that
 QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+FLAT_WEATHER = {"type": "function", **WEATHER["function"]}
 TASKS = []
 
 
@@ -203,6 +205,92 @@ def litellm_chats_streams_and_completes(client, model):
         api_base=str(client.base_url), api_key="unused",
     )
     assert "Paris" in text.choices[0].text, text
+
+
+@task
+def openai_responds_whole_and_streamed_with_the_words_of_a_chat(client, model):
+    fields = {"model": model, "input": QUESTION[0]["content"], "temperature": 0, "max_output_tokens": 24, "store": False}
+    chat = client.chat.completions.create(model=model, messages=QUESTION, temperature=0, max_tokens=24)
+    whole = client.responses.create(**fields)
+    assert whole.output_text == chat.choices[0].message.content, (whole, chat)
+    assert whole.usage.output_tokens == chat.usage.completion_tokens, whole
+    with client.responses.stream(**fields) as stream:
+        events = list(stream)
+    assert events[0].type == "response.created" and events[-1].type in ("response.completed", "response.incomplete"), events
+    assert [event.sequence_number for event in events] == list(range(len(events))), events
+    assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == whole.output_text, events
+    assert events[-1].response.output_text == whole.output_text, events[-1]
+
+
+@task
+def openai_responds_to_a_history_of_items(client, model):
+    answer = client.responses.create(
+        model=model, instructions="Be brief.", temperature=0, max_output_tokens=24, metadata={"who": "me"},
+        input=[{"role": "user", "content": [{"type": "input_text", "text": "Hello!"}]},
+               {"role": "assistant", "content": "Hello! How can I help?"}, *QUESTION],
+    )
+    assert "Paris" in answer.output_text and answer.metadata == {"who": "me"}, answer
+    assert answer.slipstream["seed"] is not None, answer
+
+
+@task
+def openai_is_told_what_a_response_cannot_have(client, model):
+    for fields in ({"previous_response_id": "resp_1"}, {"background": True}, {"max_output_tokens": 0},
+                   {"tools": [{"type": "web_search"}]}, {"tools": [FLAT_WEATHER]}):
+        try:
+            client.responses.create(**{"model": model, "input": "Hi", **fields})
+        except openai.BadRequestError as error:
+            assert next(iter(fields)) in error.body["message"], error
+        else:
+            raise AssertionError(f"{fields} was taken")
+
+
+@task
+def anthropic_creates_whole_and_streamed_with_the_words_of_a_chat(client, model):
+    claude = anthropic_client(client)
+    fields = {"model": model, "messages": QUESTION, "max_tokens": 24, "temperature": 0}
+    chat = client.chat.completions.create(model=model, messages=QUESTION, temperature=0, max_tokens=24)
+    whole = claude.messages.create(**fields)
+    assert whole.content[0].text == chat.choices[0].message.content, (whole, chat)
+    assert whole.stop_reason in ("end_turn", "max_tokens"), whole
+    with claude.messages.stream(**fields) as stream:
+        words = "".join(stream.text_stream)
+        final = stream.get_final_message()
+    assert words == whole.content[0].text == final.content[0].text, (words, final)
+    usage = final.usage
+    assert usage.input_tokens + usage.cache_read_input_tokens == chat.usage.prompt_tokens, usage
+    assert usage.output_tokens == whole.usage.output_tokens, usage
+
+
+@task
+def anthropic_stops_at_a_sequence_and_counts_tokens(client, model):
+    claude = anthropic_client(client)
+    fields = {"model": model, "messages": QUESTION, "system": [{"type": "text", "text": "Be brief."}]}
+    stopped = claude.messages.create(**fields, max_tokens=24, temperature=0, stop_sequences=["Paris"])
+    assert (stopped.stop_reason, stopped.stop_sequence) == ("stop_sequence", "Paris"), stopped
+    counted = claude.messages.count_tokens(**fields).input_tokens
+    assert counted == stopped.usage.input_tokens + stopped.usage.cache_read_input_tokens, counted
+
+
+@task
+def anthropic_raises_the_error_that_it_has_for_each_mistake(client, model):
+    claude = anthropic_client(client)
+    for kind, fields in [
+        (anthropic.BadRequestError, {"max_tokens": 0}),
+        (anthropic.BadRequestError, {"tools": [{"name": "weather", "input_schema": {"type": "object"}}]}),
+        (anthropic.NotFoundError, {"model": "claude-sonnet"}),
+    ]:
+        try:
+            claude.messages.create(**{"model": model, "messages": QUESTION, "max_tokens": 9, **fields})
+        except kind as error:
+            assert error.body["type"] == "error" and error.body["error"]["message"], error
+        else:
+            raise AssertionError(f"{fields} was taken")
+
+
+def anthropic_client(client):
+    base = str(client.base_url).removesuffix("/v1/")
+    return anthropic.Anthropic(base_url=base, api_key="unused", max_retries=0)
 
 
 def lite(client, model, **fields):

@@ -22,6 +22,7 @@ TEST(StopStrings, FindsAStopStringAcrossPieces) {
   const auto piece = stops.push("D on");
   EXPECT_EQ(piece.text, "");
   EXPECT_TRUE(piece.stopped);
+  EXPECT_EQ(piece.stop, "END");
 }
 
 TEST(StopStrings, ReleasesWhatWasHeldWhenTheStopStringDoesNotCome) {
@@ -42,7 +43,9 @@ TEST(StopStrings, CutsAtTheOneThatIsCompleteFirstWhateverTheirOrder) {
 
 TEST(StopStrings, CutsAtTheLongerOfTwoThatEndTogether) {
   StopStrings stops({"c", "abc"});
-  EXPECT_EQ(stops.push("xabc").text, "x");
+  const auto piece = stops.push("xabc");
+  EXPECT_EQ(piece.text, "x");
+  EXPECT_EQ(piece.stop, "abc");
 }
 
 TEST(StopStrings, FindsAStopStringThatBeginsInsideAFailedOne) {

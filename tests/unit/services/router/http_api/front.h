@@ -85,6 +85,11 @@ class HttpApiTest : public testing::Test {
             .context_max = 512,
             .draft_nodes_max = 8};
   }
+  static ServedModel with_template(std::string_view jinja) {
+    ServedModel served = model();
+    served.chat_template = *ChatTemplate::parse(jinja, "", "a test");
+    return served;
+  }
 
   std::future<http::Reply> post(std::string body, std::string path = "/v1/chat/completions") {
     return std::async(std::launch::async, [this, body = std::move(body), path = std::move(path)] {

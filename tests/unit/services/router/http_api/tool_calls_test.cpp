@@ -117,11 +117,6 @@ class ToolsOfAChat : public HttpApiTest {
       "{%- if enable_thinking is defined %}{{ enable_thinking }}{% endif %}{% if add_generation_prompt %}<|im_start|>{% endif "
       "%}";
   ToolsOfAChat() : HttpApiTest(with_template(kTemplate)) {}
-  static ServedModel with_template(std::string_view jinja) {
-    ServedModel served = model();
-    served.chat_template = *ChatTemplate::parse(jinja, "", "a test");
-    return served;
-  }
   std::string prompt(std::string_view fields) {  // that a request makes
     auto reply = post(fmt::format("{{{}}}", fields));
     const auto submit = inbox.take<Submit>();

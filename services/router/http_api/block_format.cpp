@@ -1,0 +1,90 @@
+#include "services/router/http_api/block_format.h"
+
+#include <fmt/format.h>
+
+#include "services/router/http_api/answer_facts.h"
+#include "services/router/http_api/json_text.h"
+
+namespace slipstream {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+std::string BlockFormat::whole(const AnswerState& state) {
+  read(state.first());
+  return dump(answer(state));
+}
+
+std::string BlockFormat::news(int index, const AnswerState& state) {
+  std::string out = read(state[index]);
+  if (state.ended()) out += ended(state);
+  return out;
+}
+
+std::string BlockFormat::read(const Choice& choice) {
+  if (const TokenFacts* tokens = choice.facts().tokens) {
+    append(tokens_.ids, tokens->ids);
+    append(tokens_.drafted, tokens->drafted);
+    append(tokens_.depths, tokens->depths);
+    append(tokens_.pieces, tokens->pieces);
+  }
+  std::string out = add_text(choice);
+  for (const ToolCall& call : choice.calls()) {
+    out += close(choice);
+    out += open({.kind = Kind::call, .text = {}, .tool = call.name});
+    out += grow(call.arguments);
+    out += close(choice);
+  }
+  if (choice.ended()) out += close(choice);
+  return out;
+}
+
+// White space alone makes no block: models write line breaks between calls.
+std::string BlockFormat::add_text(const Choice& choice) {
+  const std::string& text = choice.text();
+  if (text.empty()) return {};
+  if (open_ && blocks_.back().kind == Kind::text) return grow(text);
+  space_ += text;
+  const bool nothing_else = choice.ended() && blocks_.empty() && choice.calls().empty();
+  if (space_.find_first_not_of(kSpaces) == std::string::npos && !nothing_else) return {};
+  const std::string all = std::exchange(space_, {});
+  std::string out = close(choice);
+  out += open({.kind = Kind::text, .text = {}});
+  return out += grow(all);
+}
+
+std::string BlockFormat::open(Block block) {
+  block.index = blocks_.size();
+  space_.clear();
+  open_ = true;
+  return opened(blocks_.emplace_back(std::move(block)));
+}
+
+std::string BlockFormat::grow(std::string_view added) {
+  blocks_.back().text += added;
+  return grew(blocks_.back(), added);
+}
+
+std::string BlockFormat::close(const Choice& choice) {
+  return std::exchange(open_, false) ? closed(blocks_.back(), choice) : "";
+}
+
+std::string BlockFormat::call_id(std::string_view prefix, const Block& block) const {
+  return fmt::format("{}_{}_{}", prefix, head_.stem, block.index);
+}
+
+void BlockFormat::add_facts(Json& answer, const AnswerState& state) const {
+  answer["metrics"] = metrics_json(state.totals(), head_.draft_nodes_max);
+  answer["slipstream"] = slipstream_json(head_);
+  answer["slipstream"]["speculation"] = speculation_json(head_, state.first());
+  if (!tokens_.ids.empty()) answer["slipstream"].update(tokens_json(tokens_));
+}
+
+}  // namespace slipstream

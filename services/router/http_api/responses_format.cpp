@@ -1,0 +1,129 @@
+#include "services/router/http_api/responses_format.h"
+
+#include "services/router/http_api/json_text.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_part(std::string_view text) {
+  return {{"type", "output_text"}, {"text", text}, {"annotations", Json::array()}, {"logprobs", Json::array()}};
+}
+
+Json usage_of(const AnswerState& state) {
+  const Totals totals = state.totals();
+  return {{"input_tokens", totals.usage.prompt_tokens},
+          {"input_tokens_details", {{"cached_tokens", totals.cached_tokens()}, {"cache_write_tokens", 0}}},
+          {"output_tokens", totals.usage.completion_tokens},
+          {"output_tokens_details", {{"reasoning_tokens", 0}}},
+          {"total_tokens", totals.usage.prompt_tokens + totals.usage.completion_tokens}};
+}
+
+const char* status_of(const Choice& choice) { return choice.reason() == "length" ? "incomplete" : "completed"; }
+
+}  // namespace
+
+std::string ResponsesFormat::item_id(const Block& block) const {
+  return call_id(block.kind == Kind::text ? "msg" : "fc", block);
+}
+
+Json ResponsesFormat::item(const Block& block, const char* status) const {
+  if (block.kind == Kind::call) {
+    return {{"type", "function_call"}, {"id", item_id(block)},    {"call_id", call_id("call", block)},
+            {"name", block.tool},      {"arguments", block.text}, {"status", status}};
+  }
+  Json content = Json::array();
+  if (!block.text.empty()) content.push_back(text_part(block.text));
+  return {
+      {"type", "message"}, {"id", item_id(block)}, {"role", "assistant"}, {"status", status}, {"content", std::move(content)}};
+}
+
+Json ResponsesFormat::response(const char* status) const {
+  Json json{{"id", head().id},
+            {"object", "response"},
+            {"created_at", head().created},
+            {"status", status},
+            {"background", false},
+            {"error", nullptr},
+            {"incomplete_details", nullptr},
+            {"model", head().model},
+            {"output", Json::array()},
+            {"previous_response_id", nullptr},
+            {"store", false},
+            {"truncation", "disabled"},
+            {"usage", nullptr}};
+  json.update(said_back_);
+  return json;
+}
+
+// A text or a call that the end cut off is incomplete; what closed before it is not.
+Json ResponsesFormat::answer(const AnswerState& state) {
+  const Choice& choice = state.first();
+  const bool cut = choice.reason() == "length";
+  Json json = response(status_of(choice));
+  if (cut) json["incomplete_details"] = {{"reason", "max_output_tokens"}};
+  for (const Block& block : blocks()) {
+    const bool cut_off = cut && block.index + 1 == blocks().size() && block.kind == Kind::text;
+    json["output"].push_back(item(block, cut_off ? "incomplete" : "completed"));
+  }
+  json["usage"] = usage_of(state);
+  add_facts(json, state);
+  return json;
+}
+
+std::string ResponsesFormat::told(const std::string& name, Json fields) {
+  Json json{{"type", name}, {"sequence_number", events_++}};
+  json.update(fields);
+  return event(name, dump(json));
+}
+
+std::string ResponsesFormat::told(const std::string& name, const Block& of, Json fields) {
+  Json json{{"item_id", item_id(of)}, {"output_index", of.index}};
+  if (of.kind != Kind::call) json["content_index"] = 0;
+  json.update(fields);
+  return told(name, std::move(json));
+}
+
+std::string ResponsesFormat::begin(const AnswerState&) {
+  std::string out = told("response.created", {{"response", response("in_progress")}});
+  return out += told("response.in_progress", {{"response", response("in_progress")}});
+}
+
+std::string ResponsesFormat::opened(const Block& block) {
+  std::string out = told("response.output_item.added", {{"output_index", block.index}, {"item", item(block, "in_progress")}});
+  if (block.kind == Kind::text) out += told("response.content_part.added", block, {{"part", text_part("")}});
+  return out;
+}
+
+std::string ResponsesFormat::grew(const Block& block, std::string_view added) {
+  if (block.kind == Kind::call) return told("response.function_call_arguments.delta", block, {{"delta", added}});
+  return told("response.output_text.delta", block, {{"delta", added}, {"logprobs", Json::array()}});
+}
+
+std::string ResponsesFormat::closed(const Block& block, const Choice& choice) {
+  std::string out;
+  const bool cut = choice.ended() && choice.reason() == "length" && choice.calls().empty() && block.kind == Kind::text;
+  if (block.kind == Kind::call) {
+    out = told("response.function_call_arguments.done", block, {{"name", block.tool}, {"arguments", block.text}});
+  } else {
+    out = told("response.output_text.done", block, {{"text", block.text}, {"logprobs", Json::array()}});
+    out += told("response.content_part.done", block, {{"part", text_part(block.text)}});
+  }
+  return out += told("response.output_item.done",
+                     {{"output_index", block.index}, {"item", item(block, cut ? "incomplete" : "completed")}});
+}
+
+std::string ResponsesFormat::ended(const AnswerState& state) {
+  return told(std::string("response.") + status_of(state.first()), {{"response", answer(state)}});
+}
+
+std::string ResponsesFormat::failure(const ApiError& error, const AnswerState& state) {
+  Json json = response("failed");
+  for (const Block& block : blocks()) json["output"].push_back(item(block, "incomplete"));
+  json["error"] = {{"code", error.status == 429 ? "rate_limit_exceeded" : "server_error"}, {"message", error.message}};
+  json["usage"] = usage_of(state);
+  return told("response.failed", {{"response", std::move(json)}});
+}
+
+}  // namespace slipstream

@@ -1,0 +1,248 @@
+#include "services/router/http_api/responses_request.h"
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "services/router/http_api/bounded_json.h"
+#include "services/router/http_api/chat_body.h"
+#include "services/router/http_api/generation_fields.h"
+#include "services/router/http_api/request_body.h"
+#include "services/router/http_api/responses_format.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+constexpr size_t kMetadataMost = 16;  // pairs, as OpenAI has it
+
+// Fields that need what this server does not keep, and their values that ask for nothing.
+ApiResult<void> refuse_stored(const RequestFields& fields) {
+  for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
+    if (!fields.find(name)) continue;
+    return std::unexpected(unsupported(
+        std::string(name),
+        fmt::format("`{}` is not built: nothing is stored here between requests. Send what came before in `input`.", name)));
+  }
+  TRY(const auto background, fields.boolean("background"));
+  if (background.value_or(false)) {
+    return std::unexpected(unsupported("background", "`background` is not built: wait for the answer, or stream it."));
+  }
+  TRY(const auto truncation, fields.text("truncation"));
+  if (truncation.value_or("disabled") != "disabled") {
+    return std::unexpected(
+        unsupported("truncation", "`truncation` must be \"disabled\": nothing of `input` is left out to make it fit."));
+  }
+  return {};
+}
+
+// A part of a message: {"type": "input_text" or "output_text", "text"}. The chat's reader refuses
+// other types.
+std::string text_part(element part) {
+  object fields;
+  std::string_view type;
+  if (part.get(fields) != simdjson::SUCCESS || fields.at_key("type").get(type) != simdjson::SUCCESS)
+    return simdjson::minify(part);
+  const bool is_text = type == "input_text" || type == "output_text" || type == "reasoning_text" || type == "summary_text";
+  if (!is_text) return simdjson::minify(part);
+  const RequestFields text(fields);
+  return JsonObject().add("type", R"("text")").add_if("text", raw(text, "text")).text();
+}
+
+std::optional<std::string> content_of(const RequestFields& item, std::string_view name) {
+  const auto content = item.find(name);
+  array parts;
+  if (!content || content->get(parts) != simdjson::SUCCESS) return raw(item, name);
+  std::vector<std::string> written;
+  for (element part : parts) written.push_back(text_part(part));
+  return json_list(written);
+}
+
+// Adds an item of `input` to the messages of the chat.
+ApiResult<void> add_item(element given, const std::string& path, ChatBody& chat) {
+  object item_object;
+  if (given.get(item_object) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(path, fmt::format("`{}` must be an object; it is {}.", path, kind_of(given))));
+  }
+  const RequestFields item(item_object, path + ".");
+  TRY(const auto type, item.text("type"));
+  const std::string_view kind = type.value_or("message");
+  if (kind == "message") {
+    TRY(const auto role, item.text("role"));
+    const bool answers = role == "assistant";
+    ChatBody::Turn& turn = answers ? chat.assistant(path) : chat.turn(std::string(role.value_or("")), path);
+    if (turn.content) {  // a second text of the assistant is a message of its own
+      chat.turn("assistant", path).content = content_of(item, "content");
+    } else {
+      turn.content = content_of(item, "content");
+      chat.names.add(chat.newest() + ".content", path + ".content");
+    }
+  } else if (kind == "function_call") {
+    chat.assistant(path);
+    chat.call(item, "call_id", "arguments", path);
+  } else if (kind == "function_call_output") {
+    ChatBody::Turn& turn = chat.turn("tool", path);
+    turn.content = content_of(item, "output");
+    turn.call_id = raw(item, "call_id");
+    chat.names.add(chat.newest() + ".content", path + ".output");
+    chat.names.add(chat.newest() + ".tool_call_id", path + ".call_id");
+  } else if (kind != "reasoning") {
+    return std::unexpected(unsupported(
+        path + ".type",
+        fmt::format("`{}.type` is \"{}\": an item must be a message, function_call, function_call_output or reasoning.", path,
+                    kind)));
+  }
+  return {};
+}
+
+ApiResult<void> read_input(const RequestFields& fields, ChatBody& chat) {
+  chat.names.add("messages", "input");
+  TRY(const auto instructions, fields.text("instructions"));
+  if (instructions) chat.turn("system", "instructions").content = as_json(*instructions);
+  const auto input = fields.find("input");
+  std::string_view text;
+  if (input && input->get(text) == simdjson::SUCCESS) {
+    chat.turn("user", "input").content = as_json(text);
+    return {};
+  }
+  array items;
+  const bool is_list = input && input->get(items) == simdjson::SUCCESS;
+  if (!is_list || items.size() == 0) {
+    const std::string is = !input ? "missing" : is_list ? "empty" : kind_of(*input);
+    return std::unexpected(bad_field("input", fmt::format("`input` must be a string or a list of items; it is {}.", is)));
+  }
+  if (items.size() > kMessagesMax) return std::unexpected(too_many("input", "items", items.size(), kMessagesMax));
+  size_t index = 0;
+  for (element item : items) TRY_VOID(add_item(item, fmt::format("input[{}]", index++), chat));
+  return {};
+}
+
+// {"type": "function", "name", ...}, where a chat has {"type": "function", "function": {"name"}}.
+std::string nested(element given) {
+  object flat;
+  if (given.get(flat) != simdjson::SUCCESS) return simdjson::minify(given);
+  JsonObject function, tool;
+  for (const auto& field : flat) (field.key == "type" ? tool : function).add(field.key, simdjson::minify(field.value));
+  return tool.add("function", function.text()).text();
+}
+
+ApiResult<void> read_tools(const RequestFields& fields, ChatBody& chat) {
+  const auto tools = fields.find("tools");
+  array list;
+  if (tools && tools->get(list) == simdjson::SUCCESS && list.size() <= kToolsMax) {
+    std::vector<std::string> written;
+    for (element tool : list) {
+      chat.names.add(fmt::format("tools[{}].function", written.size()), fmt::format("tools[{}]", written.size()));
+      written.push_back(nested(tool));
+    }
+    chat.add_json("tools", json_list(written), "tools");
+  } else {
+    chat.add("tools", "tools");
+  }
+  const auto choice = fields.find("tool_choice");
+  if (choice) chat.add_json("tool_choice", choice->is_object() ? nested(*choice) : simdjson::minify(*choice), "tool_choice");
+  chat.add("parallel_tool_calls", "parallel_tool_calls");
+  return {};
+}
+
+// `text`: {"format": {"type": "json_schema", "name", "schema", ...}, "verbosity"}.
+ApiResult<void> read_text(const RequestFields& fields, ChatBody& chat) {
+  TRY(const auto text, fields.object("text"));
+  if (!text) return {};
+  if (text->find("verbosity")) chat.warn(ignored("text.verbosity"));
+  TRY(const auto format, text->object("format"));
+  if (!format) return {};
+  TRY(const auto type, format->text("type"));
+  JsonObject written, schema;
+  written.add_if("type", raw(*format, "type"));
+  for (const auto& field : format->object()) {
+    if (field.key != "type") schema.add(field.key, simdjson::minify(field.value));
+  }
+  if (type == "json_schema") written.add("json_schema", schema.text());
+  chat.names.add("response_format.json_schema", "text.format");
+  chat.add_json("response_format", written.text(), "text.format");
+  return {};
+}
+
+// Logprobs are not written in this API yet.
+ApiResult<void> read_include(const RequestFields& fields, ChatBody& chat) {
+  if (const auto include = fields.find("include")) {
+    array list;
+    if (include->get(list) != simdjson::SUCCESS) {
+      return std::unexpected(bad_field("include", fmt::format("`include` must be a list; it is {}.", kind_of(*include))));
+    }
+    for (element one : list) {
+      if (std::string_view what; one.get(what) == simdjson::SUCCESS && what == "reasoning.encrypted_content") continue;
+      return std::unexpected(unsupported("include", "`include` takes reasoning.encrypted_content only, which is ignored."));
+    }
+    if (list.size() > 0) chat.warn(ignored("include"));
+  }
+  TRY(const auto top, fields.integer("top_logprobs", 0, 20));
+  if (top.value_or(0) == 0) return {};
+  return std::unexpected(unsupported("top_logprobs", "`top_logprobs` is not built on this path: use /v1/chat/completions."));
+}
+
+// What a response repeats has few keys, because building an object takes time that grows with their
+// square.
+ApiResult<void> check_repeated(const RequestFields& fields) {
+  TRY(const auto metadata, fields.object("metadata"));
+  if (metadata && metadata->object().size() > kMetadataMost) {
+    return std::unexpected(too_many("metadata", "pairs", metadata->object().size(), kMetadataMost));
+  }
+  for (const std::string_view name : {"metadata", "text", "tool_choice", "tools"}) {
+    const auto value = fields.find(name);
+    if (!value || has_few_keys(*value)) continue;
+    return std::unexpected(
+        bad_field(std::string(name), fmt::format("an object in `{}` has over {} keys.", name, kJsonKeysMax)));
+  }
+  return {};
+}
+
+Json said(const RequestFields& fields, std::string_view name, Json otherwise) {
+  const auto given = raw(fields, name);
+  return given ? Json::parse(*given) : std::move(otherwise);
+}
+
+// What a response repeats of its request, as it was read.
+Json said_back(const RequestFields& fields, const ChatRequest& request) {
+  const SamplingParams& sampling = request.spec.sampling;
+  return {{"instructions", said(fields, "instructions", nullptr)},
+          {"max_output_tokens", said(fields, "max_output_tokens", nullptr)},
+          {"metadata", said(fields, "metadata", Json::object())},
+          {"parallel_tool_calls", request.parallel_tool_calls},
+          {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
+          {"temperature", sampling.temperature},
+          {"text", said(fields, "text", {{"format", {{"type", "text"}}}})},
+          {"tool_choice", said(fields, "tool_choice", "auto")},
+          {"tools", said(fields, "tools", Json::array())},
+          {"top_p", sampling.top_p}};
+}
+
+}  // namespace
+
+ApiResult<Asked> read_responses(std::string_view body, const ServedModel& model) {
+  TRY(const RequestBody json, RequestBody::parse(body));
+  const RequestFields& fields = json.fields();
+  ChatBody chat(fields);
+  TRY_VOID(refuse_stored(fields));
+  TRY_VOID(read_input(fields, chat));
+  TRY_VOID(read_tools(fields, chat));
+  TRY_VOID(read_text(fields, chat));
+  TRY_VOID(read_include(fields, chat));
+  TRY_VOID(check_repeated(fields));
+  chat.add("max_tokens", "max_output_tokens");
+  TRY(const auto store, fields.boolean("store"));
+  if (store.value_or(false)) chat.warn("`store`: nothing is stored here, so this response cannot be asked for again.");
+  (void)fields.find("stream_options");  // what it asks for, obfuscation, is never in a stream here
+  TRY(ChatRequest request, chat.parse(model.offer));
+  Json repeated = said_back(fields, request);
+  return Asked{.request = std::move(request),
+               .format = [repeated = std::move(repeated)](
+                             AnswerHead head) { return std::make_unique<ResponsesFormat>(std::move(head), repeated); },
+               .names = std::move(chat.names)};
+}
+
+}  // namespace slipstream
