@@ -242,7 +242,7 @@ BUGS = [
         "$tokens.logprobs.begin() + skip", "$tokens.logprobs.begin()",
         "router_test RouterTest.HandsOverEachLogprobOnce"),
     Bug("a stop string ends an answer before min_tokens", ROUTER,
-        "if ($tokens_read_ <= min_tokens_) {", "if (min_tokens_ < 0) {",
+        "const bool may_stop = $tokens_read_ > min_tokens_;", "const bool may_stop = $tokens_read_ > 0 * min_tokens_;",
         "router_http_api_test HttpApiTest.LetsNoStopStringBegin*"),
     Bug("tokens nobody wants are not cancelled", ROUTER,
         "if ($tokens.sequence.router == $config.incarnation) send($event.peer, Cancel{$tokens.sequence, $tokens.epoch}, effects);",
@@ -361,6 +361,9 @@ BUGS = [
     Bug("an error names the field of a chat", ROUTER,
         "return std::unexpected($names.renamed($request.error()));", "return std::unexpected($request.error());",
         "router_http_api_test Responses.RefuseWhatIsWrong*", function="ChatBody::parse"),
+    Bug("a thought that the prompt has begun is part of the answer", ROUTER,
+        "return begun ? Reasoning::begun : Reasoning::may_begin;", "return begun ? Reasoning::may_begin : Reasoning::may_begin;",
+        "router_http_api_test ReasoningOf*"),
     # Acceptance by ratio, its residual and its random.
     Bug("no residual after a refusal", REJECTION,
         "$r.reject($x, $tree.replacement());", "", "distributions_test RatioFamily.KeepsTheTargetsDistribution*",

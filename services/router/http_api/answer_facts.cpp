@@ -31,6 +31,7 @@ Json usage_json(const Totals& totals) {
   Json json = usage_json(totals.usage);
   const uint32_t drafted = verified(totals.report);
   json["completion_tokens_details"] = {
+      {"reasoning_tokens", totals.usage.reasoning_tokens},
       {"accepted_prediction_tokens", totals.usage.guessed_tokens},
       {"rejected_prediction_tokens", drafted - std::min(totals.usage.guessed_tokens, drafted)}};
   json["prompt_tokens_details"] = {{"cached_tokens", totals.cached_tokens()}};

@@ -18,6 +18,7 @@ Totals AnswerState::totals() const {
   for (const Choice* choice : choices) {
     const SpeculationReport& one = choice->newest().report;
     totals.usage.completion_tokens += choice->tokens();
+    totals.usage.reasoning_tokens += choice->reasoning_tokens();
     totals.usage.guessed_tokens += choice->guessed();
     totals.report.steps += one.steps;
     totals.report.accepted += one.accepted;

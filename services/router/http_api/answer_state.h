@@ -25,7 +25,8 @@ struct AnswerHead {     // the same in every chunk of one answer
 
 struct Usage {
   int32_t prompt_tokens = 0, completion_tokens = 0;
-  uint32_t guessed_tokens = 0;  // of the completion tokens, those that a drafter had guessed
+  int32_t reasoning_tokens = 0;  // of the completion tokens
+  uint32_t guessed_tokens = 0;   // of the completion tokens, those that a drafter had guessed
 };
 
 // What all choices of an answer have used.

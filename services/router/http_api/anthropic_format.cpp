@@ -43,6 +43,7 @@ Json AnthropicFormat::message(const AnswerState& state) const {
 
 Json AnthropicFormat::content_block(const Block& block) const {
   if (block.kind == Kind::text) return {{"type", "text"}, {"text", block.text}};
+  if (block.kind == Kind::reasoning) return {{"type", "thinking"}, {"thinking", block.text}, {"signature", ""}};
   Json input = block.text.empty() ? Json::object() : Json::parse(block.text);
   return {{"type", "tool_use"}, {"id", call_id("toolu", block)}, {"name", block.tool}, {"input", std::move(input)}};
 }
@@ -64,8 +65,9 @@ std::string AnthropicFormat::opened(const Block& block) {
 }
 
 std::string AnthropicFormat::grew(const Block& block, std::string_view added) {
-  Json delta = block.kind == Kind::text ? Json{{"type", "text_delta"}, {"text", added}}
-                                        : Json{{"type", "input_json_delta"}, {"partial_json", added}};
+  Json delta{{"type", "text_delta"}, {"text", added}};
+  if (block.kind == Kind::reasoning) delta = {{"type", "thinking_delta"}, {"thinking", added}};
+  if (block.kind == Kind::call) delta = {{"type", "input_json_delta"}, {"partial_json", added}};
   return told("content_block_delta", {{"index", block.index}, {"delta", std::move(delta)}});
 }
 

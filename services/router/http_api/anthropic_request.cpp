@@ -110,7 +110,10 @@ ApiResult<void> add_assistant(array blocks, const std::string& path, ChatBody& c
       texts.put(block, at);
     } else if (type == "tool_use") {
       chat.call(block, "id", "input", at);
-    } else if (type != "thinking" && type != "redacted_thinking") {
+    } else if (type == "thinking") {
+      turn.reasoning = raw(block, "thinking");
+      chat.names.add(chat.newest() + ".reasoning_content", at + ".thinking");
+    } else if (type != "redacted_thinking") {
       return std::unexpected(wrong_type(at, type, "text, tool_use or thinking"));
     }
     return {};
@@ -232,9 +235,7 @@ ApiResult<void> read_thinking(const RequestFields& fields, ChatBody& chat) {
         bad_field("thinking.type",
                   fmt::format("`thinking.type` must be enabled, adaptive or disabled; it is \"{}\".", type.value_or(""))));
   }
-  if (fields.object().at_key("chat_template_kwargs").error() == simdjson::SUCCESS) return {};  // says more
-  chat.add_json("chat_template_kwargs", type == "disabled" ? R"({"enable_thinking":false})" : R"({"enable_thinking":true})",
-                "thinking");
+  chat.think(type != "disabled", "thinking");
   return {};
 }
 

@@ -35,7 +35,8 @@ std::string BlockFormat::read(const Choice& choice) {
     append(tokens_.depths, tokens->depths);
     append(tokens_.pieces, tokens->pieces);
   }
-  std::string out = add_text(choice);
+  std::string out = add_reasoning(choice);
+  out += add_text(choice);
   for (const ToolCall& call : choice.calls()) {
     out += close(choice);
     out += open({.kind = Kind::call, .text = {}, .tool = call.name});
@@ -44,6 +45,12 @@ std::string BlockFormat::read(const Choice& choice) {
   }
   if (choice.ended()) out += close(choice);
   return out;
+}
+
+std::string BlockFormat::add_reasoning(const Choice& choice) {
+  if (choice.reasoning().empty()) return {};
+  std::string out = open_ ? "" : open({.kind = Kind::reasoning, .text = {}});
+  return out += grow(choice.reasoning());
 }
 
 // White space alone makes no block: models write line breaks between calls.

@@ -1,5 +1,5 @@
-// The format of an API whose answers are lists of blocks: text and calls of tools, in the order in
-// which the model wrote them. It has one choice.
+// The format of an API whose answers are lists of blocks: what the model thought, then text and
+// calls of tools in the order in which it wrote them. An answer has one choice.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class BlockFormat : public AnswerFormat {
 
  protected:
   using Json = nlohmann::ordered_json;
-  enum class Kind : uint8_t { text, call };
+  enum class Kind : uint8_t { reasoning, text, call };
   struct Block {
     Kind kind = Kind::text;
     size_t index = 0;
@@ -47,6 +47,7 @@ class BlockFormat : public AnswerFormat {
 
  private:
   std::string read(const Choice& choice);
+  std::string add_reasoning(const Choice& choice);
   std::string add_text(const Choice& choice);
   std::string open(Block block);
   std::string grow(std::string_view added);

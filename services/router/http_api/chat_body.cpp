@@ -84,6 +84,11 @@ void ChatBody::add_json(std::string_view chats, std::string_view json, std::stri
   names.add(std::string(chats), std::string(own));
 }
 
+void ChatBody::think(bool first, std::string_view own) {
+  if (fields_.object().at_key("chat_template_kwargs").error() == simdjson::SUCCESS) return;
+  add_json("chat_template_kwargs", first ? R"({"enable_thinking":true})" : R"({"enable_thinking":false})", own);
+}
+
 std::string ChatBody::messages() const {
   std::vector<std::string> written;
   for (const Turn& turn : turns_) {

@@ -60,6 +60,9 @@ class ChatBody {
   // A field of the chat, from the API's field `own`, or made from it.
   void add(std::string_view chats, std::string_view own);
   void add_json(std::string_view chats, std::string_view json, std::string_view own);
+  // Whether the model thinks first, if its template leaves the choice and the request does not say
+  // it there.
+  void think(bool first, std::string_view own);
   void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
 
   // Fields that nothing has read here are the chat's, but for those whose form each API has its own

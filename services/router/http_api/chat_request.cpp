@@ -37,6 +37,8 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
         bad_field("chat_template_kwargs", fmt::format("an object in `chat_template_kwargs` has over {} keys.", kJsonKeysMax)));
   }
   if (variables) request.extras.variables = simdjson::minify(variables->object());
+  TRY(const auto splits, fields.boolean("separate_reasoning"));
+  request.splits_reasoning = splits.value_or(true);
   TRY(const auto generate, fields.boolean("add_generation_prompt"));
   TRY(const auto continues, fields.boolean("continue_final_message"));
   request.extras.continue_final_message = continues.value_or(false);

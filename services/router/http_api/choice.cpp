@@ -21,6 +21,7 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
       stops_(std::move(stops), request.shows_stop),
+      reasoning_(request.reasoning),
       tools_(request.tool_format),
       parallel_calls_(request.parallel_tool_calls),
       characters_(characters(place.echo)),
@@ -34,6 +35,7 @@ Result<void> Choice::read(Delivery delivery) {
   newest_ = std::move(delivery);
   for (size_t i = 0; i < ids.size(); ++i) {
     ++tokens_read_;
+    const bool thinks = reasoning_.inside();
     guessed_ += drafted[i];
     if (tell_tokens_) {
       tokens_.ids.push_back(ids[i]);
@@ -42,12 +44,10 @@ Result<void> Choice::read(Delivery delivery) {
     }
     if (tell_logprobs_) tell_logprob(ids[i], logprobs[i]);
     TRY(std::string piece, detokenizer_.push(ids[i]));
-    if (tokens_read_ <= min_tokens_) {
-      show(std::move(piece));
-      continue;
-    }
-    auto shown = stops_.push(piece);
+    const bool may_stop = tokens_read_ > min_tokens_;
+    auto shown = may_stop ? stops_.push(piece) : StopStrings::Piece{.text = std::move(piece)};
     show(std::move(shown.text));
+    reasoning_tokens_ += thinks || reasoning_.inside() ? 1 : 0;
     if (shown.stopped) {
       stop_string_ = std::move(shown.stop);
       end("stop");
@@ -64,8 +64,14 @@ Result<void> Choice::read(Delivery delivery) {
 }
 
 void Choice::end(std::string reason) {
+  take(reasoning_.flush());
   take(tools_.flush());
   reason_ = calls_told_ > 0 && reason == "stop" ? "tool_calls" : std::move(reason);
+}
+
+void Choice::take(const ReasoningReader::Piece& piece) {
+  reasoning_text_ += piece.reasoning;
+  take(tools_.push(piece.text));
 }
 
 void Choice::take(ToolCallReader::Piece piece) {
@@ -89,11 +95,12 @@ void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
 }
 
 void Choice::show(std::string piece) {
-  take(tools_.push(piece));
+  take(reasoning_.push(piece));
   if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
 }
 
 void Choice::forget() {
+  reasoning_text_.clear();
   text_.clear();
   calls_.clear();
   tokens_ = {};

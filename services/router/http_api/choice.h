@@ -31,22 +31,27 @@ class Choice {
   Result<void> read(Delivery delivery);
 
   bool ended() const { return !reason_.empty(); }
-  const std::string& reason() const { return reason_; }            // "stop", "length" or "tool_calls"; "": the choice goes on
-  const std::string& stop_string() const { return stop_string_; }  // that ended it; "": none did
-  const std::string& text() const { return text_; }                // since the last forget(); without calls of tools
-  const std::vector<ToolCall>& calls() const { return calls_; }    // since the last forget()
+  const std::string& reason() const { return reason_; }             // "stop", "length" or "tool_calls"; "": the choice goes on
+  const std::string& stop_string() const { return stop_string_; }   // that ended it; "": none did
+  const std::string& reasoning() const { return reasoning_text_; }  // since the last forget()
+  const std::string& text() const { return text_; }                 // since the last forget(); without calls of tools
+  const std::vector<ToolCall>& calls() const { return calls_; }     // since the last forget()
   int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
   Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
-  bool has_news() const { return !text_.empty() || !calls_.empty() || !tokens_.ids.empty() || !logprobs_.empty(); }
+  bool has_news() const {
+    return !reasoning_text_.empty() || !text_.empty() || !calls_.empty() || !tokens_.ids.empty() || !logprobs_.empty();
+  }
   void forget();  // what was told so far was written
 
   bool leads() const { return leads_; }
   const Delivery& newest() const { return newest_; }  // without its tokens: the report, the rule, the backend
   int32_t tokens() const { return tokens_read_; }
-  uint32_t guessed() const { return guessed_; }  // of the tokens, those that a drafter had guessed
+  int32_t reasoning_tokens() const { return reasoning_tokens_; }  // of the tokens
+  uint32_t guessed() const { return guessed_; }                   // of the tokens, those that a drafter had guessed
 
  private:
   void show(std::string piece);
+  void take(const ReasoningReader::Piece& piece);
   void take(ToolCallReader::Piece piece);
   void end(std::string reason);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
@@ -56,14 +61,15 @@ class Choice {
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;
   StopStrings stops_;
+  ReasoningReader reasoning_;
   ToolCallReader tools_;
   bool parallel_calls_;
 
-  int32_t tokens_read_ = 0;
+  int32_t tokens_read_ = 0, reasoning_tokens_ = 0;
   uint32_t guessed_ = 0;
   int32_t characters_ = 0;  // of the tokens so far and of what comes before them
   std::string reason_, stop_string_;
-  std::string text_;
+  std::string reasoning_text_, text_;
   std::vector<ToolCall> calls_;
   int calls_told_ = 0;  // in all
   TokenFacts tokens_;

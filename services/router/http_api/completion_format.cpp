@@ -114,7 +114,9 @@ std::string CompletionFormat::text(int index, const AnswerState& state) const {
   Json added = choice.text();
   if (kind_ == CompletionKind::chat) {
     Json delta = Json::object();
-    if (!choice.text().empty() || choice.calls().empty()) delta["content"] = choice.text();
+    if (!choice.reasoning().empty()) delta["reasoning_content"] = choice.reasoning();
+    const bool alone = choice.calls().empty() && choice.reasoning().empty();
+    if (!choice.text().empty() || alone) delta["content"] = choice.text();
     if (!choice.calls().empty()) delta["tool_calls"] = calls(index, choice);
     added = std::move(delta);
   }
@@ -151,6 +153,7 @@ std::string CompletionFormat::usage(int index, const AnswerState& state) const {
 Json CompletionFormat::message(int index, const Choice& choice) const {
   Json content = choice.calls().empty() || !choice.text().empty() ? Json(choice.text()) : Json(nullptr);
   Json json{{"role", "assistant"}, {"content", std::move(content)}, {"refusal", nullptr}};
+  if (!choice.reasoning().empty()) json["reasoning_content"] = choice.reasoning();
   if (choice.calls().empty()) return json;
   json["tool_calls"] = calls(index, choice);
   for (Json& call : json["tool_calls"]) call.erase("index");  // chunks have it

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/messages/generation.h"
+#include "services/router/http_api/reasoning.h"
 #include "services/router/http_api/tool_calls.h"
 #include "services/router/request.h"
 
@@ -28,6 +29,8 @@ struct GenerationRequest {
   // drafted.
   Speculation speculation;
   bool tell_tokens = false;
+  bool splits_reasoning = true;               // of a chat: what the model thinks comes apart from its answer
+  Reasoning reasoning = Reasoning::none;      // how its answer begins
   ToolFormat tool_format = ToolFormat::none;  // in which calls are looked for in the answer
   bool parallel_tool_calls = true;            // false: only the first call counts
   bool must_call = false;                     // the answer is a call of a tool

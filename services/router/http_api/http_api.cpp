@@ -25,6 +25,7 @@ using Json = nlohmann::ordered_json;
 
 // Seeds that the server chooses stay exact in a client that reads numbers as doubles.
 constexpr int kSampledSeedBits = 53;
+constexpr size_t kPromptsEndTokens = 8;  // that a template may write a mark with
 
 int64_t unix_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -135,7 +136,7 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   TRY(Asked asked, api.read(http.body, model_));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
-  if (const auto fits = fit(asked); !fits) return std::unexpected(asked.names.renamed(fits.error()));
+  if (const auto fits = fit(asked, *prompts); !fits) return std::unexpected(asked.names.renamed(fits.error()));
   GenerationRequest& request = asked.generation();
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
   request.spec.seed = static_cast<uint64_t>(*request.seed);
@@ -163,17 +164,28 @@ ApiResult<std::optional<TokenMask>> HttpApi::compiled(const GenerationRequest& r
   return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
 }
 
-ApiResult<void> HttpApi::fit(Asked& asked) {
+// An answer that must be a call follows the grammar of calls. (One that follows a grammar has no
+// room for reasoning.)
+ApiResult<void> HttpApi::demand_call(GenerationRequest& request, std::string_view tools) const {
+  if (!request.spec.grammar.empty()) {
+    return std::unexpected(bad_field(
+        "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
+  }
+  TRY(request.spec.grammar, tool_grammar(tool_format_, tools, request.call_only, request.parallel_tool_calls));
+  request.grammar_field = "tool_choice";
+  return {};
+}
+
+ApiResult<void> HttpApi::fit(Asked& asked, const std::vector<PromptTokens>& prompts) {
   GenerationRequest& request = asked.generation();
-  const auto* chat = std::get_if<ChatRequest>(&asked.request);
-  if (chat != nullptr && !chat->extras.tools.empty()) request.tool_format = tool_format_;
-  if (chat != nullptr && request.must_call) {
-    if (!request.spec.grammar.empty()) {
-      return std::unexpected(bad_field(
-          "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
+  if (const auto* chat = std::get_if<ChatRequest>(&asked.request)) {
+    if (!chat->extras.tools.empty()) request.tool_format = tool_format_;
+    if (request.must_call) TRY_VOID(demand_call(request, chat->extras.tools));
+    const std::span prompt = prompts.front().tokens;
+    const auto end = model_.tokenizer.decode(prompt.last(std::min(prompt.size(), kPromptsEndTokens)), false);
+    if (request.splits_reasoning && request.spec.grammar.empty()) {
+      request.reasoning = reasoning_of(model_.chat_template.source(), end.value_or(""));
     }
-    TRY(request.spec.grammar, tool_grammar(tool_format_, chat->extras.tools, request.call_only, request.parallel_tool_calls));
-    request.grammar_field = "tool_choice";
   }
   std::vector<TokenId>& stop_ids = request.spec.stop_ids;
   TRY(const std::optional<TokenMask> first, compiled(request));

@@ -60,7 +60,9 @@ class HttpApi {
   // On the text thread.
   ApiResult<void> post(const http::Request& request, http::Exchange& exchange);
   ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange);
-  ApiResult<void> fit(Asked& asked);  // adds what needs the model
+  // Adds what needs the model.
+  ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts);
+  ApiResult<void> demand_call(GenerationRequest& request, std::string_view tools) const;
   ApiResult<void> begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
                         http::Exchange& exchange);
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);

@@ -7,7 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_part(std::string_view text) {
+Json part_of(std::string_view text, bool reasoning) {
+  if (reasoning) return {{"type", "reasoning_text"}, {"text", text}};
   return {{"type", "output_text"}, {"text", text}, {"annotations", Json::array()}, {"logprobs", Json::array()}};
 }
 
@@ -16,7 +17,7 @@ Json usage_of(const AnswerState& state) {
   return {{"input_tokens", totals.usage.prompt_tokens},
           {"input_tokens_details", {{"cached_tokens", totals.cached_tokens()}, {"cache_write_tokens", 0}}},
           {"output_tokens", totals.usage.completion_tokens},
-          {"output_tokens_details", {{"reasoning_tokens", 0}}},
+          {"output_tokens_details", {{"reasoning_tokens", totals.usage.reasoning_tokens}}},
           {"total_tokens", totals.usage.prompt_tokens + totals.usage.completion_tokens}};
 }
 
@@ -34,7 +35,15 @@ Json ResponsesFormat::item(const Block& block, const char* status) const {
             {"name", block.tool},      {"arguments", block.text}, {"status", status}};
   }
   Json content = Json::array();
-  if (!block.text.empty()) content.push_back(text_part(block.text));
+  const bool reasoning = block.kind == Kind::reasoning;
+  if (!block.text.empty()) content.push_back(part_of(block.text, reasoning));
+  if (reasoning) {
+    return {{"type", "reasoning"},
+            {"id", item_id(block)},
+            {"summary", Json::array()},
+            {"content", std::move(content)},
+            {"status", status}};
+  }
   return {
       {"type", "message"}, {"id", item_id(block)}, {"role", "assistant"}, {"status", status}, {"content", std::move(content)}};
 }
@@ -64,7 +73,7 @@ Json ResponsesFormat::answer(const AnswerState& state) {
   Json json = response(status_of(choice));
   if (cut) json["incomplete_details"] = {{"reason", "max_output_tokens"}};
   for (const Block& block : blocks()) {
-    const bool cut_off = cut && block.index + 1 == blocks().size() && block.kind == Kind::text;
+    const bool cut_off = cut && block.index + 1 == blocks().size() && block.kind != Kind::call;
     json["output"].push_back(item(block, cut_off ? "incomplete" : "completed"));
   }
   json["usage"] = usage_of(state);
@@ -92,23 +101,28 @@ std::string ResponsesFormat::begin(const AnswerState&) {
 
 std::string ResponsesFormat::opened(const Block& block) {
   std::string out = told("response.output_item.added", {{"output_index", block.index}, {"item", item(block, "in_progress")}});
-  if (block.kind == Kind::text) out += told("response.content_part.added", block, {{"part", text_part("")}});
-  return out;
+  if (block.kind == Kind::call) return out;
+  return out += told("response.content_part.added", block, {{"part", part_of("", block.kind == Kind::reasoning)}});
 }
 
 std::string ResponsesFormat::grew(const Block& block, std::string_view added) {
   if (block.kind == Kind::call) return told("response.function_call_arguments.delta", block, {{"delta", added}});
+  if (block.kind == Kind::reasoning) return told("response.reasoning_text.delta", block, {{"delta", added}});
   return told("response.output_text.delta", block, {{"delta", added}, {"logprobs", Json::array()}});
 }
 
 std::string ResponsesFormat::closed(const Block& block, const Choice& choice) {
   std::string out;
-  const bool cut = choice.ended() && choice.reason() == "length" && choice.calls().empty() && block.kind == Kind::text;
+  const bool cut = choice.ended() && choice.reason() == "length" && choice.calls().empty() && block.kind != Kind::call &&
+                   (block.kind == Kind::text || choice.text().empty());
   if (block.kind == Kind::call) {
     out = told("response.function_call_arguments.done", block, {{"name", block.tool}, {"arguments", block.text}});
+  } else if (block.kind == Kind::reasoning) {
+    out = told("response.reasoning_text.done", block, {{"text", block.text}});
+    out += told("response.content_part.done", block, {{"part", part_of(block.text, true)}});
   } else {
     out = told("response.output_text.done", block, {{"text", block.text}, {"logprobs", Json::array()}});
-    out += told("response.content_part.done", block, {{"part", text_part(block.text)}});
+    out += told("response.content_part.done", block, {{"part", part_of(block.text, false)}});
   }
   return out += told("response.output_item.done",
                      {{"output_index", block.index}, {"item", item(block, cut ? "incomplete" : "completed")}});

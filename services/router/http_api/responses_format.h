@@ -4,6 +4,7 @@
 //   response.created, response.in_progress
 //   response.output_item.added             for each item, and for a message:
 //     response.content_part.added, response.output_text.delta ... .done, response.content_part.done
+//                                          (of reasoning: response.reasoning_text.delta, .done)
 //                                          for a call of a tool:
 //     response.function_call_arguments.delta, .done
 //   response.output_item.done

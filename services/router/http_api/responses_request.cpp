@@ -61,6 +61,25 @@ std::optional<std::string> content_of(const RequestFields& item, std::string_vie
   return json_list(written);
 }
 
+// What the model thought before it answered, as a response has it: {"content": [{"text"}, ...]}.
+// Without content it is encrypted or was left out, and says nothing.
+ApiResult<void> add_reasoning(const RequestFields& item, const std::string& path, ChatBody& chat) {
+  const auto content = item.find("content");
+  array parts;
+  if (!content) return {};
+  if (content->get(parts) != simdjson::SUCCESS) {
+    return std::unexpected(bad_field(path + ".content", fmt::format("`{0}.content` must be a list of parts.", path)));
+  }
+  std::string thought;
+  for (element part : parts) {
+    object fields;
+    std::string_view text;
+    if (part.get(fields) == simdjson::SUCCESS && fields.at_key("text").get(text) == simdjson::SUCCESS) thought += text;
+  }
+  if (!thought.empty()) chat.turn("assistant", path).reasoning = as_json(thought);
+  return {};
+}
+
 // Adds an item of `input` to the messages of the chat.
 ApiResult<void> add_item(element given, const std::string& path, ChatBody& chat) {
   object item_object;
@@ -89,7 +108,9 @@ ApiResult<void> add_item(element given, const std::string& path, ChatBody& chat)
     turn.call_id = raw(item, "call_id");
     chat.names.add(chat.newest() + ".content", path + ".output");
     chat.names.add(chat.newest() + ".tool_call_id", path + ".call_id");
-  } else if (kind != "reasoning") {
+  } else if (kind == "reasoning") {
+    TRY_VOID(add_reasoning(item, path, chat));
+  } else {
     return std::unexpected(unsupported(
         path + ".type",
         fmt::format("`{}.type` is \"{}\": an item must be a message, function_call, function_call_output or reasoning.", path,
@@ -167,6 +188,20 @@ ApiResult<void> read_text(const RequestFields& fields, ChatBody& chat) {
   return {};
 }
 
+// `reasoning`: {"effort", "summary"}. A template knows at most whether to think.
+ApiResult<void> read_reasoning(const RequestFields& fields, ChatBody& chat) {
+  TRY(const auto reasoning, fields.object("reasoning"));
+  if (!reasoning) return {};
+  TRY(const auto effort, reasoning->text("effort"));
+  if (effort == "none") {
+    chat.think(false, "reasoning");
+  } else if (effort) {
+    chat.warn(ignored("reasoning.effort"));
+  }
+  if (reasoning->find("summary")) chat.warn(ignored("reasoning.summary"));
+  return {};
+}
+
 // Logprobs are not written in this API yet.
 ApiResult<void> read_include(const RequestFields& fields, ChatBody& chat) {
   if (const auto include = fields.find("include")) {
@@ -231,6 +266,7 @@ ApiResult<Asked> read_responses(std::string_view body, const ServedModel& model)
   TRY_VOID(read_input(fields, chat));
   TRY_VOID(read_tools(fields, chat));
   TRY_VOID(read_text(fields, chat));
+  TRY_VOID(read_reasoning(fields, chat));
   TRY_VOID(read_include(fields, chat));
   TRY_VOID(check_repeated(fields));
   chat.add("max_tokens", "max_output_tokens");

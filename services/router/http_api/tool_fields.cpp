@@ -124,6 +124,10 @@ ApiResult<std::string> read_tool_message(const RequestFields& message, std::stri
       if (text) fields[std::string(name)] = *text;
     }
   }
+  if (role == "assistant") {
+    TRY(const auto thought, message.text("reasoning_content"));
+    if (thought) fields["reasoning_content"] = *thought;
+  }
   const auto calls = role == "assistant" ? message.find("tool_calls") : std::nullopt;
   array list;
   if (calls && calls->get(list) != simdjson::SUCCESS) {

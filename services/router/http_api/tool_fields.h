@@ -17,7 +17,8 @@ struct ToolFields {
 ApiResult<ToolFields> read_tools(const RequestFields& body);
 
 // The fields of a message beside role and content, as JSON for the template: of an assistant
-// `tool_calls`, with their arguments as objects; of a tool `tool_call_id` and `name`. Empty: none.
+// `reasoning_content`, and `tool_calls` with their arguments as objects; of a tool `tool_call_id`
+// and `name`. Empty: none.
 ApiResult<std::string> read_tool_message(const RequestFields& message, std::string_view role);
 
 }  // namespace slipstream

@@ -248,7 +248,7 @@ def openai_is_told_what_a_response_cannot_have(client, model):
 @task
 def anthropic_creates_whole_and_streamed_with_the_words_of_a_chat(client, model):
     claude = anthropic_client(client)
-    fields = {"model": model, "messages": QUESTION, "max_tokens": 24, "temperature": 0}
+    fields = {"model": model, "messages": QUESTION, "max_tokens": 24, "extra_body": {"temperature": 0}}
     chat = client.chat.completions.create(model=model, messages=QUESTION, temperature=0, max_tokens=24)
     whole = claude.messages.create(**fields)
     assert whole.content[0].text == chat.choices[0].message.content, (whole, chat)
@@ -266,7 +266,9 @@ def anthropic_creates_whole_and_streamed_with_the_words_of_a_chat(client, model)
 def anthropic_stops_at_a_sequence_and_counts_tokens(client, model):
     claude = anthropic_client(client)
     fields = {"model": model, "messages": QUESTION, "system": [{"type": "text", "text": "Be brief."}]}
-    stopped = claude.messages.create(**fields, max_tokens=24, temperature=0, stop_sequences=["Paris"])
+    stopped = claude.messages.create(
+        **fields, max_tokens=24, stop_sequences=["Paris"], extra_body={"temperature": 0}
+    )
     assert (stopped.stop_reason, stopped.stop_sequence) == ("stop_sequence", "Paris"), stopped
     counted = claude.messages.count_tokens(**fields).input_tokens
     assert counted == stopped.usage.input_tokens + stopped.usage.cache_read_input_tokens, counted
