@@ -164,8 +164,7 @@ ApiResult<std::optional<TokenMask>> HttpApi::compiled(const GenerationRequest& r
   return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
 }
 
-// An answer that must be a call follows the grammar of calls. (One that follows a grammar has no
-// room for reasoning.)
+// An answer that must be a call follows the grammar of calls.
 ApiResult<void> HttpApi::demand_call(GenerationRequest& request, std::string_view tools) const {
   if (!request.spec.grammar.empty()) {
     return std::unexpected(bad_field(
@@ -183,7 +182,7 @@ ApiResult<void> HttpApi::fit(Asked& asked, const std::vector<PromptTokens>& prom
     if (request.must_call) TRY_VOID(demand_call(request, chat->extras.tools));
     const std::span prompt = prompts.front().tokens;
     const auto end = model_.tokenizer.decode(prompt.last(std::min(prompt.size(), kPromptsEndTokens)), false);
-    if (request.splits_reasoning && request.spec.grammar.empty()) {
+    if (request.splits_reasoning && request.spec.grammar.empty()) {  // a grammar has no room for reasoning
       request.reasoning = reasoning_of(model_.chat_template.source(), end.value_or(""));
     }
   }
