@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/processor.h"
+#include "common/checkpoint/rope_frequencies.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/step_plan.h"
@@ -89,7 +90,7 @@ StepPlan rows_of(const Case& each) {
 
 Result<void> run(const CpuOptions& options, int repeats) {
   TRY(const auto device, make_cpu_device(options));
-  TRY(RopeTable * rope, device->rope({}, kContextMax));
+  TRY(RopeTable * rope, device->rope(rope_frequencies({.head_size = kShape.head_size}), kContextMax));
   TRY(KvCache * cache, device->cache(1, kShape, kContextMax / 32, kContextMax));
   TRY(const Tensor qkv, device->scratch(256, (kShape.heads + 2 * kShape.kv_heads) * kShape.head_size, Type::f32));
   TRY(const Tensor out, device->scratch(256, kShape.heads * kShape.head_size, Type::f32));

@@ -23,17 +23,6 @@ namespace slipstream {
 
 enum class Format : uint8_t { f32, matrix };  // of a packed weight: f32 for gains and biases; matrix: the device's choice
 
-// Rotary position embedding (RoPE) as the model's config describes it. `llama3`: the frequencies
-// are scaled as in Llama 3.1's reference, by the four fields that follow.
-struct RopeRules {
-  float theta = 10000.0F;
-  int32_t head_size = 64;
-  bool llama3 = false;
-  float factor = 1.0F, low_freq_factor = 1.0F, high_freq_factor = 4.0F;
-  int32_t original_context = 8192;
-  std::span<const float> divisors;  // [head_size / 2] divide the frequencies (a GGUF file's rope_freqs); empty: all 1
-};
-
 struct AttentionShape {
   int32_t heads = 0, kv_heads = 0, head_size = 0;
 };
@@ -44,7 +33,8 @@ class Device {  // cpu/cpu_device.h implements it
   // Stacks matrices of equal `cols` by rows into one weight [sum of rows, cols]. REQUIRES: equal
   // cols.
   virtual Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) = 0;
-  virtual Result<RopeTable*> rope(const RopeRules& rules, int32_t positions) = 0;
+  // frequencies: [head_size / 2] (checkpoint/rope_frequencies.h).
+  virtual Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) = 0;
   // A paged K/V cache for all sequences of a network. positions: the most that one sequence has.
   virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;

@@ -2,22 +2,9 @@
 
 #include <string>
 
+#include "common/checkpoint/rope_frequencies.h"
+
 namespace slipstream {
-namespace {
-
-RopeRules rope_rules(const LlamaConfig& config) {
-  RopeRules rules{.theta = config.rope_theta, .head_size = config.head_size, .divisors = config.rope_divisors};
-  if (config.llama3) {
-    rules.llama3 = true;
-    rules.factor = config.llama3->factor;
-    rules.low_freq_factor = config.llama3->low_freq_factor;
-    rules.high_freq_factor = config.llama3->high_freq_factor;
-    rules.original_context = config.llama3->original_context;
-  }
-  return rules;
-}
-
-}  // namespace
 
 // Takes tensors from the checkpoint by name and shape, and packs them onto the device.
 struct Llama::Loader {
@@ -131,7 +118,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   if (!config.tied_embeddings) {
     TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
   }
-  TRY(model.rope_, device.rope(rope_rules(config), config.context_max));
+  TRY(model.rope_, device.rope(rope_frequencies(config), config.context_max));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
   TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks, config.context_max));
   TRY(model.buffers_, make_buffers(config, device, options));

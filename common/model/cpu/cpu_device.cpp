@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <numbers>
 
 #include "common/base/check.h"
 #include "common/checkpoint/dequantise.h"
@@ -22,29 +21,6 @@ constexpr int32_t kRopeRangePositions = 128;  // computed by a thread at a time
 
 CacheLayout layout(CpuPath path, int32_t head_size) {
   return {.format = kernels(path).cache, .head_size = head_size, .value_stride = value_stride(head_size)};
-}
-
-// Llama 3.1's scaling, as in its reference. By the wave length w = 2 pi / frequency, in positions:
-//
-//   w < original_context / high_freq_factor    unchanged
-//   w > original_context / low_freq_factor     divided by factor
-//   between                                    a blend of both, linear in original_context / w
-float llama3_frequency(float frequency, const RopeRules& rules) {
-  const auto original = static_cast<float>(rules.original_context);
-  const float wave = 2.0F * std::numbers::pi_v<float> / frequency;
-  if (wave < original / rules.high_freq_factor) return frequency;
-  if (wave > original / rules.low_freq_factor) return frequency / rules.factor;
-  const float blend = (original / wave - rules.low_freq_factor) / (rules.high_freq_factor - rules.low_freq_factor);
-  return (1.0F - blend) * frequency / rules.factor + blend * frequency;
-}
-
-// The angle per position of pair i of a head's columns.
-float rope_frequency(const RopeRules& rules, size_t i) {
-  const float exponent = static_cast<float>(2 * i) / static_cast<float>(rules.head_size);
-  float frequency = 1.0F / std::pow(rules.theta, exponent);
-  if (rules.llama3) frequency = llama3_frequency(frequency, rules);
-  if (!rules.divisors.empty()) frequency /= rules.divisors[i];
-  return frequency;
 }
 
 // The weight format that stores a dtype without loss; bf16 for wider dtypes, which are rounded.
@@ -158,12 +134,10 @@ class CpuDevice final : public Device {
     return weights_.back().get();
   }
 
-  Result<RopeTable*> rope(const RopeRules& rules, int32_t positions) override {
+  Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) override {
     auto table = std::make_unique<CpuRope>();
-    table->half = rules.head_size / 2;
-    const auto half = static_cast<size_t>(table->half);
-    std::vector<float> frequencies(half);
-    for (size_t i = 0; i < half; ++i) frequencies[i] = rope_frequency(rules, i);
+    const size_t half = frequencies.size();
+    table->half = static_cast<int32_t>(half);
     table->cosine.resize(static_cast<size_t>(positions) * half);
     table->sine.resize(table->cosine.size());
     ops_.pool().run(positions, kRopeRangePositions, [&](int32_t begin, int32_t end, int) {

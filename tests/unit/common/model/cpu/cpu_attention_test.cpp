@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/checkpoint/rope_frequencies.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/device.h"
@@ -69,7 +70,7 @@ StepPlan plan_of(std::span<const Chain> chains, int32_t from) {
 
 std::vector<float> attend(CpuPath path, int threads, std::span<const Chain> chains) {
   auto device = *make_cpu_device({.threads = threads, .path = path});
-  const RopeTable* rope = *device->rope({}, kBlocksOfEach * kBlockTokens);
+  const RopeTable* rope = *device->rope(rope_frequencies({.head_size = kShape.head_size}), kBlocksOfEach * kBlockTokens);
   KvCache* cache = *device->cache(1, kShape, kSequences * kBlocksOfEach, kBlocksOfEach * kBlockTokens);
   const int32_t q = kShape.heads * kShape.head_size, kv = kShape.kv_heads * kShape.head_size;
   Attention network(*device->scratch(kRowsMax, q + 2 * kv, Type::f32), *device->scratch(kRowsMax, q, Type::f32), *rope, cache);

@@ -183,12 +183,12 @@ TEST(CpuDevice, RefusesACacheThatTheMachineHasNoMemoryFor) {
 
 TEST(CpuDevice, TurnsAsFarOnAnyNumberOfThreads) {
   constexpr int32_t kPositions = 1000, kHalf = 4;
-  const RopeRules rules{.theta = 10000.0F, .head_size = 2 * kHalf};
+  constexpr float kFrequencies[kHalf] = {1.0F, 0.1F, 0.01F, 0.001F};
   for (const int threads : {1, 2, 3}) {
     const auto device = make_cpu_device({.threads = threads}).value();
-    const auto& table = static_cast<const CpuRope&>(*device->rope(rules, kPositions).value());
+    const auto& table = static_cast<const CpuRope&>(*device->rope(kFrequencies, kPositions).value());
     for (int32_t position = 0; position < kPositions; ++position) {
-      for (int32_t i = 0; i < kHalf; ++i) {  // theta^(-i / half): 1, 0.1, 0.01, 0.001
+      for (int32_t i = 0; i < kHalf; ++i) {
         const double angle = position * std::pow(0.1, i);
         const auto at = static_cast<size_t>(position * kHalf + i);
         ASSERT_NEAR(table.cosine[at], std::cos(angle), 1e-4) << position << ", " << threads << " threads";
