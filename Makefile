@@ -22,6 +22,8 @@ help:
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
 	@echo "make bench            measures what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make bench-peers      compares with llama.cpp, OpenVINO, transformers and Arctic, installed into .cache/peers (first time: 8 GB, half an hour)"
+	@echo "make train            builds slipstream-train, which trains drafters (docs/use/TRAIN.md); first time: installs libtorch into .cache/torch"
+	@echo "make test-torch       builds the trainer and runs its tests"
 	@echo "make setup            installs what the others need: packages, crates, the model (says first what is missing)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
@@ -34,6 +36,21 @@ build: setup
 	@[ -f build/release/.built ] || echo "Building all into build/release: a first time takes about 15 minutes on two cores and 1 GB"
 	@$(quietly) build-release cmake --build --preset release
 	@touch build/release/.built
+
+# libtorch, which nothing but the trainer needs: no other command installs it.
+.PHONY: setup-torch
+setup-torch: setup
+	@tools/setup/setup.sh torch
+
+.PHONY: train
+train: setup-torch
+	@$(quietly) configure-torch cmake --preset torch
+	@$(quietly) build-torch cmake --build --preset torch --target slipstream-train
+
+.PHONY: test-torch
+test-torch: train
+	@$(quietly) build-test-torch cmake --build --preset torch --target train_test
+	@ctest --test-dir build/torch/tests/unit/tools/train --output-on-failure
 
 # Only the programs that the demo runs: half the work of building tests and benchmarks, too.
 programs := slipstream slipstream-router slipstream-verifier slipstream-drafter

@@ -39,6 +39,7 @@ LAYERS = {
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
     "command": ("tools/slipstream", ["http", "config", "corpus", "keys", "statistics", "base"]),
+    "train": ("tools/train", ["checkpoint", "corpus", "text", "config"]),
     "theory": ("research/theory", ["rejection"]),
 }
 
@@ -58,14 +59,14 @@ ZONES = {
     "openssl": ["common/http", "services/router/http_api"],
     "spdlog": ["common/base"],
     "prometheus": ["common/metrics"],
-    "torch": [],
-    "ATen": [],
-    "c10": [],
+    "torch": ["tools/train"],
+    "ATen": ["tools/train"],
+    "c10": ["tools/train"],
 }
 
 TOP_LEVEL = {
     ".ci", ".clang-format", ".clang-tidy", ".gitattributes", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md",
-    "LICENSE", "Makefile", "NOTICE", "README.md", "bench", "common", "deploy", "docs", "kernels", "research", "services", "tests", "tools",
+    "LICENSE", "Makefile", "NOTICE", "README.md", "bench", "cmake", "common", "deploy", "docs", "kernels", "research", "services", "tests", "tools",
 }
 
 

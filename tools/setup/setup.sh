@@ -4,6 +4,7 @@
 #
 #   tools/setup/setup.sh            say what is missing, then install it
 #   tools/setup/setup.sh --list     only say what is missing
+#   tools/setup/setup.sh torch      the same for a part that is installed only when it is asked for
 #
 # Each part (parts/*.sh) has three functions: PART_missing (status 0: something is missing), PART_plan (one line: what, where, how
 # much) and PART_install. With SLIPSTREAM_SKIP_APT=1, packages.txt is not checked: you have the packages under other names.
@@ -70,17 +71,23 @@ install_parts() {
 }
 
 main() {
+  local list_only=
+  if [[ "${1:-}" == --list ]]; then
+    list_only=yes
+    shift
+  fi
+  if (($# > 0)); then parts=("$@"); fi
   mapfile -t missing < <(missing_parts)
   if ((${#missing[@]} == 0)); then
     echo "Set-up: everything is there."
     return
   fi
-  if [[ "${1:-}" != --list ]]; then
+  if [[ -z "$list_only" ]]; then
     if apt_needed "${missing[@]}"; then require_apt; fi
     check_disk
   fi
   say_plan "${missing[@]}"
-  if [[ "${1:-}" == --list ]]; then return; fi
+  if [[ -n "$list_only" ]]; then return; fi
   mkdir -p "$cache" "$logs"
   exec 9>"$cache/setup.lock"
   flock --nonblock 9 || fail "another set-up is running in $root: wait for it to end"

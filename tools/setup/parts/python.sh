@@ -2,8 +2,10 @@
 
 python_key() { cat "$here/requirements-pip.txt" "$here/requirements.txt" | sha256sum; }
 
-# Needed for the model only: if the model is there, .venv need not be.
-python_missing() { model_missing && { [[ ! -x "$root/.venv/bin/python" ]] || ! stamped python "$(python_key)"; }; }
+python_ready() { [[ -x "$root/.venv/bin/python" ]] && stamped python "$(python_key)"; }
+
+# Needed to make the model only: if the model is there, .venv need not be. (parts/torch.sh makes it if it needs it.)
+python_missing() { model_missing && ! python_ready; }
 
 python_plan() { echo "numpy and gguf for Python, into .venv: 20 MB to download, 90 MB on disk, 10 seconds"; }
 

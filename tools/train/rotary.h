@@ -1,0 +1,25 @@
+// Rotary position embedding as the served network computes it: halves of a head rotate together.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "common/checkpoint/llama_config.h"
+
+namespace slipstream::train {
+
+class Rotary {
+ public:
+  // For the positions [0, positions).
+  Rotary(const LlamaConfig& config, int64_t positions);
+
+  // x: [sequences, heads, length, head_size]; its rows have the positions [0, length). Returns the
+  // same shape and type; computes in f32. REQUIRES: length <= positions.
+  at::Tensor rotate(const at::Tensor& x) const;
+
+ private:
+  at::Tensor cosine_, sine_;  // [positions, head_size / 2] f32
+};
+
+}  // namespace slipstream::train

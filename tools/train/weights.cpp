@@ -1,0 +1,81 @@
+#include "tools/train/weights.h"
+
+#include <cmath>
+#include <utility>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include "common/checkpoint/dequantise.h"
+#include "tools/train/check.h"
+
+namespace slipstream::train {
+namespace {
+
+constexpr double kDeviation = 0.02;
+
+at::Tensor shaped(const TensorSpec& spec, at::Tensor flat) {
+  return spec.is_vector() ? flat : flat.view({spec.rows, spec.cols});
+}
+
+at::Tensor begin(const TensorSpec& spec, int32_t layers, at::Generator& random) {
+  const int64_t numbers = int64_t{spec.rows} * spec.cols;
+  switch (spec.role) {
+    case TensorRole::gain:
+      return at::ones({numbers});
+    case TensorRole::bias:
+      return at::zeros({numbers});
+    case TensorRole::output:
+      return shaped(spec, at::empty({numbers}).normal_(0, kDeviation / std::sqrt(2.0 * layers), random));
+    case TensorRole::embedding:
+    case TensorRole::matrix:
+      break;
+  }
+  return shaped(spec, at::empty({numbers}).normal_(0, kDeviation, random));
+}
+
+}  // namespace
+
+Result<Weights> Weights::load(const Checkpoint& checkpoint, const std::vector<TensorSpec>& specs) {
+  Weights weights;
+  for (const TensorSpec& spec : specs) {
+    TRY(const HostMatrix matrix, checkpoint.matrix(spec.name, spec.rows, spec.cols));
+    at::Tensor value = at::empty({int64_t{spec.rows} * spec.cols});
+    const auto cols = static_cast<size_t>(spec.cols);
+    for (int32_t row = 0; row < spec.rows; ++row) {
+      read_row(matrix, row, {value.mutable_data_ptr<float>() + static_cast<size_t>(row) * cols, cols});
+    }
+    weights.add(spec, shaped(spec, std::move(value)));
+  }
+  return weights;
+}
+
+Weights Weights::random(const std::vector<TensorSpec>& specs, int32_t layers, uint64_t seed) {
+  Weights weights;
+  at::Generator random = at::detail::createCPUGenerator(seed);
+  for (const TensorSpec& spec : specs) weights.add(spec, begin(spec, layers, random));
+  return weights;
+}
+
+void Weights::add(TensorSpec spec, at::Tensor value) {
+  value.requires_grad_(true);
+  index_.emplace(spec.name, parameters_.size());
+  parameters_.push_back({std::move(spec), std::move(value)});
+}
+
+const at::Tensor& Weights::at(std::string_view name) const {
+  const auto found = index_.find(name);
+  CHECK(found != index_.end(), "no tensor {}", name);
+  return parameters_[found->second].value;
+}
+
+int64_t Weights::numbers() const {
+  int64_t numbers = 0;
+  for (const Parameter& parameter : parameters_) numbers += parameter.value.numel();
+  return numbers;
+}
+
+}  // namespace slipstream::train
