@@ -99,7 +99,20 @@ Result<void> check_cover(std::vector<Entry>& entries, uint64_t data_bytes) {
   return {};
 }
 
-Result<std::vector<Entry>> read_header(std::span<const std::byte> file) {
+using Metadata = std::map<std::string, std::string, std::less<>>;
+
+Metadata read_metadata(simdjson::dom::element json) {
+  Metadata metadata;
+  simdjson::dom::object object;
+  if (json.get_object().get(object) != simdjson::SUCCESS) return metadata;
+  for (const auto& [name, value] : object) {
+    std::string_view text;
+    if (value.get_string().get(text) == simdjson::SUCCESS) metadata.emplace(name, text);
+  }
+  return metadata;
+}
+
+Result<std::vector<Entry>> read_header(std::span<const std::byte> file, Metadata& metadata) {
   if (file.size() < kLengthBytes) return fail("{} bytes are too few for a safetensors file", file.size());
   uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
@@ -114,7 +127,10 @@ Result<std::vector<Entry>> read_header(std::span<const std::byte> file) {
   std::vector<Entry> entries;
   std::set<std::string, std::less<>> names;
   for (const auto& [name, description] : json.root) {
-    if (name == "__metadata__") continue;
+    if (name == "__metadata__") {
+      metadata = read_metadata(description);
+      continue;
+    }
     // JSON allows a key twice, and readers differ in which one they take.
     if (!names.emplace(name).second) return fail("tensor {:.100} is named twice", name);
     auto entry = read_entry(name, description, data);
@@ -130,7 +146,7 @@ Result<std::vector<Entry>> read_header(std::span<const std::byte> file) {
 Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path) {
   TRY(MappedFile mapped, MappedFile::open(path));
   SafetensorsFile file(std::move(mapped));
-  auto entries = read_header(file.file_.bytes());
+  auto entries = read_header(file.file_.bytes(), file.metadata_);
   if (!entries) return fail("{}: {}", path.string(), entries.error().message);
   for (Entry& entry : *entries) file.tensors_.emplace(std::move(entry.name), std::move(entry.tensor));
   return file;

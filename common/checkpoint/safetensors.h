@@ -32,11 +32,14 @@ class SafetensorsFile {
  public:
   static Result<SafetensorsFile> open(const std::filesystem::path& path);
   const std::map<std::string, TensorEntry, std::less<>>& tensors() const { return tensors_; }
+  // The texts of the header's "__metadata__", by their names; whatever else it holds is left out.
+  const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
 
  private:
   explicit SafetensorsFile(MappedFile file) : file_(std::move(file)) {}
   MappedFile file_;
   std::map<std::string, TensorEntry, std::less<>> tensors_;
+  std::map<std::string, std::string, std::less<>> metadata_;
 };
 
 // The weight files of a folder, in the order of their names: model.safetensors, or the shards that

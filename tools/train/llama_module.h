@@ -26,6 +26,7 @@ class LlamaModule {
   at::Tensor hidden(const at::Tensor& tokens) const;
   // hidden: [..., hidden]. Returns [..., vocabulary] f32.
   at::Tensor logits(const at::Tensor& hidden) const;
+  int64_t vocabulary() const { return head_.size(0); }
 
  private:
   int64_t hidden_;

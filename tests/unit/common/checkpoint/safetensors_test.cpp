@@ -45,6 +45,13 @@ TEST_F(Safetensors, GivesOutTensorsByName) {
   EXPECT_FALSE(checkpoint->has("c"));
 }
 
+TEST_F(Safetensors, GivesOutTheTextsOfItsMetadata) {
+  folder_.write_safetensors("model.safetensors", R"({"__metadata__":{"step":"7","format":"pt","odd":3}})", 0);
+  const auto file = SafetensorsFile::open(folder_.path() / "model.safetensors");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_THAT(file->metadata(), testing::UnorderedElementsAre(testing::Pair("step", "7"), testing::Pair("format", "pt")));
+}
+
 TEST_F(Safetensors, NamesShapesThatDiffer) {
   folder_.write_safetensors("model.safetensors", "{" + tensor("a", "BF16", "[2,3]", "[0,12]") + "}", 12);
   const auto checkpoint = Checkpoint::open(folder_.path());

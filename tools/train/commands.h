@@ -1,0 +1,50 @@
+// The subcommands of `slipstream-train`, as main.cpp calls them; each is in the .cpp file of its
+// name.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/config/settings.h"
+#include "tools/train/training.h"
+
+namespace slipstream::train {
+
+struct ShardOptions {
+  std::filesystem::path shard;                  // to write
+  std::filesystem::path model = kDefaultModel;  // whose tokenizer makes the ids
+  std::vector<std::filesystem::path> texts;     // each_document() says which files
+};
+
+// slipstream-train shard: makes a shard of texts.
+Result<void> make_shard(const ShardOptions& options);
+
+// Sizes of a model with new weights; those that are unset are the source model's.
+struct NewShape {
+  std::optional<int32_t> layers, hidden, intermediate, heads, kv_heads, head_size;
+  bool any() const { return layers || hidden || intermediate || heads || kv_heads || head_size; }
+};
+
+struct RunOptions {
+  std::filesystem::path out;                          // RunFolder
+  std::filesystem::path model = kDefaultModel;        // first weights, configuration, tokenizer
+  bool new_weights = false;                           // random first weights
+  NewShape shape;                                     // with new_weights alone
+  std::vector<std::filesystem::path> data, held_out;  // shards; held_out may be empty
+  int64_t length = 512;                               // tokens that a sequence predicts
+  uint64_t seed = 1;                                  // of new weights and of the order of the data
+  int threads = 0;                                    // 0: as many as this process may use CPUs
+  int64_t checkpoint_steps = 100;                     // between two checkpoints
+  TrainingSettings training;
+};
+
+enum class RunEnd { finished, stopped };  // stopped: by the stop token, after a checkpoint
+
+// slipstream-train run: trains, or goes on with the training whose checkpoint is in options.out.
+Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop);
+
+}  // namespace slipstream::train

@@ -1,0 +1,162 @@
+// The `slipstream-train` command: trains models that draft. The services do not need it.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "common/base/build_info.h"
+#include "common/base/limits.h"
+#include "common/base/stop_signal.h"
+#include "common/checkpoint/llama_config.h"
+#include "common/config/misspelling.h"
+#include "tools/train/commands.h"
+
+namespace slipstream::train {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitStopped = 3;  // by a signal, after a checkpoint: the same command goes on
+constexpr int64_t kStepsMax = 100'000'000;
+
+int failed(std::string_view message, int status = kExitFailed) {
+  std::fflush(stdout);
+  fmt::print(stderr, "slipstream-train: {}\n", message);
+  return status;
+}
+
+// Explains the arguments that nothing accepts.
+int strays(const CLI::App& app) {
+  const CLI::App* given = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> flags, commands;
+  for (const CLI::Option* option : given->get_options()) flags.push_back(option->get_single_name());
+  for (const CLI::App* command : given->get_subcommands(nullptr)) commands.push_back(command->get_name());
+  const std::vector<std::string> words = app.remaining(true);
+  if (!commands.empty() && !words.front().starts_with("-")) return failed(explain_command(words.front(), commands), kExitUsage);
+  for (const std::string& sentence : explain_strays(words, flags)) failed(sentence);
+  return failed("run with --help for every command, and for every option of one", kExitUsage);
+}
+
+// CLI::Range accepts nan, which is neither below nor above its limits.
+CLI::Validator number(double least, double most) {
+  return CLI::Range(least, most) & CLI::Validator(
+                                       [](const std::string& given) {
+                                         const bool none = std::isnan(std::strtod(given.c_str(), nullptr));
+                                         return none ? fmt::format("{} is no number", given) : std::string();
+                                       },
+                                       "");
+}
+
+CLI::App* shard_flags(CLI::App& app, ShardOptions& options) {
+  CLI::App* shard = app.add_subcommand("shard", "Make a shard, a file of token ids, of texts");
+  shard->add_option("shard", options.shard, "The file to write")->required();
+  shard->add_option("--text", options.texts, "Files of text: *.jsonl has a \"text\" in each line, any other is one text")
+      ->required();
+  shard->add_option("--model", options.model, "The model whose tokenizer makes the ids")->capture_default_str();
+  return shard;
+}
+
+void shape_flags(CLI::App& run, RunOptions& options) {
+  const auto size = [&](const char* flag, std::optional<int32_t>& value, int32_t most, const char* help) {
+    run.add_option(flag, value, help)->check(CLI::Range(1, most))->group("A model with new weights");
+  };
+  run.add_flag("--new-weights", options.new_weights, "Begin with random weights, not with the model's")
+      ->group("A model with new weights");
+  size("--layers", options.shape.layers, kLayersMax, "Blocks; none of these sizes given: the model's own");
+  size("--hidden", options.shape.hidden, kHiddenMax, "Width of the residual");
+  size("--intermediate", options.shape.intermediate, kIntermediateMax, "Width inside an MLP");
+  size("--heads", options.shape.heads, kHeadsMax, "Attention heads");
+  size("--kv-heads", options.shape.kv_heads, kHeadsMax, "Key-value heads; with --heads alone: as many");
+  size("--head-size", options.shape.head_size, kHeadSizeMax, "Width of a head");
+}
+
+CLI::App* run_flags(CLI::App& app, RunOptions& options) {
+  CLI::App* run = app.add_subcommand("run", "Train a model; the same command goes on with what was cut off");
+  const auto option = [run](const char* flag, auto& value, const char* help) {
+    return run->add_option(flag, value, help)->capture_default_str();
+  };
+  TrainingSettings& training = options.training;
+  option("--out", options.out, "Folder for checkpoints, losses and the model")->required();
+  option("--data", options.data, "Shards to train on")->required();
+  option("--held-out", options.held_out, "Shards whose loss each checkpoint tells");
+  option("--model", options.model, "First weights, sizes and tokenizer: a Hugging Face folder or a GGUF file");
+  option("--length", options.length, "Tokens of a sequence")->check(CLI::Range(1, kContextTokensMax));
+  option("--steps", training.steps, "Steps of the whole training")->check(CLI::Range(int64_t{1}, kStepsMax));
+  option("--batch", training.batch, "Sequences of a step")->check(CLI::Range(1, 1 << 20));
+  option("--micro-batch", training.micro_batch, "Sequences computed at once; fewer take less memory")
+      ->check(CLI::Range(1, 1 << 20));
+  option("--learning-rate", training.learning_rate, "The highest")->check(number(0, 1000));
+  option("--warmup-steps", training.warmup_steps, "Steps over which it rises")->check(CLI::Range(int64_t{0}, kStepsMax));
+  option("--decay", training.decay, "Weight decay of AdamW")->check(number(0, 100));
+  option("--clip", training.clip, "Norm of a step's gradients, at most")->check(number(1e-9, 1e9));
+  run->add_flag("--bf16", training.bf16, "Compute matrices and attention in bf16: faster where the CPU has it");
+  option("--seed", options.seed, "Of new weights and of the order of the data");
+  option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
+  option("--checkpoint-steps", options.checkpoint_steps, "Steps between two checkpoints")
+      ->check(CLI::Range(int64_t{1}, kStepsMax));
+  shape_flags(*run, options);
+  return run;
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ExtrasError&) {
+    return strays(app);
+  } catch (const CLI::RequiredError& error) {
+    if (!app.remaining(true).empty()) return strays(app);
+    app.exit(error);
+    return kExitUsage;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Trains models that draft for Slipstream.");
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", build_summary());
+  ShardOptions sharding;
+  const CLI::App* shard = shard_flags(app, sharding);
+  RunOptions training;
+  run_flags(app, training);
+
+  if (const auto exit = parse(app, argc, argv)) return *exit;
+  if (app.get_subcommands().empty()) {
+    fmt::print("{}", app.help());
+    return kExitFailed;
+  }
+  if (shard->parsed()) {
+    const auto made = make_shard(sharding);
+    return made ? 0 : failed(made.error().message);
+  }
+  if (training.training.batch % training.training.micro_batch != 0) {
+    return failed(
+        fmt::format("--micro-batch {} must divide --batch {}", training.training.micro_batch, training.training.batch),
+        kExitUsage);
+  }
+  const StopSignal stop;  // before torch starts a thread: threads inherit its signal mask
+  const auto end = run_training(training, stop.token());
+  if (!end) return failed(end.error().message);
+  return *end == RunEnd::finished ? 0 : kExitStopped;
+}
+
+}  // namespace
+}  // namespace slipstream::train
+
+// torch throws; what it throws is a want of memory, or a mistake of ours.
+int main(int argc, char** argv) {
+  try {
+    return slipstream::train::run(argc, argv);
+  } catch (const std::exception& error) {
+    return slipstream::train::failed(fmt::format("{}\nIf memory is short, lower --micro-batch or --length.", error.what()));
+  }
+}

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "common/checkpoint/fingerprint.h"
+#include "common/checkpoint/gguf/tokenizer.h"
+#include "tools/train/commands.h"
+#include "tools/train/documents.h"
+#include "tools/train/token_shard.h"
+
+namespace slipstream::train {
+namespace {
+
+Result<Tokenizer> tokenizer_of(const std::filesystem::path& model) {
+  if (!is_model_file(model)) return Tokenizer::load(model / "tokenizer.json");
+  TRY(const GgufFile file, GgufFile::open(model));
+  TRY(const std::string json, gguf_tokenizer_json(file));
+  return Tokenizer::parse(json, file.what());
+}
+
+}  // namespace
+
+Result<void> make_shard(const ShardOptions& options) {
+  TRY(const LlamaConfig config, read_llama_config(options.model));
+  TRY(const Tokenizer tokenizer, tokenizer_of(options.model));
+  TRY(const uint64_t hash, hash_tokenizer(options.model));
+  const std::vector<TokenId> begin = tokenizer.prefix();
+  const TokenId end = config.eos_ids.front();
+  std::vector<TokenId> ids;
+  int64_t texts = 0;
+  for (const auto& file : options.texts) {
+    TRY_VOID(each_document(file, [&](std::string_view text) -> Result<void> {
+      ids.insert(ids.end(), begin.begin(), begin.end());
+      TRY_VOID(append_ids(tokenizer, text, ids));
+      ids.push_back(end);
+      ++texts;
+      return {};
+    }));
+  }
+  TRY_VOID(write_shard(options.shard, hash, ids));
+  fmt::print("{} holds {} texts, {} tokens; train on it with `slipstream-train run --data {}`\n", options.shard.string(), texts,
+             ids.size(), options.shard.string());
+  return {};
+}
+
+}  // namespace slipstream::train

@@ -1,0 +1,20 @@
+// The loss of predicting each next token: cross-entropy in nats, over the whole vocabulary.
+//
+// A vocabulary is large (49,152 ids: 0.2 MB of logits for each row), so logits are made for a slice
+// of rows at a time. With gradients, a slice is run backward as far as the hidden states before the
+// next one begins; then the blocks are run backward once.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "tools/train/llama_module.h"
+
+namespace slipstream::train {
+
+// tokens: [sequences, length + 1] i64. Returns the sum of the losses of all sequences * length
+// predictions, divided by `divisor`. Makes no gradients.
+double next_token_loss(const LlamaModule& model, const at::Tensor& tokens, double divisor);
+// The same; also adds its gradients to the weights'.
+double next_token_loss_backward(const LlamaModule& model, const at::Tensor& tokens, double divisor);
+
+}  // namespace slipstream::train

@@ -1,0 +1,64 @@
+#include "tools/train/progress_line.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace slipstream::train {
+namespace {
+
+constexpr std::chrono::milliseconds kTerminalInterval{200};
+constexpr std::chrono::seconds kLogInterval{30};
+constexpr double kNewShare = 0.1;  // of the last step in the running average
+constexpr const char* kWipe = "\r\x1b[K";
+
+std::string time_text(std::chrono::seconds time) {
+  const auto seconds = time.count();
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 60 * 60) return fmt::format("{} min", (seconds + 30) / 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+}  // namespace
+
+std::string progress_text(const Progress& progress) {
+  return fmt::format("step {} of {}  loss {:.3f}  {} tokens/s  {} left", progress.step, progress.steps, progress.loss,
+                     static_cast<int64_t>(progress.tokens_per_s), time_text(progress.left));
+}
+
+ProgressLine::ProgressLine(int64_t steps, int64_t tokens_of_a_step)
+    : steps_(steps), tokens_of_a_step_(tokens_of_a_step), terminal_(isatty(STDOUT_FILENO) == 1), last_step_(Clock::now()) {}
+
+ProgressLine::~ProgressLine() {
+  if (terminal_ && shown_ != Clock::time_point()) fmt::print("\n");
+}
+
+void ProgressLine::step(int64_t step, double loss, Clock::time_point now) {
+  const double seconds = std::chrono::duration<double>(now - last_step_).count();
+  step_seconds_ = step_seconds_ == 0 ? seconds : (1 - kNewShare) * step_seconds_ + kNewShare * seconds;
+  last_step_ = now;
+  const bool due = shown_ == Clock::time_point() || now - shown_ >= (terminal_ ? kTerminalInterval : kLogInterval);
+  if (!due && step != steps_) return;
+  shown_ = now;
+  const double left = static_cast<double>(steps_ - step) * step_seconds_;
+  const std::string text = progress_text({.step = step,
+                                          .steps = steps_,
+                                          .loss = loss,
+                                          .tokens_per_s = static_cast<double>(tokens_of_a_step_) / step_seconds_,
+                                          .left = std::chrono::seconds(static_cast<int64_t>(left))});
+  if (terminal_) {
+    fmt::print("{}{}", kWipe, text);
+  } else {
+    fmt::print("{}\n", text);
+  }
+  std::fflush(stdout);
+}
+
+void ProgressLine::say(const std::string& sentence) {
+  fmt::print("{}{}\n", terminal_ ? kWipe : "", sentence);
+  std::fflush(stdout);
+}
+
+}  // namespace slipstream::train

@@ -1,0 +1,57 @@
+#include "tools/train/sequences.h"
+
+#include <numeric>
+#include <utility>
+
+#include <xxhash.h>
+
+#include "kernels/exact/noise.h"
+
+namespace slipstream::train {
+
+Sequences::Sequences(std::vector<TokenShard> shards, int64_t length, uint64_t seed)
+    : shards_(std::move(shards)), length_(length), seed_(seed) {
+  for (size_t shard = 0; shard < shards_.size(); ++shard) {
+    const auto tokens = static_cast<int64_t>(shards_[shard].tokens().size());
+    for (int64_t at = 0; at + length_ < tokens; at += length_) starts_.push_back({static_cast<uint32_t>(shard), at});
+  }
+}
+
+Result<Sequences> Sequences::cut(std::vector<TokenShard> shards, int64_t length, uint64_t seed) {
+  Sequences sequences(std::move(shards), length, seed);
+  if (sequences.count() == 0) {
+    return fail("no shard has {} tokens, which make one sequence: add text, or lower --length", length + 1);
+  }
+  return sequences;
+}
+
+std::span<const TokenId> Sequences::at(int64_t n) {
+  const int64_t epoch = n / count();
+  if (epoch != epoch_) shuffle(epoch);
+  const Start start = starts_[order_[static_cast<size_t>(n % count())]];
+  return shards_[start.shard].tokens().subspan(static_cast<size_t>(start.token), static_cast<size_t>(length_ + 1));
+}
+
+// Fisher and Yates. 64 random bits times the number of choices, shifted down by 64 bits: no choice
+// is more likely than another by more than 2^-32.
+void Sequences::shuffle(int64_t epoch) {
+  order_.resize(starts_.size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  for (size_t left = order_.size(); left > 1; --left) {
+    const auto at = static_cast<uint64_t>(left), of = static_cast<uint64_t>(epoch);
+    const PhiloxWords words = philox({{static_cast<uint32_t>(at), static_cast<uint32_t>(at >> 32), static_cast<uint32_t>(of),
+                                       static_cast<uint32_t>(of >> 32)}},
+                                     seed_);
+    const uint64_t bits = uint64_t{words.word[0]} << 32 | words.word[1];
+    std::swap(order_[left - 1], order_[static_cast<size_t>(static_cast<unsigned __int128>(bits) * left >> 64)]);
+  }
+  epoch_ = epoch;
+}
+
+uint64_t Sequences::hash() const {
+  std::vector<uint64_t> hashes;
+  for (const TokenShard& shard : shards_) hashes.push_back(shard.hash());
+  return XXH3_64bits(hashes.data(), hashes.size() * sizeof(hashes[0]));
+}
+
+}  // namespace slipstream::train

@@ -1,0 +1,83 @@
+// A training: weights, optimiser and data, a step at a time. It reads no clock and no terminal, and
+// writes a file only where it is told to.
+//
+//   Training training(config, std::move(weights), std::move(sequences), settings);
+//   while (training.steps_done() < settings.steps) {
+//     TRY(const StepReport report, training.step());
+//   }
+//
+// Equal settings, weights and data give equal bits: on a machine with the same instructions, with
+// the same number of threads. A training that was restored from a checkpoint goes on to the same
+// bits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/checkpoint/llama_config.h"
+#include "tools/train/adamw.h"
+#include "tools/train/learning_rate.h"
+#include "tools/train/llama_module.h"
+#include "tools/train/sequences.h"
+#include "tools/train/weights.h"
+
+namespace slipstream::train {
+
+// What decides, with the first weights and the data, which weights come out.
+struct TrainingSettings {
+  int64_t steps = 1000;
+  int64_t batch = 16;       // sequences of a step
+  int64_t micro_batch = 4;  // sequences that are computed at once, for memory; divides batch
+  double learning_rate = 1e-3;
+  int64_t warmup_steps = 50;
+  double decay = 0.1;
+  double clip = 1.0;  // norm of the gradients of a step, at most
+  bool bf16 = false;  // matrices and attention in bf16; weights, gradients and optimiser stay f32
+};
+
+struct StepReport {
+  int64_t step = 0;  // the first is 1
+  double loss = 0;   // nats per token, mean of the step's predictions
+  double gradient_norm = 0;
+  double learning_rate = 0;
+};
+
+// Names and values of all that decides which weights come out, for a checkpoint to be compared by.
+using Conditions = std::map<std::string, std::string>;
+
+class Training {
+ public:
+  Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings);
+
+  // An error if loss or gradients are not finite: the weights are those of the step before.
+  Result<StepReport> step();
+  int64_t steps_done() const { return steps_done_; }
+  int64_t tokens_of_a_step() const { return settings_.batch * sequences_.length(); }
+
+  // The mean loss over the first sequences of other data, at most sequences_max. No gradients.
+  double held_out_loss(Sequences& data, int64_t sequences_max) const;
+
+  // Writes all that restore() needs (safetensors_writer.h says what an error leaves).
+  Result<void> save(const std::filesystem::path& checkpoint, const Conditions& conditions) const;
+  // Goes on where a checkpoint was written. An error if the file is none, or was written under
+  // other conditions, which it names; nothing was changed then.
+  Result<void> restore(const std::filesystem::path& checkpoint, const Conditions& conditions);
+
+  const Weights& weights() const { return weights_; }
+
+ private:
+  at::Tensor tokens_of(Sequences& data, int64_t first, int64_t count) const;  // [count, length + 1] i64
+
+  TrainingSettings settings_;
+  Schedule schedule_;
+  Weights weights_;
+  LlamaModule model_;
+  AdamW optimizer_;
+  Sequences sequences_;
+  int64_t steps_done_ = 0;
+};
+
+}  // namespace slipstream::train
