@@ -205,8 +205,8 @@ TEST_F(Messages, AreRefusedInAnthropicsShape) {
           {std::string(kHello) + R"(,"tools":[{"name":"a b"}])", "`tools[0].name` must be"},
           {std::string(kHello) + R"(,"tool_choice":"auto")", "`tool_choice` must be an object"},
           {std::string(kHello) + R"(,"tool_choice":{"type":"x"})", "`tool_choice.type` must be"},
-          {std::string(kHello) + R"(,"tool_choice":{"type":"any"})", "not built"},
-          {std::string(kHello) + R"(,"tool_choice":{"type":"tool","name":"f"})", "not built"}}) {
+          {std::string(kHello) + R"(,"tool_choice":{"type":"any"})", "`tools` is missing"},
+          {std::string(kHello) + R"(,"tool_choice":{"type":"tool","name":"f"})", "`tools` is missing"}}) {
     const auto reply = post(fmt::format("{{{}}}", fields), path_).get();
     EXPECT_EQ(reply.status, 400) << fields;
     const json body = json::parse(reply.body);
