@@ -91,10 +91,11 @@ void Rounds::draft_here(VerifierSequence& sequence) {
   merge_in(sequence, std::move(source));
 }
 
-// The nodes of `source` are held already. Those that the request's grammar forbids cost no row.
+// The nodes of `source` are held already. Those that the request's grammar forbids cost no row, nor
+// does a node behind which it is not known what the grammar allows: its row could not be masked.
 void Rounds::merge_in(VerifierSequence& sequence, DraftSource source) {
   DraftRound& draft = sequence.drafting.draft;
-  if (sequence.grammar && source.by != DraftBy::grammar) {
+  if (sequence.grammar) {
     const auto before = static_cast<size_t>(source.tree.size());
     source.tree.keep(sequence.grammar->allowed_nodes(source.tree));
     sequence.fates.settle(before - static_cast<size_t>(source.tree.size()), Fate::trimmed);

@@ -4,7 +4,7 @@
 use crate::abi::{guard, Bytes, Slice};
 use crate::tokenizer::TokenizerHandle;
 use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
-use llguidance::toktrie::{InferenceCapabilities, SimpleVob, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
+use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{json, Value};
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl Grammars {
             let builder = std::thread::Builder::new().stack_size(COMPILE_STACK_BYTES);
             builder.spawn_scoped(scope, work).map_err(|e| e.to_string())?.join().map_err(|_| "it cannot be compiled")?
         })?;
-        Ok(Grammar { start: compiled.clone(), now: compiled, tokens: Vec::new() })
+        Ok(Grammar { start: compiled.clone(), now: compiled })
     }
 }
 
@@ -124,44 +124,27 @@ impl Grammars {
 pub struct Grammar {
     start: Matcher,
     now: Matcher,
-    tokens: Vec<TokenId>, // that `now` has taken
 }
 
 impl Grammar {
     fn begun(&self) -> Self {
-        Grammar { start: self.start.clone(), now: self.start.clone(), tokens: Vec::new() }
+        Grammar { start: self.start.clone(), now: self.start.clone() }
     }
 
     fn advance(&mut self, tokens: &[TokenId]) -> Result<(), String> {
-        self.tokens.extend_from_slice(tokens);
         self.now.consume_tokens(tokens).map_err(|e| e.to_string())
     }
 
-    /// An error behind a path must not reach the text itself, which may go on otherwise: a matcher
-    /// that has failed once stays failed, so another takes its place.
+    /// A copy goes along the path: going back on the state itself leaves traces in it, and an error
+    /// behind a path must not reach the text.
     fn mask(&mut self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
-        let mut run = || -> anyhow::Result<SimpleVob> {
-            self.now.consume_tokens(path)?;
-            let mask = self.now.compute_mask_or_eos()?;
-            self.now.rollback(path.len())?;
-            Ok(mask)
-        };
-        match run() {
-            Ok(mask) => {
-                let words = mask.as_slice();
-                let shared = words.len().min(bits.len());
-                bits.fill(0);
-                bits[..shared].copy_from_slice(&words[..shared]);
-                Ok(())
-            }
-            Err(error) => {
-                if !path.is_empty() {
-                    self.now = self.start.clone();
-                    self.now.consume_tokens(&self.tokens).map_err(|e| e.to_string())?;
-                }
-                Err(error.to_string())
-            }
-        }
+        let mut behind = self.now.clone();
+        let mask = behind.consume_tokens(path).and_then(|()| behind.compute_mask_or_eos()).map_err(|e| e.to_string())?;
+        let words = mask.as_slice();
+        let shared = words.len().min(bits.len());
+        bits.fill(0);
+        bits[..shared].copy_from_slice(&words[..shared]);
+        Ok(())
     }
 }
 
