@@ -1,0 +1,192 @@
+// The command as a user runs it: a process that is killed, stopped, given bad input.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/tools/train/folder.h"
+
+extern char** environ;
+
+namespace slipstream::train {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kModel = SLIPSTREAM_TEST_DATA "/tiny-llama";
+
+class SlipstreamTrain : public testing::Test {
+ protected:
+  void SetUp() override {
+    // Pages of this repository: they are there, and change little.
+    std::vector<std::string> shard{"shard", folder_ / "shard", "--model", kModel, "--text"};
+    for (const char* page : {"use/API.md", "use/SERVE.md", "use/METRICS.md", "lab/PERFORMANCE.md", "lab/RULES.md"}) {
+      shard.push_back(std::string(SLIPSTREAM_PAGES "/") + page);
+    }
+    ASSERT_EQ(run(shard), 0) << said();
+  }
+
+  pid_t start(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words{SLIPSTREAM_TRAIN};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const std::string log = folder_ / "log";
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    pid_t child = -1;
+    EXPECT_EQ(posix_spawn(&child, SLIPSTREAM_TRAIN, &actions, nullptr, pointers.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return child;
+  }
+  // The exit status, or minus the signal.
+  static int wait(pid_t child) {
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  int run(const std::vector<std::string>& arguments) const { return wait(start(arguments)); }
+  std::string said() const { return folder_.read("log"); }
+
+  // Of a small model. more: flags with their values, which replace those of the same flag.
+  std::vector<std::string> training(const std::string& out, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"run",
+                                       "--out",
+                                       folder_ / out,
+                                       "--data",
+                                       folder_ / "shard",
+                                       "--model",
+                                       kModel,
+                                       "--new-weights",
+                                       "--layers",
+                                       "2",
+                                       "--hidden",
+                                       "32",
+                                       "--intermediate",
+                                       "64",
+                                       "--length",
+                                       "32",
+                                       "--batch",
+                                       "4",
+                                       "--micro-batch",
+                                       "2",
+                                       "--warmup-steps",
+                                       "5",
+                                       "--threads",
+                                       "2",
+                                       "--checkpoint-steps",
+                                       "10"};
+    for (size_t i = 0; i + 1 < more.size(); i += 2) {
+      const auto there = std::ranges::find(arguments, more[i]);
+      if (there != arguments.end()) {
+        there[1] = more[i + 1];
+      } else {
+        arguments.insert(arguments.end(), {more[i], more[i + 1]});
+      }
+    }
+    return arguments;
+  }
+  int64_t lines(const std::string& file) const { return std::ranges::count(folder_.read(file), '\n'); }
+  void wait_for_step(const std::string& out, int64_t step) const {
+    for (int i = 0; i < 12'000 && lines(out + "/losses.tsv") < step + 1; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(SlipstreamTrain, KilledAtAnyMomentEndsWithTheWeightsAndLossesOfAnUnbrokenRun) {
+  ASSERT_EQ(run(training("whole", {"--steps", "100"})), 0) << said();
+  for (const int64_t step : {3, 17, 41, 60}) {
+    const pid_t child = start(training("cut", {"--steps", "100"}));
+    wait_for_step("cut", step);
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(wait(child), -SIGKILL) << said();
+  }
+  folder_.write("cut/checkpoint.safetensors.new", "a kill in the middle of a write leaves this");
+  ASSERT_EQ(run(training("cut", {"--steps", "100"})), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("going on after step"));
+  for (const char* file : {"checkpoint.safetensors", "losses.tsv", "model/model.safetensors", "model/config.json"}) {
+    const std::string whole = folder_.read(std::string("whole/") + file);
+    EXPECT_FALSE(whole.empty());
+    EXPECT_TRUE(whole == folder_.read(std::string("cut/") + file)) << file;
+  }
+  EXPECT_EQ(lines("cut/losses.tsv"), 101);
+}
+
+TEST_F(SlipstreamTrain, StoppedBySigtermWritesACheckpointAndGoesOnLater) {
+  const pid_t child = start(training("out", {"--steps", "100000", "--checkpoint-steps", "100000"}));
+  wait_for_step("out", 12);
+  ::kill(child, SIGTERM);
+  ASSERT_EQ(wait(child), 3) << said();
+  EXPECT_THAT(said(), HasSubstr("the same command goes on"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/checkpoint.safetensors"));
+  EXPECT_EQ(run(training("out", {"--steps", "50"})), 1);
+  EXPECT_THAT(said(), HasSubstr("was begun with --steps = 100000, and now --steps = 50"));
+}
+
+// Guessing evenly among 64 ids costs 4.16 nats; by their frequencies alone, about 3.0.
+TEST_F(SlipstreamTrain, OfTwoLayersLearnsTheLettersOfThesePages) {
+  ASSERT_EQ(
+      run({"run",         "--out", folder_ / "out",   "--data", folder_ / "shard", "--model", kModel,          "--new-weights",
+           "--hidden",    "128",   "--intermediate",  "384",    "--heads",         "4",       "--kv-heads",    "2",
+           "--head-size", "32",    "--length",        "128",    "--batch",         "16",      "--micro-batch", "16",
+           "--steps",     "250",   "--learning-rate", "0.003",  "--threads",       "2"}),
+      0)
+      << said();
+  std::istringstream losses(folder_.read("out/losses.tsv"));
+  std::string line;
+  double last = 0;
+  int counted = 0;
+  for (int number = 0; std::getline(losses, line); ++number) {
+    if (number <= 230) continue;  // the mean of the last twenty steps
+    last += std::stod(line.substr(line.find('\t')));
+    ++counted;
+  }
+  ASSERT_EQ(counted, 20);
+  EXPECT_LT(last / 20, 2.0);
+}
+
+TEST_F(SlipstreamTrain, StopsAndSaysWhatToDoIfTheLossIsNoNumber) {
+  EXPECT_EQ(run(training("out", {"--steps", "100", "--learning-rate", "1000", "--clip", "1e9", "--warmup-steps", "0"})), 1);
+  EXPECT_THAT(said(), HasSubstr("lower --learning-rate, which is 1000, or raise --warmup-steps, which is 0"));
+}
+
+TEST_F(SlipstreamTrain, RefusesBadInputWithOneSentence) {
+  const auto refusal = [&](const std::vector<std::string>& arguments) {
+    EXPECT_NE(run(arguments), 0);
+    EXPECT_EQ(lines("log"), 1) << said();
+    return said();
+  };
+  EXPECT_THAT(refusal(training("out", {"--data", folder_ / "none"})), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal(training("out", {"--model", folder_ / "none"})), HasSubstr("holds no config.json"));
+  EXPECT_THAT(refusal(training("out", {"--length", "2000"})), HasSubstr("over the model's context of 1024 tokens"));
+  EXPECT_THAT(refusal(training("out", {"--kv-heads", "3"})),
+              HasSubstr("4 attention heads cannot share 3 key-value heads evenly"));
+  EXPECT_THAT(refusal(training("out", {"--micro-batch", "3"})), HasSubstr("--micro-batch 3 must divide --batch 4"));
+  EXPECT_THAT(refusal(training("log")), HasSubstr("cannot use the folder"));
+  folder_.write("text", "\xFF\xFE");
+  EXPECT_THAT(refusal({"shard", folder_ / "made", "--model", kModel, "--text", folder_ / "text"}), HasSubstr("text: "));
+}
+
+TEST_F(SlipstreamTrain, RefusesAFolderThatAnotherTrainingWrites) {
+  const pid_t child = start(training("out", {"--steps", "100000"}));
+  wait_for_step("out", 1);
+  EXPECT_EQ(run(training("out")), 1);
+  EXPECT_THAT(said(), HasSubstr("another training writes to"));
+  ::kill(child, SIGKILL);
+  wait(child);
+}
+
+}  // namespace
+}  // namespace slipstream::train
