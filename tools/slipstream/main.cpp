@@ -14,8 +14,8 @@
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
-#include "common/config/misspelling.h"
 #include "common/config/settings.h"
+#include "common/config/subcommands.h"
 #include "tools/slipstream/commands.h"
 #include "tools/slipstream/fleet_options.h"
 #include "tools/slipstream/verify/verify_lossless.h"
@@ -35,25 +35,6 @@ int failed(const Error& error, int status = kExitFailed) {
 }
 
 int status_of(const Result<void>& outcome) { return outcome ? 0 : failed(outcome.error()); }
-
-// Explains arguments that nothing accepts, using the names of the commands and the flags of the
-// given command. REQUIRES: there is at least one.
-int strays(const CLI::App& app) {
-  const CLI::App* given = &app;
-  while (!given->get_subcommands().empty()) given = given->get_subcommands().front();
-  std::vector<std::string> flags, commands, words = app.remaining(true);
-  for (const CLI::Option* option : given->get_options()) flags.push_back(option->get_single_name());
-  for (const CLI::App* command : given->get_subcommands(nullptr)) commands.push_back(command->get_name());
-  if (!commands.empty() && !words.front().starts_with("-")) {
-    fmt::print(stderr, "slipstream: {}\n", explain_command(words.front(), commands));
-    return kExitUsage;
-  }
-  for (const std::string& sentence : explain_strays(words, flags)) {
-    fmt::print(stderr, "slipstream: {}\n", sentence);
-  }
-  fmt::print(stderr, "Run with --help for every command, and for every option of one.\n");
-  return kExitUsage;
-}
 
 CLI::App* ask_flags(CLI::App& app, AskOptions& query) {
   query.question.tokens_max = kAskTokensMax;
@@ -102,14 +83,7 @@ CLI::App* corpus_flags(CLI::App& app, CorpusOptions& options) {
   return corpus_app;
 }
 
-// CLI::Range accepts nan, which is neither below nor above its limits.
-std::string finite(const std::string& given) {
-  return std::isnan(std::strtod(given.c_str(), nullptr)) ? fmt::format("{} is no number", given) : std::string();
-}
-
-void check_number(CLI::Option* option, double least, double most) {
-  option->check(CLI::Range(least, most))->check(CLI::Validator(finite, ""));
-}
+void check_number(CLI::Option* option, double least, double most) { option->check(number_between(least, most)); }
 
 // Each flag has the name of its field in the request.
 void request_flags(CLI::App& app, verify::VerifyOptions& options) {
@@ -180,24 +154,6 @@ CLI::App* verify_flags(CLI::App& app, verify::VerifyOptions& options) {
   return verify_app;
 }
 
-// Returns the exit status, or nullopt if there is a command to run.
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return std::nullopt;
-  } catch (const CLI::ExtrasError&) {
-    return strays(app);
-    // CLI11 reports a missing argument before it reports arguments that nothing accepts; the latter
-    // may be the cause.
-  } catch (const CLI::RequiredError& error) {
-    if (!app.remaining(true).empty()) return strays(app);
-    app.exit(error);
-    return kExitUsage;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-}
-
 // Runs `serve` or `demo`, which take their settings as the services do; nullopt: it is another
 // command.
 std::optional<int> run_fleet(int argc, char** argv) {
@@ -239,7 +195,7 @@ int run(int argc, char** argv) {
   verify::VerifyOptions verifying;
   CLI::App* verify_app = verify_flags(app, verifying);
 
-  if (const auto exit = parse(app, argc, argv)) return *exit;
+  if (const auto exit = parse_subcommand(app, argc, argv, "slipstream")) return *exit;
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
     return kExitFailed;

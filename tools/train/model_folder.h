@@ -1,4 +1,4 @@
-// Writes a trained model as a Hugging Face folder, which verifier, drafter and transformers load.
+// Writes a trained model as a Hugging Face folder, which LanguageModel loads.
 #pragma once
 
 #include <filesystem>

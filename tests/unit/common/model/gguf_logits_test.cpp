@@ -7,25 +7,15 @@
 
 #include "common/checkpoint/fingerprint.h"
 #include "tests/data/gguf_of_folder.h"
+#include "tests/unit/common/model/logits_of.h"
 #include "tests/unit/common/model/models.h"
-#include "tests/unit/common/model/rows.h"
 
 namespace slipstream {
 namespace {
 
 std::vector<float> logits_of(const std::filesystem::path& model, std::span<const TokenId> tokens,
                              std::optional<WeightFormat> weights = WeightFormat::bf16) {
-  auto target = load_alone(model, {.threads = 2, .weights = weights});
-  EXPECT_TRUE(target.has_value()) << target.error().message;
-  if (!target) return {};
-  BlockPool pool(4);
-  BlockTable blocks(pool);
-  EXPECT_TRUE(blocks.reserve(static_cast<int32_t>(tokens.size())));
-  Rows rows(4);
-  rows.prompt(rows.sequence_of(blocks), blocks, tokens, 0);
-  const auto sampled_tokens = target->run(rows.view());
-  EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
-  return {target->logits().begin(), target->logits().end()};
+  return slipstream::logits_of(model, CpuOptions{.threads = 2, .weights = weights}, tokens);
 }
 
 std::vector<TokenId> some_tokens(int count, int vocabulary) {

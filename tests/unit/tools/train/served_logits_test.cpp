@@ -7,8 +7,8 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/common/model/logits_of.h"
 #include "tests/unit/common/model/models.h"
-#include "tests/unit/common/model/rows.h"
 #include "tools/train/llama_module.h"
 
 namespace slipstream::train {
@@ -26,16 +26,7 @@ std::vector<TokenId> some_tokens(int32_t vocabulary) {
 CpuPath exact_path() { return std::min(best_cpu_path(), CpuPath::avx512_vnni); }
 
 std::vector<float> served_logits(const std::filesystem::path& model, CpuPath path, std::span<const TokenId> tokens) {
-  auto target = load_alone(model, {.threads = 2, .path = path, .weights = WeightFormat::bf16});
-  EXPECT_TRUE(target.has_value()) << target.error().message;
-  if (!target) return {};
-  BlockPool pool(4);
-  BlockTable blocks(pool);
-  EXPECT_TRUE(blocks.reserve(static_cast<int32_t>(tokens.size())));
-  Rows rows(4);
-  rows.prompt(rows.sequence_of(blocks), blocks, tokens, 0);
-  EXPECT_TRUE(target->run(rows.view()).has_value());
-  return {target->logits().begin(), target->logits().end()};
+  return logits_of(model, {.threads = 2, .path = path, .weights = WeightFormat::bf16}, tokens);
 }
 
 std::vector<float> trained_logits(const std::filesystem::path& model, at::ScalarType compute, std::span<const TokenId> tokens) {
