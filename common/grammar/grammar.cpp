@@ -26,7 +26,7 @@ std::unexpected<Error> failed(SlipstreamBytes error) {
 
 void Grammar::Free::operator()(SlipstreamGrammar* grammar) const { slipstream_grammar_free(grammar); }
 
-Result<TokenMask> Grammar::allowed_after(std::span<const TokenId> path) {
+Result<TokenMask> Grammar::allowed_after(std::span<const TokenId> path) const {
   TokenMask mask(vocabulary_);
   SlipstreamBytes error;
   const std::span words = mask.words();

@@ -37,7 +37,7 @@ class Grammar {
   // where the grammar is complete, other special tokens nowhere. Takes some 50 us, at most about
   // 20 ms. An error: `path` is not allowed, or the grammar is too complex here. Nothing that was
   // asked about a path changes what is allowed behind another.
-  Result<TokenMask> allowed_after(std::span<const TokenId> path);
+  Result<TokenMask> allowed_after(std::span<const TokenId> path) const;
 
   // The text goes on with these tokens. REQUIRES: the masks allow them, and none ends the answer;
   // an error otherwise, after which every call is one.

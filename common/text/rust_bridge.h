@@ -91,7 +91,7 @@ void slipstream_grammar_free(SlipstreamGrammar* grammar);
 bool slipstream_grammar_advance(SlipstreamGrammar* grammar, const uint32_t* tokens, size_t count, SlipstreamBytes* error);
 // bits: [words] bit v % 32 of word v / 32 says whether token v may come behind the tokens and
 // `path`. False: failed.
-bool slipstream_grammar_mask(SlipstreamGrammar* grammar, const uint32_t* path, size_t count, uint32_t* bits, size_t words,
+bool slipstream_grammar_mask(const SlipstreamGrammar* grammar, const uint32_t* path, size_t count, uint32_t* bits, size_t words,
                              SlipstreamBytes* error);
 }
 

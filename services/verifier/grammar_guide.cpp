@@ -56,20 +56,17 @@ std::vector<GrammarGuide::Mask> GrammarGuide::masks(const TokenTree& tree) {
 }
 
 std::vector<int32_t> GrammarGuide::allowed_nodes(const TokenTree& tree) {
+  // A row whose own mask is not known could not be sampled from. Behind the last token of the
+  // output nobody samples.
+  const auto allowed = [this](std::span<const TokenId> path) {
+    if (!ends(path.back())) return allowed_after(path) != nullptr;
+    const Mask before = allowed_after(path.first(path.size() - 1));
+    return before != nullptr && before->allows(path.back());
+  };
   std::vector<int32_t> nodes;
-  std::vector<bool> kept(static_cast<size_t>(tree.size()), false);
   const std::vector<std::vector<TokenId>> all = paths(tree);
   for (size_t node = 0; node < all.size(); ++node) {
-    const std::span path(all[node]);
-    const int32_t parent = tree.nodes()[node].parent;
-    if (parent != kRoot && !kept[static_cast<size_t>(parent)]) continue;
-    const Mask before = allowed_after(path.first(path.size() - 1));
-    if (before == nullptr || !before->allows(path.back())) continue;
-    // A row whose own mask is not known could not be sampled from. Behind the last token of the
-    // output nobody samples.
-    if (!ends(path.back()) && allowed_after(path) == nullptr) continue;
-    kept[node] = true;
-    nodes.push_back(static_cast<int32_t>(node));
+    if (allowed(all[node])) nodes.push_back(static_cast<int32_t>(node));
   }
   return nodes;
 }

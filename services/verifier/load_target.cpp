@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <utility>
 
 #include <fmt/ranges.h>
 
 #include "common/base/log.h"
 #include "common/checkpoint/fingerprint.h"
+#include "common/checkpoint/llama_config.h"
 #include "common/config/settings_checks.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
@@ -29,14 +31,16 @@ Result<CostModel> cost_of_steps(const VerifierOptions& options, LanguageModel& m
 
 // A model whose tokenizer the text library cannot read decodes as ever: the router that makes its
 // prompts has read it.
-std::optional<Grammars> grammars_of(const std::string& model, const LlamaConfig& config) {
-  const auto made = [&]() -> Result<Grammars> {
-    TRY(const Tokenizer tokenizer, read_tokenizer(model));
-    return Grammars::make(tokenizer, config.eos_ids, config.vocabulary);
-  }();
-  if (made) return *made;
-  log_warning("requests with a grammar (structured output) are refused: {}", made.error().message);
+std::optional<Grammars> or_none(const Result<Grammars>& grammars) {
+  if (grammars) return *grammars;
+  log_warning("requests with a grammar (structured output) are refused: {}", grammars.error().message);
   return std::nullopt;
+}
+
+Result<Grammars> grammars_of(const std::string& model) {
+  TRY(const LlamaConfig config, read_llama_config(model));
+  TRY(const Tokenizer tokenizer, read_tokenizer(model));
+  return Grammars::make(tokenizer, config.eos_ids, config.vocabulary);
 }
 
 }  // namespace
@@ -47,13 +51,16 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = static_cast<int>(options.threads_or_quota()),
                                                        .path = cpu_path(options.path),                // "auto" names none
                                                        .weights = weight_format(options.weights)}));  // nor does "file"
+  // It takes a third of a second on one thread, so it runs beside the load, and ends before the
+  // trial.
+  std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);
   TRY(LanguageModel model, LanguageModel::load(options.model, device, {.cache_blocks = cache_blocks, .on_load = log_load()}));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = model.load_report();
+  const Result<Grammars> made = grammars.get();
   TRY(const CostModel cost, cost_of_steps(options, model, cache_blocks, load));
   log_info("{}", load.summary());
-  std::optional<Grammars> grammars = grammars_of(options.model, model.config());
-  return LoadedTarget{std::move(model), tokenizer, std::move(grammars), load, cost, cache_blocks};
+  return LoadedTarget{std::move(model), tokenizer, or_none(made), load, cost, cache_blocks};
 }
 
 VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarget& target, WorkerProcess process) {

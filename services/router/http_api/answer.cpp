@@ -16,7 +16,6 @@ Answer::Answer(http::Exchange exchange, const GenerationRequest& request, Voice 
     : exchange_(std::move(exchange)),
       voice_(std::move(voice)),
       prompt_tokens_(prompt_tokens),
-      grammar_field_(request.grammar_field),
       stream_(request.stream),
       stops_(std::make_shared<const StopAutomaton>(request.stops)) {}
 
@@ -98,13 +97,6 @@ std::string Answer::note() const {
 }
 
 void Answer::fail(ApiError error) {
-  if (error.param == kGrammarField && !grammar_field_.empty()) {  // verifiers do not know which field asked for it
-    const std::string general = fmt::format("`{}`", kGrammarField);
-    if (const size_t at = error.message.find(general); at != std::string::npos) {
-      error.message.replace(at, general.size(), fmt::format("`{}`", grammar_field_));
-    }
-    error.param = grammar_field_;
-  }
   error = voice_.names.renamed(std::move(error));
   exchange_.annotate(fmt::format("{}: {} {}", note(), error.code, error.message));
   if (!begun_) return exchange_.send(error_response(error, voice_.format->error_shape()));

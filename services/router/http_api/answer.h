@@ -64,7 +64,6 @@ class Answer {
   http::Exchange exchange_;
   Voice voice_;
   int32_t prompt_tokens_;
-  const std::string grammar_field_;
   bool stream_;
   std::shared_ptr<const StopAutomaton> stops_;
   std::vector<Part> parts_;  // by the index of their choice

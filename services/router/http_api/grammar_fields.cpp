@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/limits.h"
+#include "services/router/http_api/json_text.h"
 
 namespace slipstream {
 namespace {
@@ -124,7 +124,7 @@ ApiResult<void> read_each(const RequestFields& fields, std::span<const Asks> kno
 
 std::string lark_of(std::span<const std::string> texts) {
   std::string rule = "start: ";
-  for (const std::string& text : texts) rule += (&text == texts.data() ? "" : " | ") + nlohmann::json(text).dump();
+  for (const std::string& text : texts) rule += (&text == texts.data() ? "" : " | ") + dump(text);
   return rule;
 }
 

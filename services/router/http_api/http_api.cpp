@@ -192,6 +192,8 @@ ApiResult<void> HttpApi::fit(Asked& asked, const std::vector<PromptTokens>& prom
   std::ranges::sort(stop_ids);
   const auto doubles = std::ranges::unique(stop_ids);
   stop_ids.erase(doubles.begin(), doubles.end());
+  // Verifiers do not know which field asked for the grammar.
+  if (first) asked.names.add(std::string(kGrammarField), asked.names.own(request.grammar_field));
   return fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary,
                          {.mask = first ? &*first : nullptr, .field = request.grammar_field});
 }

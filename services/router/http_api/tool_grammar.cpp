@@ -1,10 +1,9 @@
 #include "services/router/http_api/tool_grammar.h"
 
-#include <vector>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "services/router/http_api/json_text.h"
 #include "services/router/http_api/request_fields.h"
 
 namespace slipstream {
@@ -42,11 +41,12 @@ ApiResult<GrammarText> tool_grammar(ToolFormat format, std::string_view tools, s
   }
   const Form form = form_of(format);
   std::string rules, any;
+  int number = 0;
   for (const Json& tool : Json::parse(tools)) {
     const Json& function = tool.at("function");
     if (!name.empty() && function.at("name") != name) continue;
-    const std::string rule = fmt::format("call_{}", std::ranges::count(rules, '\n'));
-    rules += fmt::format("{}: %json {}\n", rule, call_schema(function, form.arguments).dump());
+    const std::string rule = fmt::format("call_{}", number++);
+    rules += fmt::format("{}: %json {}\n", rule, dump(call_schema(function, form.arguments)));
     any += (any.empty() ? "" : " | ") + rule;
   }
   if (any.empty()) {

@@ -35,6 +35,15 @@ impl Slice {
     }
 }
 
+/// # Safety
+/// `ids` points to `count` ids that outlive the call, or `count` is 0.
+pub unsafe fn borrowed_ids<'a>(ids: *const u32, count: usize) -> &'a [u32] {
+    if count == 0 {
+        return &[];
+    }
+    std::slice::from_raw_parts(ids, count)
+}
+
 /// Text owned by the caller, which frees it with `slipstream_bytes_free`.
 #[repr(C)]
 pub struct Bytes {

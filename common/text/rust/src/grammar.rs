@@ -1,7 +1,7 @@
 //! Grammars over a tokenizer's vocabulary, by the crate llguidance: which tokens may come next in a
 //! text that must follow a JSON schema, a regular expression or rules in Lark's form.
 
-use crate::abi::{guard, Bytes, Slice};
+use crate::abi::{borrowed_ids, guard, Bytes, Slice};
 use crate::tokenizer::TokenizerHandle;
 use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
@@ -137,7 +137,7 @@ impl Grammar {
 
     /// A copy goes along the path: going back on the state itself leaves traces in it, and an error
     /// behind a path must not reach the text.
-    fn mask(&mut self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
+    fn mask(&self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
         let mut behind = self.now.clone();
         let mask = behind.consume_tokens(path).and_then(|()| behind.compute_mask_or_eos()).map_err(|e| e.to_string())?;
         let words = mask.as_slice();
@@ -159,8 +159,7 @@ pub unsafe extern "C" fn slipstream_grammars_new(
 ) -> *mut Grammars {
     Arc::increment_strong_count(tokenizer);
     let tokenizer = Arc::from_raw(tokenizer);
-    let ends = if count == 0 { &[] } else { std::slice::from_raw_parts(ends, count) };
-    let made = guard(error, || Grammars::new(tokenizer, ends));
+    let made = guard(error, || Grammars::new(tokenizer, borrowed_ids(ends, count)));
     made.map_or(std::ptr::null_mut(), |made| Box::into_raw(Box::new(made)))
 }
 
@@ -205,22 +204,20 @@ pub unsafe extern "C" fn slipstream_grammar_advance(
     count: usize,
     error: *mut Bytes,
 ) -> bool {
-    let tokens = if count == 0 { &[] } else { std::slice::from_raw_parts(tokens, count) };
-    guard(error, || grammar.advance(tokens)).is_some()
+    guard(error, || grammar.advance(borrowed_ids(tokens, count))).is_some()
 }
 
 /// # Safety
 /// See rust_bridge.h.
 #[no_mangle]
 pub unsafe extern "C" fn slipstream_grammar_mask(
-    grammar: &mut Grammar,
+    grammar: &Grammar,
     path: *const u32,
     count: usize,
     bits: *mut u32,
     words: usize,
     error: *mut Bytes,
 ) -> bool {
-    let path = if count == 0 { &[] } else { std::slice::from_raw_parts(path, count) };
     let bits = std::slice::from_raw_parts_mut(bits, words);
-    guard(error, || grammar.mask(path, bits)).is_some()
+    guard(error, || grammar.mask(borrowed_ids(path, count), bits)).is_some()
 }
