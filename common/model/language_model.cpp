@@ -49,7 +49,7 @@ struct LanguageModel::State {
   LoadReport report;
   std::shared_ptr<Device> device;  // declared before the model, which points into it
   Llama model;
-  size_t wanted = 0;  // wanted rows of the last run
+  size_t rows = 0, wanted = 0;  // of the last run
 };
 
 LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -73,6 +73,12 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   auto state = std::make_unique<State>();
   state->device = std::move(device);
   TRY(state->config, read_llama_config(model));
+  for (size_t i = 0; i < options.taps.size(); ++i) {
+    const int32_t tap = options.taps[i];
+    if (tap < (i == 0 ? 0 : options.taps[i - 1] + 1) || tap > state->config.layers) {
+      return fail("layer {} cannot be tapped: taps ascend, and the model has layers 0 to {}", tap, state->config.layers - 1);
+    }
+  }
   TRY(const Checkpoint checkpoint, Checkpoint::open(model));
   state->report.bytes = checkpoint.bytes();
   LoadWatch watch(state->report.bytes, options.on_load);
@@ -82,6 +88,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
                                 {.rows_max = options.rows_max,
                                  .cache_blocks = options.cache_blocks,
                                  .ranked = options.ranked,
+                                 .taps = options.taps,
                                  .packed = watch.counts(LoadPart::pack)}));
   state->report.pack_seconds = watch.lap();
   state->limits = {.rows_max = options.rows_max,
@@ -95,6 +102,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
 Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
   TRY_VOID(check_step(step, state_->limits));
   TRY_VOID(state_->device->run(state_->model, step));
+  state_->rows = step.token.size();
   state_->wanted = step.wanted.size();
   const Tensor sampled_tokens = state_->model.sampled_tokens();
   return std::span(static_cast<const TokenId*>(sampled_tokens.data), sampled_tokens.data == nullptr ? 0 : state_->wanted);
@@ -112,6 +120,11 @@ std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {
 std::span<const float> LanguageModel::logits() const {
   return {static_cast<const float*>(state_->model.logits().data),
           state_->wanted * static_cast<size_t>(state_->config.vocabulary)};
+}
+
+std::span<const float> LanguageModel::features() const {
+  const Tensor all = state_->model.features();
+  return {static_cast<const float*>(all.data), all.data == nullptr ? 0 : state_->rows * static_cast<size_t>(all.cols)};
 }
 
 const LlamaConfig& LanguageModel::config() const { return state_->config; }

@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/limits.h"
@@ -40,7 +41,8 @@ struct ModelOptions {
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
   int32_t rows_max = kStepRowsMax;  // rows of a step
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
-  OnLoad on_load;                   // called while the model loads; may be empty
+  std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
+  OnLoad on_load = {};              // called while the model loads; may be empty
 };
 
 class LanguageModel {
@@ -63,6 +65,10 @@ class LanguageModel {
   std::span<const Ranked> ranked(size_t wanted) const;
   // [wanted, vocabulary] the last run's logits as the model gave them, before any logits processor.
   std::span<const float> logits() const;
+
+  // [rows, taps * hidden] of each row of the last run: what each tapped layer read (EAGLE-3,
+  // 2503.01840, Section 3.1).
+  std::span<const float> features() const;
 
   const LlamaConfig& config() const;
   uint64_t weights_hash() const;  // checkpoint/fingerprint.h

@@ -1,5 +1,6 @@
 #include "common/model/llama.h"
 
+#include <algorithm>
 #include <string>
 
 #include "common/checkpoint/rope_frequencies.h"
@@ -98,6 +99,9 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
   } else {
     TRY(buffers.ranked, device.output(rows_max, options.ranked * kRankedWords, Type::i32));
   }
+  if (!options.taps.empty()) {
+    TRY(buffers.features, device.output(rows_max, static_cast<int32_t>(options.taps.size()) * config.hidden, Type::f32));
+  }
   return buffers;
 }
 
@@ -108,6 +112,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;
+  model.taps_ = options.taps;
   TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
   for (int index = 0; index < config.layers; ++index) {
     TRY(const Layer layer, load_layer(load, config, index));
@@ -129,8 +134,8 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
 // step.
 Llama::Buffers Llama::cut(Shape shape) const {
   Buffers buffers = buffers_;
-  for (Tensor* each :
-       {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.qkv, &buffers.heads, &buffers.gate_up, &buffers.gated}) {
+  for (Tensor* each : {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.qkv, &buffers.heads, &buffers.gate_up,
+                       &buffers.gated, &buffers.features}) {
     each->rows = shape.rows;
   }
   for (Tensor* each : {&buffers.wanted_residual, &buffers.wanted_delta, &buffers.wanted_normed, &buffers.logits,
@@ -152,6 +157,13 @@ void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) c
   ops.linear(at.heads, *layer.attention_out, layer.out_bias, at.delta);
 }
 
+// Keeps the residual as that layer reads it, if it is tapped.
+void Llama::tap(Ops& ops, int32_t layer, const Buffers& at) const {
+  const auto found = std::ranges::find(taps_, layer);
+  if (found == taps_.end()) return;
+  ops.put_columns(at.residual, at.features, static_cast<int32_t>(found - taps_.begin()) * at.residual.cols);
+}
+
 // Pre-norm blocks: each block's output is added to the residual by the norm of the next one, so
 // that one op reads the residual once. The head runs over wanted rows only: it is the largest
 // matrix.
@@ -163,6 +175,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
     const Layer& layer = layers_[i];
     const int index = static_cast<int>(i);
     ops.add_rms_norm(at.residual, delta, *layer.input_norm, eps_, at.normed);
+    tap(ops, index, at);
     attend(ops, layer, index, at);
     ops.add_rms_norm(at.residual, &at.delta, *layer.mlp_norm, eps_, at.normed);
     ops.linear(at.normed, *layer.gate_up, nullptr, at.gate_up);
@@ -170,10 +183,17 @@ void Llama::forward(Ops& ops, Shape shape) const {
     ops.linear(at.gated, *layer.down, nullptr, at.delta);
     delta = &at.delta;
   }
+  if (const auto layers = static_cast<int32_t>(layers_.size()); !taps_.empty() && taps_.back() == layers) {
+    // The last block's output is needed of all rows, and is added here; wanted rows go on without a
+    // delta.
+    ops.add_rms_norm(at.residual, delta, *final_norm_, eps_, at.normed);
+    tap(ops, layers, at);
+    delta = nullptr;
+  }
   if (shape.wanted == 0) return;  // the step has prompt chunks only, none of them the last of its prompt
   ops.gather(at.residual, at.wanted_residual);
-  ops.gather(at.delta, at.wanted_delta);
-  ops.add_rms_norm(at.wanted_residual, &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
+  if (delta != nullptr) ops.gather(at.delta, at.wanted_delta);
+  ops.add_rms_norm(at.wanted_residual, delta == nullptr ? nullptr : &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
   ops.linear(at.wanted_normed, *head_, nullptr, at.logits);
   if (at.ranked.data == nullptr) {
     ops.sample_tokens(at.logits, at.sampled_tokens);

@@ -13,9 +13,10 @@
 namespace slipstream {
 
 struct LlamaOptions {
-  int32_t rows_max = 0;                  // rows of a step
-  int32_t cache_blocks = 0;              // for all sequences together
-  int32_t ranked = 0;                    // candidates per wanted row; 0: sample its token
+  int32_t rows_max = 0;            // rows of a step
+  int32_t cache_blocks = 0;        // for all sequences together
+  int32_t ranked = 0;              // candidates per wanted row; 0: sample its token
+  std::vector<int32_t> taps = {};  // ascending: layers whose input is kept of each row (features()); `layers`: the final norm's
   std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes
 };
 
@@ -35,6 +36,7 @@ class Llama final : public Network {
   Tensor logits() const { return buffers_.logits; }                  // [rows_max, vocabulary] f32
   Tensor sampled_tokens() const { return buffers_.sampled_tokens; }  // [rows_max, 1] i32
   Tensor ranked() const { return buffers_.ranked; }                  // [rows_max, ranked * kRankedWords]
+  Tensor features() const { return buffers_.features; }              // [rows_max, taps * hidden] f32, of all rows
 
  private:
   struct Loader;
@@ -48,15 +50,18 @@ class Llama final : public Network {
     Tensor gate_up, gated;                                // [rows, 2 intermediate], [rows, intermediate]
     Tensor wanted_residual, wanted_delta, wanted_normed;  // [wanted, hidden]
     Tensor logits, sampled_tokens, ranked;                // [wanted, vocabulary]; one of [wanted, 1] and [wanted, candidates]
+    Tensor features;                                      // [rows, taps * hidden]; no data: nothing is tapped
   };
 
   static Result<Layer> load_layer(const Loader& load, const LlamaConfig& config, int index);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
+  void tap(Ops& ops, int32_t layer, const Buffers& at) const;
   static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options);
   Buffers cut(Shape shape) const;  // views of the buffers' first rows
 
   float eps_ = 0;
   int32_t heads_ = 0, kv_heads_ = 0;
+  std::vector<int32_t> taps_;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
   std::vector<const Weight*> weights_;

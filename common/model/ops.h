@@ -99,6 +99,8 @@ class Ops {
   virtual void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) = 0;
   // out [rows, cols / 2] = silu(gate) * up, where gate_up [rows, cols] is gate, then up
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
+  // columns [first_column, first_column + in.cols) of out = in; both have the same rows
+  virtual void put_columns(Tensor in, Tensor out, int32_t first_column) = 0;
   // out [wanted, cols] = in [Step.wanted]
   virtual void gather(Tensor in, Tensor out) = 0;
   // ids [wanted, 1] i32: the sampled token of each row of logits [wanted, vocabulary], after its

@@ -208,6 +208,16 @@ void CpuOps::silu_gate(Tensor gate_up, Tensor out) {
   });
 }
 
+void CpuOps::put_columns(Tensor in, Tensor out, int32_t first_column) {
+  CHECK(in.rows == out.rows && first_column + in.cols <= out.cols, "[{}, {}] into [{}, {}] from column {} on", in.rows, in.cols,
+        out.rows, out.cols, first_column);
+  pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      std::memcpy(row_of(out, row) + first_column, row_of(in, row), static_cast<size_t>(in.cols) * sizeof(float));
+    }
+  });
+}
+
 // Not split: the wanted rows are few and short.
 void CpuOps::gather(Tensor in, Tensor out) {
   for (int32_t row = 0; row < out.rows; ++row) {

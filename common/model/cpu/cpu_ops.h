@@ -34,6 +34,7 @@ class CpuOps final : public Ops {
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
   void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
+  void put_columns(Tensor in, Tensor out, int32_t first_column) override;
   void gather(Tensor in, Tensor out) override;
   void sample_tokens(Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
