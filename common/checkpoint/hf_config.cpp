@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/limits.h"
-#include "common/checkpoint/json_file.h"
+#include "common/checkpoint/hf_fields.h"
 
 namespace slipstream {
 namespace {
@@ -16,13 +16,7 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
 // Reads what differs between the members of the family: Llama may have a bias on all four attention
 // projections, Qwen2 always has one on query, key and value only, and Qwen3 normalises heads.
 Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
-  TRY(const auto element, fields.element("architectures"));
-  simdjson::dom::array names;
-  std::string_view name;
-  if (element.get_array().get(names) != simdjson::SUCCESS || names.size() != 1 ||
-      names.at(0).get_string().get(name) != simdjson::SUCCESS) {
-    return fail("{}: \"architectures\" must name one architecture", fields.what());
-  }
+  TRY(const std::string name, read_hf_architecture(fields));
   const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM";
   if (name != "LlamaForCausalLM" && !qwen2 && !qwen3) {
     return fail("{}: architecture {:.100} is not supported yet; LlamaForCausalLM, Qwen2ForCausalLM and Qwen3ForCausalLM are",
@@ -122,6 +116,24 @@ Result<std::vector<TokenId>> read_eos(const JsonFields& fields, int32_t vocabula
 
 }  // namespace
 
+Result<std::string> read_hf_architecture(const JsonFields& fields) {
+  TRY(const auto element, fields.element("architectures"));
+  simdjson::dom::array names;
+  std::string_view name;
+  if (element.get_array().get(names) != simdjson::SUCCESS || names.size() != 1 ||
+      names.at(0).get_string().get(name) != simdjson::SUCCESS) {
+    return fail("{}: \"architectures\" must name one architecture", fields.what());
+  }
+  return std::string(name);
+}
+
+Result<LlamaConfig> read_hf_shape(const JsonFields& fields) {
+  LlamaConfig config;
+  TRY_VOID(read_sizes(fields, config));
+  TRY_VOID(read_rope(fields, config));
+  return config;
+}
+
 Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder) {
   const auto path = folder / "config.json", generation = folder / "generation_config.json";
   std::error_code ignored;
@@ -130,10 +142,8 @@ Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder) {
   }
   TRY(const JsonText json, read_json_object(path));
   const JsonFields fields(json.root, path.string());
-  LlamaConfig config;
+  TRY(LlamaConfig config, read_hf_shape(fields));
   TRY_VOID(read_architecture(fields, config));
-  TRY_VOID(read_sizes(fields, config));
-  TRY_VOID(read_rope(fields, config));
   if (std::filesystem::exists(generation, ignored)) {
     TRY(const JsonText generation_json, read_json_object(generation));
     const JsonFields generation_fields(generation_json.root, generation.string());

@@ -31,6 +31,9 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
       "--resident", options.resident,
       "Drafts in this process too, beside the drafters: ngram (look-up in the sequence itself, in microseconds), or none");
   options.look_up.declare(line, "Resident ngram: ");
+  line.option("--head", options.head,
+              "Folder of a draft head that was trained for this model: it guesses in this process, from what the model "
+              "computed, where that pays; or none. Unset: MODEL-head beside the model, if it is there");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   options.declare(line);

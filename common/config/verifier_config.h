@@ -22,7 +22,8 @@ struct VerifierOptions : WorkerOptions {
   uint32_t step_cost_us = 0;                   // assumed cost of every step; 0: measured
   std::string resident = std::string(kNgram);  // draft method that runs in this process (kResidentNames)
   LookUpOptions look_up;                       // of the resident ngram
-  uint32_t drain_ms = 25'000;                  // longest drain: time for sequences that no other verifier takes over
+  std::string head;            // folder of the model's draft head; "none"; empty: the one beside the model, if there is one
+  uint32_t drain_ms = 25'000;  // longest drain: time for sequences that no other verifier takes over
 
   // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
   // CommandLine, not here.

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -62,6 +63,7 @@ class CachedSequence {
   std::span<const int32_t> blocks() const { return table_.blocks(); }
   int32_t slot(int32_t position) const { return table_.slot(position); }
   std::span<const KvMove> pending_moves() const { return moves_; }
+  std::vector<KvMove> take_moves() { return std::exchange(moves_, {}); }  // for a pass, which does them
 
   // A pass did the pending moves and computed the next `rows` positions. REQUIRES: that pass took
   // the moves (Pass does).

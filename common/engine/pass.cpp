@@ -17,6 +17,7 @@ int32_t Pass::begin(CachedSequence& sequence, int32_t context_rows) {
     plan_.add({.token = sequence.tokens()[static_cast<size_t>(position)],
                .position = position,
                .slot = sequence.slot(position),
+               .parent_slot = position == 0 ? -1 : sequence.slot(position - 1),
                .sequence = index,
                .visible = position + 1});
   }
@@ -28,28 +29,70 @@ PassSlice Pass::add_context(CachedSequence& sequence, int32_t rows) {
   return {.context_rows = rows};
 }
 
+// A tree's root and the blocks of its sequence.
+struct Pass::Root {
+  std::span<const int32_t> blocks;
+  TokenId token = 0;
+  int32_t position = 0, output = 0;
+  const std::shared_ptr<const LogitsProcessor>& logits_processor;
+};
+
+TreeBase take_base(CachedSequence& sequence) {
+  return {.blocks = {sequence.blocks().begin(), sequence.blocks().end()},
+          .moves = sequence.take_moves(),
+          .token = sequence.tokens().back(),
+          .root = sequence.root(),
+          .output = sequence.output(),
+          .logits_processor = sequence.logits_processor()};
+}
+
 PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree) {
-  const int32_t index = begin(sequence, context_rows);
-  const PassSlice slice{.context_rows = context_rows,
-                        .first_wanted = static_cast<int32_t>(plan_.wanted.size()),
+  const int32_t table = begin(sequence, context_rows);
+  const std::shared_ptr<const LogitsProcessor> processor = sequence.logits_processor();
+  PassSlice slice = add_rows(table,
+                             {.blocks = sequence.blocks(),
+                              .token = sequence.tokens().back(),
+                              .position = sequence.root(),
+                              .output = sequence.output(),
+                              .logits_processor = processor},
+                             tree);
+  slice.context_rows = context_rows;
+  return slice;
+}
+
+PassSlice Pass::add_tree(TreeBase& base, const PassTree& tree) {
+  plan_.moves.insert(plan_.moves.end(), base.moves.begin(), base.moves.end());
+  base.moves.clear();
+  return add_rows(plan_.add_sequence(base.blocks),
+                  {.blocks = base.blocks,
+                   .token = base.token,
+                   .position = base.root,
+                   .output = base.output,
+                   .logits_processor = base.logits_processor},
+                  tree);
+}
+
+// A tree's row sees the context before the root, and behind it its ancestors, the root included.
+// Its position is that on its own path; its slot follows the order of the rows, so siblings share a
+// position but no slot.
+PassSlice Pass::add_rows(int32_t table, const Root& root, const PassTree& tree) {
+  const PassSlice slice{.first_wanted = static_cast<int32_t>(plan_.wanted.size()),
                         .first_logprob = static_cast<int32_t>(plan_.logprobs.size())};
-  // A tree's row sees the context before the root, and behind it its ancestors, the root included.
-  // Its position is that on its own path; its slot follows the order of the rows, so siblings share
-  // a position but no slot.
-  const int32_t root = sequence.root();
-  const int32_t processor = sequence.logits_processor() ? plan_.add_logits_processor(sequence.logits_processor()) : -1;
+  const int32_t processor = root.logits_processor ? plan_.add_logits_processor(root.logits_processor) : -1;
   const auto drafted = [&](int row) { return tree.rows[static_cast<size_t>(row)].token; };
   for (size_t at = tree.first; at < tree.rows.size(); ++at) {
     const TreeRow& row = tree.rows[at];
-    plan_.add({.token = row.depth == 0 ? sequence.tokens().back() : row.token,
-               .position = root + row.depth,
-               .slot = sequence.slot(root + static_cast<int32_t>(at)),
-               .sequence = index,
-               .visible = root,
+    const int32_t before = row.depth == 0 ? root.position - 1 : root.position + row.parent;
+    plan_.add({.token = row.depth == 0 ? root.token : row.token,
+               .position = root.position + row.depth,
+               .slot = slot_in(root.blocks, root.position + static_cast<int32_t>(at)),
+               .parent_slot = before < 0 ? -1 : slot_in(root.blocks, before),
+               .sequence = table,
+               .visible = root.position,
                .ancestors = row.ancestors});
     plan_.want({.seed = tree.seed,
                 .choice = tree.choice,
-                .position = static_cast<uint32_t>(sequence.output() + row.depth),
+                .position = static_cast<uint32_t>(root.output + row.depth),
                 .params = tree.params});
     if (tree.top_logprobs) {
       const int32_t parent = row.depth == 0 ? -1 : slice.first_logprob + row.parent;

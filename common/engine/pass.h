@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "common/engine/cached_sequence.h"
 #include "common/engine/cost_model.h"
@@ -46,6 +48,20 @@ struct PassTree {
   std::span<const std::shared_ptr<const TokenMask>> masks = {};
 };
 
+// What a tree hangs from, as values: a job on another thread lays out rows of a sequence that may
+// end meanwhile. Whoever takes one runs a pass with it, which does the sequence's pending moves,
+// and then says sequence.computed(0).
+struct TreeBase {
+  std::vector<int32_t> blocks;
+  std::vector<KvMove> moves;  // done by the next pass
+  TokenId token = 0;          // the root
+  int32_t root = 0;           // its position
+  int32_t output = 0;         // tokens behind the prompt, the root included
+  std::shared_ptr<const LogitsProcessor> logits_processor;
+};
+// REQUIRES: no position before the root is missing.
+TreeBase take_base(CachedSequence& sequence);
+
 class Pass {
  public:
   explicit Pass(StepPlan& plan) : plan_(plan) {}
@@ -57,9 +73,13 @@ class Pass {
   // Adds the next `context_rows` positions and the tree behind them. REQUIRES (unchecked): no
   // position before the root is missing then.
   PassSlice add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree);
+  PassSlice add_tree(TreeBase& base, const PassTree& tree);
 
  private:
+  struct Root;
+
   int32_t begin(CachedSequence& sequence, int32_t context_rows);  // the index of its block table
+  PassSlice add_rows(int32_t table, const Root& root, const PassTree& tree);
 
   StepPlan& plan_;
 };

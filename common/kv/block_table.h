@@ -23,6 +23,11 @@ namespace slipstream {
 // tree behind it.
 constexpr int32_t blocks_of_a_sequence(int32_t tokens) { return (tokens + kTreeNodesMax + kBlockTokens) / kBlockTokens; }
 
+// The slot of a position of the sequence that has these blocks.
+constexpr int32_t slot_in(std::span<const int32_t> blocks, int32_t position) {
+  return blocks[static_cast<size_t>(position / kBlockTokens)] * kBlockTokens + position % kBlockTokens;
+}
+
 class BlockTable {
  public:
   explicit BlockTable(BlockPool& pool) : pool_(&pool) {}  // the pool outlives the table
@@ -39,9 +44,7 @@ class BlockTable {
 
   bool reserve(int32_t positions);  // takes blocks for the first `positions`; false: too few are free, none was taken
   void shrink(int32_t positions);   // gives back the blocks wholly behind the first `positions`
-  int32_t slot(int32_t position) const {
-    return blocks_[static_cast<size_t>(position / kBlockTokens)] * kBlockTokens + position % kBlockTokens;
-  }
+  int32_t slot(int32_t position) const { return slot_in(blocks_, position); }
   std::span<const int32_t> blocks() const { return blocks_; }
 
   // Appends to `moves` those that bring the accepted path to the positions committed + 1, + 2, ...

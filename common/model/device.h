@@ -21,7 +21,12 @@
 
 namespace slipstream {
 
-enum class Format : uint8_t { f32, matrix };  // of a packed weight: f32 for gains and biases; matrix: the device's choice
+// Of a packed weight.
+enum class Format : uint8_t {
+  f32,     // for gains and biases
+  matrix,  // the device's choice
+  guess    // as matrix, for networks that only guess: no word depends on it, so it may be smaller than it is stored
+};
 
 struct AttentionShape {
   int32_t heads = 0, kv_heads = 0, head_size = 0;
@@ -37,6 +42,10 @@ class Device {  // cpu/cpu_device.h implements it
   virtual Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) = 0;
   // A paged K/V cache for all sequences of a network. positions: the most that one sequence has.
   virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) = 0;
+  // cols numbers for each of blocks * kBlockTokens rows, all 0.
+  virtual Result<FeaturePlane*> feature_plane(int32_t cols, int32_t blocks) = 0;
+  // columns: [narrow] distinct columns of the wide tensor. REQUIRES: they are in [0, wide).
+  virtual Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;
   virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // readable by the host after run()
   // Copies the step to the device, does its moves in the network's caches, runs forward(), and

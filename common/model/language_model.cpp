@@ -9,6 +9,7 @@
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/kv/block_pool.h"
+#include "common/model/heads/eagle_head.h"
 #include "common/model/llama.h"
 #include "common/model/step_check.h"
 
@@ -40,6 +41,56 @@ class LoadWatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+// The target's pass, at whose end its head, if it has one, reads the rows.
+struct Headed final : Network {
+  Llama target;
+  std::optional<EagleHead> head;
+  std::vector<KvCache*> all_caches;
+  std::vector<FeaturePlane*> all_planes;
+
+  // Once all is loaded.
+  void list() {
+    all_caches.assign(target.caches().begin(), target.caches().end());
+    if (!head) return;
+    all_caches.push_back(head->cache());
+    all_planes.push_back(head->plane());
+  }
+  void forward(Ops& ops, Shape shape) const override {
+    target.forward(ops, shape);
+    if (head) head->observe(ops, shape, target.features());
+  }
+  std::span<KvCache* const> caches() const override { return all_caches; }
+  std::span<FeaturePlane* const> planes() const override { return all_planes; }
+};
+
+// A pass of the head alone. It does the step's moves in the target's cache as well.
+struct HeadPass final : Network {
+  explicit HeadPass(const Headed& model) : model_(model) {}
+  void forward(Ops& ops, Shape shape) const override { model_.head->draft(ops, shape); }
+  std::span<KvCache* const> caches() const override { return model_.caches(); }
+  std::span<FeaturePlane* const> planes() const override { return model_.planes(); }
+
+ private:
+  const Headed& model_;
+};
+
+// The candidates of a row that Ops::rank() wrote. A row with fewer of them than columns ends at
+// token -1.
+std::span<const Ranked> candidates(const Tensor& all, size_t row) {
+  const auto columns = static_cast<size_t>(all.cols) / kRankedWords;
+  const auto of_row = std::span(static_cast<const Ranked*>(all.data) + row * columns, columns);
+  return of_row.first(static_cast<size_t>(std::ranges::find(of_row, -1, &Ranked::token) - of_row.begin()));
+}
+
+Result<void> check_taps(const std::vector<int32_t>& taps, int32_t layers) {
+  for (size_t i = 0; i < taps.size(); ++i) {
+    if (taps[i] < (i == 0 ? 0 : taps[i - 1] + 1) || taps[i] > layers) {
+      return fail("layer {} cannot be tapped: taps ascend, and the model has layers 0 to {}", taps[i], layers - 1);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 struct LanguageModel::State {
@@ -48,8 +99,11 @@ struct LanguageModel::State {
   uint64_t weights_hash = 0;
   LoadReport report;
   std::shared_ptr<Device> device;  // declared before the model, which points into it
-  Llama model;
+  Headed model;
+  HeadPass head_pass{model};
+  std::string head_name;
   size_t rows = 0, wanted = 0;  // of the last run
+  size_t drafted = 0;           // rows of the last draft
 };
 
 LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -70,26 +124,42 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   if (options.ranked < 0 || options.ranked > kRankedMax) {
     return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
   }
+  if (options.head_ranked < 1 || options.head_ranked > kRankedMax) {
+    return fail("{} candidates a row of the draft head were asked for; 1 to {} are possible", options.head_ranked, kRankedMax);
+  }
   auto state = std::make_unique<State>();
   state->device = std::move(device);
   TRY(state->config, read_llama_config(model));
-  for (size_t i = 0; i < options.taps.size(); ++i) {
-    const int32_t tap = options.taps[i];
-    if (tap < (i == 0 ? 0 : options.taps[i - 1] + 1) || tap > state->config.layers) {
-      return fail("layer {} cannot be tapped: taps ascend, and the model has layers 0 to {}", tap, state->config.layers - 1);
-    }
-  }
+  TRY_VOID(check_taps(options.taps, state->config.layers));
   TRY(const Checkpoint checkpoint, Checkpoint::open(model));
   state->report.bytes = checkpoint.bytes();
   LoadWatch watch(state->report.bytes, options.on_load);
   TRY(state->weights_hash, hash_weights(model, state->config, watch.counts(LoadPart::read)));
   state->report.read_seconds = watch.lap();
-  TRY(state->model, Llama::load(checkpoint, state->config, *state->device,
-                                {.rows_max = options.rows_max,
-                                 .cache_blocks = options.cache_blocks,
-                                 .ranked = options.ranked,
-                                 .taps = options.taps,
-                                 .packed = watch.counts(LoadPart::pack)}));
+  std::vector<int32_t> taps = options.taps;
+  std::optional<HeadConfig> head;
+  if (!options.head.empty()) {
+    CHECK(taps.empty(), "a model with a head is tapped by it");
+    TRY(head, read_head_config(options.head));
+    TRY_VOID(head_fits(*head, state->config, state->weights_hash, options.head.string()));
+    if (head->taps.empty()) head->taps = default_taps(state->config.layers);
+    taps = head->taps;
+  }
+  TRY(state->model.target, Llama::load(checkpoint, state->config, *state->device,
+                                       {.rows_max = options.rows_max,
+                                        .cache_blocks = options.cache_blocks,
+                                        .ranked = options.ranked,
+                                        .taps = std::move(taps),
+                                        .packed = watch.counts(LoadPart::pack)}));
+  if (head) {
+    state->head_name = options.head.filename().string();
+    TRY(state->model.head, EagleHead::load(options.head, *head, state->model.target, *state->device,
+                                           {.rows_max = options.rows_max,
+                                            .cache_blocks = options.cache_blocks,
+                                            .positions = state->config.context_max,
+                                            .ranked = options.head_ranked}));
+  }
+  state->model.list();
   state->report.pack_seconds = watch.lap();
   state->limits = {.rows_max = options.rows_max,
                    .vocabulary = state->config.vocabulary,
@@ -104,38 +174,52 @@ Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
   TRY_VOID(state_->device->run(state_->model, step));
   state_->rows = step.token.size();
   state_->wanted = step.wanted.size();
-  const Tensor sampled_tokens = state_->model.sampled_tokens();
+  const Tensor sampled_tokens = state_->model.target.sampled_tokens();
   return std::span(static_cast<const TokenId*>(sampled_tokens.data), sampled_tokens.data == nullptr ? 0 : state_->wanted);
 }
 
 std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {
-  const Tensor all = state_->model.ranked();
+  const Tensor all = state_->model.target.ranked();
   CHECK(wanted < state_->wanted && all.data != nullptr, "no candidates of wanted row {}", wanted);
-  const auto columns = static_cast<size_t>(all.cols) / kRankedWords;
-  // A row with fewer candidates than columns ends at token -1 (Ops::rank).
-  const auto row = std::span(static_cast<const Ranked*>(all.data) + wanted * columns, columns);
-  return row.first(static_cast<size_t>(std::ranges::find(row, -1, &Ranked::token) - row.begin()));
+  return candidates(all, wanted);
+}
+
+bool LanguageModel::has_head() const { return state_->model.head.has_value(); }
+std::string LanguageModel::head_name() const { return state_->head_name; }
+
+Result<void> LanguageModel::draft(const Step& step) {
+  CHECK(has_head() && step.wanted.size() == step.token.size(), "a draft of a model with a head, of rows that are all wanted");
+  TRY_VOID(check_step(step, state_->limits));
+  TRY_VOID(state_->device->run(state_->head_pass, step));
+  state_->drafted = step.token.size();
+  return {};
+}
+
+std::span<const Ranked> LanguageModel::drafted(size_t row) const {
+  CHECK(row < state_->drafted, "row {} of a draft of {}", row, state_->drafted);
+  return candidates(state_->model.head->ranked(), row);
 }
 
 std::span<const float> LanguageModel::logits() const {
-  return {static_cast<const float*>(state_->model.logits().data),
+  return {static_cast<const float*>(state_->model.target.logits().data),
           state_->wanted * static_cast<size_t>(state_->config.vocabulary)};
 }
 
 std::span<const float> LanguageModel::features() const {
-  const Tensor all = state_->model.features();
+  const Tensor all = state_->model.target.features();
   return {static_cast<const float*>(all.data), all.data == nullptr ? 0 : state_->rows * static_cast<size_t>(all.cols)};
 }
 
 const LlamaConfig& LanguageModel::config() const { return state_->config; }
 uint64_t LanguageModel::weights_hash() const { return state_->weights_hash; }
 const LoadReport& LanguageModel::load_report() const { return state_->report; }
-std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(state_->model.weights()); }
+std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(state_->model.target.weights()); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
 size_t LanguageModel::cache_bytes() const {
   size_t bytes = 0;
   for (const KvCache* cache : state_->model.caches()) bytes += cache->bytes;
+  for (const FeaturePlane* plane : state_->model.planes()) bytes += plane->bytes;
   return bytes;
 }
 

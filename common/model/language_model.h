@@ -42,6 +42,8 @@ struct ModelOptions {
   int32_t rows_max = kStepRowsMax;  // rows of a step
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
+  std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself
+  int32_t head_ranked = 4;          // candidates that the head tells for each row, at most kRankedMax
   OnLoad on_load = {};              // called while the model loads; may be empty
 };
 
@@ -65,6 +67,16 @@ class LanguageModel {
   std::span<const Ranked> ranked(size_t wanted) const;
   // [wanted, vocabulary] the last run's logits as the model gave them, before any logits processor.
   std::span<const float> logits() const;
+
+  // The draft head. run() keeps what it needs of each row in the cache, beside keys and values; and
+  // draft() is a pass of it over rows of trees behind sequences that run() computed, after the
+  // step's moves. All rows are wanted. The slots of a tree's rows hold what draft() wrote until
+  // run() computes the same rows.
+  bool has_head() const;
+  std::string head_name() const;  // of its folder
+  Result<void> draft(const Step& step);
+  // The candidates for the token after a row of the last draft(), likeliest first.
+  std::span<const Ranked> drafted(size_t row) const;
 
   // [rows, taps * hidden] of each row of the last run: what each tapped layer read (EAGLE-3,
   // 2503.01840, Section 3.1).

@@ -4,52 +4,11 @@
 #include <string>
 
 #include "common/checkpoint/rope_frequencies.h"
+#include "common/model/weight_loader.h"
 
 namespace slipstream {
 
-// Takes tensors from the checkpoint by name and shape, and packs them onto the device.
-struct Llama::Loader {
-  const Checkpoint& checkpoint;
-  Device& device;
-  const std::function<void(uint64_t)>& packed;
-  std::vector<const Weight*>& weights;  // receives all that are packed
-
-  Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) const {
-    TRY(Weight * weight, device.pack(stacked, format));
-    weights.push_back(weight);
-    return weight;
-  }
-  Result<Weight*> gain(const std::string& name, int32_t cols) const {
-    TRY(const HostMatrix matrix, checkpoint.matrix(name, 1, cols));
-    return pack({&matrix, 1}, Format::f32);
-  }
-  // Matrices that read the same input are stacked into one weight: one pass over the input, one op.
-  struct Part {
-    std::string name;
-    int32_t rows;
-  };
-  Result<Weight*> stack(const std::vector<Part>& parts, int32_t cols) const {
-    std::vector<HostMatrix> matrices;
-    for (const Part& part : parts) {
-      TRY(const HostMatrix matrix, checkpoint.matrix(part.name, part.rows, cols));
-      matrices.push_back(matrix);
-    }
-    TRY(Weight * weight, pack(matrices, Format::matrix));
-    for (const HostMatrix& matrix : matrices) packed(matrix.bytes.size());
-    return weight;
-  }
-  // Vectors, one behind the other, as one column.
-  Result<Weight*> column(const std::vector<Part>& parts) const {
-    std::vector<HostMatrix> matrices;
-    for (const Part& part : parts) {
-      TRY(const HostMatrix vector, checkpoint.matrix(part.name, part.rows, 1));
-      matrices.push_back(vector);
-    }
-    return pack(matrices, Format::f32);
-  }
-};
-
-Result<Llama::Layer> Llama::load_layer(const Loader& load, const LlamaConfig& config, int index) {
+Result<Llama::Layer> Llama::load_layer(const WeightLoader& load, const LlamaConfig& config, int index) {
   const std::string at = fmt::format("model.layers.{}.", index);
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   Layer layer{};
@@ -108,7 +67,7 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
 Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                           const LlamaOptions& options) {
   Llama model;
-  const Loader load{checkpoint, device, options.packed, model.weights_};
+  const WeightLoader load{checkpoint, device, Format::matrix, options.packed, model.weights_};
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;

@@ -12,6 +12,8 @@
 
 namespace slipstream {
 
+struct WeightLoader;
+
 struct LlamaOptions {
   int32_t rows_max = 0;            // rows of a step
   int32_t cache_blocks = 0;        // for all sequences together
@@ -31,6 +33,8 @@ class Llama final : public Network {
   std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
   std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
 
+  const Weight* embedding() const { return embedding_; }
+
   // The last step's results: the first Shape::wanted rows. The model either samples or ranks; the
   // other tensor has no data.
   Tensor logits() const { return buffers_.logits; }                  // [rows_max, vocabulary] f32
@@ -39,7 +43,6 @@ class Llama final : public Network {
   Tensor features() const { return buffers_.features; }              // [rows_max, taps * hidden] f32, of all rows
 
  private:
-  struct Loader;
   struct Layer {
     Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
     Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model does not have it
@@ -53,7 +56,7 @@ class Llama final : public Network {
     Tensor features;                                      // [rows, taps * hidden]; no data: nothing is tapped
   };
 
-  static Result<Layer> load_layer(const Loader& load, const LlamaConfig& config, int index);
+  static Result<Layer> load_layer(const WeightLoader& load, const LlamaConfig& config, int index);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
   void tap(Ops& ops, int32_t layer, const Buffers& at) const;
   static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options);

@@ -40,6 +40,20 @@ struct KvCache {
   virtual ~KvCache() = default;
 };
 
+// A vector of numbers for each row of a paged cache: what a draft head reads of its target. Blocks
+// and slots are those of the target's cache, so that tokens, keys, values and features move and are
+// kept together.
+struct FeaturePlane {
+  int32_t cols = 0;
+  size_t bytes = 0;
+  virtual ~FeaturePlane() = default;
+};
+// Which column of a wider tensor each column of a narrow one stands for.
+struct ColumnMap {
+  int32_t narrow = 0, wide = 0;
+  virtual ~ColumnMap() = default;
+};
+
 // cos and sin of each position, [positions, head_size / 2], made at load from the model's RoPE
 // rules.
 struct RopeTable {
@@ -60,6 +74,7 @@ struct ProcessedRow {
 // whose logits somebody needs.
 struct Step {
   std::span<const int32_t> token, position, slot;  // [rows] slot: the cache row that receives this row's K/V
+  std::span<const int32_t> parent_slot;            // [rows] of the token before it, on its own path; -1: it is the first
   std::span<const int32_t> sequence, visible;      // [rows] the row sees positions [0, visible) of its sequence ...
   std::span<const uint64_t> ancestors;             // [rows] ... and visible + j if bit j is set; 0: not a tree's row
   std::span<const int32_t> block_table;            // [sequences, blocks_max] logical block -> physical block
@@ -101,6 +116,12 @@ class Ops {
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
   // columns [first_column, first_column + in.cols) of out = in; both have the same rows
   virtual void put_columns(Tensor in, Tensor out, int32_t first_column) = 0;
+  // plane [Step.slot] = in [rows, plane.cols]
+  virtual void store_features(Tensor in, FeaturePlane& plane) = 0;
+  // out [rows, plane.cols] = plane [Step.parent_slot]; zeros where there is none
+  virtual void load_features(const FeaturePlane& plane, Tensor out) = 0;
+  // out [rows, map.wide] = in [rows, map.narrow] where the map has a column, -infinity elsewhere
+  virtual void spread_columns(Tensor in, const ColumnMap& map, Tensor out) = 0;
   // out [wanted, cols] = in [Step.wanted]
   virtual void gather(Tensor in, Tensor out) = 0;
   // ids [wanted, 1] i32: the sampled token of each row of logits [wanted, vocabulary], after its
@@ -118,8 +139,10 @@ class Ops {
 struct Network {
   virtual ~Network() = default;
   virtual void forward(Ops& ops, Shape shape) const = 0;
-  // The caches that its steps write, and whose rows they move. Each cache belongs to one network.
+  // The caches and planes whose rows its steps move. Networks that share block tables, as a target
+  // and its draft head do, name the same ones.
   virtual std::span<KvCache* const> caches() const = 0;
+  virtual std::span<FeaturePlane* const> planes() const { return {}; }
 };
 
 }  // namespace slipstream

@@ -12,8 +12,8 @@ namespace {
 Result<void> check_lengths(const Step& step, int32_t rows_max) {
   const size_t rows = step.token.size();
   if (rows == 0 || rows > static_cast<size_t>(rows_max)) return fail("a step of {} rows; 1 to {} are possible", rows, rows_max);
-  if (step.position.size() != rows || step.slot.size() != rows || step.sequence.size() != rows || step.visible.size() != rows ||
-      step.ancestors.size() != rows) {
+  if (step.position.size() != rows || step.slot.size() != rows || step.parent_slot.size() != rows ||
+      step.sequence.size() != rows || step.visible.size() != rows || step.ancestors.size() != rows) {
     return fail("the row fields of a step differ in length from its {} tokens", rows);
   }
   if (step.sampling.size() != step.wanted.size()) {
@@ -25,9 +25,11 @@ Result<void> check_lengths(const Step& step, int32_t rows_max) {
   return {};
 }
 
-Result<void> check_range(std::span<const int32_t> values, int64_t end, const char* field) {
+Result<void> check_range(std::span<const int32_t> values, int64_t end, const char* field, int32_t begin = 0) {
   for (size_t row = 0; row < values.size(); ++row) {
-    if (values[row] < 0 || values[row] >= end) return fail("{} {} of row {} is not in [0, {})", field, values[row], row, end);
+    if (values[row] < begin || values[row] >= end) {
+      return fail("{} {} of row {} is not in [{}, {})", field, values[row], row, begin, end);
+    }
   }
   return {};
 }
@@ -92,6 +94,7 @@ Result<void> check_step(const Step& step, const StepLimits& limits) {
   TRY_VOID(check_range(step.token, limits.vocabulary, "token"));
   TRY_VOID(check_range(step.position, limits.positions, "position"));
   TRY_VOID(check_range(step.slot, slots, "slot"));
+  TRY_VOID(check_range(step.parent_slot, slots, "slot before that", -1));
   TRY_VOID(check_range(step.sequence, static_cast<int64_t>(step.block_table.size()) / step.blocks_max, "sequence"));
   TRY_VOID(check_range(step.wanted, static_cast<int64_t>(step.token.size()), "wanted row"));
   for (size_t i = 1; i < step.wanted.size(); ++i) {

@@ -16,6 +16,7 @@ void StepPlan::add(const Row& row) {
   token.push_back(row.token);
   position.push_back(row.position);
   slot.push_back(row.slot);
+  parent_slot.push_back(row.parent_slot);
   sequence.push_back(row.sequence);
   visible.push_back(row.visible);
   ancestors.push_back(row.ancestors);
@@ -35,6 +36,7 @@ Step StepPlan::view() const {
   return {.token = token,
           .position = position,
           .slot = slot,
+          .parent_slot = parent_slot,
           .sequence = sequence,
           .visible = visible,
           .ancestors = ancestors,
@@ -51,7 +53,8 @@ Step StepPlan::view() const {
 
 // Keeps the capacity, so that a step of the usual size allocates nothing.
 void StepPlan::clear() {
-  for (std::vector<int32_t>* column : {&token, &position, &slot, &sequence, &visible, &block_table, &wanted}) column->clear();
+  for (std::vector<int32_t>* column : {&token, &position, &slot, &parent_slot, &sequence, &visible, &block_table, &wanted})
+    column->clear();
   ancestors.clear();
   sampling.clear();
   moves.clear();

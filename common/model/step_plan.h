@@ -24,9 +24,9 @@ struct LogprobRow {
 
 // The fields are those of Step, which explains them.
 struct StepPlan {
-  std::vector<int32_t> token, position, slot, sequence, visible;  // [rows]
-  std::vector<uint64_t> ancestors;                                // [rows]
-  std::vector<int32_t> block_table;                               // [sequences, blocks_max]
+  std::vector<int32_t> token, position, slot, parent_slot, sequence, visible;  // [rows]
+  std::vector<uint64_t> ancestors;                                             // [rows]
+  std::vector<int32_t> block_table;                                            // [sequences, blocks_max]
   int32_t blocks_max = 0;
   std::vector<RowSampling> sampling;  // [wanted]
   std::vector<int32_t> wanted;        // [wanted] row indices, ascending
@@ -39,7 +39,7 @@ struct StepPlan {
 
   struct Row {
     TokenId token = 0;
-    int32_t position = 0, slot = 0, sequence = 0;
+    int32_t position = 0, slot = 0, parent_slot = -1, sequence = 0;
     int32_t visible = 0;
     uint64_t ancestors = 0;
   };

@@ -10,6 +10,7 @@ struct StopRule {
   int nodes_max = 8;       // nodes of the tree
   int depth_max = 8;       // depth of its deepest node
   float threshold = 1.0F;  // h in [0, 1]: draft a node if 1 - survival <= h; 1 never stops
+  float level_price = 0;   // tokens that one more forward pass must gain to pay for itself; 0: passes are free
 
   // Whether to draft a node with this survival at this depth, behind `nodes` others. survival: the
   // product of the confidences along the node's path (SpecDec++, 2405.19715, Section 4, stops when

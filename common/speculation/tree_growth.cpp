@@ -87,6 +87,18 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
                      .ancestors = rows_[static_cast<size_t>(parent)].ancestors | uint64_t{1} << node.row});
     candidate_of_row_.push_back(at);
   }
+  if (!frontier().empty() && frontier_gain() < rule_.level_price) stop();
+}
+
+// A child is taken to be as likely, given its parent, as the parent was given its own.
+float TreeGrowth::frontier_gain() const {
+  float gain = 0;
+  for (size_t row = first_; row < rows_.size(); ++row) {
+    const Candidate& node = pool_[static_cast<size_t>(candidate_of_row_[row])];
+    const float above = node.parent < 0 ? 1.0F : pool_[static_cast<size_t>(node.parent)].survival;
+    gain += above > 0 ? node.survival * node.survival / above : 0;
+  }
+  return gain;
 }
 
 // The frontier's nodes stay candidates; only their rows go, as they are never forwarded.

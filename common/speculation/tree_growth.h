@@ -6,7 +6,9 @@
 //      survival(child) = survival(parent) * chance(child). The chance is the confidence that the
 //      drafter states, or what a calibration makes of it; the calibrated chances of a row's children
 //      are scaled down to add up to at most 1, as only one can be right.
-//   3. Steps 1 and 2 repeat until the frontier is empty.
+//   3. Steps 1 and 2 repeat until the frontier is empty, or its children would gain less than the
+//      rule's level_price: of each row its survival times the chance that it has itself, since no
+//      child is known yet.
 //   4. tree() is the best nodes_max candidates, ordered by survival.
 //
 //   TreeGrowth growth(rule);
@@ -72,6 +74,7 @@ class TreeGrowth {
     int32_t depth = 1;
     float survival = 1.0F;
   };
+  float frontier_gain() const;
   std::vector<int32_t> best() const;  // the best nodes_max candidates, falling by survival, parents before children
   void propose(size_t row, std::span<const Ranked> candidates);
 

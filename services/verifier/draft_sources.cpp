@@ -36,6 +36,7 @@ DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
 
 DraftKindCounters& Rounds::counters_of(const DraftSource& source) const {
   if (source.by == DraftBy::grammar) return counters_of(grammar_.kind);
+  if (source.by == DraftBy::head) return counters_of(head_.kind());
   return counters_of(source.by == DraftBy::resident ? resident_.kind() : links_.find(source.drafter)->kind);
 }
 
@@ -48,6 +49,7 @@ Calibration* Rounds::calibration_of(const VerifierSequence& sequence, Peer draft
 Calibration* Rounds::calibration_of(const VerifierSequence& sequence, const DraftSource& source) {
   const Rule rule = sequence.spec.acceptance.rule;
   if (source.by == DraftBy::grammar) return &grammar_.calibrations.of(rule);
+  if (source.by == DraftBy::head) return &head_.calibrations().of(rule);
   return source.by == DraftBy::resident ? &resident_.calibrations().of(rule) : calibration_of(sequence, source.drafter);
 }
 
@@ -89,6 +91,40 @@ void Rounds::draft_here(VerifierSequence& sequence) {
   }
   sequence.fates.arrive(static_cast<size_t>(source.tree.size()));
   merge_in(sequence, std::move(source));
+}
+
+// A sequence whose prompt is not computed yet has no features for the head to read.
+std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step_seconds) {
+  SequenceDrafting& drafting = sequence.drafting;
+  DraftRound& draft = drafting.draft;
+  const bool possible = head_.drafts_for(sequence) && sequence.decodes() && drafting.draft_nodes_max > 0;
+  if (!possible || depth_left(sequence) < 1 || std::exchange(draft.head_considered, true)) return std::nullopt;
+  const Rule rule = sequence.spec.acceptance.rule;
+  for (const TreeNode& node : draft.tree.tokens().nodes()) {
+    if (node.parent == kRoot) draft.head_guessed = std::max(draft.head_guessed, node.survival);
+  }
+  const float least = head_.calibrations().of(rule).survival_of(drafting.price);
+  draft.head_probes = head_.due_for_probe(rule);
+  const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, draft.head_guessed, step_seconds));
+  ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
+  if (!pays) return std::nullopt;
+  head_.asked(rule);
+  StopRule stop = rule_here(sequence, least > 1 ? 1.0F : 1.0F - least);
+  stop.level_price = head_.pass_price(step_seconds);
+  return stop;
+}
+
+void Rounds::head_tree(VerifierSequence& sequence, TokenTree tree) {
+  sequence.drafting.draft.head_asked = true;
+  sequence.fates.arrive(static_cast<size_t>(tree.size()));
+  merge_in(sequence, {.by = DraftBy::head, .tree = std::move(tree)});
+}
+
+void Rounds::end_head(const VerifierSequence& sequence, const Own& own) {
+  const SequenceDrafting& drafting = sequence.drafting;
+  if (!drafting.draft.head_asked) return;
+  head_.won(sequence.spec.acceptance.rule, own.accepted - static_cast<double>(drafting.price) * own.verified,
+            drafting.draft.head_guessed);
 }
 
 // The nodes of `source` are held already. Those that the request's grammar forbids cost no row, nor
@@ -136,12 +172,12 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
     return kFirst + static_cast<size_t>(at - drafting.drafters.begin());
   };
   std::ranges::sort(drafting.draft.sources, {}, place_of);
-  std::vector<Own> own(drafting.drafters.size());
+  std::vector<Own> own(kFirst + drafting.drafters.size());                                   // by place
   std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.tree.size()));  // [nodes] the first place
   for (const DraftSource& source : drafting.draft.sources) {
     const size_t place = place_of(source);
     Calibration* calibration = calibration_of(sequence, source);
-    if (place >= kFirst + own.size() || calibration == nullptr) continue;
+    if (place >= own.size() || calibration == nullptr) continue;
     DraftKindCounters& counters = counters_of(source);
     const std::vector<float> predicted = chances(*calibration, source.tree);
     const std::vector<int32_t> at = places(source.tree, verified.tree);
@@ -157,14 +193,14 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
       std::optional<size_t>& first = guessed_by[static_cast<size_t>(there)];
       if (!first) first = place;
       if (source.by == DraftBy::resident) resident_.verified(sequence.spec.acceptance.rule);
-      if (place < kFirst) continue;
-      Own& drafter = own[place - kFirst];
-      drafter.seen = true;
+      own[place].seen = true;
       if (*first != place) continue;
-      ++drafter.verified;
-      drafter.accepted += accepted ? 1 : 0;
+      ++own[place].verified;
+      own[place].accepted += accepted ? 1 : 0;
     }
   }
+  end_head(sequence, own[static_cast<size_t>(DraftBy::head)]);
+  own.erase(own.begin(), own.begin() + kFirst);
   return own;
 }
 

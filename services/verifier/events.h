@@ -36,6 +36,7 @@ struct VerifierConfig {
   double wait_share = kWaitShare;         // of the time computed (speculation/wait_budget.h)
   Time sampled_wait = kSampledWait;       // for a tree of the ratio family
   std::optional<Grammars> grammars = {};  // none: requests with a grammar are refused
+  std::string head = {};                  // name of the target's draft head; empty: it has none
 };
 
 using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "common/base/log.h"
+#include "common/base/names.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/config/settings_checks.h"
@@ -43,6 +44,16 @@ Result<Grammars> grammars_of(const std::string& model) {
   return Grammars::make(tokenizer, config.eos_ids, config.vocabulary);
 }
 
+// The folder of the model's draft head: what the options name, or the one beside the model, if
+// there is one. Empty: none.
+std::filesystem::path head_of(const VerifierOptions& options) {
+  if (options.head == kNoMethod) return {};
+  if (!options.head.empty()) return options.head;
+  const std::filesystem::path beside = options.model + std::string(kHeadEnding);
+  std::error_code ignored;
+  return std::filesystem::is_directory(beside, ignored) ? beside : std::filesystem::path();
+}
+
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
@@ -54,7 +65,9 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   // It takes a third of a second on one thread, so it runs beside the load, and ends before the
   // trial.
   std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);
-  TRY(LanguageModel model, LanguageModel::load(options.model, device, {.cache_blocks = cache_blocks, .on_load = log_load()}));
+  TRY(LanguageModel model,
+      LanguageModel::load(options.model, device,
+                          {.cache_blocks = cache_blocks, .head = head_of(options), .on_load = log_load()}));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = model.load_report();
   const Result<Grammars> made = grammars.get();
@@ -74,7 +87,8 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
           .cache_blocks = target.cache_blocks,
           .wait_share = options.wait_percent / 100.0,
           .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
-          .grammars = target.grammars};
+          .grammars = target.grammars,
+          .head = target.model.head_name()};
 }
 
 // An answer goes on at another verifier only if its masks are the same there.
@@ -85,11 +99,13 @@ std::string numerics_id(const LoadedTarget& target) {
 void log_ready(const VerifierConfig& config, const VerifierOptions& options, const LanguageModel& model) {
   const WorkerProcess& process = config.process;
   log_info(
-      "id {:016x}, pid {}: {} on {} threads, resident method {}, context {} (the model's: {}), cache {} tokens in {} MB, "
+      "id {:016x}, pid {}: {} on {} threads, resident method {}, draft head {}, context {} (the model's: {}), cache {} tokens "
+      "in {} MB, "
       "routers {}, metrics at {}",
-      process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident, config.context_max,
-      model.config().context_max, config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000,
-      fmt::join(process.routers, " "), process.metrics_endpoint);
+      process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident,
+      config.head.empty() ? "none" : config.head, config.context_max, model.config().context_max,
+      config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, fmt::join(process.routers, " "),
+      process.metrics_endpoint);
   const auto ms = [&](int32_t behind) {
     const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };
     return fmt::format("{:.3}, {:.3}, {:.3}, {:.3} or {:.3} ms", of(1), of(4), of(8), of(16), of(256));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/base/result.h"
 #include "common/config/verifier_config.h"
@@ -14,6 +15,8 @@
 #include "services/verifier/events.h"
 
 namespace slipstream {
+
+inline constexpr std::string_view kHeadEnding = "-head";  // of the folder beside a model that has its draft head
 
 struct LoadedTarget {
   LanguageModel model;

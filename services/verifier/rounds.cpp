@@ -131,6 +131,7 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
   SequenceDrafting& drafting = sequence.drafting;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
   if (resident_.drafts_for(sequence)) resident_.stepped(sequence.spec.acceptance.rule);
+  if (head_.drafts_for(sequence)) head_.stepped(sequence.spec.acceptance.rule);
   std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
     own = learn(sequence, verified);

@@ -15,6 +15,7 @@
 #include "services/verifier/drafter_links.h"
 #include "services/verifier/grammar_draft.h"
 #include "services/verifier/resident.h"
+#include "services/verifier/resident_head.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -61,8 +62,8 @@ class Rounds {
  public:
   using Effects = std::vector<VerifierEffect>;
 
-  Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links, Resident& resident)
-      : config_(config), counters_(counters), links_(links), resident_(resident) {}
+  Rounds(const VerifierConfig& config, VerifierCounters& counters, DrafterLinks& links, Resident& resident, ResidentHead& head)
+      : config_(config), counters_(counters), links_(links), resident_(resident), head_(head) {}
 
   // Starts the sequence's next round: its grammar and the resident method draft, and each drafter
   // that is there is asked for a tree if its back-off allows one.
@@ -71,6 +72,12 @@ class Rounds {
   // back-offs and the lead, and what became of each node changes what the survivals of those mean
   // who guessed it. The next Advance to each drafter tells it the verdicts on its tree.
   void end(VerifierSequence& sequence, const VerifiedTree& verified, Time now);
+
+  // The draft head, once in a round, when all sources that need no wait have guessed: how large a
+  // tree it may draft; nullopt: it is not asked.
+  std::optional<StopRule> ask_head(VerifierSequence& sequence, double step_seconds);
+  // Its tree for the running round.
+  void head_tree(VerifierSequence& sequence, TokenTree tree);
 
   // The nodes of the tree that the sequence holds which are verified whatever they seem worth.
   std::vector<int32_t> probes(const VerifierSequence& sequence) const;
@@ -94,7 +101,7 @@ class Rounds {
 
  private:
   // The nodes that are credited to one source: those that it guessed and no source before it did,
-  // in the order of the grammar, the resident method, the lead, the others.
+  // in the order of the grammar, the resident method, the head, the lead, the others.
   struct Own {
     int verified = 0, accepted = 0;
     bool seen = false;  // a node of it was verified, whoever is credited
@@ -131,12 +138,14 @@ class Rounds {
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
   std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified);
+  void end_head(const VerifierSequence& sequence, const Own& own);
   static void keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified);
 
   const VerifierConfig& config_;
   VerifierCounters& counters_;
   DrafterLinks& links_;
   Resident& resident_;
+  ResidentHead& head_;
   GrammarDraft grammar_;
 };
 

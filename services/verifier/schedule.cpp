@@ -42,7 +42,8 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   ready.trees_due = !due_trees.empty();
   // An operator who lets steps wait longer than usual values the tokens less that a wait costs.
   const double weight = std::min(1.0, kWaitShare / config_.wait_share);
-  ready.wait_for = worth_waiting(std::move(due_trees), roots.rows > 0 ? weight * roots.rows / cost_.seconds(roots) : 0);
+  ready.plain_seconds = roots.rows > 0 ? cost_.seconds(roots) : 0;
+  ready.wait_for = worth_waiting(std::move(due_trees), roots.rows > 0 ? weight * roots.rows / ready.plain_seconds : 0);
   return ready;
 }
 

@@ -70,6 +70,7 @@ struct SequenceDrafter {
 enum class DraftBy : uint8_t {
   grammar,   // the request's grammar (grammar_draft.h)
   resident,  // the verifier's own method (resident.h)
+  head,      // the target's draft head (resident_head.h)
   drafter
 };
 
@@ -89,6 +90,10 @@ struct DraftRound {
   std::vector<DraftSource> sources;
   int nodes_asked = 0;           // of the lead
   bool resident_probes = false;  // a node of the resident method is verified whatever it seems worth
+  bool head_considered = false;  // it was decided whether the head drafts
+  bool head_asked = false;       // and it did
+  bool head_probes = false;      // a node of it is verified whatever it seems worth
+  float head_guessed = 0;        // the chance of the best first token that others had guessed, when the head was asked
 };
 
 struct SequenceDrafting {
@@ -127,6 +132,7 @@ struct SequenceDrafting {
   // whatever it seems worth.
   bool probes(const DraftSource& source) const {
     if (source.by == DraftBy::resident) return draft.resident_probes;
+    if (source.by == DraftBy::head) return draft.head_probes;
     const SequenceDrafter* drafter = source.by == DraftBy::drafter ? find(source.drafter) : nullptr;
     return drafter != nullptr && drafter->backoff.probes();
   }

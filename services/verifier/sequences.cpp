@@ -33,8 +33,8 @@ VerifierSequence* Verifier::State::find(Peer router, SequenceId id, Epoch epoch)
   return sequence == nullptr || sequence->identity.router != router ? nullptr : sequence;
 }
 
-VerifierSequence* Verifier::State::find(const BatchSlice& slice) {
-  const auto at = std::ranges::find(sequences, slice.number, [](const auto& sequence) { return sequence->identity.number; });
+VerifierSequence* Verifier::State::find_number(uint64_t number) {
+  const auto at = std::ranges::find(sequences, number, [](const auto& sequence) { return sequence->identity.number; });
   return at == sequences.end() ? nullptr : at->get();
 }
 

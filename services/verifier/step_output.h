@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/drafting/head_trees.h"
 #include "common/messages/common.h"
 #include "common/model/step_plan.h"
 #include "common/sampling/logprobs.h"
@@ -27,13 +28,17 @@ struct RejectionTask {
   Round round = 0;
 };
 
+// A job either verifies a step or, with head_asks, drafts by the target's head. `step` is the job's
+// scratch then.
 struct VerifyPlan {
   StepPlan step;
   std::vector<RejectionTask> rejection_tasks;
+  std::vector<HeadAsk> head_asks;
 
   void clear() {
     step.clear();
     rejection_tasks.clear();
+    head_asks.clear();
   }
 };
 
@@ -50,6 +55,7 @@ struct StepOutput {
   // [StepPlan::logprobs] of the token that is emitted after that row; empty where the accepted path
   // does not reach the row.
   std::vector<TokenLogprob> logprobs;
+  HeadTrees head = {};  // of a job that drafts
   uint32_t forward_us = 0;
 };
 

@@ -29,7 +29,8 @@ Verifier::State::State(VerifierConfig given, std::unique_ptr<Method> method)
       worker(self(config), config.process.routers),
       links(config, counters, kFirstDrafterPeer),
       resident(std::move(method)),
-      rounds(config, counters, links, resident),
+      head(config.head),
+      rounds(config, counters, links, resident, head),
       schedule(config, rounds, counters) {}
 
 // The youngest sequence that holds blocks, if it is younger than this one and has no rows in this

@@ -1,10 +1,10 @@
 // The inside of the verifier's actor. Its events are handled in verifier.cpp (peers), sequences.cpp
-// (a sequence's life) and step.cpp (compute); after each event keep_time, start_step, set_alarm and
-// count run once, in this order.
+// (a sequence's life), step.cpp (compute) and head_step.cpp (drafts of the target's head); after
+// each event keep_time, start_step, set_alarm and count run once, in this order.
 //
 // Invariants between events:
-//   1. `slices` is not empty if and only if a step runs (`computing`); the compute job has the plan
-//      then.
+//   1. `slices` is not empty if and only if a step runs, and `by_head` if and only if the target's
+//      head drafts; the compute job has the plan then (`computing`).
 //   2. Every node that was received has one fate in counters.fates; a node is held if it is in a
 //      sequence's draft, in its parked tree, or in a slice.
 //   3. Each part of a sequence is written only by the files that sequence.h lists for it.
@@ -60,7 +60,8 @@ struct Verifier::State {
   // Null: there is none, or it belongs to another epoch or router, or has ended while the step ran.
   VerifierSequence* find(SequenceId id, Epoch epoch);
   VerifierSequence* find(Peer router, SequenceId id, Epoch epoch);
-  VerifierSequence* find(const BatchSlice& slice);
+  VerifierSequence* find(const BatchSlice& slice) { return find_number(slice.number); }
+  VerifierSequence* find_number(uint64_t number);
 
   void admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects);
   // The guide of a request with a grammar, led over the output of earlier epochs; nullopt: it has
@@ -77,6 +78,10 @@ struct Verifier::State {
   int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);
   // The step failed.
   void fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now, Effects& effects);
+  // Lets the target's head draft for the sequences that are ready, where that pays. False: nobody
+  // asks it, and the step may start.
+  bool start_head(const Ready& ready, Effects& effects);
+  void head_drafted(Ran<VerifyPlan, StepOutput> event, Effects& effects);
   // What the links know of their drafters now: for the counters, and for the routers.
   void count_drafters(Time now);
   void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
@@ -94,14 +99,16 @@ struct Verifier::State {
   Worker worker;
   DrafterLinks links;
   Resident resident;
+  ResidentHead head;
   Rounds rounds;
   Schedule schedule;
   LateTrees late_trees;
 
-  // The step in flight.
+  // The job in flight.
   bool computing = false;
-  std::vector<BatchSlice> slices;
-  VerifyPlan plan;  // its buffers, while no step runs
+  std::vector<BatchSlice> slices;  // of a step
+  std::vector<uint64_t> by_head;   // numbers of the sequences that the head drafts for, in the order of the asks
+  VerifyPlan plan;                 // its buffers, while no job runs
 };
 
 }  // namespace slipstream

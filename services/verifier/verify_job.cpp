@@ -107,8 +107,9 @@ RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& s
   return {.walk = std::move(biased.walk), .spent = std::move(biased.spent)};
 }
 
-Result<StepOutput> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
-  const auto began = std::chrono::steady_clock::now();
+namespace {
+
+Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
   const Step step = plan.step.view();
   TRY(const auto sampled_tokens, target.run(step));
   StepOutput output{.sampled_tokens = {sampled_tokens.begin(), sampled_tokens.end()}, .rejections = {}, .logprobs = {}};
@@ -121,6 +122,20 @@ Result<StepOutput> verify_job(LanguageModel& target, const VerifyPlan& plan, Ver
   if (!plan.step.logprobs.empty()) {
     output.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, output), scratch.chain);
   }
+  return output;
+}
+
+Result<StepOutput> draft(LanguageModel& target, VerifyPlan& plan) {
+  StepOutput output;
+  TRY(output.head, draft_by_head(target, plan.head_asks, plan.step));
+  return output;
+}
+
+}  // namespace
+
+Result<StepOutput> verify_job(LanguageModel& target, VerifyPlan& plan, VerifyScratch& scratch) {
+  const auto began = std::chrono::steady_clock::now();
+  TRY(StepOutput output, plan.head_asks.empty() ? verify(target, plan, scratch) : draft(target, plan));
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
   output.forward_us = static_cast<uint32_t>(took.count());
   return output;

@@ -1,5 +1,5 @@
-// Runs one step on the target: the only place where the verifier's plan meets the model. On the
-// compute thread.
+// Runs one step on the target, or a draft by its head: the only place where the verifier's plan
+// meets the model. On the compute thread.
 #pragma once
 
 #include "common/model/language_model.h"
@@ -21,6 +21,6 @@ struct VerifyScratch {
 RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
                               VerifyScratch& scratch);
 
-Result<StepOutput> verify_job(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch);
+Result<StepOutput> verify_job(LanguageModel& target, VerifyPlan& plan, VerifyScratch& scratch);
 
 }  // namespace slipstream

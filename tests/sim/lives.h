@@ -19,16 +19,25 @@ struct NoWork {};
 
 class VerifyWork {
  public:
-  VerifyWork(ToyDistribution distribution, int32_t cache_blocks, uint64_t seed)
-      : target_(distribution, cache_blocks), random_(seed, "verify") {}
-  Time takes(const VerifyPlan& plan) { return took_ = Time(random_.between(2000, 6000) + 30 * plan.step.rows()); }
+  // head_noise: of the target's draft head, should it be asked.
+  VerifyWork(ToyDistribution distribution, double head_noise, int32_t cache_blocks, uint64_t seed)
+      : target_(distribution, cache_blocks), head_noise_(head_noise), random_(seed, "verify") {}
+  Time takes(const VerifyPlan& plan) {
+    const bool drafts = !plan.head_asks.empty();
+    return took_ = Time(drafts ? random_.between(100, 1500) : random_.between(2000, 6000) + 30 * plan.step.rows());
+  }
   // For rejection tasks, the target's distribution at each row is certain of the token that plain
   // decoding would sample. So sampled trees do not change the words either.
   Result<StepOutput> run(VerifyPlan& plan);
   uint64_t sampled_trees() const { return sampled_trees_; }
+  uint64_t head_trees() const { return head_trees_; }
 
  private:
+  StepOutput draft(VerifyPlan& plan);
+
   ToyTarget target_;
+  double head_noise_;
+  uint64_t head_trees_ = 0;  // trees of the head with nodes
   Time took_{};
   uint64_t sampled_trees_ = 0;  // sampled trees with nodes
   RandomSource random_;

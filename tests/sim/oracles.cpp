@@ -72,16 +72,17 @@ std::optional<std::string> World::leftovers() const {
   return std::nullopt;
 }
 
-// If every drafter is the target itself, and the only wrong trees are those whose fence is wrong
-// too, no node may be rejected: a rejected one was in a tree that the verifier had to drop, or the
-// drafter's state is not the verifier's.
+// If every drafter and every draft head is the target itself, and the only wrong trees are those
+// whose fence is wrong too, no node may be rejected: a rejected one was in a tree that the verifier
+// had to drop, or the drafter's state is not the verifier's.
 std::optional<std::string> World::wrongly_verified() const {
   const Tallies sum = tallies();
   const bool perfect =
       std::ranges::all_of(
           scenario_.drafters,
           [](const DrafterTraits& d) { return d.noise + d.siblings == 0 && (d.mischief == 0 || d.misplaced); }) &&
-      std::ranges::none_of(scenario_.verifiers, [](const VerifierTraits& v) { return v.other_numerics || v.resident; }) &&
+      std::ranges::none_of(scenario_.verifiers,
+                           [](const VerifierTraits& v) { return v.other_numerics || v.resident || v.head.value_or(0) > 0; }) &&
       std::ranges::all_of(scenario_.asks, [](const Ask& ask) { return ask.grammar.empty(); });  // drafters know of none
   if (perfect && sum.rejected_nodes > 0) {
     return fmt::format("{} nodes rejected, although every drafter is the target itself", sum.rejected_nodes);
@@ -138,6 +139,7 @@ Tallies World::tallies() const {
       sum.accepted_nodes += c.fates.of(Fate::accepted);
       sum.rejected_nodes += c.fates.of(Fate::rejected);
       sum.sampled_trees += life->work().sampled_trees();
+      sum.head_trees += life->work().head_trees();
     }
   }
   for (const auto& home : drafters_) {

@@ -211,6 +211,10 @@ Scenario Scenario::draw(uint64_t seed) {
   draw_forms(s.asks, seed);
   RandomSource residents(seed, "residents");
   for (VerifierTraits& verifier : s.verifiers) verifier.resident = residents.chance(0.3);
+  RandomSource heads(seed, "heads");
+  for (VerifierTraits& verifier : s.verifiers) {
+    if (heads.chance(0.4)) verifier.head = heads.chance(0.4) ? 0 : heads.share();
+  }
   RandomSource models(seed, "models");
   const bool alike = models.chance(0.4);
   for (DrafterTraits& drafter : s.drafters) drafter.model = alike || models.chance(0.3) ? "small" : "large";
@@ -222,6 +226,7 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
   s.routers = kSoakOfEach;
   s.verifiers.assign(kSoakOfEach, {.cache_blocks = 8, .step_rows_max = 256});
   s.verifiers.back().resident = true;
+  s.verifiers.back().head = 0.3;
   s.drafters.resize(kSoakOfEach, {.noise = 0.3, .siblings = 0.2});
   s.begins.assign(3 * kSoakOfEach, Time(0));
   s.verifier_wait_ms = 10'000;
@@ -253,9 +258,10 @@ std::string Scenario::text() const {
       fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}\n", seed, routers, verifiers.size(),
                   drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
-    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}\n", i, verifiers[i].cache_blocks,
+    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "",
-                        verifiers[i].resident ? ", resident look-up" : "");
+                        verifiers[i].resident ? ", resident look-up" : "",
+                        verifiers[i].head ? fmt::format(", draft head with noise {:.2f}", *verifiers[i].head) : "");
   }
   for (size_t i = 0; i < drafters.size(); ++i) {
     text += fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}{}\n", i, drafters[i].noise, drafters[i].mischief,

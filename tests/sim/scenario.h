@@ -29,8 +29,9 @@ struct VerifierTraits {
   bool other_numerics = false;  // its bits differ: it cannot continue a sequence of the others
   int32_t cache_blocks = 0;
   int32_t step_rows_max = 0;
-  bool resident = false;     // look-up runs inside it
-  bool knows_costs = false;  // of every life; else every other one begins with a wrong cost model
+  bool resident = false;            // look-up runs inside it
+  std::optional<double> head = {};  // noise of its target's draft head; 0: the head is the target itself; unset: it has none
+  bool knows_costs = false;         // of every life; else every other one begins with a wrong cost model
 };
 struct DrafterTraits {
   double noise = 0;           // of its model; 0: the target itself

@@ -141,6 +141,26 @@ TEST(Verdicts, AreTheTargetsChoicesAfterTheRowsOfEachDraftersOwnTree) {
   EXPECT_GT(verdict.tallies.rejected_nodes, 50U);
 }
 
+// The oracles of the world hold: the same words, and no node of a head that is the target itself is
+// rejected, so its drafts always hang from the right root and read the right rows of the cache.
+TEST(DraftHead, ThatIsTheTargetIsNeverRejected) {
+  Scenario s{.seed = 4};
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax, .head = 0, .knows_costs = true}};
+  s.begins.assign(2, Time(0));
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(6, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 1}, .output_max = 80});
+  for (size_t i = 0; i < s.asks.size(); ++i) {
+    s.asks[i].seed = i;
+    s.asks[i].prompt.resize(3 + 7 * i, static_cast<TokenId>(4 + i));
+  }
+  s.asks[2].logits_params.frequency_penalty = 1.5F;
+  const Verdict verdict = World(s, false).live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_GT(verdict.tallies.head_trees, 50U);
+  EXPECT_GT(verdict.tallies.accepted_nodes, 200U);
+  EXPECT_EQ(verdict.tallies.rejected_nodes, 0U);
+}
+
 // A step of one sequence in block 0: the context, followed by a tree.
 StepPlan one_block() {
   StepPlan step;

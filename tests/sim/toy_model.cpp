@@ -53,6 +53,40 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
   return sampled_tokens;
 }
 
+TokenTree ToyTarget::guess(const HeadAsk& ask, double noise) {
+  constexpr float kConfidence = 0.8F;
+  const TreeBase& base = ask.base;
+  for (const KvMove& move : base.moves) cache_.at(static_cast<size_t>(move.to)) = cache_.at(static_cast<size_t>(move.from));
+  ToyContext context;
+  for (int32_t position = 0; position < base.root; ++position) {
+    context.read(cache_.at(static_cast<size_t>(slot_in(base.blocks, position))));
+  }
+  context.add(base.token, base.root);
+  ToyDistribution distribution = distribution_;
+  distribution.noise = noise;
+  std::array<float, kToyVocabulary> logits;
+  std::vector<TreeNode> nodes;
+  std::vector<TokenId> path;
+  for (float survival = kConfidence;; survival *= kConfidence) {
+    const auto depth = static_cast<int32_t>(nodes.size()) + 1;
+    if (!ask.rule.admits(survival, depth, depth - 1)) break;
+    const auto positions = static_cast<int32_t>(base.blocks.size()) * kBlockTokens;
+    CHECK(base.root + depth <= positions, "a real head writes row {}; the sequence has {}", base.root + depth - 1, positions);
+    distribution.logits(context.hash(), logits);
+    if (base.logits_processor) base.logits_processor->adjust(logits, path);
+    const RowSampling row{.seed = ask.seed,
+                          .choice = ask.choice,
+                          .position = static_cast<uint32_t>(base.output + depth - 1),
+                          .params = ask.sampling};
+    const TokenId token = sample_token(logits, row, scratch_);
+    if (token < 0) break;
+    nodes.push_back({.token = token, .parent = depth - 2, .survival = survival});
+    path.push_back(token);
+    context.add(token, base.root + depth);
+  }
+  return TokenTree::make(std::move(nodes), kToyVocabulary).value();
+}
+
 ToyOracle::ToyOracle(ToyDistribution distribution, const ToyQuestion& question)
     : distribution_(distribution),
       logits_params_(question.logits_params),

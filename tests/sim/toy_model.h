@@ -52,6 +52,9 @@ class ToyTarget {
   ToyTarget(ToyDistribution distribution, int32_t cache_blocks)
       : distribution_(distribution), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
   std::vector<TokenId> run(const Step& step);  // [wanted] sampled tokens
+  // The tree of a draft head whose distribution is the target's with that noise. It does the moves
+  // of the ask, and reads the cache rows of the sequence.
+  TokenTree guess(const HeadAsk& ask, double noise);
 
  private:
   ToyDistribution distribution_;

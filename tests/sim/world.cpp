@@ -139,11 +139,12 @@ void World::begin_verifier(int index) {
                               .cache_blocks = traits.cache_blocks,
                               .step_rows_max = traits.step_rows_max,
                               .wait_share = scenario_.wait_share,
-                              .grammars = toy_grammars()};
+                              .grammars = toy_grammars(),
+                              .head = traits.head ? "toy" : ""};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
-      VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.cache_blocks, random_.word()), WatchVerifier(breach()),
-      traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
+      VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.head.value_or(0), traits.cache_blocks, random_.word()),
+      WatchVerifier(breach()), traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
 }
 
 void World::begin_drafter(int index) {

@@ -20,6 +20,9 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option("--model", options.model, "The model: a Hugging Face folder or a GGUF file");
   line.option("--drafter", options.drafter, drafters, "Draft method; its probabilities are trusted, since it is our own");
   line.option("--resident", options.resident, residents, "Draft method inside the verifier, beside the drafter");
+  line.option("--head", options.head,
+              "Folder of the model's draft head, which guesses inside the verifier, or none; unset: MODEL-head beside the "
+              "model, if it is there");
   line.option("--look-up-corpus", options.corpora,
               "File of `slipstream corpus`, in which look-up finds drafts for everybody; repeat it for several");
   line.option("--look-up-file", options.look_up_file,
@@ -96,6 +99,7 @@ Parsed<DemoOptions> parse_demo_options(int argc, const char* const* argv) {
   DemoOptions options;
   options.fleet.port = 0;
   options.fleet.name = "demo";
+  options.fleet.head = kNoMethod;
   options.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
   CommandLine line("slipstream demo", "Shows it: two questions, a killed drafter, the same words.");
   declare_fleet(line, options.fleet);

@@ -161,6 +161,7 @@ Command FleetPlan::verifier(const Ports& router) const {
   Command verifier = worker("verifier", verifier_program_, router);
   add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--weights", options_.weights, "--drain-ms", "0"});
   add(verifier, {"--resident", options_.resident});
+  if (!options_.head.empty()) add(verifier, {"--head", options_.head});
   add(verifier, look_up_flags(options_, "verifier"));
   if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
   if (options_.context_max) add(verifier, {"--context-max", std::to_string(*options_.context_max)});

@@ -25,6 +25,7 @@ struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
   std::string drafter = "ngram";         // one of kMethodNames, or kNoMethod
   std::string resident = "ngram";        // drafts inside the verifier, too; or kNoMethod
+  std::string head;                      // folder of the model's draft head; kNoMethod; empty: the one beside the model
   std::vector<std::string> corpora;      // in which look-up finds drafts, of verifier and drafter
   std::string look_up_file;              // of the resident method, or else of the drafter; empty: none
   std::filesystem::path draft_model;     // folder of a draft method's model; empty: the target drafts for itself

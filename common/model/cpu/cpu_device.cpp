@@ -129,7 +129,7 @@ class CpuDevice final : public Device {
       CHECK(matrix.cols == weight->in, "{} has {} columns, its stack has {}", matrix.name, matrix.cols, weight->in);
       weight->out += matrix.rows;
     }
-    TRY_VOID(format == Format::f32 ? fill_gain(stacked, *weight) : fill_panels(stacked, *weight));
+    TRY_VOID(format == Format::f32 ? fill_gain(stacked, *weight) : fill_panels(stacked, format_for(stacked, format), *weight));
     weights_.push_back(std::move(weight));
     return weights_.back().get();
   }
@@ -170,6 +170,25 @@ class CpuDevice final : public Device {
     return caches_.back().get();
   }
 
+  Result<FeaturePlane*> feature_plane(int32_t cols, int32_t blocks) override {
+    auto plane = std::make_unique<CpuPlane>();
+    plane->cols = cols;
+    const auto numbers = static_cast<size_t>(blocks) * kCacheRows * static_cast<size_t>(cols);
+    plane->bytes = numbers * sizeof(float);
+    TRY(plane->data, arena_.array<float>(numbers));
+    planes_.push_back(std::move(plane));
+    return planes_.back().get();
+  }
+
+  Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) override {
+    auto map = std::make_unique<CpuColumnMap>();
+    map->narrow = static_cast<int32_t>(columns.size());
+    map->wide = wide;
+    map->columns.assign(columns.begin(), columns.end());
+    maps_.push_back(std::move(map));
+    return maps_.back().get();
+  }
+
   Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) override {
     CHECK(type != Type::bf16, "the cpu device keeps activations in f32");
     ops_.reserve_rows(rows_max);
@@ -183,6 +202,7 @@ class CpuDevice final : public Device {
     CHECK(!running_.exchange(true), "a step begins on a device that runs another");
     ops_.begin(step);
     for (const KvCache* cache : network.caches()) ops_.move(static_cast<const CpuCache&>(*cache), step.moves);
+    for (const FeaturePlane* plane : network.planes()) ops_.move(static_cast<const CpuPlane&>(*plane), step.moves);
     network.forward(ops_,
                     {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())});
     running_ = false;
@@ -223,8 +243,16 @@ class CpuDevice final : public Device {
     return {};
   }
 
-  Result<void> fill_panels(std::span<const HostMatrix> stacked, CpuWeight& weight) {
-    weight.format = format_.value_or(format_of(stacked));
+  // Reading weights is what a pass of few rows takes its time for, so a guess reads 8 bits.
+  WeightFormat format_for(std::span<const HostMatrix> stacked, Format format) const {
+    const bool in_blocks = stacked.front().cols % kBlockNumbers == 0;
+    const WeightFormat stored = format_of(stacked);
+    const bool halved = format == Format::guess && stored == WeightFormat::bf16 && in_blocks;
+    return format_.value_or(halved ? WeightFormat::q8_0 : stored);
+  }
+
+  Result<void> fill_panels(std::span<const HostMatrix> stacked, WeightFormat format, CpuWeight& weight) {
+    weight.format = format;
     if (weight.in % 2 != 0)
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
     TRY(std::byte * panels,
@@ -250,6 +278,8 @@ class CpuDevice final : public Device {
   std::vector<std::unique_ptr<CpuWeight>> weights_;
   std::vector<std::unique_ptr<CpuRope>> ropes_;
   std::vector<std::unique_ptr<CpuCache>> caches_;
+  std::vector<std::unique_ptr<CpuPlane>> planes_;
+  std::vector<std::unique_ptr<CpuColumnMap>> maps_;
 };
 
 }  // namespace

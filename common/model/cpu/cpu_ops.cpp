@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "common/base/check.h"
 #include "common/kv/block_pool.h"
@@ -96,6 +97,11 @@ void CpuOps::move(const CpuCache& cache, std::span<const KvMove> moves) {
       }
     }
   });
+}
+
+// Not split: the moves of a step are few.
+void CpuOps::move(const CpuPlane& plane, std::span<const KvMove> moves) {
+  for (const KvMove& each : moves) std::copy_n(plane.row(each.from), plane.cols, plane.row(each.to));
 }
 
 void CpuOps::embed(const Weight& table, Tensor out) {
@@ -214,6 +220,42 @@ void CpuOps::put_columns(Tensor in, Tensor out, int32_t first_column) {
   pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
       std::memcpy(row_of(out, row) + first_column, row_of(in, row), static_cast<size_t>(in.cols) * sizeof(float));
+    }
+  });
+}
+
+// Every row is stored before one is loaded, so the rows of a pass see each other's features.
+void CpuOps::store_features(Tensor in, FeaturePlane& plane) {
+  const auto& store = static_cast<const CpuPlane&>(plane);
+  pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      std::copy_n(row_of(in, row), in.cols, store.row(step_->slot[static_cast<size_t>(row)]));
+    }
+  });
+}
+
+void CpuOps::load_features(const FeaturePlane& plane, Tensor out) {
+  const auto& store = static_cast<const CpuPlane&>(plane);
+  pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      const int32_t slot = step_->parent_slot[static_cast<size_t>(row)];
+      if (slot < 0) {
+        std::fill_n(row_of(out, row), out.cols, 0.0F);
+      } else {
+        std::copy_n(store.row(slot), out.cols, row_of(out, row));
+      }
+    }
+  });
+}
+
+void CpuOps::spread_columns(Tensor in, const ColumnMap& map, Tensor out) {
+  const std::vector<int32_t>& columns = static_cast<const CpuColumnMap&>(map).columns;
+  pool_.run(in.rows, 1, [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) {
+      float* wide = row_of(out, row);
+      std::fill_n(wide, out.cols, -std::numeric_limits<float>::infinity());
+      const float* narrow = row_of(in, row);
+      for (size_t column = 0; column < columns.size(); ++column) wide[columns[column]] = narrow[column];
     }
   });
 }

@@ -26,6 +26,7 @@ class CpuOps final : public Ops {
 
   void begin(const Step& step);
   void move(const CpuCache& cache, std::span<const KvMove> moves);
+  static void move(const CpuPlane& plane, std::span<const KvMove> moves);
 
   void embed(const Weight& table, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
@@ -35,6 +36,9 @@ class CpuOps final : public Ops {
   void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;
+  void store_features(Tensor in, FeaturePlane& plane) override;
+  void load_features(const FeaturePlane& plane, Tensor out) override;
+  void spread_columns(Tensor in, const ColumnMap& map, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
   void sample_tokens(Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;

@@ -51,4 +51,14 @@ struct CpuCache final : KvCache {
   }
 };
 
+struct CpuPlane final : FeaturePlane {
+  float* data = nullptr;  // [slots, cols]
+
+  float* row(int32_t slot) const { return data + int64_t{slot} * cols; }
+};
+
+struct CpuColumnMap final : ColumnMap {
+  std::vector<int32_t> columns;  // [narrow]
+};
+
 }  // namespace slipstream

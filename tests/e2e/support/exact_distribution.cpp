@@ -23,7 +23,7 @@ constexpr size_t kTokensAtOnce = 32;  // rows of one step besides their path; an
 
 // One step of one sequence whose cache blocks are 0, 1, 2, ...: slot = position.
 struct Rows {
-  std::vector<int32_t> token, position, slot, sequence, visible, wanted, blocks;
+  std::vector<int32_t> token, position, slot, no_parent, sequence, visible, wanted, blocks;  // no draft head reads parents
   std::vector<uint64_t> ancestors;
   std::vector<RowSampling> sampling;
   std::vector<std::vector<TokenId>> output;  // [wanted] before the token that is chosen there
@@ -32,6 +32,7 @@ struct Rows {
     token.push_back(id);
     position.push_back(position_of);
     slot.push_back(slot_of);
+    no_parent.push_back(-1);
     sequence.push_back(0);
     visible.push_back(sees);
     ancestors.push_back(mask);
@@ -45,7 +46,17 @@ struct Rows {
     if (blocks.empty()) {
       for (int block = 0; block < kBlocks; ++block) blocks.push_back(block);
     }
-    return {token, position, slot, sequence, visible, ancestors, blocks, kBlocks, sampling, wanted, {}, {}, {}, {}};
+    return {.token = token,
+            .position = position,
+            .slot = slot,
+            .parent_slot = no_parent,
+            .sequence = sequence,
+            .visible = visible,
+            .ancestors = ancestors,
+            .block_table = blocks,
+            .blocks_max = kBlocks,
+            .sampling = sampling,
+            .wanted = wanted};
   }
 };
 

@@ -49,6 +49,46 @@ TEST_F(PassTest, LaysOutTheNextRowsOfAContext) {
   EXPECT_EQ(one.cached(), 2) << "until the pass has run";
 }
 
+// What a draft head reads of a row is kept at the slot of the row before it, on its own path.
+TEST_F(PassTest, TellsTheSlotOfTheTokenBeforeEachRow) {
+  CachedSequence& one = sequence(4, 0);
+  const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {9, 1, 1}}));
+  pass.add_tree(one, 3, {.rows = rows});
+  EXPECT_THAT(plan.parent_slot, ElementsAre(-1, one.slot(0), one.slot(1), one.slot(2), one.slot(3), one.slot(3), one.slot(5)));
+}
+
+TEST_F(PassTest, LaysATreeOutFromItsBaseAsFromItsSequence) {
+  CachedSequence& one = sequence(4, 3);
+  one.commit({}, std::vector<TokenId>{14});
+  const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}}));
+  const PassTree tree{.rows = rows, .seed = 5, .params = {.temperature = 0.5F}};
+  StepPlan other{.blocks_max = plan.blocks_max};
+  TreeBase base = take_base(one);
+  Pass(other).add_tree(base, tree);
+  pass.add_tree(one, 0, tree);
+  EXPECT_EQ(other.token, plan.token);
+  EXPECT_EQ(other.position, plan.position);
+  EXPECT_EQ(other.slot, plan.slot);
+  EXPECT_EQ(other.parent_slot, plan.parent_slot);
+  EXPECT_EQ(other.visible, plan.visible);
+  EXPECT_EQ(other.ancestors, plan.ancestors);
+  EXPECT_EQ(other.wanted, plan.wanted);
+  EXPECT_EQ(other.sampling[1].position, plan.sampling[1].position);
+}
+
+TEST_F(PassTest, ABaseTakesThePendingMovesOnce) {
+  CachedSequence& one = sequence(4, 3);
+  one.commit(std::vector<int32_t>{2}, std::vector<TokenId>{14, 15});
+  ASSERT_EQ(one.pending_moves().size(), 1U);
+  TreeBase base = take_base(one);
+  EXPECT_THAT(one.pending_moves(), IsEmpty());
+  const auto rows = tree_rows(TokenTree());
+  pass.add_tree(base, {.rows = rows});
+  EXPECT_EQ(plan.moves.size(), 1U);
+  pass.add_tree(base, {.rows = rows});
+  EXPECT_EQ(plan.moves.size(), 1U) << "the next level moves nothing again";
+}
+
 TEST_F(PassTest, HangsATreeBehindTheContext) {
   CachedSequence& one = sequence(4, 1);
   const auto rows = tree_rows(tree_of({{7, kRoot, 1}, {8, kRoot, 1}, {9, 1, 1}}));

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-const std::vector<TokenId> kPrompt{1, 17, 42, 9, 101, 5, 64, 33};
+const std::vector<TokenId> kPrompt{1, 17, 42, 9, 11, 5, 60, 33};
 
 // The tiny model with taps, and one sequence that it computes in passes.
 class Tapped {

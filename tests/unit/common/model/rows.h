@@ -20,7 +20,12 @@ struct Rows : StepPlan {
   void prompt(int32_t of, const BlockTable& blocks, std::span<const TokenId> tokens, int32_t from) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       const int32_t at = from + static_cast<int32_t>(i);
-      add_wanted({.token = tokens[i], .position = at, .slot = blocks.slot(at), .sequence = of, .visible = at + 1});
+      add_wanted({.token = tokens[i],
+                  .position = at,
+                  .slot = blocks.slot(at),
+                  .parent_slot = at == 0 ? -1 : blocks.slot(at - 1),
+                  .sequence = of,
+                  .visible = at + 1});
     }
   }
   // Row 0 is the root, the last emitted token; row i + 1 is node i.
@@ -30,6 +35,7 @@ struct Rows : StepPlan {
     add_wanted({.token = root,
                 .position = committed,
                 .slot = blocks.slot(committed),
+                .parent_slot = committed == 0 ? -1 : blocks.slot(committed - 1),
                 .sequence = of,
                 .visible = committed,
                 .ancestors = 1});
@@ -41,6 +47,7 @@ struct Rows : StepPlan {
       add_wanted({.token = node.token,
                   .position = committed + depths.back(),
                   .slot = blocks.slot(committed + row),
+                  .parent_slot = blocks.slot(committed + static_cast<int32_t>(parent)),
                   .sequence = of,
                   .visible = committed,
                   .ancestors = masks.back()});

@@ -173,5 +173,18 @@ TEST(TreeGrowth, KeepsWhatItHasWhenToldToStop) {
   EXPECT_EQ(growth.tree().size(), 2);
 }
 
+// The frontier has one node of survival 0.8, whose child is taken to be as likely: 0.64 tokens.
+TEST(TreeGrowth, ForwardsALevelThatPaysForItsPass) {
+  const auto levels = [](float price) {
+    TreeGrowth growth({.nodes_max = 8, .depth_max = 2, .level_price = price});
+    const std::vector<Ranked> one{{5, 0.8F}};
+    int forwarded = 0;
+    for (; !growth.frontier().empty(); ++forwarded) growth.add(std::vector<std::span<const Ranked>>{one});
+    return forwarded;
+  };
+  EXPECT_EQ(levels(0.63F), 2);
+  EXPECT_EQ(levels(0.65F), 1);
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -1,0 +1,32 @@
+// The configuration of a draft head: a folder with config.json and model.safetensors, in the form
+// in which EAGLE-3 heads are published (2503.01840; docs/use/TRAIN.md has the tensors).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/checkpoint/llama_config.h"
+
+namespace slipstream {
+
+inline constexpr size_t kHeadTapsMax = 8;
+
+struct HeadConfig {
+  LlamaConfig layer;                       // of its one decoder layer; vocabulary: the target's; eos_ids: none
+  std::vector<int32_t> taps;               // layers of the target whose inputs it reads, ascending; empty: default_taps()
+  std::vector<TokenId> tokens;             // [columns of its output] the target's token that each column stands for
+  std::optional<uint64_t> target_weights;  // of the model that it was trained for (fingerprint.h); unset: it does not say
+};
+
+// The taps of a head whose config names none: near the bottom, in the middle and near the top, as
+// EAGLE-3's code has them. REQUIRES: layers >= 6.
+std::vector<int32_t> default_taps(int32_t layers);
+
+// Errors name the file, the field and what is supported.
+Result<HeadConfig> read_head_config(const std::filesystem::path& folder);
+
+}  // namespace slipstream

@@ -1,0 +1,59 @@
+#include "common/drafting/head_trees.h"
+
+#include <utility>
+
+#include "common/speculation/tree_growth.h"
+
+namespace slipstream {
+namespace {
+
+struct GrowingTree {
+  HeadAsk& ask;
+  TreeGrowth growth;
+  size_t first_wanted = 0;  // of its frontier in the pass
+  bool in_pass = false;
+};
+
+// Lays out the frontiers. A tree for whose frontier a pass has no room stops growing.
+void lay_out(std::vector<GrowingTree>& trees, StepPlan& plan) {
+  plan.clear();
+  Pass pass(plan);
+  for (GrowingTree& tree : trees) {
+    const auto rows = tree.growth.frontier().size();
+    tree.in_pass = rows > 0 && pass.rows() + static_cast<int>(rows) <= kStepRowsMax;
+    if (!tree.in_pass) {
+      if (rows > 0) tree.growth.stop();
+      continue;
+    }
+    const PassSlice slice = pass.add_tree(tree.ask.base, {.rows = tree.growth.rows(),
+                                                          .first = tree.growth.rows().size() - rows,
+                                                          .seed = tree.ask.seed,
+                                                          .choice = tree.ask.choice,
+                                                          .params = tree.ask.sampling});
+    tree.first_wanted = static_cast<size_t>(slice.first_wanted);
+  }
+}
+
+}  // namespace
+
+Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, StepPlan& plan) {
+  std::vector<GrowingTree> growing;
+  for (HeadAsk& ask : asks) growing.push_back({.ask = ask, .growth = TreeGrowth(ask.rule)});
+  HeadTrees done;
+  for (lay_out(growing, plan); plan.rows() > 0; lay_out(growing, plan)) {
+    TRY_VOID(model.draft(plan.view()));
+    ++done.passes;
+    for (GrowingTree& tree : growing) {
+      if (!tree.in_pass) continue;
+      std::vector<std::span<const Ranked>> candidates;
+      for (size_t row = 0; row < tree.growth.frontier().size(); ++row) {
+        candidates.push_back(model.drafted(tree.first_wanted + row));
+      }
+      tree.growth.add(candidates);
+    }
+  }
+  for (const GrowingTree& tree : growing) done.trees.push_back(tree.growth.tree());
+  return done;
+}
+
+}  // namespace slipstream

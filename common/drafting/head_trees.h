@@ -1,0 +1,35 @@
+// Grows draft trees by a model's draft head (model/heads), which lies on the model's device and in
+// its cache. The trees of several sequences grow level by level, one pass of the head a level for
+// all of them. On the thread that runs the model.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/engine/pass.h"
+#include "common/model/language_model.h"
+#include "common/speculation/stop_rule.h"
+#include "common/speculation/token_tree.h"
+
+namespace slipstream {
+
+// A sequence that a tree is wanted for. Its blocks have room for rule.nodes_max rows behind the
+// root.
+struct HeadAsk {
+  TreeBase base;
+  StopRule rule;
+  uint64_t seed = 0;  // of the request; with the next two: the noise by which the target will sample
+  uint32_t choice = 0;
+  SamplingParams sampling;
+};
+
+struct HeadTrees {
+  std::vector<TokenTree> trees;  // [asks] a node's survival is the product of the head's confidences on its path
+  int32_t passes = 0;
+};
+
+// plan: a scratch whose blocks_max is set. An error is the device's: the rows behind the roots, and
+// pending moves, are in an unknown state then.
+Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, StepPlan& plan);
+
+}  // namespace slipstream

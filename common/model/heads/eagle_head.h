@@ -1,0 +1,84 @@
+// A draft head as EAGLE-3 has it (2503.01840, Section 3.1; the decoder layer that reads embedding
+// and feature side by side is EAGLE's, 2401.15077, Section 3): one decoder layer that guesses the
+// next tokens from what the target computed anyway.
+//
+//   f_j           = fc(the taps of token j)                          the target's feature
+//   x_i           = [norm(embedding of token i), norm(f_(i-1))]      a row reads the feature before it
+//   h_i           = f_(i-1) + attention(x)_i;  g_i = h_i + mlp(norm(h_i))
+//   logits_(i+1)  = lm_head(norm(g_i))                               over the columns of HeadConfig::tokens
+//
+// Behind the newest token there is no feature of the target yet, so a draft row below another one
+// reads g of that row in place of f.
+//
+// Keys and values of row i lie at the slot of token i, in a cache of one layer, and f_i in a
+// feature plane at the same slot. Both share the blocks of the target's cache, so commits,
+// preemption and prefix hits carry them (docs/design/adr/0016). That row i needs no token behind it
+// keeps a block's content a matter of its own tokens alone.
+//
+// It runs in two places:
+//
+//   observe()    at the end of the target's pass, for all its rows: features, keys and values
+//   draft()      in a pass of its own, for rows of draft trees; all rows are wanted
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "common/checkpoint/head_config.h"
+#include "common/model/device.h"
+#include "common/model/llama.h"
+
+namespace slipstream {
+
+struct EagleHeadOptions {
+  int32_t rows_max = 0;      // of a pass
+  int32_t cache_blocks = 0;  // of the target's cache
+  int32_t positions = 0;     // of one sequence
+  int32_t ranked = 0;        // candidates per row
+};
+
+class EagleHead {
+ public:
+  // Packs the head beside its target, whose features() are the head's taps. The device owns all of
+  // it. REQUIRES: config fits the target (head_fits()).
+  static Result<EagleHead> load(const std::filesystem::path& folder, const HeadConfig& config, const Llama& target,
+                                Device& device, const EagleHeadOptions& options);
+
+  // Reads the features of the target's pass, whose rows have just been computed.
+  void observe(Ops& ops, Shape shape, Tensor features) const;
+  // Drafts: ranks the tokens that may follow each row of a tree.
+  void draft(Ops& ops, Shape shape) const;
+
+  Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords]
+  KvCache* cache() const { return cache_; }
+  FeaturePlane* plane() const { return plane_; }
+
+ private:
+  struct Buffers {
+    Tensor fused, embedded, feature, normed, delta;  // [rows, hidden]
+    Tensor input, qkv, heads;                        // [rows, 2 hidden], [rows, (heads + 2 kv_heads) head_size], ...
+    Tensor gate_up, gated;                           // [rows, 2 intermediate], [rows, intermediate]
+    Tensor columns, logits, ranked;                  // [rows, columns], [rows, vocabulary], [rows, candidates]
+  };
+
+  Result<void> load_weights(const std::filesystem::path& folder, const HeadConfig& config, Device& device);
+  Result<void> make_buffers(const HeadConfig& config, Device& device, const EagleHeadOptions& options);
+  Buffers cut(int32_t rows) const;  // views of the buffers' first rows
+  void read(Ops& ops, const Buffers& at) const;
+
+  float eps_ = 0;
+  const Weight* embedding_ = nullptr;  // the target's
+  Weight *fc_ = nullptr, *embedding_norm_ = nullptr, *feature_norm_ = nullptr, *qkv_ = nullptr, *attention_out_ = nullptr;
+  Weight *mlp_norm_ = nullptr, *gate_up_ = nullptr, *down_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
+  RopeTable* rope_ = nullptr;
+  KvCache* cache_ = nullptr;
+  FeaturePlane* plane_ = nullptr;
+  ColumnMap* columns_ = nullptr;
+  Buffers buffers_;
+};
+
+// Whether a head fits a target: sizes, taps and, if the head says it, the weights that it was
+// trained for. Errors say what differs.
+Result<void> head_fits(const HeadConfig& head, const LlamaConfig& target, uint64_t target_weights, const std::string& folder);
+
+}  // namespace slipstream

@@ -1,0 +1,55 @@
+// A draft of the target's head: a job between two steps, for the sequences that are ready.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "services/verifier/verifier_state.h"
+
+namespace slipstream {
+
+// The rows of a tree that grows lie behind the root. A guess evicts no sequence for them.
+bool Verifier::State::start_head(const Ready& ready, Effects& effects) {
+  plan.clear();
+  plan.step.blocks_max = schedule.limits().blocks_max;
+  for (VerifierSequence* sequence : ready.sequences) {
+    const auto rule = rounds.ask_head(*sequence, ready.plain_seconds);
+    CachedSequence& context = sequence->context;
+    if (!rule || !cache.reserve(context, context.root() + 1 + rule->nodes_max, MayEvict::prefixes)) continue;
+    sequence->step.in_step = true;  // so that it keeps its blocks; its drafters' trees are in time still
+    by_head.push_back(sequence->identity.number);
+    plan.head_asks.push_back({.base = take_base(context),
+                              .rule = *rule,
+                              .seed = sequence->spec.seed,
+                              .choice = sequence->spec.choice,
+                              .sampling = sequence->spec.sampling});
+  }
+  if (by_head.empty()) return false;
+  computing = true;
+  effects.push_back(Run<VerifyPlan>{std::move(plan)});
+  return true;
+}
+
+// After an error nobody knows what lies in the cache behind the contexts, so they are computed
+// anew.
+void Verifier::State::head_drafted(Ran<VerifyPlan, StepOutput> event, Effects& effects) {
+  plan = std::move(event.job);
+  const std::vector<uint64_t> numbers = std::exchange(by_head, {});
+  if (event.result) head.drafted(event.result->head.passes, event.result->forward_us * 1e-6);
+  if (!event.result)
+    effects.push_back(Note{fmt::format("a draft of the target's head failed: {}", event.result.error().message), true});
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    VerifierSequence* sequence = find_number(numbers[i]);
+    if (sequence == nullptr || !sequence->running()) continue;  // it ended while the head drafted
+    sequence->step = {};
+    if (event.result) {
+      sequence->context.computed(0);
+      rounds.head_tree(*sequence, std::move(event.result->head.trees[i]));
+    } else {
+      sequence->context.forget();
+    }
+  }
+  if (event.result) worker.computed(Time(event.result->forward_us));
+}
+
+}  // namespace slipstream

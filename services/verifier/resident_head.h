@@ -1,0 +1,63 @@
+// The target's draft head inside the verifier (--head): when it is asked, and what its trees have
+// won. A draft of it is a job of its own on the compute thread, between two steps of the target, so
+// it is never late; but every pass of it delays all sequences of the next step. So it has a price
+// that look-up does not have:
+//
+//   pass price = seconds of a pass / seconds of a step     in tokens: what a sequence would have got meanwhile
+//   expected   = tokens won an ask lately * open           open = 1 - the chance of the best first token that
+//                                                          others have guessed already for this round
+//
+// The head is asked where `expected` is at least the price of as many passes as it took lately, and
+// a tree grows by one more level where that level pays for its pass (StopRule::level_price). Where
+// it has not been asked for kProbeGapSteps steps it is asked whatever it costs, so that one that
+// becomes useful again is noticed. Pure.
+#pragma once
+
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/messages/by_rule.h"
+#include "common/speculation/calibration.h"
+#include "services/verifier/counters.h"
+#include "services/verifier/sequence.h"
+
+namespace slipstream {
+
+inline constexpr double kHeadWeight = 1.0 / 32;  // of the newest ask or draft, in the means
+
+class ResidentHead {
+ public:
+  explicit ResidentHead(std::string name);  // of the head, for metrics; empty: there is none
+
+  bool drafts_for(const VerifierSequence& sequence) const;
+  // Whether to ask it for a sequence of which others have guessed the next token with that chance.
+  bool pays(Rule rule, double guessed, double step_seconds) const;
+  bool due_for_probe(Rule rule) const { return worth_.of(rule).unasked >= kProbeGapSteps; }
+  // Tokens that one more pass must gain.
+  float pass_price(double step_seconds) const;
+
+  void stepped(Rule rule) { ++worth_.of(rule).unasked; }  // a step of a sequence that it drafts for
+  void asked(Rule rule) { worth_.of(rule).unasked = 0; }
+  // A draft for that many sequences took so many passes and so long.
+  void drafted(int passes, double seconds);
+  // An ask won that many tokens, less what its rows cost. guessed: as it was told to pays().
+  void won(Rule rule, double tokens, double guessed);
+
+  const DraftKind& kind() const { return kind_; }
+  ByRule<Calibration>& calibrations() { return calibrations_; }
+
+ private:
+  // Means over the latest asks.
+  struct Worth {
+    bool known = false;
+    double tokens = 0, open = 0;
+    int unasked = 0;  // steps since it was asked
+  };
+
+  DraftKind kind_;
+  ByRule<Calibration> calibrations_;
+  ByRule<Worth> worth_;
+  double passes_ = 0, pass_seconds_ = 0;  // of a draft; 0: none was made yet
+};
+
+}  // namespace slipstream

@@ -1,0 +1,113 @@
+// Trees of a draft head, of the committed random Llama and a random head for it.
+#include "common/drafting/head_trees.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/engine/sequence_cache.h"
+#include "common/model/cpu/cpu_device.h"
+
+namespace slipstream {
+namespace {
+
+using testing::IsEmpty;
+
+constexpr int32_t kBlocks = 32;
+const std::filesystem::path kData = SLIPSTREAM_TEST_DATA;
+
+class HeadTreesTest : public testing::Test {
+ protected:
+  HeadTreesTest() { plan_.blocks_max = 8; }
+
+  // A sequence whose prompt is computed; the asks below hang from its last token.
+  CachedSequence sequence(int32_t tokens, TokenId first, LogitsParams logits_params = {}) {
+    CachedSequence made(cache_.pool(), tokens, std::move(logits_params));
+    std::vector<TokenId> text;
+    for (int32_t i = 0; i < tokens; ++i) text.push_back(4 + (first + i * 7 + i * i % 5) % 60);
+    made.append(text);
+    EXPECT_TRUE(cache_.reserve(made, tokens + kTreeNodesMax, MayEvict::prefixes));
+    plan_.clear();
+    Pass pass(plan_);
+    const PassSlice slice = pass.add_context(made, made.prefill_rows());
+    const auto ran = model_.run(plan_.view());
+    EXPECT_TRUE(ran.has_value()) << ran.error().message;
+    made.computed(slice.context_rows);
+    return made;
+  }
+  static HeadAsk ask(CachedSequence& sequence, StopRule rule, float temperature = 0) {
+    HeadAsk made{.base = take_base(sequence), .rule = rule, .seed = 9, .sampling = {.temperature = temperature}};
+    sequence.computed(0);
+    return made;
+  }
+  std::vector<TokenTree> draft(std::vector<HeadAsk> asks) {
+    auto done = draft_by_head(model_, asks, plan_);
+    EXPECT_TRUE(done.has_value()) << done.error().message;
+    passes_ = done->passes;
+    return std::move(done->trees);
+  }
+  static std::vector<TokenId> tokens(const TokenTree& tree) {
+    std::vector<TokenId> found;
+    for (const TreeNode& node : tree.nodes()) found.push_back(node.token);
+    return found;
+  }
+
+  LanguageModel model_ = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
+                                             {.cache_blocks = kBlocks, .head = kData / "tiny-head", .head_ranked = 3})
+                             .value();
+  SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
+  StepPlan plan_;
+  int passes_ = 0;
+};
+
+TEST_F(HeadTreesTest, AreTheSameAloneAndBesideOthers) {
+  CachedSequence one = sequence(40, 0), two = sequence(7, 3), three = sequence(33, 11);
+  const StopRule rule{.nodes_max = 6, .depth_max = 4};
+  std::vector<TokenTree> alone;
+  for (CachedSequence* each : {&one, &two, &three}) alone.push_back(draft({ask(*each, rule, 1)}).front());
+  const std::vector<TokenTree> together = draft({ask(one, rule, 1), ask(two, rule, 1), ask(three, rule, 1)});
+  ASSERT_EQ(together.size(), 3U);
+  for (size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(tokens(together[i]), tokens(alone[i]));
+    EXPECT_EQ(together[i].size(), 6);
+  }
+  EXPECT_LE(passes_, 4) << "one pass a level for all of them";
+}
+
+// At temperature 1 the noise decides, so another seed gives another tree.
+TEST_F(HeadTreesTest, AreRankedByTheNoiseOfTheRequest) {
+  CachedSequence one = sequence(20, 0);
+  HeadAsk other = ask(one, {.nodes_max = 6, .depth_max = 3}, 1);
+  other.seed = 10;
+  EXPECT_NE(tokens(draft({other}).front()), tokens(draft({ask(one, {.nodes_max = 6, .depth_max = 3}, 1)}).front()));
+}
+
+TEST_F(HeadTreesTest, FollowTheRequestsBiases) {
+  const TokenId likeliest = [&] {
+    CachedSequence one = sequence(20, 0);
+    return draft({ask(one, {.nodes_max = 1})}).front().nodes().front().token;
+  }();
+  CachedSequence biased = sequence(20, 0, {.bias = {{likeliest, -100.0F}}});
+  const std::vector<TokenId> found = tokens(draft({ask(biased, {.nodes_max = 8, .depth_max = 4})}).front());
+  EXPECT_THAT(found, testing::Not(testing::Contains(likeliest)));
+}
+
+TEST_F(HeadTreesTest, EndWhereALevelDoesNotPayForItsPass) {
+  CachedSequence one = sequence(20, 0);
+  StopRule rule{.nodes_max = 20, .depth_max = 5};
+  draft({ask(one, rule)});
+  EXPECT_GT(passes_, 1);
+  rule.level_price = 10;  // more than any frontier can win
+  EXPECT_FALSE(draft({ask(one, rule)}).front().empty()) << "the first pass has been paid for";
+  EXPECT_EQ(passes_, 1);
+}
+
+TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {
+  EXPECT_THAT(draft({}), IsEmpty());
+  EXPECT_EQ(passes_, 0);
+}
+
+}  // namespace
+}  // namespace slipstream

@@ -1,0 +1,188 @@
+// The target's draft head inside the verifier: when it is asked, and what becomes of its trees.
+#include <gmock/gmock.h>
+
+#include "common/drafting/ngram.h"
+#include "services/verifier/resident_head.h"
+#include "tests/unit/services/verifier/verifier_stage.h"
+
+namespace slipstream {
+namespace {
+
+using testing::ElementsAre;
+
+VerifierConfig with_head(const CostModel& cost) {
+  VerifierConfig made = config_with(cost);
+  made.head = "eagle";
+  return made;
+}
+
+// The model adds 1 to each token.
+class HeadTest : public VerifierStage {
+ protected:
+  explicit HeadTest(std::unique_ptr<Method> resident = nullptr)
+      : VerifierStage(with_head(cost_of(0.008, 0.0005)), std::move(resident)) {}
+
+  Start start() {
+    Start start = second();
+    start.drafters = {};
+    start.spec.output_max = 900;
+    start.spec.stop_ids = {};
+    start.tokens = {10, 11, 12};
+    start.lease_ms = kLeaseMsMax;
+    return start;
+  }
+  // The job that the verifier wants to run now.
+  VerifyPlan& job() {
+    if (!stage.running()) job_ = &stage.runs();
+    return *job_;
+  }
+  const std::vector<HeadAsk>& asked() { return job().head_asks; }  // of the head; empty: the job is a step
+  bool drafts() { return !asked().empty(); }
+  // The head answers with a chain of these tokens for each sequence.
+  void guess(std::initializer_list<TokenId> tokens, uint32_t forward_us = 400) {
+    std::vector<TreeNode> nodes;
+    float survival = 1;
+    for (const TokenId token : tokens) {
+      survival *= 0.9F;
+      nodes.push_back({token, static_cast<int32_t>(nodes.size()) - 1, survival});
+    }
+    const HeadTrees trees{.trees = std::vector(asked().size(), TokenTree::make(nodes, 100).value()), .passes = 1};
+    stage.finishes(StepOutput{.head = trees, .forward_us = forward_us});
+  }
+  void step() {
+    plan = &job().step;
+    sample_token();
+    stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens)});
+    stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  }
+  uint64_t of(Fate fate) const { return verifier.counters().fates.of(fate); }
+
+ private:
+  VerifyPlan* job_ = nullptr;
+};
+
+TEST_F(HeadTest, DraftsOnceThePromptIsComputed) {
+  stage.hears(kRouter, start());
+  EXPECT_FALSE(drafts()) << "no features are there yet";
+  step();
+  ASSERT_TRUE(drafts());
+  EXPECT_EQ(asked().at(0).base.token, 13);
+  EXPECT_EQ(asked().at(0).base.root, 3);
+  EXPECT_EQ(asked().at(0).base.output, 1);
+}
+
+TEST_F(HeadTest, ItsTreeIsVerifiedByTheNextStep) {
+  stage.hears(kRouter, start());
+  step();
+  guess({14, 15, 50});
+  EXPECT_THAT(job().step.token, ElementsAre(13, 14, 15, 50));
+  step();
+  EXPECT_EQ(of(Fate::accepted), 2U);
+  EXPECT_EQ(of(Fate::rejected), 1U);
+  EXPECT_EQ(verifier.counters().draft_kinds.at(0).kind.method, "head");
+  EXPECT_EQ(verifier.counters().draft_kinds.at(0).kind.model, "eagle");
+}
+
+// Node 1 was accepted behind a rejected sibling, so its row moves before the head reads it.
+TEST_F(HeadTest, DoesTheMovesOfTheStepBefore) {
+  stage.hears(kRouter, start());
+  step();
+  ASSERT_TRUE(drafts());
+  const std::vector<TreeNode> nodes{{50, kRoot, .9F}, {14, kRoot, .8F}};
+  stage.finishes(StepOutput{.head = {.trees = {TokenTree::make(nodes, 100).value()}, .passes = 1}, .forward_us = 400});
+  step();
+  ASSERT_TRUE(drafts());
+  ASSERT_EQ(asked().at(0).base.moves.size(), 1U);
+  EXPECT_EQ(asked().at(0).base.moves[0].to + 1, asked().at(0).base.moves[0].from);
+  guess({16});
+  EXPECT_TRUE(job().step.moves.empty()) << "the head's pass has done them";
+}
+
+TEST_F(HeadTest, ASequenceThatEndsMeanwhileIsForgotten) {
+  stage.hears(kRouter, start());
+  step();
+  ASSERT_TRUE(drafts());
+  stage.hears(kRouter, Cancel{second().sequence, 1});
+  guess({14});
+  EXPECT_TRUE(stage.rests()) << "there is nothing left to compute";
+  EXPECT_EQ(of(Fate::held), 0U);
+}
+
+TEST_F(HeadTest, IsAskedRarelyWhereItIsAlwaysWrong) {
+  stage.hears(kRouter, start());
+  step();
+  int asked = 0;
+  for (int round = 0; round < 300; ++round) {
+    if (drafts()) {
+      ++asked;
+      guess({60, 61});
+    }
+    step();
+  }
+  EXPECT_LT(asked, 30);
+  EXPECT_GT(asked, 3) << "it may become useful again";
+}
+
+// A pass that takes as long as a step costs a token, and wins less than one.
+TEST_F(HeadTest, IsAskedRarelyWhereItsPassesCostMoreThanTheyWin) {
+  stage.hears(kRouter, start());
+  step();
+  int asked = 0;
+  for (int round = 0; round < 300; ++round) {
+    if (drafts()) {
+      ++asked;
+      guess({static_cast<TokenId>(this->asked().at(0).base.token + 1)}, 12'000);
+    }
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(job().step.wanted.size(), 13), .forward_us = 8000});
+    stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens)});
+    stage.hears(kRouter, RouterHeartbeat{.router = 3});
+  }
+  EXPECT_LT(asked, 30);
+}
+
+TEST_F(HeadTest, ADraftThatFailsCostsNoRequest) {
+  stage.hears(kRouter, start());
+  step();
+  ASSERT_TRUE(drafts());
+  stage.finishes(slipstream::fail("the device is gone"));
+  EXPECT_FALSE(drafts()) << "the context is computed anew, plainly";
+  EXPECT_THAT(job().step.token, ElementsAre(10, 11, 12, 13));
+}
+
+class HeadBesideLookUp : public HeadTest {
+ protected:
+  HeadBesideLookUp() : HeadTest(std::make_unique<NgramMethod>()) {}
+};
+
+TEST_F(HeadBesideLookUp, AGuessOfBothIsCreditedToLookUp) {
+  Start repeats = start();
+  repeats.tokens.clear();
+  for (TokenId token = 10; token < 40; ++token) repeats.tokens.push_back(token);
+  repeats.tokens.insert(repeats.tokens.end(), {10, 11});
+  repeats.spec.prompt_length = static_cast<int32_t>(repeats.tokens.size());
+  stage.hears(kRouter, repeats);
+  step();
+  ASSERT_TRUE(drafts());
+  const TokenId root = asked().at(0).base.token;
+  guess({root + 1});
+  EXPECT_THAT(std::vector(job().step.token.begin(), job().step.token.begin() + 2), ElementsAre(root, root + 1));
+  EXPECT_EQ(of(Fate::merged), 1U);
+}
+
+TEST(ResidentHead, IsNotAskedWhereOthersKnowTheToken) {
+  ResidentHead head("eagle");
+  head.drafted(2, 0.001);
+  for (int i = 0; i < 100; ++i) head.won(Rule::greedy, 0.8, 0);
+  EXPECT_TRUE(head.pays(Rule::greedy, 0.1, 0.008));
+  EXPECT_FALSE(head.pays(Rule::greedy, 0.9, 0.008)) << "0.08 tokens to win, two passes cost 0.125";
+}
+
+TEST(ResidentHead, APassCostsWhatASequenceWouldHaveGotMeanwhile) {
+  ResidentHead head("eagle");
+  EXPECT_EQ(head.pass_price(0.008), 0) << "nobody knows yet";
+  head.drafted(4, 0.004);
+  EXPECT_NEAR(head.pass_price(0.008), 0.125, 1e-6);
+}
+
+}  // namespace
+}  // namespace slipstream
