@@ -1,10 +1,16 @@
 // Measures what a verify step costs: the time t(n) of 1, 2, 4, 8, 12 and 16 rows of one sequence,
-// and t(n) / t(1).
+// and t(n) / t(1) of a step of one row. With --head, also what a draft head adds to a step, and what
+// its own passes cost.
 //
 //   build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/model_flags.h"
@@ -19,38 +25,84 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   ModelFlags model;
   int context = 256, repeats = 15;
+  std::string head;
 };
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+// What is timed for each number of rows.
+enum class Pass : uint8_t { plain, headed, draft };  // of the model, of the model beside its head, of the head
+constexpr std::array kPassNames{"step", "step with head", "draft pass"};
+
+// A model behind its context, and the times of its passes.
+class Timed {
+ public:
+  Timed(LanguageModel model, int32_t blocks, int context)
+      : model_(std::move(model)), pool_(blocks), sequence_(model_, pool_), context_(context) {}
+  Timed(const Timed&) = delete;
+
+  const LanguageModel& model() const { return model_; }
+  Result<void> prepare() {
+    TRY_VOID(sequence_.run_prompt(std::vector<TokenId>(static_cast<size_t>(context_), 5)));
+    return {};
+  }
+  Result<double> run(Pass pass, int rows) {  // milliseconds
+    const std::vector<TokenId> tokens(static_cast<size_t>(rows), 7);
+    sequence_.back_to(context_);
+    const auto start = Clock::now();
+    if (pass == Pass::draft) {
+      TRY_VOID(sequence_.draft(tokens));
+    } else {
+      TRY_VOID(sequence_.run(tokens, true));
+    }
+    return milliseconds_since(start);
+  }
+
+ private:
+  LanguageModel model_;
+  BlockPool pool_;
+  OneSequence sequence_;
+  int context_;
+};
+
 Result<void> print_table(const Options& options) {
   const int32_t blocks = blocks_of_a_sequence(options.context);
-  TRY(LanguageModel model, options.model.load(blocks));
-  BlockPool pool(blocks);
-  OneSequence sequence(model, pool);
-  TRY_VOID(sequence.run_prompt(std::vector<TokenId>(static_cast<size_t>(options.context), 5)));
-  fmt::print("{}, {}, {} threads, behind {} tokens; median and least of {}\n{:>6} {:>9} {:>9} {:>9} {:>9}\n", processor(),
-             model.numerics_id(), options.model.threads, options.context, options.repeats, "rows", "median ms", "t(n)/t(1)",
-             "least ms", "t(n)/t(1)");
-  // Sizes take turns, so that other load on the machine affects all of them.
+  TRY(LanguageModel plain_model, options.model.load(blocks));
+  Timed plain(std::move(plain_model), blocks, options.context);
+  TRY_VOID(plain.prepare());
+  std::optional<Timed> headed;
+  std::vector<Pass> passes{Pass::plain};
+  if (!options.head.empty()) {
+    TRY(LanguageModel model, options.model.load(blocks, options.head));
+    headed.emplace(std::move(model), blocks, options.context);
+    TRY_VOID(headed->prepare());
+    passes.insert(passes.end(), {Pass::headed, Pass::draft});
+  }
+  fmt::print("{}, {}, {} threads, behind {} tokens; median and least of {}\n{:<16} {:>6} {:>9} {:>9} {:>9} {:>9}\n",
+             processor(), plain.model().numerics_id(), options.model.threads, options.context, options.repeats, "", "rows",
+             "median ms", "t(n)/t(1)", "least ms", "t(n)/t(1)");
+  // All take turns, so that other load on the machine affects all of them.
   const std::vector<int> sizes{1, 2, 4, 8, 12, 16};
-  std::vector<std::vector<double>> times(sizes.size());
+  std::map<std::pair<Pass, int>, std::vector<double>> times;
   for (int repeat = 0; repeat < options.repeats; ++repeat) {
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const std::vector<TokenId> rows(static_cast<size_t>(sizes[i]), 7);
-      sequence.back_to(options.context);
-      const auto start = Clock::now();
-      TRY_VOID(sequence.run(rows, true));
-      times[i].push_back(milliseconds_since(start));
+    for (const Pass pass : passes) {
+      for (const int rows : sizes) {
+        TRY(const double took, (pass == Pass::plain ? plain : *headed).run(pass, rows));
+        times[{pass, rows}].push_back(took);
+      }
     }
   }
-  for (auto& each : times) std::ranges::sort(each);
-  const auto median = [&](size_t i) { return times[i][static_cast<size_t>(options.repeats / 2)]; };
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    fmt::print("{:>6} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n", sizes[i], median(i), median(i) / median(0), times[i][0],
-               times[i][0] / times[0][0]);
+  for (auto& [what, each] : times) std::ranges::sort(each);
+  const auto median = static_cast<size_t>(options.repeats / 2);
+  const std::vector<double>& one = times[{Pass::plain, 1}];
+  for (const Pass pass : passes) {
+    for (const int rows : sizes) {
+      const std::vector<double>& each = times[{pass, rows}];
+      fmt::print("{:<16} {:>6} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n", kPassNames[static_cast<size_t>(pass)], rows,
+                 each[median], each[median] / one[median], each[0], each[0] / one[0]);
+    }
   }
   return {};
 }
@@ -66,6 +118,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   app.add_option("--repeats", options.repeats, "runs of each size")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--head", options.head, "folder of a draft head: also time steps beside it, and its own passes");
   CLI11_PARSE(app, argc, argv);
   if (const auto done = slipstream::print_table(options); !done) {
     fmt::print(stderr, "{}\n", done.error().message);

@@ -15,7 +15,7 @@ import tempfile
 import shapes
 
 ROWS = (1, 2, 4, 8, 12, 16)
-ROW = re.compile(r"^ +(\d+) +[0-9.]+ +[0-9.]+ +([0-9.]+) +[0-9.]+$", re.MULTILINE)  # rows, median, ratio, least, ratio
+ROW = re.compile(r"^step +(\d+) +[0-9.]+ +[0-9.]+ +([0-9.]+) +[0-9.]+$", re.MULTILINE)  # rows, median, ratio, least, ratio
 NUMERICS = re.compile(r"cpu/[^ ,]+")
 
 

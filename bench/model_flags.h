@@ -26,10 +26,11 @@ struct ModelFlags {
         ->check(CLI::IsMember(weights_choices()))
         ->capture_default_str();
   }
-  Result<LanguageModel> load(int32_t cache_blocks) const {
+  // head: folder of a draft head; empty: none.
+  Result<LanguageModel> load(int32_t cache_blocks, const std::string& head = {}) const {
     TRY(std::shared_ptr<Device> device,
         make_cpu_device({.threads = threads, .path = cpu_path(path), .weights = weight_format(weights)}));
-    return LanguageModel::load(model, device, {.cache_blocks = cache_blocks});
+    return LanguageModel::load(model, device, {.cache_blocks = cache_blocks, .head = head});
   }
 };
 

@@ -19,18 +19,14 @@ class OneSequence {
   // which cost the same. Returns the token sampled after the last row. all_wanted: compute the
   // model's head for every row, not the last only.
   Result<TokenId> run(std::span<const TokenId> tokens, bool all_wanted) {
-    const int32_t end = length_ + static_cast<int32_t>(tokens.size());
-    if (!blocks_.reserve(end)) return fail("{} tokens are more than the cache has room for", end);
-    plan_.clear();
-    plan_.blocks_max = static_cast<int32_t>(blocks_.blocks().size());
-    const int32_t sequence = plan_.add_sequence(blocks_.blocks());
-    for (const TokenId token : tokens) {
-      plan_.add(
-          {.token = token, .position = length_, .slot = blocks_.slot(length_), .sequence = sequence, .visible = length_ + 1});
-      if (++length_ == end || all_wanted) plan_.want({.params = {.temperature = 0}});
-    }
+    TRY_VOID(lay_out(tokens, all_wanted));
     TRY(const auto sampled_tokens, model_->run(plan_.view()));
     return sampled_tokens.back();
+  }
+  // The same rows as one pass of the model's draft head.
+  Result<void> draft(std::span<const TokenId> tokens) {
+    TRY_VOID(lay_out(tokens, true));
+    return model_->draft(plan_.view());
   }
   // Runs a prompt of any length in chunks of kStepRowsMax, as a verifier does.
   Result<TokenId> run_prompt(std::span<const TokenId> tokens) {
@@ -46,6 +42,24 @@ class OneSequence {
   void back_to(int32_t length) { length_ = length; }
 
  private:
+  Result<void> lay_out(std::span<const TokenId> tokens, bool all_wanted) {
+    const int32_t end = length_ + static_cast<int32_t>(tokens.size());
+    if (!blocks_.reserve(end)) return fail("{} tokens are more than the cache has room for", end);
+    plan_.clear();
+    plan_.blocks_max = static_cast<int32_t>(blocks_.blocks().size());
+    const int32_t sequence = plan_.add_sequence(blocks_.blocks());
+    for (const TokenId token : tokens) {
+      plan_.add({.token = token,
+                 .position = length_,
+                 .slot = blocks_.slot(length_),
+                 .parent_slot = length_ == 0 ? -1 : blocks_.slot(length_ - 1),
+                 .sequence = sequence,
+                 .visible = length_ + 1});
+      if (++length_ == end || all_wanted) plan_.want({.params = {.temperature = 0}});
+    }
+    return {};
+  }
+
   LanguageModel* model_;
   BlockTable blocks_;
   StepPlan plan_;

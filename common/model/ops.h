@@ -107,7 +107,7 @@ class Ops {
   // begin at column first_head * head_size
   virtual void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) = 0;
   // rotates q and k of qkv [rows, (heads + 2 kv_heads) * head_size] in place by Step.position;
-  // writes k and v to Step.slot of this layer's cache
+  // writes k and v to Step.slot of this layer's cache. heads: as the columns have it; 0: no queries
   virtual void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) = 0;
   // out [rows, heads * head_size] = softmax(q k / sqrt(head_size)) v over the positions that each
   // row sees

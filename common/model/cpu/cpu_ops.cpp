@@ -181,27 +181,25 @@ void CpuOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const We
 void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) {
   const auto& table = static_cast<const CpuRope&>(rope);
   const auto& store = static_cast<const CpuCache&>(cache);
-  const auto [heads, kv_heads, size] = store.shape;
-  pool_.run(
-      qkv.rows, grain_for(kRangeElements, qkv.cols),
-      [&, heads = heads, kv_heads = kv_heads, size = size](int32_t begin, int32_t end, int thread) {
-        for (int32_t row = begin; row < end; ++row) {
-          const auto angle = static_cast<size_t>(step_->position[static_cast<size_t>(row)]) * static_cast<size_t>(table.half);
-          float* values = row_of(qkv, row);
-          for (int32_t head = 0; head < heads + kv_heads; ++head) {
-            kernels_.rope(values + int64_t{head} * size, table.cosine.data() + angle, table.sine.data() + angle, table.half);
-          }
-          const int32_t slot = step_->slot[static_cast<size_t>(row)];
-          const float* keys = values + int64_t{heads} * size;
-          if (store.layout.format == CacheFormat::f32) {
-            store_row(store, layer, slot, keys);
-          } else {
-            auto& rounded = scratch_[static_cast<size_t>(thread)].rounded;
-            kernels_.to_bf16(keys, 2 * kv_heads * size, rounded.data());
-            store_row(store, layer, slot, rounded.data());
-          }
-        }
-      });
+  const int32_t kv_heads = store.shape.kv_heads, size = store.shape.head_size, heads = qkv.cols / size - 2 * kv_heads;
+  pool_.run(qkv.rows, grain_for(kRangeElements, qkv.cols), [&](int32_t begin, int32_t end, int thread) {
+    for (int32_t row = begin; row < end; ++row) {
+      const auto angle = static_cast<size_t>(step_->position[static_cast<size_t>(row)]) * static_cast<size_t>(table.half);
+      float* values = row_of(qkv, row);
+      for (int32_t head = 0; head < heads + kv_heads; ++head) {
+        kernels_.rope(values + int64_t{head} * size, table.cosine.data() + angle, table.sine.data() + angle, table.half);
+      }
+      const int32_t slot = step_->slot[static_cast<size_t>(row)];
+      const float* keys = values + int64_t{heads} * size;
+      if (store.layout.format == CacheFormat::f32) {
+        store_row(store, layer, slot, keys);
+      } else {
+        auto& rounded = scratch_[static_cast<size_t>(thread)].rounded;
+        kernels_.to_bf16(keys, 2 * kv_heads * size, rounded.data());
+        store_row(store, layer, slot, rounded.data());
+      }
+    }
+  });
 }
 
 void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {

@@ -37,10 +37,11 @@ Result<void> EagleHead::load_weights(const std::filesystem::path& folder, const 
   TRY(fc_, load.stack({{"fc.weight", hidden}}, static_cast<int32_t>(config.taps.size()) * hidden));
   TRY(embedding_norm_, load.gain(at + "input_layernorm.weight", hidden));
   TRY(feature_norm_, load.gain(at + "hidden_norm.weight", hidden));
-  TRY(qkv_,
-      load.stack(
-          {{at + "self_attn.q_proj.weight", q}, {at + "self_attn.k_proj.weight", kv}, {at + "self_attn.v_proj.weight", kv}},
-          2 * hidden));
+  const std::vector<WeightLoader::Part> kv_parts{{at + "self_attn.k_proj.weight", kv}, {at + "self_attn.v_proj.weight", kv}};
+  std::vector<WeightLoader::Part> parts{{at + "self_attn.q_proj.weight", q}};
+  parts.insert(parts.end(), kv_parts.begin(), kv_parts.end());
+  TRY(qkv_, load.stack(parts, 2 * hidden));
+  TRY(kv_, load.stack(kv_parts, 2 * hidden));
   TRY(attention_out_, load.stack({{at + "self_attn.o_proj.weight", hidden}}, q));
   TRY(mlp_norm_, load.gain(at + "post_attention_layernorm.weight", hidden));
   TRY(gate_up_,
@@ -59,6 +60,7 @@ Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, c
   }
   TRY(buffers_.input, device.scratch(rows, 2 * layer.hidden, Type::f32));
   TRY(buffers_.qkv, device.scratch(rows, q + 2 * kv, Type::f32));
+  TRY(buffers_.kv, device.scratch(rows, 2 * kv, Type::f32));
   TRY(buffers_.heads, device.scratch(rows, q, Type::f32));
   TRY(buffers_.gate_up, device.scratch(rows, 2 * layer.intermediate, Type::f32));
   TRY(buffers_.gated, device.scratch(rows, layer.intermediate, Type::f32));
@@ -94,7 +96,7 @@ EagleHead::Buffers EagleHead::cut(int32_t rows) const {
   return buffers;
 }
 
-// The layer's input of each row; its keys and values go to the cache.
+// The layer's input of each row.
 void EagleHead::read(Ops& ops, const Buffers& at) const {
   ops.embed(*embedding_, at.embedded);
   ops.add_rms_norm(at.embedded, nullptr, *embedding_norm_, eps_, at.normed);
@@ -102,8 +104,6 @@ void EagleHead::read(Ops& ops, const Buffers& at) const {
   ops.load_features(*plane_, at.feature);
   ops.add_rms_norm(at.feature, nullptr, *feature_norm_, eps_, at.normed);
   ops.put_columns(at.normed, at.input, at.normed.cols);
-  ops.linear(at.input, *qkv_, nullptr, at.qkv);
-  ops.rope_store(at.qkv, *rope_, *cache_, 0);
 }
 
 void EagleHead::observe(Ops& ops, Shape shape, Tensor features) const {
@@ -112,11 +112,15 @@ void EagleHead::observe(Ops& ops, Shape shape, Tensor features) const {
   ops.linear(features, *fc_, nullptr, at.fused);
   ops.store_features(at.fused, *plane_);
   read(ops, at);
+  ops.linear(at.input, *kv_, nullptr, at.kv);
+  ops.rope_store(at.kv, *rope_, *cache_, 0);
 }
 
 void EagleHead::draft(Ops& ops, Shape shape) const {
   const Buffers at = cut(shape.rows);
   read(ops, at);
+  ops.linear(at.input, *qkv_, nullptr, at.qkv);
+  ops.rope_store(at.qkv, *rope_, *cache_, 0);
   ops.attend(at.qkv, *cache_, 0, at.heads);
   ops.linear(at.heads, *attention_out_, nullptr, at.delta);
   ops.add_rms_norm(at.feature, &at.delta, *mlp_norm_, eps_, at.normed);

@@ -56,7 +56,7 @@ class EagleHead {
  private:
   struct Buffers {
     Tensor fused, embedded, feature, normed, delta;  // [rows, hidden]
-    Tensor input, qkv, heads;                        // [rows, 2 hidden], [rows, (heads + 2 kv_heads) head_size], ...
+    Tensor input, qkv, kv, heads;                    // [rows, 2 hidden], [rows, (heads + 2 kv_heads) head_size], ...
     Tensor gate_up, gated;                           // [rows, 2 intermediate], [rows, intermediate]
     Tensor columns, logits, ranked;                  // [rows, columns], [rows, vocabulary], [rows, candidates]
   };
@@ -68,7 +68,8 @@ class EagleHead {
 
   float eps_ = 0;
   const Weight* embedding_ = nullptr;  // the target's
-  Weight *fc_ = nullptr, *embedding_norm_ = nullptr, *feature_norm_ = nullptr, *qkv_ = nullptr, *attention_out_ = nullptr;
+  Weight *fc_ = nullptr, *embedding_norm_ = nullptr, *feature_norm_ = nullptr, *attention_out_ = nullptr;
+  Weight *qkv_ = nullptr, *kv_ = nullptr;  // a row that is observed only has no query
   Weight *mlp_norm_ = nullptr, *gate_up_ = nullptr, *down_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
   RopeTable* rope_ = nullptr;
   KvCache* cache_ = nullptr;
