@@ -4,6 +4,7 @@
 //   [::1]:8080                an HTTP address of IPv6
 //   tcp://127.0.0.1:7300      an endpoint between processes
 //   tcp://db_1:7300#router    an endpoint whose process has the key named "router"
+//   dns://routers:7300        a name in DNS: each address that it has is an endpoint with this port
 //
 // Port 0 or "*" stands for any free port. No other code parses host and port: settings, transport
 // and the `slipstream` command accept the same endpoints because they share this parser.
@@ -39,6 +40,12 @@ enum class Use { listen, connect };
 //
 // Errors: the sentence says what is wrong and shows the right form.
 Result<Endpoint> parse_endpoint(std::string_view text, Use use = Use::listen);
+
+// Whether it is a name that stands for several endpoints, and its "host:port" (as it is, and with
+// its key). parse_endpoint() refuses the whole text and takes the rest.
+inline constexpr std::string_view kNameScheme = "dns://";
+inline bool is_name(std::string_view router) { return router.starts_with(kNameScheme); }
+inline std::string_view without_name_scheme(std::string_view name) { return name.substr(kNameScheme.size()); }
 
 struct KeyedEndpoint {
   std::string endpoint;  // the text before the '#'

@@ -58,6 +58,7 @@ inline constexpr size_t kInboxEventsMax = 4096;  // between the HTTP thread and 
 inline constexpr int kRequestsWaitingMax = 256;  // admitted by the router, not yet assigned to a verifier
 inline constexpr int kSequencesPerVerifierMax = 64;
 inline constexpr int kSequencesPerDrafterMax = 1024;
+inline constexpr size_t kRouterLinksMax = 64;  // of one worker
 
 // Durations in messages.
 inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // no tree saves as much time as a longer wait costs

@@ -151,12 +151,16 @@ void CommandLine::warn_of_misspelt_variables() const {
   std::vector<std::string> known{environment_name("config")};
   for (const Setting& setting : settings_) known.push_back(environment_name(setting.name));
   for (std::string& name : known) name.erase(0, kPrefix.size());
+  const auto is_others = [&](std::string_view given) {
+    return std::ranges::any_of(others_,
+                               [&](const std::string& name) { return environment_name(name).substr(kPrefix.size()) == given; });
+  };
   for (char** entry = environ; *entry != nullptr; ++entry) {
     std::string_view name(*entry);
     name = name.substr(0, name.find('='));
     if (!name.starts_with(kPrefix)) continue;
     const std::string_view given = name.substr(kPrefix.size());
-    if (std::ranges::find(known, given) != known.end()) continue;
+    if (std::ranges::find(known, given) != known.end() || is_others(given)) continue;
     if (const auto meant = nearest_name(given, known)) {
       warn(fmt::format("{} is no setting and was ignored; did you mean {}{}?", name, kPrefix, *meant));
     }

@@ -52,6 +52,9 @@ class CommandLine {
   // The same for a switch, off by default: `--open` turns it on; environment and file say `true` or
   // `false`.
   void flag(const std::string& flag, bool& value, const std::string& help);
+  // Names a setting of another service that looks like one of ours: its variable may be set for
+  // both processes, and is no misspelling.
+  void others_setting(const std::string& flag) { others_.push_back(flag.substr(2)); }
   // Declares a section of the file, whose settings belong to another program: `lease-ms = 5000`
   // below [router] becomes "--lease-ms=5000" in `flags`. That program checks them.
   void section(const std::string& name, std::vector<std::string>& flags);
@@ -95,6 +98,7 @@ class CommandLine {
 
   CLI::App app_;
   std::string service_;
+  std::vector<std::string> others_;  // names of others_setting(), without dashes
   std::vector<Setting> settings_;
   std::vector<Choice> choices_;
   std::map<std::string, std::vector<std::string>*> sections_;

@@ -22,7 +22,7 @@ std::vector<std::string> DrafterOptions::validate() const {
   }
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());
-  if (!advertise.empty()) problems.connect("--advertise", {advertise}, keyed());
+  if (!advertise.empty()) problems.connect("--advertise", advertise, keyed());
   // Verifiers get the endpoint from the router, on any machine, where 0.0.0.0 and :: mean
   // themselves.
   if (const auto endpoint = parse_endpoint(bind); endpoint && endpoint->every_address() && advertise.empty()) {

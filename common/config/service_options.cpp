@@ -26,7 +26,9 @@ void ServiceOptions::check(Problems& problems) const {
 uint32_t WorkerOptions::threads_or_quota() const { return threads > 0 ? threads : static_cast<uint32_t>(cpu_quota()); }
 
 void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
-  line.option("--router", router, "A router's worker endpoint; repeat it for several");
+  line.option("--router", router,
+              "A router's worker endpoint; repeat it for several. dns://NAME:PORT: a router at each address that the name has, "
+              "looked up again and again");
   line.option("--threads", threads, kThreadsRange,
               fmt::format("{}threads of the model; 0: the CPU quota, here {}", scope, cpu_quota()));
   line.option("--path", path, fmt::format("{}instruction path: {}", scope, fmt::join(path_choices(), ", ")));
@@ -36,14 +38,17 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
   line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
               fmt::format("{}rows of the KV cache, shared by all sequences", scope));
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
+  line.option("--advertise-metrics", advertise_metrics,
+              "The host:port of /metrics that routers are told, where that is not --metrics; default: the bound one");
   ServiceOptions::declare(line);
 }
 
 void WorkerOptions::check(Problems& problems) const {
   ServiceOptions::check(problems);
-  problems.connect("--router", router, keyed());
+  problems.routers("--router", router, keyed());
   problems.path(path);
   problems.weights(weights);
+  if (!advertise_metrics.empty()) problems.http_connect("--advertise-metrics", advertise_metrics);
   problems.http_bind("--metrics", metrics, open, "--open, so that anyone who can reach the port may read its pages");
 }
 

@@ -30,12 +30,13 @@ struct ServiceOptions {
 
 // The settings of verifiers and drafters.
 struct WorkerOptions : ServiceOptions {
-  std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // endpoints of all routers to work for
+  std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // endpoints and names (dns://) of all routers to work for
   uint32_t threads = 0;                                     // of the model; 0: the CPU quota (cpu_quota.h)
   std::string path = "auto";                                // one of path_choices()
   std::string weights = "file";                             // one of weights_choices()
   uint32_t cache_tokens = 16384;                            // rows of the KV cache, which all sequences share
   std::string metrics = "127.0.0.1:0";                      // address of the HTTP page: /metrics, /health, /ready
+  std::string advertise_metrics;                            // its host:port as routers are told it; empty: the bound one
 
   uint32_t threads_or_quota() const;  // `threads`, or the CPU quota for 0
   // scope: begins the help of the flags that concern a model, where only some methods have one:

@@ -15,11 +15,13 @@
 namespace slipstream {
 namespace {
 
-// The address in the one spelling that Endpoint::tcp() has, without the name of the key; a text
-// that does not parse stays as it is, and Problems::connect reports it later.
+// The address in the one spelling that Endpoint has, without the name of the key; a text that does
+// not parse stays as it is, and Problems::routers reports it later.
 std::string address_of(const std::string& router) {
-  const auto endpoint = parse_endpoint(split_key(router).endpoint);
-  return endpoint ? endpoint->tcp() : router;
+  const std::string address = split_key(router).endpoint;
+  const auto endpoint = parse_endpoint(is_name(address) ? without_name_scheme(address) : address);
+  if (!endpoint) return address;
+  return is_name(address) ? std::string(kNameScheme) + endpoint->address() : endpoint->tcp();
 }
 // The '#' and the name after it, or nothing.
 std::string key_of(const std::string& router) { return router.substr(std::min(router.find('#'), router.size())); }
@@ -117,31 +119,52 @@ void Problems::tls(const std::string& certificate, const std::string& key) {
                   key.empty() ? "--tls-cert" : "--tls-key", key.empty() ? "--tls-key" : "--tls-cert"));
 }
 
-void Problems::connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed) {
-  if (endpoints.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
-  for (const std::string& text : endpoints) {
-    if (const size_t scheme = text.find("://"); scheme != text.npos && !text.starts_with("tcp://")) {
-      add(
-          fmt::format("{} {} is no endpoint between processes; write tcp://HOST:PORT, as the log of the one it names has it "
-                      "(a router's: \"workers connect to tcp://...\", another port than that of its HTTP API)",
-                      flag, text));
-      continue;
-    }
-    const KeyedEndpoint named = split_key(text);
-    const auto endpoint = parse_endpoint(named.endpoint, Use::connect);
-    if (!endpoint) {
+void Problems::routers(std::string_view flag, const std::vector<std::string>& routers, bool keyed) {
+  if (routers.empty()) add(fmt::format("{} names no endpoint; give one, such as tcp://127.0.0.1:7300", flag));
+  for (const std::string& router : routers) {
+    if (!is_name(router)) {
+      connect(flag, router, keyed);
+    } else if (const auto endpoint = parse_endpoint(split_key(without_name_scheme(router)).endpoint, Use::connect); !endpoint) {
       add(fmt::format("{}: {}", flag, endpoint.error().message));
-    } else if (!text.starts_with("tcp://")) {
-      add(fmt::format("{} {} has no tcp:// before it; write tcp://host:port with the port it listens on", flag, text));
-    } else if (!endpoint->loopback() && !keyed) {
-      add(
-          fmt::format("{} {} is beyond this machine, and without keys messages would travel in clear; make keys with "
-                      "`slipstream keys new` and "
-                      "give --key and --peers, or use a tunnel to tcp://127.0.0.1:PORT",
-                      flag, text));
-    } else if (!named.key.empty() && !keyed) {
-      add(fmt::format("{} {} names a key, and this process has none: give it --key and --peers", flag, text));
+    } else {
+      reachable(flag, router, *endpoint, keyed);
     }
+  }
+}
+
+void Problems::connect(std::string_view flag, const std::string& text, bool keyed) {
+  if (const size_t scheme = text.find("://"); scheme != text.npos && !text.starts_with("tcp://")) {
+    return add(
+        fmt::format("{} {} is no endpoint between processes; write tcp://HOST:PORT, as the log of the one it names has it "
+                    "(a router's: \"workers connect to tcp://...\", another port than that of its HTTP API)",
+                    flag, text));
+  }
+  const auto endpoint = parse_endpoint(split_key(text).endpoint, Use::connect);
+  if (!endpoint) {
+    add(fmt::format("{}: {}", flag, endpoint.error().message));
+  } else if (!text.starts_with("tcp://")) {
+    add(fmt::format("{} {} has no tcp:// before it; write tcp://host:port with the port it listens on", flag, text));
+  } else {
+    reachable(flag, text, *endpoint, keyed);
+  }
+}
+
+void Problems::reachable(std::string_view flag, const std::string& text, const Endpoint& endpoint, bool keyed) {
+  if (keyed) return;
+  if (!endpoint.loopback()) {
+    add(
+        fmt::format("{} {} is beyond this machine, and without keys messages would travel in clear; make keys with "
+                    "`slipstream keys new` and "
+                    "give --key and --peers, or use a tunnel to tcp://127.0.0.1:PORT",
+                    flag, text));
+  } else if (!split_key(text).key.empty()) {
+    add(fmt::format("{} {} names a key, and this process has none: give it --key and --peers", flag, text));
+  }
+}
+
+void Problems::http_connect(std::string_view flag, const std::string& address) {
+  if (const auto endpoint = parse_endpoint(address, Use::connect); !endpoint) {
+    add(fmt::format("{}: {}", flag, endpoint.error().message));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/endpoint.h"
 #include "kernels/cpu/path.h"
 
 namespace slipstream {
@@ -41,9 +42,13 @@ class Problems {
   // Endpoints between processes, to listen on and to connect to: they begin with tcp:// and parse.
   // Without keys they must be on loopback.
   void tcp_bind(std::string_view flag, const std::string& endpoint, bool keyed);
-  void connect(std::string_view flag, const std::vector<std::string>& endpoints, bool keyed);  // at least one
-  void keys(const std::string& key, const std::string& peers);                                 // both are given or neither
-  void tls(const std::string& certificate, const std::string& key);                            // both are given or neither
+  void connect(std::string_view flag, const std::string& endpoint, bool keyed);
+  // Where the routers are, at least one: endpoints to connect to, and names (dns://).
+  void routers(std::string_view flag, const std::vector<std::string>& routers, bool keyed);
+  // An HTTP address that others are told.
+  void http_connect(std::string_view flag, const std::string& address);
+  void keys(const std::string& key, const std::string& peers);       // both are given or neither
+  void tls(const std::string& certificate, const std::string& key);  // both are given or neither
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
   void weights(const std::string& weights);                                 // --weights
@@ -53,6 +58,9 @@ class Problems {
   std::vector<std::string> take() { return std::move(sentences_); }
 
  private:
+  // What an endpoint to connect to needs in order to be reached; `text` is how the user wrote it.
+  void reachable(std::string_view flag, const std::string& text, const Endpoint& endpoint, bool keyed);
+
   std::vector<std::string> sentences_;
 };
 

@@ -37,6 +37,7 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   options.declare(line);
+  line.others_setting("--advertise");  // the drafter's
   // drop_repeats() comes first: it also spells the endpoints that validate() checks.
   const auto validate = [&] {
     for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);

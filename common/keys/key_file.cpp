@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kKeyCharacters = 40;  // of Z85, for 32 bytes
 constexpr size_t kNameMax = 64;
-constexpr mode_t kForItsOwner = 0600, kForAll = 0644, kOfOthers = 0077;
+constexpr mode_t kForItsOwner = 0600, kForAll = 0644, kOfOthers = 0077, kReadByGroup = 0040;
 
 bool is_key(const std::string& text) {
   unsigned char bytes[32];
@@ -91,6 +91,11 @@ Result<void> write_new(const std::filesystem::path& file, mode_t mode, const std
 
 }  // namespace
 
+bool is_secret(mode_t mode, uid_t owner, uid_t reader) {
+  const mode_t allowed = owner == 0 && reader != 0 ? kReadByGroup : 0;
+  return (mode & kOfOthers & ~allowed) == 0;
+}
+
 KeyPair make_key_pair() {
   char public_key[kKeyCharacters + 1], secret_key[kKeyCharacters + 1];
   CHECK(zmq_curve_keypair(public_key, secret_key) == 0, "this libzmq was built without CURVE");
@@ -140,7 +145,7 @@ Result<KeyPair> read_key_file(const std::filesystem::path& file) {
   if (stat(file.c_str(), &status) != 0) {
     return fail("cannot read the key {}: {}; `slipstream keys new` makes one", file.string(), std::strerror(errno));
   }
-  if ((status.st_mode & kOfOthers) != 0) {
+  if (!is_secret(status.st_mode, status.st_uid, geteuid())) {
     return fail("{} can be read by others (mode {:o}), so it is a secret no more: chmod 600 it, or make a new one",
                 file.string(), status.st_mode & 0777u);
   }

@@ -6,6 +6,8 @@
 // NAME begins with a role (base/names.h): "drafter", "drafter-2".
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -33,6 +35,11 @@ Result<void> check_free(const std::filesystem::path& folder, std::string_view na
 Result<void> write_key_files(const std::filesystem::path& folder, std::string_view name, const KeyPair& pair);
 // Removes both files, as far as they exist.
 void remove_key_files(const std::filesystem::path& folder, std::string_view name);
+
+// Whether a file of this mode and owner may hold the secret of a process that runs as `reader`: its
+// owner reads it alone, or it is root's and a group of the process may read it, too. Kubernetes
+// hands a Secret to a process that is not root in the latter way (fsGroup).
+bool is_secret(mode_t mode, uid_t owner, uid_t reader);
 
 // Reads NAME.key.
 //

@@ -2,14 +2,21 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "common/config/port_file.h"
 #include "common/metrics/build_info.h"
 #include "common/runtime/incarnation.h"
 
 namespace slipstream {
 
-WorkerService::WorkerService(WorkerServiceOptions options, std::optional<Keys> keys, Endpoint metrics)
-    : options_(std::move(options)), keys_(std::move(keys)), metrics_(std::move(metrics)), self_(random_incarnation()) {}
+WorkerService::WorkerService(WorkerServiceOptions options, std::vector<std::string> names, std::optional<Keys> keys,
+                             Endpoint metrics)
+    : options_(std::move(options)),
+      names_(std::move(names)),
+      keys_(std::move(keys)),
+      metrics_(std::move(metrics)),
+      self_(random_incarnation()) {}
 
 Result<WorkerService> WorkerService::open(WorkerServiceOptions options) {
   TRY(auto keys, open_keys(options.key, options.peers, options.name));
@@ -20,7 +27,10 @@ Result<WorkerService> WorkerService::open(WorkerServiceOptions options) {
     TRY(const Endpoint bind, parse_endpoint(options.bind));
     options.bind = bind.tcp();
   }
-  return WorkerService(std::move(options), std::move(keys), std::move(metrics));
+  const auto names = std::ranges::stable_partition(options.routers, [](const auto& router) { return !is_name(router); });
+  std::vector<std::string> named(names.begin(), names.end());
+  options.routers.erase(names.begin(), names.end());
+  return WorkerService(std::move(options), std::move(named), std::move(keys), std::move(metrics));
 }
 
 void WorkerService::add_facts(const std::string& numerics_id, Exposition& page) const {
@@ -41,9 +51,10 @@ Result<std::unique_ptr<ZmqTransport>> WorkerService::open_transport() const {
 WorkerPlace WorkerService::place(const http::Server& server, const ZmqTransport& transport) const {
   WorkerPlace at;
   at.page = Endpoint{metrics_.host, server.port()}.address();
+  const std::string& told_page = options_.advertise_metrics;
   at.process = {.incarnation = self_,
                 .pid = static_cast<uint32_t>(getpid()),
-                .metrics_endpoint = "http://" + at.page + "/metrics",
+                .metrics_endpoint = "http://" + (told_page.empty() ? at.page : told_page) + "/metrics",
                 .routers = options_.routers};
   at.bound = transport.bound_endpoint();
   const std::string& told = options_.advertise.empty() ? at.bound : options_.advertise;

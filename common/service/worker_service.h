@@ -26,6 +26,7 @@
 #include "common/ops_page/worker_page.h"
 #include "common/runtime/actor_loop.h"
 #include "common/service/drain.h"
+#include "common/service/router_names.h"
 #include "common/worker/worker.h"
 #include "common/zmq/zmq_transport.h"
 
@@ -34,9 +35,10 @@ namespace slipstream {
 // Settings from the command line.
 struct WorkerServiceOptions {
   std::string name;                      // the role: "verifier"
-  std::vector<std::string> routers;      // endpoints
+  std::vector<std::string> routers;      // endpoints, and names of routers (dns://)
   std::string key, peers;                // the key file and the folder of enrolled keys; both empty: no keys
   std::string metrics;                   // host:port of the HTTP page
+  std::string advertise_metrics = {};    // the host:port of it that routers are told; empty: the bound one
   std::string port_file;                 // where to write the bound addresses; empty: nowhere
   std::string bind = {};                 // the endpoint that this worker listens on; empty: none
   std::string advertise = {};            // the endpoint that other processes are told; empty: the bound one
@@ -84,7 +86,7 @@ class WorkerService {
   Result<void> run(WorkerParts<A, J, R> parts, StopSignal& stop) const;
 
  private:
-  WorkerService(WorkerServiceOptions options, std::optional<Keys> keys, Endpoint metrics);
+  WorkerService(WorkerServiceOptions options, std::vector<std::string> names, std::optional<Keys> keys, Endpoint metrics);
 
   void add_facts(const std::string& numerics_id, Exposition& page) const;
   Result<http::Server> serve_page(std::function<std::string()> metrics, std::function<WorkerState()> state,
@@ -94,6 +96,7 @@ class WorkerService {
   Result<void> write_ports(const WorkerPlace& at) const;
 
   WorkerServiceOptions options_;
+  std::vector<std::string> names_;  // the dns:// ones of the routers; options_.routers has the others
   std::optional<Keys> keys_;
   Endpoint metrics_;
   Incarnation self_;
@@ -134,6 +137,8 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
   // to a variable that is declared after it.
   const http::Server ends_before_loop = std::move(server);
   running = &loop;
+  const RouterNames names(names_,
+                          [&](std::vector<std::string> routers) { return loop.post(RoutersNamed{std::move(routers)}); });
   TRY_VOID(write_ports(at));
   parts.tell_ready(at);
   run_until_drained(

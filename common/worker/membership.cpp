@@ -5,10 +5,21 @@
 
 #include <fmt/format.h>
 
+#include "common/base/limits.h"
+
 namespace slipstream {
 
 Membership::Membership(Hello self, const std::vector<std::string>& routers) : self_(std::move(self)) {
-  for (const std::string& endpoint : routers) links_.push_back({.peer = Peer{links_.size() + 1}, .endpoint = endpoint});
+  for (const std::string& endpoint : routers) {
+    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = endpoint, .listed = true});
+  }
+}
+
+bool Membership::owns(Peer peer) const { return std::ranges::find(links_, peer, &Link::peer) != links_.end(); }
+
+Membership::Link* Membership::find(Peer peer) {
+  const auto at = std::ranges::find(links_, peer, &Link::peer);
+  return at == links_.end() ? nullptr : &*at;
 }
 
 bool Membership::welcome() const { return std::ranges::any_of(links_, &Link::welcome); }
@@ -17,11 +28,35 @@ void Membership::connect(WorkerEffects effects) const {
   for (const Link& link : links_) effects.add(Connect{link.peer, link.endpoint});
 }
 
-// A new connection may lead to a restarted router, so everything but `told` begins anew: Hello goes
-// out at once, and both back-offs begin with their first wait.
+void Membership::named(const std::vector<std::string>& endpoints, WorkerEffects effects) {
+  const auto is_named = [&](const std::string& endpoint) { return std::ranges::find(endpoints, endpoint) != endpoints.end(); };
+  for (Link& link : links_) link.named = link.listed || is_named(link.endpoint);
+  for (const std::string& endpoint : endpoints) {
+    if (std::ranges::find(links_, endpoint, &Link::endpoint) != links_.end()) continue;
+    if (links_.size() >= kRouterLinksMax) {
+      if (std::exchange(full_told_, true)) return;
+      effects.add(Note{
+          fmt::format("no link to the router at {}: there are {} links, the most that a worker has", endpoint, links_.size()),
+          true});
+      return;
+    }
+    links_.push_back({.peer = Peer{next_peer_++}, .endpoint = endpoint});
+    effects.add(Connect{links_.back().peer, endpoint});
+  }
+}
+
+// A new connection may lead to a restarted router, so all but its names and `told` begins anew:
+// Hello goes out at once, and both back-offs begin with their first wait.
 void Membership::up(Peer peer, Time now) {
   Link* link = find(peer);
-  if (link != nullptr) *link = {.peer = peer, .endpoint = link->endpoint, .up = true, .told = link->told, .next = now};
+  if (link == nullptr) return;
+  *link = {.peer = peer,
+           .endpoint = link->endpoint,
+           .listed = link->listed,
+           .named = link->named,
+           .up = true,
+           .told = link->told,
+           .next = now};
 }
 
 void Membership::down(Peer peer, WorkerEffects effects) {
@@ -71,6 +106,7 @@ void Membership::heard(const From<RouterHeartbeat>& from, Time now) {
 }
 
 void Membership::send_due(Time now, const WorkerHeartbeat& load, WorkerEffects effects) {
+  forget_unnamed(effects);
   for (Link& link : links_) {
     if (link.closed) try_again(link, now, effects);
     if (!link.up || now < link.next) continue;
@@ -87,11 +123,11 @@ void Membership::send_due(Time now, const WorkerHeartbeat& load, WorkerEffects e
 }
 
 // A link that is down has nothing to send: PeerUp is its next event. A closed link gets no event,
-// so its next try needs the alarm.
+// so its next try needs the alarm, and so does a link that is to be forgotten.
 std::optional<Time> Membership::next() const {
   std::optional<Time> next;
   for (const Link& link : links_) {
-    if (link.up || link.closed) next = std::min(next.value_or(link.next), link.next);
+    if (link.up || link.closed || !link.named) next = std::min(next.value_or(link.next), link.next);
   }
   return next;
 }
@@ -125,6 +161,15 @@ void Membership::close(Link& link, const Link& kept, Time now, WorkerEffects eff
                                "other, restart one",
                                kept.endpoint, link.endpoint, link.router),
                    true});
+}
+
+void Membership::forget_unnamed(WorkerEffects effects) {
+  std::erase_if(links_, [&](const Link& link) {
+    if (link.named || link.up) return false;
+    if (!link.closed) effects.add(Disconnect{link.peer});
+    effects.add(Note{fmt::format("the router at {} is forgotten: no name has that address any more", link.endpoint)});
+    return true;
+  });
 }
 
 // The transport reconnects by itself, but not after Disconnect: a closed link needs a new Connect.

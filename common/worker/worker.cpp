@@ -29,6 +29,7 @@ void Worker::on(const Woke&, Time, WorkerEffects effects) {
 
 void Worker::on(const PeerUp& up, Time now, WorkerEffects) { membership_.up(up.peer, now); }
 void Worker::on(const PeerDown& down, Time, WorkerEffects effects) { membership_.down(down.peer, effects); }
+void Worker::on(const RoutersNamed& routers, Time, WorkerEffects effects) { membership_.named(routers.endpoints, effects); }
 void Worker::on(const From<Welcome>& from, Time now, WorkerEffects effects) { membership_.welcomed(from, now, effects); }
 void Worker::on(const From<Refuse>& from, Time, WorkerEffects effects) { membership_.refused(from, effects); }
 void Worker::on(const From<RouterHeartbeat>& from, Time now, WorkerEffects) { membership_.heard(from, now); }

@@ -28,6 +28,12 @@ struct WorkerProcess {
   std::vector<std::string> routers = {};  // endpoints; Worker connects to them at the first event
 };
 
+// The endpoints that the names of routers in DNS stand for now (common/service/router_names.h).
+// The worker's driver gives this event whenever they change.
+struct RoutersNamed {
+  std::vector<std::string> endpoints;
+};
+
 // The fields of Hello that every worker fills in. The actor adds those of its role.
 Hello hello_of(Role role, const WorkerProcess& process, Fingerprint fingerprint);
 
@@ -48,8 +54,8 @@ struct WorkerLoad {
 
 // The events that take() accepts.
 template <class E>
-concept WorkerEvent =
-    is_one_of<E, std::variant<Woke, PeerUp, PeerDown, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>>>;
+concept WorkerEvent = is_one_of<
+    E, std::variant<Woke, PeerUp, PeerDown, RoutersNamed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>>>;
 
 class Worker {
  public:
@@ -66,6 +72,7 @@ class Worker {
   void on(const Woke&, Time now, WorkerEffects effects);  // the first call connects to the routers
   void on(const PeerUp& up, Time now, WorkerEffects effects);
   void on(const PeerDown& down, Time now, WorkerEffects effects);
+  void on(const RoutersNamed& routers, Time now, WorkerEffects effects);
   void on(const From<Welcome>& from, Time now, WorkerEffects effects);
   void on(const From<Refuse>& from, Time now, WorkerEffects effects);
   void on(const From<RouterHeartbeat>& from, Time now, WorkerEffects effects);

@@ -25,8 +25,8 @@ struct DrafterConfig {
 };
 
 using DrafterEvent =
-    std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>,
-                 From<Attach>, From<Advance>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;
+    std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
+                 From<Drain>, From<Attach>, From<Advance>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;
 using DrafterEffect = std::variant<Connect, Disconnect, WakeAt, Run<DraftPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
                                    To<Attached>, To<Tree>, To<Resync>, Note>;
 

@@ -14,8 +14,8 @@ namespace slipstream {
 
 class InlineDrafter {
  public:
-  using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>, From<Drain>,
-                             From<Attach>, From<Advance>, From<Release>, From<Unknown>>;
+  using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>,
+                             From<RouterHeartbeat>, From<Drain>, From<Attach>, From<Advance>, From<Release>, From<Unknown>>;
   using Effect = std::variant<Connect, Disconnect, WakeAt, To<Hello>, To<WorkerHeartbeat>, To<Leaving>, To<Attached>, To<Tree>,
                               To<Resync>, Note>;
 

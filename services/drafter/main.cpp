@@ -46,6 +46,7 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
                                                         .key = options.key,
                                                         .peers = options.peers,
                                                         .metrics = options.metrics,
+                                                        .advertise_metrics = options.advertise_metrics,
                                                         .port_file = options.port_file,
                                                         .bind = options.bind,
                                                         .advertise = options.advertise,

@@ -39,9 +39,9 @@ struct VerifierConfig {
   std::string head = {};                  // name of the target's draft head; empty: it has none
 };
 
-using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
-                                   From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>, From<Attached>, From<Tree>,
-                                   From<Resync>, From<Unknown>, Ran<VerifyPlan, StepOutput>>;
+using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>,
+                                   From<RouterHeartbeat>, From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>,
+                                   From<Attached>, From<Tree>, From<Resync>, From<Unknown>, Ran<VerifyPlan, StepOutput>>;
 using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<VerifyPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
                                     To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note>;
 

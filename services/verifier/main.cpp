@@ -28,6 +28,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                                                         .key = options.key,
                                                         .peers = options.peers,
                                                         .metrics = options.metrics,
+                                                        .advertise_metrics = options.advertise_metrics,
                                                         .port_file = options.port_file}));
   TRY(LoadedTarget target, load_target(options));
   TRY(const auto texts, LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary));

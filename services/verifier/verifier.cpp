@@ -10,7 +10,7 @@
 namespace slipstream {
 namespace {
 
-constexpr uint64_t kFirstDrafterPeer = 1000;  // routers are peers 1, 2, ...
+constexpr uint64_t kFirstDrafterPeer = 1ull << 32;  // routers are peers 1, 2, ...
 
 Hello self(const VerifierConfig& config) {
   Hello hello = hello_of(Role::verifier, config.process, config.fingerprint);

@@ -16,7 +16,7 @@ Time seconds(double value) { return std::chrono::duration_cast<Time>(std::chrono
 std::vector<std::string> FaultOptions::validate() const {
   Problems problems;
   problems.tcp_bind("--listen", listen, false);
-  problems.connect("--upstream", {upstream}, false);
+  problems.connect("--upstream", upstream, false);
   const auto share = [&](const char* flag, double value) {
     if (!(value >= 0 && value <= 1)) problems.add(fmt::format("{} {} is no share; choose 0 to 1", flag, value));
   };

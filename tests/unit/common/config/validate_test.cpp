@@ -129,6 +129,28 @@ TEST_F(Options, AdvertiseWhatCanBeConnectedTo) {
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("--advertise: \"drafter\" has no port")));
 }
 
+TEST_F(Options, FindRoutersByANameOnlyWithKeys) {
+  auto verifier = good<VerifierOptions>();
+  verifier.router = {"dns://routers.example:7300"};
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("beyond this machine")));
+  verifier.key = "keys/verifier.key";
+  verifier.peers = "keys/peers";
+  EXPECT_THAT(verifier.validate(), IsEmpty());
+  verifier.router = {"dns://routers.example:0"};
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("has no port in 1..65535")));
+  auto drafter = good<DrafterOptions>();
+  drafter.advertise = "dns://drafters.example:7301";
+  EXPECT_THAT(drafter.validate(), testing::Contains(HasSubstr("is no endpoint between processes")));
+}
+
+TEST_F(Options, AdvertiseMetricsThatCanBeConnectedTo) {
+  auto verifier = good<VerifierOptions>();
+  verifier.advertise_metrics = "10.0.0.7:9100";
+  EXPECT_THAT(verifier.validate(), IsEmpty());
+  verifier.advertise_metrics = "10.0.0.7";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--advertise-metrics: \"10.0.0.7\" has no port")));
+}
+
 TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/keys/key_file.h"
+
 namespace slipstream {
 namespace {
 
@@ -56,6 +58,17 @@ TEST_F(KeysTest, SecretsAreForTheirOwnerOnly) {
   EXPECT_EQ(status.st_mode & 0777u, 0600u);
   chmod(key("router").c_str(), 0640);
   EXPECT_THAT(complaint(key("router"), "router"), HasSubstr("chmod 600"));
+}
+
+TEST(KeyFile, RootMayShowASecretToAGroupAndNobodyElseMay) {
+  constexpr uid_t kRoot = 0, kUser = 65532, kOther = 1000;
+  EXPECT_TRUE(is_secret(0600, kUser, kUser));
+  EXPECT_TRUE(is_secret(0440, kRoot, kUser));
+  EXPECT_FALSE(is_secret(0440, kUser, kUser));
+  EXPECT_FALSE(is_secret(0440, kOther, kUser));
+  EXPECT_FALSE(is_secret(0440, kRoot, kRoot));
+  EXPECT_FALSE(is_secret(0460, kRoot, kUser));
+  EXPECT_FALSE(is_secret(0444, kRoot, kUser));
 }
 
 TEST_F(KeysTest, LeaveNothingWhereTheDiskTakesOnlyAPart) {

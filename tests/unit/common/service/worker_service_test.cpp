@@ -23,7 +23,7 @@ struct IdleCounters {
 // An actor that does nothing but drain.
 class Idle {
  public:
-  using Event = std::variant<Woke, From<Drain>>;
+  using Event = std::variant<Woke, RoutersNamed, From<Drain>>;
   using Effect = std::variant<WakeAt, Note>;
 
   void on(const Event& event, Time, std::vector<Effect>&) {
@@ -101,6 +101,24 @@ TEST_F(WorkerServiceTest, TellsOthersTheAdvertisedEndpoint) {
   EXPECT_TRUE(ran) << ran.error().message;
   bound.advertise = "tcp://10.0.0.7:7301";
   EXPECT_TRUE(lives(bound, [](const WorkerPlace& at) { EXPECT_EQ(at.reached_at, "tcp://10.0.0.7:7301"); }));
+}
+
+TEST_F(WorkerServiceTest, TellsRoutersTheAdvertisedMetrics) {
+  WorkerServiceOptions advertised = options();
+  advertised.advertise_metrics = "10.0.0.7:9100";
+  const auto ran = lives(advertised, [](const WorkerPlace& at) {
+    EXPECT_EQ(at.process.metrics_endpoint, "http://10.0.0.7:9100/metrics");
+    EXPECT_THAT(at.page, testing::StartsWith("127.0.0.1:"));
+  });
+  EXPECT_TRUE(ran) << ran.error().message;
+}
+
+TEST_F(WorkerServiceTest, ItsActorConnectsToEndpointsOnlyAndNotToNames) {
+  WorkerServiceOptions both = options();
+  both.routers = {"dns://localhost:7300", "tcp://127.0.0.1:7301"};
+  const auto ran =
+      lives(both, [](const WorkerPlace& at) { EXPECT_THAT(at.process.routers, ElementsAre("tcp://127.0.0.1:7301")); });
+  EXPECT_TRUE(ran) << ran.error().message;
 }
 
 TEST_F(WorkerServiceTest, RefusesAnAddressThatCannotBeRead) {

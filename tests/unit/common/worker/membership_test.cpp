@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/limits.h"
+
 namespace slipstream {
 namespace {
 
@@ -181,6 +183,72 @@ TEST_F(DuplicateRouter, ARouterThatComesBackOnItsOwnLinkIsWelcome) {
   welcome(kFirst, kRouter);
   EXPECT_EQ(count<Disconnect>(kFirst), 0u);
   EXPECT_TRUE(membership.welcome());
+}
+
+// Routers that a name stands for. The test's own two, peers 1 and 2, are not of the name.
+class NamedRouter : public MembershipTest {
+ protected:
+  static constexpr Peer kThird{3}, kFourth{4};
+  void named(const std::vector<std::string>& endpoints) {
+    effects.clear();
+    membership.named(endpoints, effects);
+    membership.send_due(now, {}, effects);
+  }
+  std::vector<Peer> connected() const {
+    std::vector<Peer> peers;
+    for (const Effect& effect : effects) {
+      if (const auto* connect = std::get_if<Connect>(&effect)) peers.push_back(connect->peer);
+    }
+    return peers;
+  }
+  bool forgets(Peer peer) const { return !membership.owns(peer); }
+};
+
+TEST_F(NamedRouter, EachNewAddressGetsALinkOfItsOwn) {
+  named({"tcp://c", "tcp://a"});
+  EXPECT_THAT(connected(), ElementsAre(kThird));
+  named({"tcp://c", "tcp://d"});
+  EXPECT_THAT(connected(), ElementsAre(kFourth));
+  EXPECT_TRUE(membership.owns(kFourth));
+  EXPECT_FALSE(membership.owns(Peer{5}));
+}
+
+TEST_F(NamedRouter, ALinkWhoseAddressIsGoneStaysUntilItIsDown) {
+  named({"tcp://c"});
+  membership.up(kThird, now);
+  welcome(kThird, 77);
+  named({});
+  EXPECT_FALSE(forgets(kThird));
+  EXPECT_EQ(sent<WorkerHeartbeat>(kThird, 2s).size(), 9u) << "the first of the ten went with named()";
+  membership.down(kThird, effects);
+  EXPECT_THAT(membership.next(), testing::Optional(testing::Le(now)));
+  membership.send_due(now, {}, effects);
+  EXPECT_TRUE(forgets(kThird));
+  EXPECT_EQ(membership.next(), std::nullopt);
+}
+
+TEST_F(NamedRouter, AnAddressThatComesBackIsAnotherLink) {
+  named({"tcp://c"});
+  named({});
+  EXPECT_TRUE(forgets(kThird));
+  named({"tcp://c"});
+  EXPECT_THAT(connected(), ElementsAre(kFourth));
+}
+
+TEST_F(NamedRouter, OneThatIsListedIsNeverForgotten) {
+  named({"tcp://a"});
+  named({});
+  EXPECT_FALSE(forgets(kFirst));
+}
+
+TEST_F(NamedRouter, MoreThanTheLimitAreLeftOutAndToldOnce) {
+  std::vector<std::string> many;
+  for (size_t i = 0; i < kRouterLinksMax + 9; ++i) many.push_back("tcp://r" + std::to_string(i));
+  named(many);
+  EXPECT_EQ(connected().size(), kRouterLinksMax - 2);
+  EXPECT_THAT(noted(), HasSubstr("the most that a worker has"));
+  named(many);
+  EXPECT_EQ(noted(), "");
 }
 
 TEST_F(MembershipTest, WorksForTwoRoutersOfTwoIdentities) {

@@ -8,7 +8,7 @@
 
 namespace slipstream {
 
-// Two drafters: peers 1000 and 1001, in the order in which the verifier heard of them.
+// Two drafters: peers kDrafter and the next one, in the order in which the verifier heard of them.
 constexpr Peer kOther{1001};
 inline const DrafterRef kFirstRef{77, "tcp://drafter"}, kOtherRef{78, "tcp://other"};
 

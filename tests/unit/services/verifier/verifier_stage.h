@@ -16,7 +16,7 @@ namespace slipstream {
 using namespace std::chrono_literals;
 
 constexpr Peer kRouter{1};
-constexpr Peer kDrafter{1000};  // the first that a verifier links to
+constexpr Peer kDrafter{1ull << 32};  // the first that a verifier links to
 constexpr TokenId kStop = 9;
 
 inline VerifierConfig config() {
