@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
 using TreeOfAnotherDrafter = VerifierStage;
 
 TEST_F(TreeOfAnotherDrafter, IsStaleAndNeverUsed) {
-  constexpr Peer kOther{1001};
+  constexpr Peer kOther{kDrafter.id + 1};
   Start start = second();
   start.drafters = {{77, "tcp://drafter"}, {78, "tcp://other"}};
   stage.hears(kRouter, start);

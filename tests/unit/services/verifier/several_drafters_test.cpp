@@ -7,7 +7,7 @@
 namespace slipstream {
 namespace {
 
-constexpr Peer kBeside{1001}, kFourth{1003};
+constexpr Peer kBeside{kDrafter.id + 1}, kFourth{kDrafter.id + 3};
 const std::vector<DrafterRef> kAll{{77, "tcp://drafter"}, {78, "tcp://beside"}, {79, "tcp://third"}, {80, "tcp://fourth"}};
 
 // The model says 1 for ever. Rows cost next to nothing, so that every node pays.

@@ -9,7 +9,7 @@
 namespace slipstream {
 
 // Two drafters: peers kDrafter and the next one, in the order in which the verifier heard of them.
-constexpr Peer kOther{1001};
+constexpr Peer kOther{kDrafter.id + 1};
 inline const DrafterRef kFirstRef{77, "tcp://drafter"}, kOtherRef{78, "tcp://other"};
 
 class TwoDraftersTest : public VerifierStage {

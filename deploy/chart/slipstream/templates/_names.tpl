@@ -1,0 +1,33 @@
+{{- define "slipstream.name" -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
+{{- define "slipstream.keys" -}}{{ .Values.keys.existingSecret | default (printf "%s-keys" (include "slipstream.name" .)) }}{{- end -}}
+{{- define "slipstream.selector" -}}
+app.kubernetes.io/name: slipstream
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+{{- define "slipstream.labels" -}}
+{{ include "slipstream.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+{{- define "slipstream.image" -}}
+image: {{ printf "%s:%s" .image.repository (.image.tag | default .root.Chart.AppVersion) | quote }}
+imagePullPolicy: {{ .image.pullPolicy }}
+{{- end -}}
+{{- /* Seconds after which a pod that was told to stop is killed: its drain, and some to end. */ -}}
+{{- define "slipstream.grace" -}}{{ add 5 .preStop (div (add .drainMs 999) 1000) }}{{- end -}}
+
+{{- define "slipstream.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+{{- end -}}
+{{- define "slipstream.podSecurity" -}}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532 # the Secrets of `keys` are read by this group
+  seccompProfile: {type: RuntimeDefault}
+{{- end -}}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Makes the files of an image from Debian 12 packages and the programs of a build, without an engine.
+#   rootfs.sh services PROGRAMS OUT    the three services: no shell, no package manager
+#   rootfs.sh tools    PROGRAMS OUT    the `slipstream` command, a shell, coreutils and curl
+# PROGRAMS has slipstream-router, slipstream-verifier, slipstream-drafter and slipstream in one
+# folder or below it. OUT must not exist. Needs mmdebstrap, binutils and root.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+kind=$1 programs=$2 out=$3
+: "${SOURCE_DATE_EPOCH:=0}"; export SOURCE_DATE_EPOCH
+readonly user_id=65532 # as distroless images have it
+
+packages=$(awk '{print $1}' "$here/packages.txt" | paste -sd,)
+case $kind in
+  services) wanted=(slipstream-router slipstream-verifier slipstream-drafter) ;;
+  tools)
+    wanted=(slipstream)
+    packages=$packages,dash,coreutils,curl ;;
+  *) echo "rootfs.sh: \"$kind\" is neither services nor tools" >&2; exit 2 ;;
+esac
+[ ! -e "$out" ] || { echo "rootfs.sh: $out is there already" >&2; exit 2; }
+
+find_program() { # NAME
+  local found
+  found=$(find "$programs" -type f -name "$1" -perm -u+x | head -n 2)
+  [ "$(wc -l <<< "$found")" = 1 ] && [ -n "$found" ] || { echo "rootfs.sh: not exactly one $1 below $programs" >&2; return 1; }
+  echo "$found"
+}
+
+# `extract` unpacks the packages and what they depend on, and runs none of their scripts.
+# The packages themselves stay in the cache of apt until sbom.py has read their versions.
+mmdebstrap --quiet --variant=extract --skip=cleanup/apt --include="$packages" bookworm "$out"
+
+mkdir -p "$out/usr/local/bin" "$out/tmp" "$out/model" "$out/keys"
+for name in "${wanted[@]}"; do
+  program=$(find_program "$name")
+  strip -o "$out/usr/local/bin/$name" "$program"
+  chmod 755 "$out/usr/local/bin/$name"
+done
+printf 'root:x:0:0::/:/sbin/nologin\nslipstream:x:%d:%d::/:/sbin/nologin\n' $user_id $user_id > "$out/etc/passwd"
+printf 'root:x:0:\nslipstream:x:%d:\n' $user_id > "$out/etc/group"
+printf 'hosts: files dns\n' > "$out/etc/nsswitch.conf"
+[ -e "$out/bin/sh" ] || { [ $kind = services ] || ln -s dash "$out/bin/sh"; }
+chmod 1777 "$out/tmp"
+
+# What is in it, for whoever looks for a version with a known fault.
+python3 "$here/sbom.py" "$out" > "$out/sbom.json"
+rm -rf "$out"/usr/share/{doc,man,locale,info,lintian,bug} "$out"/var/{log,cache,lib/apt} "$out/var/lib/dpkg"
