@@ -17,6 +17,7 @@ help:
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
 	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
+	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
@@ -75,6 +76,17 @@ check-dev check-tsan: check-%: setup
 	@$(quietly) configure-$* cmake --preset $*
 	@$(quietly) build-$* cmake --build --preset $*
 	@ctest --preset $* -j2 -L 'unit|e2e-tiny'
+
+# Needs root, Go 1.26 and the Debian packages that deploy/tests/cluster/README.md names. SK8S is where the cluster lies.
+.PHONY: cluster-test images
+images: programs
+	@rm -rf build/images
+	@deploy/image/build.sh build/release $(model).gguf build/images
+
+cluster-test: export SK8S ?= $(CURDIR)/.cache/sk8s
+cluster-test: images
+	@deploy/tests/cluster/build.sh kube coredns helm
+	@deploy/tests/cluster_test.py
 
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
