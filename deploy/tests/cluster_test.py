@@ -8,7 +8,7 @@
 3. The words of each question without drafts are noted.
 4. Under steady requests: drafters 1 -> 0 -> 2 -> 1, an upgrade of each role, a pod of each role
    deleted, a verifier and a drafter killed. For each event: answers, failures, wrong words, longest
-   pause.
+   pause. Every query of the dashboards is asked of a real Prometheus, and each must give something.
 5. The release is uninstalled, and nothing but the Secret of the keys is left.
 It fails if an answer failed or has other words. --keep leaves the cluster up.
 """
@@ -21,10 +21,15 @@ import subprocess
 import sys
 import time
 
+import watch
+
 HERE = pathlib.Path(__file__).resolve().parent
 CLUSTER, CHART = HERE / "cluster", HERE.parent / "chart" / "slipstream"
 IMAGES = ("slipstream", "slipstream-tools", "slipstream-model")
 NAMESPACE, RELEASE = "slipstream", "s"
+sys.path.insert(0, str(CHART.parent))
+import dashboards  # noqa: E402  (its folder is known only now)
+
 BASE_S = 15          # steady requests before the first event, as a base line
 AFTER_S = 4          # after an event, so that answers which began in it count
 ROLLOUT = "180s"
@@ -137,10 +142,10 @@ EVENTS = [
 class Steady:
     """The process that asks."""
 
-    def __init__(self, url, streams, out):
+    def __init__(self, url, streams, out, kind="mixed"):
         self.out = out
         self.out.unlink(missing_ok=True)
-        self.process = subprocess.Popen([CLUSTER / "k", sys.executable, HERE / "steady.py", url, str(streams), out],
+        self.process = subprocess.Popen([CLUSTER / "k", sys.executable, HERE / "steady.py", url, str(streams), out, kind],
                                         stdout=subprocess.DEVNULL, start_new_session=True)
 
     def stop(self):
@@ -171,6 +176,7 @@ def bring_up(images):
     run(CLUSTER / "up")
     run(CLUSTER / "load", *[images / f"{name}.tar" for name in IMAGES])
     inside("kubectl", "-n", "kube-system", "rollout", "status", "deploy/coredns", f"--timeout={ROLLOUT}")
+    inside("kubectl", "delete", "namespace", NAMESPACE, "--ignore-not-found")  # of a run before, with --keep
     inside("kubectl", "create", "namespace", NAMESPACE)
     inside("kubectl", "label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted")
 
@@ -225,7 +231,16 @@ def uninstall():
         raise Failed(f"left after the uninstallation: {' '.join(left)}")
 
 
-def under_requests(arguments, url, expected):
+def check_dashboards(prometheus):
+    empty = list(watch.empty_queries(prometheus, dashboards.queries()))
+    for name, panel, query in empty:
+        say(f"dashboard {name}, panel {panel}: nothing for {query}")
+    if empty:
+        raise Failed(f"{len(empty)} queries of dashboards gave nothing")
+    say(f"{sum(1 for _ in dashboards.queries())} queries of the dashboards gave something")
+
+
+def under_requests(arguments, url, expected, prometheus):
     steady, rows = Steady(url, arguments.streams, arguments.out / "answers.jsonl"), []
     marks = [(f"steady, {arguments.streams} streams", time.time())]
     try:
@@ -235,6 +250,7 @@ def under_requests(arguments, url, expected):
             say(name)
             event()
             time.sleep(AFTER_S)
+        check_dashboards(prometheus)
     finally:
         marks.append(("end", time.time()))
         steady.stop()
@@ -259,7 +275,11 @@ def test(arguments):
         rolled_out(role)
     url = service_url()
     expected = expected_words(url)
-    rows = under_requests(arguments, url, expected)
+    prometheus = watch.Prometheus(arguments.out, NAMESPACE)
+    try:
+        rows = under_requests(arguments, url, expected, prometheus)
+    finally:
+        prometheus.stop()
     accepted = drafted_tokens(url)
     check_no_secret_shows(pods("router") + pods("verifier") + pods("drafter"))
     (arguments.out / "pods.txt").write_text(kubectl("get", "pods", "-o", "wide") + "\n", encoding="utf-8")
@@ -279,27 +299,36 @@ def test(arguments):
         raise Failed("no draft was accepted: the drafters did nothing")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/cluster-test"))
+def add_arguments(parser, out):
+    parser.add_argument("--out", type=pathlib.Path, default=out)
     parser.add_argument("--images", type=pathlib.Path, default=pathlib.Path("build/images"))
     parser.add_argument("--streams", type=int, default=3)
-    parser.add_argument("--keep", action="store_true")
-    arguments = parser.parse_args()
+    parser.add_argument("--keep", action="store_true", help="leave the cluster up")
+
+
+def run_test(arguments, what):
+    """The exit status of `what(arguments)`. The cluster goes down at the end."""
     arguments.out.mkdir(parents=True, exist_ok=True)
     arguments.out = arguments.out.resolve()
     os.environ.setdefault("SK8S", str(pathlib.Path(".sk8s").resolve()))
     try:
-        test(arguments)
+        what(arguments)
     except Failed as fault:
         print(f"FAILED: {fault}", file=sys.stderr)
-        inside("kubectl", "get", "pods,events", "-A", "-o", "wide", check=False)
+        state = inside("kubectl", "get", "pods,events", "-A", "-o", "wide", check=False)
+        (arguments.out / "state.txt").write_text(state.stdout, encoding="utf-8")
         return 1
     finally:
         if not arguments.keep:
             run(CLUSTER / "down", "--wipe", check=False)
     print("passed")
     return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, pathlib.Path("build/cluster-test"))
+    return run_test(parser.parse_args(), test)
 
 
 if __name__ == "__main__":

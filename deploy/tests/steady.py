@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Asks the same questions again and again, several at once, and writes a line of JSON for each answer.
 
-    steady.py URL STREAMS OUT        until SIGTERM: the answers under way are then finished
-    steady.py URL --once             each question once, without drafts: the words to compare with
+    steady.py URL STREAMS OUT [KIND]   until SIGTERM: the answers under way are then finished
+    steady.py URL --once               each question once, without drafts: the words to compare with
+
+KIND is one of KINDS below; without it the questions are mixed, and answered at temperature 0.
 
 Each answer has a connection of its own, as behind a load balancer, and is streamed: `pause_ms` is
 the longest time without a token, the wait for the first one included. A line is
@@ -27,10 +29,18 @@ QUESTIONS = [
     "List the months of the year with the number of days of each.",
     "Describe how a bicycle works to somebody who has never seen one.",
 ]
+# Kinds of requests: the questions, and how they are sampled. Drafts of look-up are accepted where a
+# text repeats itself, and hardly ever where each token is drawn from the whole vocabulary.
+KINDS = {
+    "mixed": (QUESTIONS, {"temperature": 0}),
+    "repeating": (QUESTIONS[3:4], {"temperature": 0}),
+    "noise": (QUESTIONS[:1], {"temperature": 2, "top_p": 1, "top_k": 0, "min_p": 0}),
+}
 
 
-def body(question, drafts):
-    request = {"messages": [{"role": "user", "content": QUESTIONS[question]}], "temperature": 0, "max_tokens": TOKENS,
+def body(question, drafts, kind):
+    questions, sampling = KINDS[kind]
+    request = {"messages": [{"role": "user", "content": questions[question]}], **sampling, "max_tokens": TOKENS,
                "ignore_eos": True, "stream": True}
     return json.dumps(request if drafts else {**request, "speculation": {"enabled": False}})
 
@@ -53,12 +63,12 @@ def read_stream(response, began):
     raise OSError("the stream was cut off")
 
 
-def ask(url, question, drafts=True):
+def ask(url, question, drafts=True, kind="mixed"):
     began = time.monotonic()
     line = {"began": time.time(), "question": question, "words": None, "pause_ms": None, "error": None}
     connection = http.client.HTTPConnection(url.hostname, url.port or 80, timeout=TIMEOUT_S)
     try:
-        connection.request("POST", "/v1/chat/completions", body(question, drafts), {"Content-Type": "application/json"})
+        connection.request("POST", "/v1/chat/completions", body(question, drafts, kind), {"Content-Type": "application/json"})
         response = connection.getresponse()
         if response.status != 200:
             raise OSError(f"status {response.status}: {response.read(300).decode(errors='replace')}")
@@ -71,13 +81,13 @@ def ask(url, question, drafts=True):
     return {**line, "ended": time.time()}
 
 
-def keep_asking(url, streams, out):
+def keep_asking(url, streams, out, kind):
     ending, writing, numbers = threading.Event(), threading.Lock(), itertools.count()
     signal.signal(signal.SIGTERM, lambda *_: ending.set())
 
     def stream():
         while not ending.is_set():
-            line = ask(url, next(numbers) % len(QUESTIONS))
+            line = ask(url, next(numbers) % len(KINDS[kind][0]), kind=kind)
             with writing:
                 print(json.dumps(line), file=out, flush=True)
             if line["error"]:
@@ -97,7 +107,7 @@ def main():
             print(json.dumps(ask(url, question, drafts=False)))
         return
     with open(sys.argv[3], "a", encoding="utf-8") as out:
-        keep_asking(url, int(sys.argv[2]), out)
+        keep_asking(url, int(sys.argv[2]), out, sys.argv[4] if len(sys.argv) > 4 else "mixed")
 
 
 if __name__ == "__main__":
