@@ -18,6 +18,7 @@ help:
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
 	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
 	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
+	@echo "make keda-test        KEDA's operator scales drafters by what they are worth, on the same cluster"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
@@ -78,15 +79,19 @@ check-dev check-tsan: check-%: setup
 	@ctest --preset $* -j2 -L 'unit|e2e-tiny'
 
 # Needs root, Go 1.26 and the Debian packages that deploy/tests/cluster/README.md names. SK8S is where the cluster lies.
-.PHONY: cluster-test images
+.PHONY: cluster-test keda-test images
 images: programs
 	@rm -rf build/images
 	@deploy/image/build.sh build/release $(model).gguf build/images
 
-cluster-test: export SK8S ?= $(CURDIR)/.cache/sk8s
-cluster-test: images
+cluster-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
+cluster-test keda-test: images
 	@deploy/tests/cluster/build.sh kube coredns helm
 	@deploy/tests/cluster_test.py
+
+keda-test:
+	@deploy/tests/cluster/build.sh
+	@deploy/tests/keda_test.py
 
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py

@@ -24,6 +24,8 @@ AUTOSCALING = {"enabled": "true", "min": 0, "max": 3, "acceptedPerDrafter": PAYS
 
 
 def install_keda():
+    images = pathlib.Path(os.environ["SK8S"]) / "images"
+    base.run(base.CLUSTER / "load", *[images / f"{name}.tar" for name in ("keda", "keda-adapter", "keda-admission-webhooks")])
     source = pathlib.Path(os.environ["SK8S"]) / "src" / "keda" / "config" / "default"
     manifests = base.inside("kubectl", "kustomize", source).stdout
     lines = []
