@@ -17,10 +17,13 @@ import cluster_test as base
 import watch
 
 POOL = "drafter-ngram"
-PAYS = 10  # accepted tokens a second that a drafter must bring
+PAYS = 3  # accepted tokens a second that a drafter must bring
 PHASE_S = 240
+LOOK_S = 5
 AUTOSCALING = {"enabled": "true", "min": 0, "max": 3, "acceptedPerDrafter": PAYS, "pollingSeconds": 2, "cooldownSeconds": 20,
                "windowSeconds": 15, "probeSeconds": 30, "prometheus": f"http://{watch.ADDRESS}"}
+# A drafter that is only tried goes after the cooldown; one that stays for longer stays for its worth.
+STAYS = 3 * AUTOSCALING["cooldownSeconds"] // LOOK_S
 
 
 def install_keda():
@@ -58,13 +61,13 @@ class Phase:
             f'sum(rate(slipstream_verifier_draft_depth_accepted_nodes_total{{method="ngram"}}[{AUTOSCALING["windowSeconds"]}s]))', 0.0)
         base.say(f"{kind}, {time.monotonic() - began:3.0f} s: {count} drafters, {brings:.1f} accepted tokens a second")
 
-    def run(self, kind, wanted):
-        """wanted(count): whether the pool is as it should be. It must stay so for three looks."""
+    def run(self, kind, wanted, looks):
+        """wanted(count): whether the pool is as it should be. It must stay so for `looks` looks."""
         steady = base.Steady(self.url, self.arguments.streams, self.arguments.out / f"{kind}-{len(self.lines)}.jsonl", kind)
         began, so = time.monotonic(), 0
         try:
-            while so < 3:
-                time.sleep(5)
+            while so < looks:
+                time.sleep(LOOK_S)
                 count = drafters()
                 self.tell(kind, began, count)
                 so = so + 1 if wanted(count) else 0
@@ -89,9 +92,9 @@ def test(arguments):
         base.wait_for("the pool goes to zero while nobody asks", lambda: drafters() == 0, PHASE_S)
         base.say("at rest: no drafters")
         phase = Phase(arguments, prometheus, base.service_url())
-        phase.run("repeating", lambda count: count >= 1)
-        phase.run("noise", lambda count: count == 0)
-        phase.run("repeating", lambda count: count >= 1)
+        phase.run("repeating", lambda count: count >= 1, STAYS)
+        phase.run("noise", lambda count: count == 0, 3)
+        phase.run("repeating", lambda count: count >= 1, STAYS)
         base.say(f"{len(phase.lines)} answers, none failed")
     finally:
         prometheus.stop()
