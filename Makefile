@@ -26,6 +26,7 @@ help:
 	@echo "make bench-peers      compares with llama.cpp, OpenVINO, transformers and Arctic, installed into .cache/peers (first time: 8 GB, half an hour)"
 	@echo "make train            builds slipstream-train, which trains drafters (docs/use/TRAIN.md); first time: installs libtorch into .cache/torch"
 	@echo "make test-torch       builds the trainer and runs its tests"
+	@echo "make cuda             compiles the kernels for GPUs and lists their registers (docs/design/CUDA.md); first time: installs nvcc into .cache/cuda"
 	@echo "make setup            installs what the others need: packages, crates, the model (says first what is missing)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
@@ -53,6 +54,17 @@ train: setup-torch
 test-torch: train
 	@$(quietly) build-test-torch cmake --build --preset torch --target train_test
 	@ctest --test-dir build/torch/tests/unit/tools/train --output-on-failure
+
+# nvcc, which nothing but compiling kernels/cuda for a GPU needs: no other command installs it.
+.PHONY: setup-cuda
+setup-cuda: setup
+	@tools/setup/setup.sh cuda
+
+.PHONY: cuda
+cuda: setup-cuda
+	@$(quietly) configure-cuda cmake --preset cuda
+	@$(quietly) build-cuda cmake --build --preset cuda --target slipstream_kernels_cuda_device
+	@python3 kernels/cuda/resources.py .cache/cuda/nvidia/cu13/bin/nvcc
 
 # Only the programs that the demo runs: half the work of building tests and benchmarks, too.
 programs := slipstream slipstream-router slipstream-verifier slipstream-drafter

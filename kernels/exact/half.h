@@ -1,5 +1,5 @@
 // Numbers of 16 bits. bf16 is the upper half of an f32; f16 is IEEE's half precision. Each of their
-// values is an f32 as well.
+// values is an f32 as well. What is constexpr, kernels of a GPU call as well.
 #pragma once
 
 #include <bit>
@@ -18,18 +18,18 @@ inline uint16_t load_half(const std::byte* at) {
 }
 inline void store_half(std::byte* at, uint16_t bits) { std::memcpy(at, &bits, sizeof(bits)); }
 
-inline float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+constexpr float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
 // Rounds to the nearest, ties to even; NaN stays NaN.
-inline uint16_t f32_to_bf16(float value) {
+constexpr uint16_t f32_to_bf16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);  // keeps a bit of the mantissa set
+  if (value != value) return static_cast<uint16_t>((bits >> 16) | 0x40);  // NaN keeps a bit of the mantissa set
   return static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
 // Cases: infinity or NaN, subnormal or zero, normal (112 is the difference of the exponents'
 // biases).
-inline float f16_to_f32(uint16_t bits) {
+constexpr float f16_to_f32(uint16_t bits) {
   const uint32_t sign = uint32_t{bits & 0x8000u} << 16, exponent = (bits >> 10) & 0x1F, fraction = bits & 0x3FF;
   if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000 | fraction << 13);
   const float magnitude =

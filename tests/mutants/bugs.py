@@ -17,7 +17,7 @@ BASE, CHECKPOINT, CONFIG, KEYS, KV = "common/base", "common/checkpoint", "common
 DRAFTING, ENGINE, MODEL, RUNTIME = "common/drafting", "common/engine", "common/model", "common/runtime"
 SAMPLING, SPECULATION, REJECTION = "common/sampling", "common/speculation", "common/speculation/rejection"
 WORKER, ZMQ = "common/worker", "common/zmq"
-KERNELS, EXACT, COMMAND, VERIFY = "kernels/cpu", "kernels/exact", "tools/slipstream", "tools/slipstream/verify"
+CUDA, KERNELS, EXACT, COMMAND, VERIFY = "kernels/cuda", "kernels/cpu", "kernels/exact", "tools/slipstream", "tools/slipstream/verify"
 STATISTICS, THEORY = "tools/statistics", "research/theory"
 
 BUGS = [
@@ -855,4 +855,10 @@ BUGS = [
     Bug("a burst within a round is held afterwards", ZMQ,
         "std::max($connection.taken, $connection.base_taken + delivered)", "$connection.taken",
         "zmq_test ConnectionWatchTest.ABurst*"),
+    # The kernels for GPUs, which the emulator runs.
+    Bug("a norm forgets a barrier", CUDA,
+        "if (lane_of_thread() == 0) parts[warp_of_thread()] = value; __syncthreads();",
+        "if (lane_of_thread() == 0) parts[warp_of_thread()] = value;", "cuda_test CudaRmsNorm.*"),
+    Bug("a norm does not square", CUDA, "squares += value * value;", "squares += value;",
+        "cuda_test CudaRmsNorm.*"),
 ]

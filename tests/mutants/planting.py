@@ -22,7 +22,7 @@ def files_in(where):
     """Returns all C++ files below a folder, or the one file."""
     if where.is_file():
         return [where]
-    return sorted(path for path in where.rglob("*") if path.suffix in (".h", ".cpp"))
+    return sorted(path for path in where.rglob("*") if path.suffix in (".h", ".cpp", ".cu", ".cuh"))
 
 
 def places(pattern, files, function=""):

@@ -26,6 +26,7 @@ LAYERS = {
     "ops_page": ("common/ops_page", ["http", "metrics", "runtime"]),
     "kernels_exact": ("kernels/exact", []),
     "kernels_cpu": ("kernels/cpu", ["kernels_exact"]),
+    "kernels_cuda": ("kernels/cuda", ["kernels_exact"]),
     "corpus": ("common/corpus", ["checkpoint", "speculation"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
     "engine": ("common/engine", ["model"]),
@@ -116,7 +117,7 @@ def why_not(layer, other):
         return "services never include one another: what two of them need goes to common/"
     if layer == "command":
         return "the slipstream command speaks HTTP only: it stands on http, config, corpus, keys, statistics and base"
-    if layer == "kernels_cpu":
+    if layer in ("kernels_cpu", "kernels_cuda"):
         return "kernels take raw pointers; of ours they see only kernels/exact"
     if layer in ACTORS and other in NOT_FOR_ACTORS:
         return (f"{layer} is the actor: events in, effects out, and no I/O. Put what needs {other} into a file of {layer}_main "

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Prints the registers, spills and shared memory of each kernel, as a table for docs/design/CUDA.md. Usage: resources.py NVCC
+
+They come from ptxas (nvcc --resource-usage); no GPU is needed. Resident warps follow from them by the limits of the CUDA
+programming guide: 65,536 registers and 64 warps a multiprocessor, registers given out to warps by 256.
+"""
+
+import concurrent.futures
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+EXACT = {"sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
+SHARED_BYTES = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}  # of a multiprocessor
+ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
+                   r"(\d+) bytes spill loads.*?Used (\d+) registers([^\n]*)", re.DOTALL)
+
+
+def compiled(nvcc, source):
+    flags = ["-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-I{ROOT}", "--resource-usage", "-c", "-o", "/dev/null"]
+    flags += ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"]
+    flags += ["--fmad=false"] if source.name in EXACT else []
+    ran = subprocess.run([nvcc, *flags, str(source)], text=True, capture_output=True)
+    if ran.returncode != 0:
+        sys.exit(ran.stderr)
+    return ran.stderr
+
+
+def kernel_name(mangled):
+    spoken = subprocess.run(["c++filt", mangled], text=True, capture_output=True, check=True).stdout.strip()
+    return re.sub(r"slipstream::|cuda::|\(anonymous namespace\)::|^void |\(.*", "", spoken)
+
+
+def rows(source, output):
+    threads = int(re.search(r"kThreads = (\d+)", source.read_text())[1])
+    for mangled, arch, stack, stores, loads, registers, rest in ENTRY.findall(output):
+        shared = int((re.search(r"(\d+) bytes smem", rest) or [0, 0])[1])
+        warps = threads // 32
+        blocks = 64 // warps
+        blocks = min(blocks, 65536 // 256 // (-(-int(registers) * 32 // 256)) // warps)
+        if shared:
+            blocks = min(blocks, SHARED_BYTES[arch] // (shared + 1024))
+        yield kernel_name(mangled), arch, threads, int(registers), f"{stores}/{loads}", int(stack), shared, blocks * warps
+
+
+def main():
+    nvcc = sys.argv[1]
+    sources = sorted(HERE.glob("*.cu"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        outputs = list(pool.map(lambda source: compiled(nvcc, source), sources))
+    print("| kernel | GPU | threads | registers | spilled | stack | shared | warps of 64 |\n|---|---|---|---|---|---|---|---|")
+    for source, output in zip(sources, outputs):
+        for row in sorted(rows(source, output)):
+            print("| " + " | ".join(map(str, row)) + " |")
+
+
+if __name__ == "__main__":
+    main()

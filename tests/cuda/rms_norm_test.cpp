@@ -1,0 +1,86 @@
+#include "kernels/cuda/rms_norm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/kernels.h"
+#include "tests/cuda/tensors.h"
+#include "tests/unit/kernels/cpu/numbers.h"
+
+namespace slipstream::cuda {
+namespace {
+
+const Kernels& twin = kernels(CpuPath::portable);
+
+struct Case {
+  int32_t rows, cols;
+  bool adds;
+  Element element;
+};
+
+// residual and out, each [rows, cols].
+struct Result {
+  std::vector<float> residual, out;
+};
+
+Result on_device(const Case& c, const std::vector<float>& residual, const std::vector<float>& delta,
+                 const std::vector<float>& gain) {
+  emulator::DeviceArray<float> stream("residual", residual, false), gains("gain", gain);
+  Elements added("delta", c.element, delta), out("out", c.element, residual.size());
+  EXPECT_EQ(add_rms_norm({.residual = stream.data(),
+                          .delta = c.adds ? added.data() : nullptr,
+                          .gain = gains.data(),
+                          .out = out.data(),
+                          .rows = c.rows,
+                          .cols = c.cols,
+                          .eps = 1e-5F,
+                          .element = c.element},
+                         nullptr),
+            0);
+  EXPECT_EQ(emulator::take_fault(), "");
+  return {stream.host(), out.host()};
+}
+
+Result on_cpu(const Case& c, std::vector<float> residual, const std::vector<float>& delta, const std::vector<float>& gain) {
+  std::vector<float> out(residual.size());
+  for (int32_t row = 0; row < c.rows; ++row) {
+    const int64_t first = int64_t{row} * c.cols;
+    twin.add_rms_norm({.residual = residual.data() + first,
+                       .delta = c.adds ? delta.data() + first : nullptr,
+                       .gain = gain.data(),
+                       .out = out.data() + first,
+                       .cols = c.cols,
+                       .eps = 1e-5F});
+  }
+  return {residual, out};
+}
+
+TEST(CudaRmsNorm, EqualsItsCpuTwin) {
+  for (const Element element : {Element::f32, Element::bf16}) {
+    for (const int32_t cols : {1, 31, 32, 255, 256, 257, 576, 2048}) {
+      for (const bool adds : {false, true}) {
+        const Case c{.rows = 3, .cols = cols, .adds = adds, .element = element};
+        const auto residual = normal(3 * cols, 1), gain = normal(cols, 3);
+        const auto delta = kept(element, normal(3 * cols, 2));
+        const Result device = on_device(c, residual, delta, gain), cpu = on_cpu(c, residual, delta, gain);
+        EXPECT_EQ(device.residual, cpu.residual);
+        EXPECT_THAT(device.out, testing::Pointwise(testing::FloatNear(tolerance(element, 8)), cpu.out)) << cols;
+      }
+    }
+  }
+}
+
+TEST(CudaRmsNorm, GivesARowTheSameBitsAloneAndAmongOthers) {
+  const Case all{.rows = 5, .cols = 300, .adds = true, .element = Element::f32};
+  const auto residual = normal(1500, 1), delta = normal(1500, 2), gain = normal(300, 3);
+  const Result together = on_device(all, residual, delta, gain);
+  for (int64_t row = 0; row < 5; ++row) {
+    const auto part = [&](const std::vector<float>& of) {
+      return std::vector<float>(of.begin() + row * 300, of.begin() + (row + 1) * 300);
+    };
+    EXPECT_EQ(on_device({1, 300, true, Element::f32}, part(residual), part(delta), gain).out, part(together.out));
+  }
+}
+
+}  // namespace
+}  // namespace slipstream::cuda
