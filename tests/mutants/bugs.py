@@ -861,4 +861,10 @@ BUGS = [
         "if (lane_of_thread() == 0) parts[warp_of_thread()] = value;", "cuda_test CudaRmsNorm.*"),
     Bug("a norm does not square", CUDA, "squares += value * value;", "squares += value;",
         "cuda_test CudaRmsNorm.*"),
+    Bug("half a head is not rotated", CUDA,
+        "store(to + i + half, high * cosine + low * sine);", "store(to + i + half, high);", "cuda_test CudaRopeStore.*"),
+    Bug("a gate's last block has no end", CUDA, "if (col >= args.cols) return;", "", "cuda_test CudaSiluGate.*"),
+    Bug("a commit takes its last move first", CUDA,
+        "args.moves[2 * move], to = args.moves[2 * move + 1]",
+        "args.moves[2 * (args.count - 1 - move)], to = args.moves[2 * (args.count - 1 - move) + 1]", "cuda_test CudaCommit.*"),
 ]

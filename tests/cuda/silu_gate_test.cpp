@@ -1,0 +1,40 @@
+#include "kernels/cuda/silu_gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/kernels.h"
+#include "tests/cuda/tensors.h"
+#include "tests/unit/kernels/cpu/numbers.h"
+
+namespace slipstream::cuda {
+namespace {
+
+const Kernels& twin = kernels(CpuPath::portable);
+
+TEST(CudaSiluGate, EqualsItsCpuTwin) {
+  for (const Element element : {Element::f32, Element::bf16}) {
+    for (const int32_t cols : {1, 31, 255, 256, 257, 1000}) {
+      constexpr int32_t kRows = 3;
+      std::vector<float> gate_up = normal(int64_t{2} * kRows * cols, 1);
+      for (float& each : gate_up) each *= 4;
+      gate_up[0] = -500;  // e^500 is beyond a float
+      gate_up = kept(element, gate_up);
+      Elements in("gate_up", element, gate_up), out("out", element, at(kRows * cols));
+      ASSERT_EQ(silu_gate({.gate_up = in.data(), .out = out.data(), .rows = kRows, .cols = cols, .element = element}, nullptr),
+                0)
+          << emulator::take_fault();
+      std::vector<float> expected(at(kRows * cols));
+      for (int32_t row = 0; row < kRows; ++row) {
+        twin.silu_gate(gate_up.data() + int64_t{2} * row * cols, cols, expected.data() + int64_t{row} * cols);
+      }
+      const std::vector<float> got = out.host();
+      for (size_t i = 0; i < got.size(); ++i) {
+        EXPECT_NEAR(got[i], expected[i], tolerance(element, std::abs(expected[i])) + 1e-30) << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slipstream::cuda
