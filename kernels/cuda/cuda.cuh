@@ -2,10 +2,13 @@
 // sources for the emulator of tests/cuda, whose header is then found under its own name.
 #pragma once
 
+// SLIPSTREAM_UNROLL before a loop keeps the arrays that it indexes in registers.
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
+#define SLIPSTREAM_UNROLL _Pragma("unroll")
 #else
 #include <cuda_emulator.h>
+#define SLIPSTREAM_UNROLL
 #endif
 
 #include <cstdint>

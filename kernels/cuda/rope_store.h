@@ -9,8 +9,9 @@
 namespace slipstream::cuda {
 
 // Each row of qkv is [heads + 2 kv_heads, head_size]: queries, keys, values. The pair (element i,
-// element i + head_size / 2) of a head is rotated by the angle i of the row's position. Queries stay
-// in qkv; keys and values go to the row's slot of `layer`, and qkv's own keys are left as they were.
+// element i + head_size / 2) of a head is rotated by the angle i of the row's position. Queries
+// stay in qkv. Keys and values go to the row's slot of `layer`, and qkv's own keys are left as they
+// were.
 struct RopeStoreArgs {
   void* qkv = nullptr;                // [rows, heads + 2 kv_heads, head_size] of cache.element
   const float* cosine = nullptr;      // [positions, head_size / 2]

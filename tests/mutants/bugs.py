@@ -867,4 +867,13 @@ BUGS = [
     Bug("a commit takes its last move first", CUDA,
         "args.moves[2 * move], to = args.moves[2 * move + 1]",
         "args.moves[2 * (args.count - 1 - move)], to = args.moves[2 * (args.count - 1 - move) + 1]", "cuda_test CudaCommit.*"),
+    Bug("a tile is shared though a row sees less", CUDA,
+        "if ((tile + 1) * kTile <= part.shared_keys) {", "if (tile * kTile < part.shared_keys) {", "cuda_test CudaAttend.*"),
+    Bug("a tree row takes the wrong ancestors", CUDA, "skip > 0; --skip) bits &= bits - 1;", "skip > 0; --skip) bits <<= 1;",
+        "cuda_test CudaAttend.*"),
+    Bug("values overwrite keys that a warp still reads", CUDA,
+        "weights[i] = take(running[i], weights[i]); __syncthreads();", "weights[i] = take(running[i], weights[i]);",
+        "cuda_test CudaAttend.*"),
+    Bug("splits are joined without their weights", CUDA,
+        "total = fmaf(part[size + 1], weight, total);", "total += part[size + 1];", "cuda_test CudaAttend.*"),
 ]

@@ -7,6 +7,7 @@
 // memory by shared_memory() only (kernels/cuda/cuda.cuh).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -125,3 +126,5 @@ T atomicAdd(T* address, T value) {
 
 inline int __popcll(unsigned long long bits) { return std::popcount(bits); }
 inline int __ffsll(unsigned long long bits) { return bits == 0 ? 0 : std::countr_zero(bits) + 1; }
+using std::max;
+using std::min;
