@@ -85,12 +85,6 @@ __device__ void stage_queries(const AttendArgs& args, const Part& part, AttendSh
   }
 }
 
-// 16 bytes, which one instruction loads.
-template <class T>
-struct alignas(16) Pack {
-  T at[16 / sizeof(T)];
-};
-
 // The keys (part 0) or values (part 1) of one cache block.
 template <class T, int kHead>
 __device__ void stage_tile(const PagedCache& cache, const T* from, AttendShared<T, kHead>& shared) {
@@ -136,7 +130,8 @@ __device__ void add_shared_tile(const AttendArgs& args, const Part& part, int32_
   stage_tile(cache, data + cache.at(args.layer, slot, part.kv_head, 0), shared);
   __syncthreads();
   float weights[kOwn] = {};
-  for (int32_t d = 0; d < cache.head_size; ++d) {
+  const bool works = static_cast<int32_t>(first) < part.queries;  // a warp without queries loads tiles for the others
+  for (int32_t d = 0; works && d < cache.head_size; ++d) {
     const float key = load(&shared.tile[lane][d]);
     SLIPSTREAM_UNROLL
     for (uint32_t i = 0; i < kOwn; ++i) weights[i] = fmaf(shared.queries[first + i][d], key, weights[i]);
@@ -146,7 +141,7 @@ __device__ void add_shared_tile(const AttendArgs& args, const Part& part, int32_
   __syncthreads();
   stage_tile(cache, data + cache.at(args.layer, slot, part.kv_head, 1), shared);
   __syncthreads();
-  for (uint32_t key = 0; key < kTile; ++key) {
+  for (uint32_t key = 0; works && key < kTile; ++key) {
     SLIPSTREAM_UNROLL
     for (uint32_t i = 0; i < kOwn; ++i) {
       add_value(running[i], __shfl_sync(kAllLanes, weights[i], key), shared.tile[key], cache.head_size);

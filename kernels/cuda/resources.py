@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 EXACT = {"sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
 SHARED_BYTES = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}  # of a multiprocessor
+FORMATS = ["bf16", "q8_0", "q4_0", "q4_1"]  # WeightFormat (kernels/exact/quantized_block.h)
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
                    r"(\d+) bytes spill loads.*?Used (\d+) registers([^\n]*)", re.DOTALL)
 
@@ -31,6 +32,7 @@ def compiled(nvcc, source):
 
 def kernel_name(mangled):
     spoken = subprocess.run(["c++filt", mangled], text=True, capture_output=True, check=True).stdout.strip()
+    spoken = re.sub(r"\(slipstream::WeightFormat\)(\d)", lambda format: FORMATS[int(format[1])], spoken)
     return re.sub(r"slipstream::|cuda::|\(anonymous namespace\)::|^void |\(.*", "", spoken)
 
 

@@ -886,4 +886,7 @@ BUGS = [
         "noise_ceiling(high.word[i]) - 2 * kNoiseLevelNats < threshold", "cuda_test CudaSample.*"),
     Bug("a GPU's confidence forgets the temperature", CUDA, "temperature * (key - shared.top[0].key)",
         "key - shared.top[0].key", "cuda_test CudaRank.*"),
+    Bug("a GPU's 4-bit weights have no zero", CUDA, "kFormat == WeightFormat::q4_0 ? 8 : 0", "kFormat == WeightFormat::q4_0 ? 0 : 0", "cuda_test CudaLinear.*"),
+    Bug("a GPU forgets the minimum of a group", CUDA, "return fmaf(minimum, sum, scale * products);", "return scale * products;",
+        "cuda_test CudaLinear.*"),
 ]
