@@ -1,5 +1,5 @@
-// Products with weights in 8 or 4 bits, for the few rows of a step that decodes. Activations are f32
-// or bf16 and are not rounded further (W8A16, W4A16).
+// Products with weights in 8 or 4 bits, for the few rows of a step that decodes. Activations are
+// f32 or bf16 and are not rounded further (W8A16, W4A16).
 #pragma once
 
 #include <cstdint>

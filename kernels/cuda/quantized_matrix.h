@@ -1,6 +1,6 @@
-// A weight matrix in 8 or 4 bits as the linear kernel reads it: GGUF's blocks of 32 numbers of a row
-// (kernels/exact/quantized_block.h), each part in an array of its own, so that loads are whole and
-// aligned.
+// A weight matrix in 8 or 4 bits as the linear kernel reads it: GGUF's blocks of 32 numbers of a
+// row (kernels/exact/quantized_block.h), each part in an array of its own, so that loads are whole
+// and aligned.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// The sampling chain and the choice of tokens on a GPU, with the same answers to the bit as those of
-// common/sampling (docs/design/NOISE.md): scaling, top-k, top-p, min-p, then the argmax of scaled
-// logit + noise.
+// The sampling chain and the choice of tokens on a GPU, with the same answers to the bit as those
+// of common/sampling (docs/design/NOISE.md): scaling, top-k, top-p, min-p, then the argmax of
+// scaled logit + noise.
 //
 // All that a choice depends on is exact: floats are compared, weights are integers, and the noise
 // is IEEE arithmetic without fused multiply-add. So it does not matter in which order threads run.

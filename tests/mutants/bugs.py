@@ -882,7 +882,7 @@ BUGS = [
         "const uint32_t found = shared.found_count; __syncthreads();", "const uint32_t found = shared.found_count;",
         "cuda_test CudaSample.*"),
     Bug("a cut forgets the weight above it", CUDA, "shared.needed -= above;", "", "cuda_test CudaSample.*"),
-    Bug("a GPU's noise is bounded one level too low", CUDA, "noise_ceiling(high.word[i]) < threshold",
+    Bug("a GPU's noise is bounded two levels too low", CUDA, "noise_ceiling(high.word[i]) < threshold",
         "noise_ceiling(high.word[i]) - 2 * kNoiseLevelNats < threshold", "cuda_test CudaSample.*"),
     Bug("a GPU's confidence forgets the temperature", CUDA, "temperature * (key - shared.top[0].key)",
         "key - shared.top[0].key", "cuda_test CudaRank.*"),
