@@ -1,6 +1,6 @@
 // Measures what a verify step costs: the time t(n) of 1, 2, 4, 8, 12 and 16 rows of one sequence,
-// and t(n) / t(1) of a step of one row. With --head, also what a draft head adds to a step, and what
-// its own passes cost.
+// and t(n) / t(1) of a step of one row. With --head, also what a draft head adds to a step, and
+// what its own passes cost.
 //
 //   build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
 #include <algorithm>
