@@ -792,7 +792,7 @@ BUGS = [
         "engine_test PassTest.*"),
     Bug("a head is asked whatever its passes cost", VERIFIER,
         "return $expected > 0 && $expected >= $passes_ * static_cast<double>(pass_price(step_seconds));", "return true;",
-        "verifier_test HeadTest.*:ResidentHead.*"),
+        "verifier_test ResidentHead.*"),
     Bug("a head is never tried again", VERIFIER,
         "return worth_.of(rule).unasked >= kProbeGapSteps;", "return worth_.of(rule).unasked < 0;", "verifier_test HeadTest.*"),
     Bug("a head drafts before the prompt is computed", VERIFIER,
