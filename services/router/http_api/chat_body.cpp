@@ -107,12 +107,13 @@ ApiResult<ChatRequest> ChatBody::parse(const Offer& offer) {
     if (std::ranges::find(kChatsOwn, field.key) == kChatsOwn.end()) {
       body_.add(field.key, simdjson::minify(field.value));
     } else if (!field.value.is_null()) {
-      warnings_.push_back(ignored(field.key));
+      ignore(field.key);
     }
   }
   body_.add("messages", messages());
   auto request = parse_chat_request(body_.text(), offer);
   if (!request) return std::unexpected(names.renamed(request.error()));
+  request->ignored.insert(request->ignored.end(), ignored_.begin(), ignored_.end());
   request->warnings.insert(request->warnings.end(), warnings_.begin(), warnings_.end());
   return request;
 }

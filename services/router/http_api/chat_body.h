@@ -64,6 +64,7 @@ class ChatBody {
   // it there.
   void think(bool first, std::string_view own);
   void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
+  void ignore(std::string_view own) { ignored_.emplace_back(own); }  // a field that is not used
 
   // Fields that nothing has read here are the chat's, but for those whose form each API has its own
   // of. Errors name the fields as the API does.
@@ -76,7 +77,7 @@ class ChatBody {
   const RequestFields& fields_;
   JsonObject body_;
   std::deque<Turn> turns_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> ignored_, warnings_;
 };
 
 }  // namespace slipstream

@@ -69,7 +69,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& of
   TRY_VOID(read_extras(fields, request));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(refuse_echo(fields));
-  warn_of_ignored(fields, request.warnings);
+  note_ignored(fields, request);
   return request;
 }
 

@@ -80,7 +80,7 @@ ApiResult<CompletionRequest> parse_completion_request(std::string_view body, con
   TRY(request.prompts, read_prompts(fields));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(refuse_suffix(fields));
-  warn_of_ignored(fields, request.warnings);
+  note_ignored(fields, request);
   return request;
 }
 

@@ -217,13 +217,24 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   return {};
 }
 
-std::string ignored(std::string_view name) {
-  const bool cut = name.size() > kIgnoredNameBytesMax;
-  return fmt::format("`{}{}` is not used here and was ignored.", name.substr(0, kIgnoredNameBytesMax), cut ? "..." : "");
+void note_ignored(const RequestFields& fields, GenerationRequest& request) {
+  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) request.ignored.emplace_back(name);
 }
 
-void warn_of_ignored(const RequestFields& fields, std::vector<std::string>& warnings) {
-  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) warnings.push_back(ignored(name));
+ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer) {
+  if (offer.strict && !request.ignored.empty()) {
+    const std::string& field = request.ignored.front();
+    return std::unexpected(
+        ApiError{.message = fmt::format("Unknown parameter: `{}`. This server refuses what it does not use (--strict).", field),
+                 .param = field,
+                 .code = "unknown_parameter"});
+  }
+  for (const std::string& name : request.ignored) {
+    const bool cut = name.size() > kIgnoredNameBytesMax;
+    request.warnings.push_back(fmt::format("`{}{}` is not used here and was ignored.",
+                                           std::string_view(name).substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
+  }
+  return {};
 }
 
 }  // namespace slipstream

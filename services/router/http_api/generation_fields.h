@@ -17,12 +17,11 @@ namespace slipstream {
 // field.
 ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer, GenerationRequest& request);
 
-// The sentence that a field which is not used here was ignored.
-std::string ignored(std::string_view name);
-
-// Adds a sentence for each field that nothing has read, so that a misspelt one is seen.
-void warn_of_ignored(const RequestFields& fields, std::vector<std::string>& warnings);
-inline constexpr size_t kIgnoredNamedMax = 16;      // fields that the warnings name
+// Notes each field that nothing has read, so that a misspelt one is seen.
+void note_ignored(const RequestFields& fields, GenerationRequest& request);
+// Warns of what was noted, or refuses the request, if the offer is strict.
+ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer);
+inline constexpr size_t kIgnoredNamedMax = 16;      // fields that are told
 inline constexpr size_t kIgnoredNameBytesMax = 64;  // of each name
 
 }  // namespace slipstream

@@ -35,6 +35,7 @@ struct GenerationRequest {
   bool parallel_tool_calls = true;            // false: only the first call counts
   bool must_call = false;                     // the answer is a call of a tool
   std::string call_only;                      // with must_call: of this one; empty: of any
+  std::vector<std::string> ignored;           // fields that are not used, as the API calls them
   std::vector<std::string> warnings;          // sentences for the client: what was ignored or taken for something else
 };
 

@@ -11,6 +11,7 @@
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
 #include "services/router/http_api/anthropic_request.h"
+#include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
 #include "services/router/http_api/paths.h"
@@ -134,6 +135,7 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
 
 ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange) {
   TRY(Asked asked, api.read(http.body, model_));
+  TRY_VOID(tell_ignored(asked.generation(), model_.offer));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
   if (const auto fits = fit(asked, *prompts); !fits) return std::unexpected(asked.names.renamed(fits.error()));

@@ -173,7 +173,7 @@ ApiResult<void> read_tools(const RequestFields& fields, ChatBody& chat) {
 ApiResult<void> read_text(const RequestFields& fields, ChatBody& chat) {
   TRY(const auto text, fields.object("text"));
   if (!text) return {};
-  if (text->find("verbosity")) chat.warn(ignored("text.verbosity"));
+  if (text->find("verbosity")) chat.ignore("text.verbosity");
   TRY(const auto format, text->object("format"));
   if (!format) return {};
   TRY(const auto type, format->text("type"));
@@ -196,9 +196,9 @@ ApiResult<void> read_reasoning(const RequestFields& fields, ChatBody& chat) {
   if (effort == "none") {
     chat.think(false, "reasoning");
   } else if (effort) {
-    chat.warn(ignored("reasoning.effort"));
+    chat.ignore("reasoning.effort");
   }
-  if (reasoning->find("summary")) chat.warn(ignored("reasoning.summary"));
+  if (reasoning->find("summary")) chat.ignore("reasoning.summary");
   return {};
 }
 
@@ -213,7 +213,7 @@ ApiResult<void> read_include(const RequestFields& fields, ChatBody& chat) {
       if (std::string_view what; one.get(what) == simdjson::SUCCESS && what == "reasoning.encrypted_content") continue;
       return std::unexpected(unsupported("include", "`include` takes reasoning.encrypted_content only, which is ignored."));
     }
-    if (list.size() > 0) chat.warn(ignored("include"));
+    if (list.size() > 0) chat.ignore("include");
   }
   TRY(const auto top, fields.integer("top_logprobs", 0, 20));
   if (top.value_or(0) == 0) return {};

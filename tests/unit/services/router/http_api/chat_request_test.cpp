@@ -98,19 +98,35 @@ TEST(ChatRequest, TakesSpeculationSwitchedOffByItself) {
 }
 
 TEST(ChatRequest, IgnoresWhatNobodyKnowsAndSaysSo) {
-  const auto request = with(R"("store":true,"x_future":{"a":[1]},"temprature":0.1)");
+  auto request = with(R"("store":true,"x_future":{"a":[1]},"temprature":0.1)");
   ASSERT_TRUE(request);
+  EXPECT_THAT(request->ignored, ElementsAre("store", "x_future", "temprature"));
+  ASSERT_TRUE(tell_ignored(*request, {}));
   EXPECT_THAT(request->warnings,
               ElementsAre("`store` is not used here and was ignored.", "`x_future` is not used here and was ignored.",
                           "`temprature` is not used here and was ignored."));
-  EXPECT_THAT(parse(fmt::format("{{{}}}", kMessages))->warnings, testing::IsEmpty());
+  EXPECT_THAT(parse(fmt::format("{{{}}}", kMessages))->ignored, testing::IsEmpty());
+}
+
+TEST(ChatRequest, IsRefusedByAStrictServerForAFieldThatNobodyKnows) {
+  auto request = with(R"("seed":1,"temprature":0.1)");
+  ASSERT_TRUE(request);
+  const auto told = tell_ignored(*request, {.strict = true});
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().status, 400);
+  EXPECT_EQ(told.error().param, "temprature");
+  EXPECT_EQ(told.error().code, "unknown_parameter");
+  EXPECT_THAT(told.error().message, HasSubstr("--strict"));
+  auto known = with(R"("seed":1)");
+  EXPECT_TRUE(tell_ignored(*known, {.strict = true}));
 }
 
 TEST(ChatRequest, NamesNoMoreIgnoredFieldsThanItsLimitAndCutsTheirNames) {
   std::string fields = fmt::format("\"{}\":1", std::string(10'000, 'x'));
   for (int i = 0; i < 1000; ++i) fields += fmt::format(",\"field{}\":1", i);
-  const auto request = with(fields);
+  auto request = with(fields);
   ASSERT_TRUE(request);
+  ASSERT_TRUE(tell_ignored(*request, {}));
   ASSERT_EQ(request->warnings.size(), kIgnoredNamedMax);
   EXPECT_LT(request->warnings[0].size(), 2 * kIgnoredNameBytesMax);
 }
