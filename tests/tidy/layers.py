@@ -40,7 +40,7 @@ LAYERS = {
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
     "command": ("tools/slipstream", ["http", "config", "corpus", "keys", "statistics", "base"]),
-    "train": ("tools/train", ["checkpoint", "corpus", "text", "config"]),
+    "train": ("tools/train", ["checkpoint", "corpus", "text", "config", "model"]),
     "theory": ("research/theory", ["rejection"]),
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/config/settings.h"
+#include "tools/train/head_training.h"
 #include "tools/train/training.h"
 
 namespace slipstream::train {
@@ -46,5 +47,32 @@ enum class RunEnd { finished, stopped };  // stopped: by the stop token, after a
 
 // slipstream-train run: trains, or goes on with the training whose checkpoint is in options.out.
 Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop);
+
+struct CollectOptions {
+  std::filesystem::path out;                     // folder of the feature shards
+  std::filesystem::path model = kDefaultModel;   // the target, as it is served
+  std::vector<std::filesystem::path> documents;  // chats that it wrote (chat_documents.h)
+  std::vector<int32_t> taps;                     // layers whose inputs the head reads; none: default_taps()
+  int threads = 0;                               // 0: as many as this process may use CPUs
+};
+
+// slipstream-train collect: makes feature shards, or those that are still missing.
+Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token stop);
+
+struct HeadOptions {
+  std::filesystem::path out;                    // RunFolder
+  std::filesystem::path model = kDefaultModel;  // the target of the features
+  std::filesystem::path data;                   // folder of feature shards
+  std::filesystem::path begin_with;             // an exported head whose weights come first; empty: new weights
+  int32_t draft_vocabulary = 8192;
+  uint64_t seed = 1;
+  int threads = 0;
+  int64_t checkpoint_steps = 100;
+  int64_t held_out_every = 40;  // of so many chats one is held out
+  HeadTrainingSettings training;
+};
+
+// slipstream-train head: trains a draft head, or goes on with the training in options.out.
+Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop);
 
 }  // namespace slipstream::train

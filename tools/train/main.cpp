@@ -86,6 +86,48 @@ CLI::App* run_flags(CLI::App& app, RunOptions& options) {
   return run;
 }
 
+CLI::App* collect_flags(CLI::App& app, CollectOptions& options) {
+  CLI::App* collect = app.add_subcommand("collect", "Collect a target's features of chats; the same command goes on");
+  collect->add_option("--documents", options.documents, "Files of chats, which tools/train/target_documents.py writes")->required();
+  collect->add_option("--out", options.out, "Folder for the feature shards")->required();
+  collect->add_option("--model", options.model, "The target, as it is served")->capture_default_str();
+  collect->add_option("--taps", options.taps, "Layers whose inputs are collected, ascending; none: 2, half, all but three")
+      ->check(CLI::Range(0, kLayersMax))
+      ->expected(1, static_cast<int>(kTapsMax) - 1);
+  collect->add_option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
+  return collect;
+}
+
+CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
+  CLI::App* head = app.add_subcommand("head", "Train a draft head; the same command goes on with what was cut off");
+  const auto option = [head](const char* flag, auto& value, const char* help) {
+    return head->add_option(flag, value, help)->capture_default_str();
+  };
+  HeadTrainingSettings& training = options.training;
+  option("--out", options.out, "Folder for checkpoints, losses and the head")->required();
+  option("--data", options.data, "Folder of feature shards")->required();
+  option("--model", options.model, "The target whose features they are");
+  head->add_option("--begin-with", options.begin_with, "A trained head of the same shape, whose weights come first");
+  option("--draft-vocabulary", options.draft_vocabulary, "Tokens that the head can draft, the most frequent ones")
+      ->check(CLI::Range(1, kVocabularyMax));
+  option("--unroll", training.unroll, "Steps of unrolling: the depth of drafts that it learns")->check(CLI::Range(1, 16));
+  option("--step-weight", training.step_weight, "The loss of a step counts this to the power of its number")
+      ->check(number_between(0, 1));
+  option("--steps", training.steps, "Steps of the whole training")->check(CLI::Range(int64_t{1}, kStepsMax));
+  option("--batch", training.batch, "Chats of a step")->check(CLI::Range(1, 1 << 20));
+  option("--learning-rate", training.learning_rate, "The highest")->check(number_between(0, 1000));
+  option("--warmup-steps", training.warmup_steps, "Steps over which it rises")->check(CLI::Range(int64_t{0}, kStepsMax));
+  option("--decay", training.decay, "Weight decay of AdamW")->check(number_between(0, 100));
+  option("--clip", training.clip, "Norm of a step's gradients, at most")->check(number_between(1e-9, 1e9));
+  head->add_flag("--bf16", training.bf16, "Compute matrices and attention in bf16");
+  option("--seed", options.seed, "Of new weights and of the order of the chats");
+  option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
+  option("--checkpoint-steps", options.checkpoint_steps, "Steps between two checkpoints")
+      ->check(CLI::Range(int64_t{1}, kStepsMax));
+  option("--held-out-every", options.held_out_every, "Of so many chats one is held out")->check(CLI::Range(2, 1 << 20));
+  return head;
+}
+
 // OpenMP's threads spin where they wait for each other. On a machine that has other work to do, a
 // spinning thread takes the core that the awaited one needs. (Measured once, beside a compiler on
 // two cores: 30 steps took 11.2 s, without spinning 3.0 s.) OpenMP reads this variable when it is
@@ -103,6 +145,10 @@ int run(int argc, char** argv) {
   const CLI::App* shard = shard_flags(app, sharding);
   RunOptions training;
   run_flags(app, training);
+  CollectOptions collecting;
+  const CLI::App* collect = collect_flags(app, collecting);
+  HeadOptions head_training;
+  const CLI::App* head = head_flags(app, head_training);
 
   if (const auto exit = parse_subcommand(app, argc, argv, "slipstream-train")) return *exit;
   if (app.get_subcommands().empty()) {
@@ -120,7 +166,9 @@ int run(int argc, char** argv) {
   }
   wait_without_spinning(argv);
   const StopSignal stop;  // before torch starts a thread: threads inherit its signal mask
-  const auto end = run_training(training, stop.token());
+  const auto end = collect->parsed() ? collect_features(collecting, stop.token())
+                   : head->parsed()  ? train_head(head_training, stop.token())
+                                     : run_training(training, stop.token());
   if (!end) return failed(end.error().message);
   return *end == RunEnd::finished ? 0 : kExitStopped;
 }

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,6 +28,35 @@ std::string time_text(std::chrono::seconds time) {
 std::string progress_text(const Progress& progress) {
   return fmt::format("step {} of {}  loss {:.3f}  {} tokens/s  {} left", progress.step, progress.steps, progress.loss,
                      static_cast<int64_t>(progress.tokens_per_s), time_text(progress.left));
+}
+
+std::string rate_text(int64_t done, int64_t all, const std::string& unit, double per_s) {
+  const double left = per_s > 0 ? static_cast<double>(all - done) / per_s : 0;
+  return fmt::format("{} of {} {}  {} {}/s  {} left", done, all, unit, static_cast<int64_t>(per_s), unit,
+                     time_text(std::chrono::seconds(static_cast<int64_t>(left))));
+}
+
+RateLine::RateLine(int64_t all, std::string unit)
+    : all_(all), unit_(std::move(unit)), terminal_(isatty(STDOUT_FILENO) == 1), began_(Clock::now()) {}
+
+RateLine::~RateLine() {
+  if (terminal_ && shown_ != Clock::time_point()) fmt::print("\n");
+}
+
+void RateLine::add(int64_t count, Clock::time_point now) {
+  done_ += count;
+  added_ += count;
+  const bool due = shown_ == Clock::time_point() || now - shown_ >= (terminal_ ? kTerminalInterval : kLogInterval);
+  if (!due && done_ != all_) return;
+  shown_ = now;
+  const double seconds = std::max(1e-9, std::chrono::duration<double>(now - began_).count());
+  const std::string text = rate_text(done_, all_, unit_, static_cast<double>(added_) / seconds);
+  if (terminal_) {
+    fmt::print("{}{}", kWipe, text);
+  } else {
+    fmt::print("{}\n", text);
+  }
+  std::fflush(stdout);
 }
 
 ProgressLine::ProgressLine(int64_t steps, int64_t tokens_of_a_step)

@@ -36,4 +36,29 @@ class ProgressLine {
   double step_seconds_ = 0;  // running average; 0: no step was timed yet
 };
 
+// The same for work that is counted in pieces of any size:
+//
+//   81920 of 600000 tokens  2210 tokens/s  4 min left
+std::string rate_text(int64_t done, int64_t all, const std::string& unit, double per_s);
+
+class RateLine {
+ public:
+  using Clock = std::chrono::steady_clock;
+  RateLine(int64_t all, std::string unit);
+  ~RateLine();
+  RateLine(const RateLine&) = delete;
+  RateLine& operator=(const RateLine&) = delete;
+
+  void add(int64_t count, Clock::time_point now);
+  void skip(int64_t count) { done_ += count; }  // of what was done before: it does not count for the speed
+
+ private:
+  const int64_t all_;
+  const std::string unit_;
+  const bool terminal_;
+  const Clock::time_point began_;
+  Clock::time_point shown_{};
+  int64_t done_ = 0, added_ = 0;
+};
+
 }  // namespace slipstream::train

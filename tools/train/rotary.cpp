@@ -26,9 +26,9 @@ Rotary::Rotary(const LlamaConfig& config, int64_t positions) {
   }
 }
 
-at::Tensor Rotary::rotate(const at::Tensor& x) const {
+at::Tensor Rotary::rotate(const at::Tensor& x, int64_t first) const {
   const int64_t length = x.size(2), half = cosine_.size(1);
-  const at::Tensor cosine = cosine_.narrow(0, 0, length), sine = sine_.narrow(0, 0, length);
+  const at::Tensor cosine = cosine_.narrow(0, first, length), sine = sine_.narrow(0, first, length);
   const at::Tensor low = x.narrow(3, 0, half), high = x.narrow(3, half, half);
   return at::cat({low * cosine - high * sine, high * cosine + low * sine}, 3).to(x.scalar_type());
 }

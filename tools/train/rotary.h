@@ -14,9 +14,9 @@ class Rotary {
   // For the positions [0, positions).
   Rotary(const LlamaConfig& config, int64_t positions);
 
-  // x: [sequences, heads, length, head_size]; its rows have the positions [0, length). Returns the
-  // same shape and type; computes in f32. REQUIRES: length <= positions.
-  at::Tensor rotate(const at::Tensor& x) const;
+  // x: [sequences, heads, length, head_size]; its rows have the positions [first, first + length).
+  // Returns the same shape and type; computes in f32. REQUIRES: first + length <= positions.
+  at::Tensor rotate(const at::Tensor& x, int64_t first = 0) const;
 
  private:
   at::Tensor cosine_, sine_;  // [positions, head_size / 2] f32

@@ -1,11 +1,10 @@
 #include "tools/train/sequences.h"
 
-#include <numeric>
 #include <utility>
 
 #include <xxhash.h>
 
-#include "kernels/exact/noise.h"
+#include "tools/train/epoch_order.h"
 
 namespace slipstream::train {
 
@@ -27,25 +26,12 @@ Result<Sequences> Sequences::cut(std::vector<TokenShard> shards, int64_t length,
 
 std::span<const TokenId> Sequences::at(int64_t n) {
   const int64_t epoch = n / count();
-  if (epoch != epoch_) shuffle(epoch);
+  if (epoch != epoch_) {
+    order_ = epoch_order(starts_.size(), epoch, seed_);
+    epoch_ = epoch;
+  }
   const Start start = starts_[order_[static_cast<size_t>(n % count())]];
   return shards_[start.shard].tokens().subspan(static_cast<size_t>(start.token), static_cast<size_t>(length_ + 1));
-}
-
-// Fisher and Yates. 64 random bits times the number of choices, shifted down by 64 bits: no choice
-// is more likely than another by more than 2^-32.
-void Sequences::shuffle(int64_t epoch) {
-  order_.resize(starts_.size());
-  std::iota(order_.begin(), order_.end(), 0u);
-  for (size_t left = order_.size(); left > 1; --left) {
-    const auto at = static_cast<uint64_t>(left), of = static_cast<uint64_t>(epoch);
-    const PhiloxWords words = philox({{static_cast<uint32_t>(at), static_cast<uint32_t>(at >> 32), static_cast<uint32_t>(of),
-                                       static_cast<uint32_t>(of >> 32)}},
-                                     seed_);
-    const uint64_t bits = uint64_t{words.word[0]} << 32 | words.word[1];
-    std::swap(order_[left - 1], order_[static_cast<size_t>(static_cast<unsigned __int128>(bits) * left >> 64)]);
-  }
-  epoch_ = epoch;
 }
 
 uint64_t Sequences::hash() const {

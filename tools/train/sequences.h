@@ -35,7 +35,6 @@ class Sequences {
     int64_t token = 0;
   };
   Sequences(std::vector<TokenShard> shards, int64_t length, uint64_t seed);
-  void shuffle(int64_t epoch);
 
   std::vector<TokenShard> shards_;
   std::vector<Start> starts_;  // in the order of the shards

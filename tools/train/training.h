@@ -13,12 +13,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
-#include <string>
 
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "tools/train/adamw.h"
+#include "tools/train/checkpoint_file.h"
 #include "tools/train/learning_rate.h"
 #include "tools/train/llama_module.h"
 #include "tools/train/sequences.h"
@@ -44,9 +43,6 @@ struct StepReport {
   double gradient_norm = 0;
   double learning_rate = 0;
 };
-
-// Names and values of all that decides which weights come out, for a checkpoint to be compared by.
-using Conditions = std::map<std::string, std::string>;
 
 class Training {
  public:

@@ -1,0 +1,54 @@
+// Runs chats through the served target, in the format that is served, and keeps what a draft head
+// reads of it: the features of its tapped layers, and its likeliest next tokens.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/kv/block_table.h"
+#include "common/model/language_model.h"
+#include "common/model/step_plan.h"
+#include "tools/train/chat_documents.h"
+#include "tools/train/feature_shard.h"
+
+namespace slipstream::train {
+
+// A chat with its features.
+struct CollectedDocument {
+  ChatDocument chat;
+  std::vector<TokenId> choices;    // [tokens]
+  std::vector<uint16_t> features;  // [tokens, taps * hidden] bf16
+
+  FeatureDocument view() const {
+    return {.tokens = chat.tokens, .choices = choices, .answer = chat.answer, .features = features};
+  }
+};
+
+class FeatureCollector {
+ public:
+  // tokens_max: of a chat. Errors: those of LanguageModel::load().
+  static Result<FeatureCollector> load(const std::filesystem::path& target, int threads, std::vector<int32_t> taps,
+                                       int64_t tokens_max);
+
+  // REQUIRES: the chat has at most tokens_max tokens, and ids of the model's vocabulary.
+  Result<CollectedDocument> collect(ChatDocument chat);
+  FeatureOrigin origin() const;
+  const LanguageModel& model() const { return model_; }
+
+ private:
+  FeatureCollector(LanguageModel model, std::vector<int32_t> taps, int32_t blocks)
+      : model_(std::move(model)), taps_(std::move(taps)), blocks_(blocks) {}
+  Result<void> pass(CollectedDocument& document, const BlockTable& table, int32_t begin, int32_t end);
+
+  LanguageModel model_;
+  std::vector<int32_t> taps_;
+  int32_t blocks_;
+  StepPlan plan_;
+};
+
+// The nearest bf16, ties to even; a number that is no number stays one.
+uint16_t to_bf16(float value);
+
+}  // namespace slipstream::train

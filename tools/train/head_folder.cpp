@@ -1,0 +1,110 @@
+#include "tools/train/head_folder.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <nlohmann/json.hpp>
+
+#include "common/base/write_whole.h"
+#include "common/checkpoint/checkpoint.h"
+#include "common/checkpoint/safetensors.h"
+#include "tools/train/safetensors_writer.h"
+
+namespace slipstream::train {
+namespace {
+
+constexpr const char* kFuse = "fc.weight";
+constexpr const char* kWeightsFile = "model.safetensors";
+
+// The shortest number that reads back as the same float.
+double shortest(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
+
+at::Tensor tensor_of(const std::vector<float>& numbers) {
+  at::Tensor values = at::empty({static_cast<int64_t>(numbers.size())});
+  std::ranges::copy(numbers, values.mutable_data_ptr<float>());
+  return values;
+}
+
+// What is added to a row's index to get the target's id.
+std::vector<int64_t> offsets_of(const std::vector<TokenId>& vocabulary) {
+  std::vector<int64_t> offsets;
+  for (size_t i = 0; i < vocabulary.size(); ++i) offsets.push_back(vocabulary[i] - static_cast<int64_t>(i));
+  return offsets;
+}
+
+}  // namespace
+
+std::string head_config_json(const HeadFile& head) {
+  const LlamaConfig& target = head.config.target;
+  const nlohmann::ordered_json json{
+      {"architectures", nlohmann::ordered_json::array({"LlamaForCausalLMEagle3"})},
+      {"model_type", "llama"},
+      {"hidden_act", "silu"},
+      {"hidden_size", target.hidden},
+      {"intermediate_size", target.intermediate},
+      {"num_hidden_layers", 1},
+      {"num_attention_heads", target.heads},
+      {"num_key_value_heads", target.kv_heads},
+      {"head_dim", target.head_size},
+      {"rms_norm_eps", shortest(target.rms_eps)},
+      {"rope_theta", shortest(target.rope_theta)},
+      {"vocab_size", target.vocabulary},
+      {"draft_vocab_size", head.config.vocabulary.size()},
+      {"max_position_embeddings", target.context_max},
+      {"tie_word_embeddings", false},
+      {"dtype", "bfloat16"},
+      {"eagle_config", {{"eagle_aux_hidden_state_layer_ids", head.config.taps}}},
+      {"slipstream", {{"target_weights", fmt::format("{:016x}", head.target_weights)}}}};
+  return json.dump(2) + '\n';
+}
+
+Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const Weights& weights) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail("cannot make the folder {}: {}", folder.string(), error.message());
+  TRY_VOID(replace_whole((folder / "config.json").string(), head_config_json(head), "the head's configuration"));
+  const at::NoGradGuard no_gradients;
+  std::vector<at::Tensor> rounded;  // keeps the bytes alive
+  std::vector<StoredTensor> tensors;
+  for (const Parameter& parameter : weights.all()) {
+    const bool fuse = parameter.spec.name == kFuse;
+    const at::Tensor value = fuse ? parameter.value / tensor_of(head.scales) : parameter.value;
+    const at::Tensor& tensor = rounded.emplace_back(value.to(at::kBFloat16));
+    tensors.push_back({.name = parameter.spec.name,
+                       .dtype = "BF16",
+                       .shape = tensor.sizes().vec(),
+                       .bytes = {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
+  }
+  const std::vector<int64_t> offsets = offsets_of(head.config.vocabulary);
+  tensors.push_back({.name = "d2t",
+                     .dtype = "I64",
+                     .shape = {static_cast<int64_t>(offsets.size())},
+                     .bytes = std::as_bytes(std::span(offsets))});
+  return write_safetensors(folder / kWeightsFile, tensors, {{"format", "pt"}});
+}
+
+Result<Weights> read_head_folder(const std::filesystem::path& folder, const HeadFile& head) {
+  std::ostringstream json;
+  json << std::ifstream(folder / "config.json", std::ios::binary).rdbuf();
+  TRY(const SafetensorsFile file, SafetensorsFile::open(folder / kWeightsFile));
+  const std::vector<int64_t> offsets = offsets_of(head.config.vocabulary);
+  const auto stored = file.tensors().find("d2t");
+  const bool same_vocabulary = stored != file.tensors().end() && stored->second.bytes.size() == std::as_bytes(std::span(offsets)).size() &&
+                               std::memcmp(stored->second.bytes.data(), offsets.data(), stored->second.bytes.size()) == 0;
+  if (json.str() != head_config_json(head) || !same_vocabulary) {
+    return fail("{} is a head of another target, shape or draft vocabulary than this training's", folder.string());
+  }
+  TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
+  TRY(Weights weights, Weights::load(checkpoint, head_tensors(head.config)));
+  const at::NoGradGuard no_gradients;
+  weights.at(kFuse).mul_(tensor_of(head.scales));
+  return weights;
+}
+
+}  // namespace slipstream::train
