@@ -39,20 +39,33 @@ DraftHead::DraftHead(const HeadConfig& config, const Weights& weights, int64_t t
       head_size_(config.target.head_size),
       eps_(config.target.rms_eps),
       compute_(compute),
-      fuse_(weights.at("fc.weight")),
+      trained_{.fuse = weights.at("fc.weight"),
+               .query = weights.at("midlayer.self_attn.q_proj.weight"),
+               .key = weights.at("midlayer.self_attn.k_proj.weight"),
+               .value = weights.at("midlayer.self_attn.v_proj.weight"),
+               .output = weights.at("midlayer.self_attn.o_proj.weight"),
+               .gate = weights.at("midlayer.mlp.gate_proj.weight"),
+               .up = weights.at("midlayer.mlp.up_proj.weight"),
+               .down = weights.at("midlayer.mlp.down_proj.weight")},
       embedding_norm_(weights.at("midlayer.input_layernorm.weight")),
       residual_norm_(weights.at("midlayer.hidden_norm.weight")),
-      query_(weights.at("midlayer.self_attn.q_proj.weight")),
-      key_(weights.at("midlayer.self_attn.k_proj.weight")),
-      value_(weights.at("midlayer.self_attn.v_proj.weight")),
-      output_(weights.at("midlayer.self_attn.o_proj.weight")),
       mlp_norm_(weights.at("midlayer.post_attention_layernorm.weight")),
-      gate_(weights.at("midlayer.mlp.gate_proj.weight")),
-      up_(weights.at("midlayer.mlp.up_proj.weight")),
-      down_(weights.at("midlayer.mlp.down_proj.weight")),
       norm_(weights.at("norm.weight")),
       head_(weights.at("lm_head.weight")),
       rotary_(config.target, tokens_max) {}
+
+// Converting a matrix, and its gradient back, takes as long as some hundred rows: it is done once an
+// unrolling.
+DraftHead::Matrices DraftHead::computing() const {
+  return {.fuse = trained_.fuse.to(compute_),
+          .query = trained_.query.to(compute_),
+          .key = trained_.key.to(compute_),
+          .value = trained_.value.to(compute_),
+          .output = trained_.output.to(compute_),
+          .gate = trained_.gate.to(compute_),
+          .up = trained_.up.to(compute_),
+          .down = trained_.down.to(compute_)};
+}
 
 at::Tensor DraftHead::logits(const at::Tensor& out) const {
   return linear(at::rms_norm(out, {hidden_}, norm_, eps_), head_, {}, compute_).to(at::kFloat);
@@ -60,18 +73,19 @@ at::Tensor DraftHead::logits(const at::Tensor& out) const {
 
 std::vector<at::Tensor> DraftHead::unroll(const HeadInput& input, int steps) const {
   const int64_t rows = input.features.size(0) - input.first;
-  const at::Tensor fused = shifted(linear(input.features, fuse_, {}, compute_).to(at::kFloat), 1);
+  Unrolling unrolling{.matrices = computing(), .caches = {}};
+  const at::Tensor fused = shifted(linear(input.features, unrolling.matrices.fuse, {}, compute_).to(at::kFloat), 1);
   const at::Tensor embedded = at::rms_norm(input.embeddings, {hidden_}, embedding_norm_, eps_);
   const at::Tensor of_all = attention_input({embedded, fused, 0});
   const at::Tensor embedding = embedded.narrow(0, input.first, rows);
-  std::vector<Cache> caches{cache_of(of_all, 0)};
+  unrolling.caches.push_back(cache_of(unrolling.matrices, of_all, 0));
   std::vector<at::Tensor> outs{
-      block({embedding, fused.narrow(0, input.first, rows), input.first}, of_all.narrow(0, input.first, rows), caches)};
+      block(unrolling, {embedding, fused.narrow(0, input.first, rows), input.first}, of_all.narrow(0, input.first, rows))};
   while (static_cast<int>(outs.size()) < steps) {
     const Rows read{embedding, shifted(outs.back(), 1), input.first};
     const at::Tensor of_rows = attention_input(read);
-    caches.push_back(cache_of(of_rows, input.first));
-    outs.push_back(block(read, of_rows, caches));
+    unrolling.caches.push_back(cache_of(unrolling.matrices, of_rows, input.first));
+    outs.push_back(block(unrolling, read, of_rows));
   }
   return outs;
 }
@@ -86,18 +100,19 @@ at::Tensor DraftHead::projected(const at::Tensor& x, const at::Tensor& weight, i
   return linear(x, weight, {}, compute_).view({x.size(0), heads, head_size_}).transpose(0, 1);
 }
 
-DraftHead::Cache DraftHead::cache_of(const at::Tensor& input, int64_t position) const {
-  const at::Tensor key = projected(input, key_, kv_heads_).unsqueeze(0);
-  return {rotary_.rotate(key, position).squeeze(0), projected(input, value_, kv_heads_).contiguous()};
+DraftHead::Cache DraftHead::cache_of(const Matrices& matrices, const at::Tensor& input, int64_t position) const {
+  const at::Tensor key = projected(input, matrices.key, kv_heads_).unsqueeze(0);
+  return {rotary_.rotate(key, position).squeeze(0), projected(input, matrices.value, kv_heads_).contiguous()};
 }
 
-at::Tensor DraftHead::block(const Rows& rows, const at::Tensor& input, std::span<const Cache> steps) const {
-  const at::Tensor query = rotary_.rotate(projected(input, query_, heads_).unsqueeze(0), rows.position).squeeze(0);
-  const at::Tensor attended = attend(query, steps, rows.position);
-  const at::Tensor residual = rows.residual + linear(attended, output_, {}, compute_);
+at::Tensor DraftHead::block(const Unrolling& unrolling, const Rows& rows, const at::Tensor& input) const {
+  const Matrices& matrices = unrolling.matrices;
+  const at::Tensor query = rotary_.rotate(projected(input, matrices.query, heads_).unsqueeze(0), rows.position).squeeze(0);
+  const at::Tensor attended = attend(query, unrolling.caches, rows.position);
+  const at::Tensor residual = rows.residual + linear(attended, matrices.output, {}, compute_);
   const at::Tensor normed = at::rms_norm(residual, {hidden_}, mlp_norm_, eps_).to(compute_);
-  const at::Tensor gated = at::silu(linear(normed, gate_, {}, compute_)) * linear(normed, up_, {}, compute_);
-  return residual + linear(gated, down_, {}, compute_);
+  const at::Tensor gated = at::silu(linear(normed, matrices.gate, {}, compute_)) * linear(normed, matrices.up, {}, compute_);
+  return residual + linear(gated, matrices.down, {}, compute_);
 }
 
 // query: [heads, rows, head_size] of the last of these steps; its row r has the position first + r.

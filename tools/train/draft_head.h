@@ -45,6 +45,9 @@ class DraftHead {
   at::Tensor logits(const at::Tensor& out) const;
 
  private:
+  struct Matrices {
+    at::Tensor fuse, query, key, value, output, gate, up, down;
+  };
   struct Cache {
     at::Tensor key, value;  // [kv_heads, rows, head_size]
   };
@@ -52,16 +55,23 @@ class DraftHead {
     at::Tensor embedding, residual;  // [rows, hidden]: normed, and as it is
     int64_t position = 0;            // of the first
   };
+  // One unrolling: its matrices in the type of computing, which all its steps share.
+  struct Unrolling {
+    Matrices matrices;
+    std::vector<Cache> caches;  // of the steps until now
+  };
+  Matrices computing() const;
   at::Tensor projected(const at::Tensor& x, const at::Tensor& weight, int64_t heads) const;
   at::Tensor attention_input(const Rows& rows) const;
-  Cache cache_of(const at::Tensor& input, int64_t position) const;
+  Cache cache_of(const Matrices& matrices, const at::Tensor& input, int64_t position) const;
   at::Tensor attend(const at::Tensor& query, std::span<const Cache> steps, int64_t first) const;
-  at::Tensor block(const Rows& rows, const at::Tensor& input, std::span<const Cache> steps) const;
+  at::Tensor block(const Unrolling& unrolling, const Rows& rows, const at::Tensor& input) const;
 
   int64_t hidden_, heads_, kv_heads_, head_size_;
   double eps_;
   at::ScalarType compute_;
-  at::Tensor fuse_, embedding_norm_, residual_norm_, query_, key_, value_, output_, mlp_norm_, gate_, up_, down_, norm_, head_;
+  Matrices trained_;
+  at::Tensor embedding_norm_, residual_norm_, mlp_norm_, norm_, head_;
   Rotary rotary_;
 };
 

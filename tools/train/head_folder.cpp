@@ -19,7 +19,7 @@
 namespace slipstream::train {
 namespace {
 
-constexpr const char* kFuse = "fc.weight";
+constexpr const char *kFuse = "fc.weight", *kOutput = "lm_head.weight";
 constexpr const char* kWeightsFile = "model.safetensors";
 
 // The shortest number that reads back as the same float.
@@ -36,6 +36,24 @@ std::vector<int64_t> offsets_of(const std::vector<TokenId>& vocabulary) {
   std::vector<int64_t> offsets;
   for (size_t i = 0; i < vocabulary.size(); ++i) offsets.push_back(vocabulary[i] - static_cast<int64_t>(i));
   return offsets;
+}
+
+// The draft vocabulary of a folder's head, ascending.
+Result<std::vector<TokenId>> stored_vocabulary(const std::filesystem::path& path, int32_t vocabulary) {
+  TRY(const SafetensorsFile file, SafetensorsFile::open(path));
+  const auto stored = file.tensors().find("d2t");
+  std::vector<TokenId> tokens;
+  if (stored != file.tensors().end() && stored->second.dtype == "I64") {
+    for (size_t at = 0; at < stored->second.bytes.size(); at += sizeof(int64_t)) {
+      int64_t offset = 0;
+      std::memcpy(&offset, stored->second.bytes.data() + at, sizeof(offset));
+      tokens.push_back(static_cast<TokenId>(offset + static_cast<int64_t>(tokens.size())));
+    }
+  }
+  if (tokens.empty() || !std::ranges::is_sorted(tokens) || tokens.front() < 0 || tokens.back() >= vocabulary) {
+    return fail("{} has no tensor d2t that maps a draft vocabulary, in ascending order, into the target's", path.string());
+  }
+  return tokens;
 }
 
 }  // namespace
@@ -89,21 +107,28 @@ Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFi
   return write_safetensors(folder / kWeightsFile, tensors, {{"format", "pt"}});
 }
 
-Result<Weights> read_head_folder(const std::filesystem::path& folder, const HeadFile& head) {
+Result<Weights> read_head_folder(const std::filesystem::path& folder, const HeadFile& head, const at::Tensor& output) {
+  HeadConfig config = head.config;
+  TRY(config.vocabulary, stored_vocabulary(folder / kWeightsFile, config.target.vocabulary));
   std::ostringstream json;
   json << std::ifstream(folder / "config.json", std::ios::binary).rdbuf();
-  TRY(const SafetensorsFile file, SafetensorsFile::open(folder / kWeightsFile));
-  const std::vector<int64_t> offsets = offsets_of(head.config.vocabulary);
-  const auto stored = file.tensors().find("d2t");
-  const bool same_vocabulary = stored != file.tensors().end() && stored->second.bytes.size() == std::as_bytes(std::span(offsets)).size() &&
-                               std::memcmp(stored->second.bytes.data(), offsets.data(), stored->second.bytes.size()) == 0;
-  if (json.str() != head_config_json(head) || !same_vocabulary) {
-    return fail("{} is a head of another target, shape or draft vocabulary than this training's", folder.string());
+  if (json.str() != head_config_json({.config = config, .scales = head.scales, .target_weights = head.target_weights})) {
+    return fail("{} is a head of another target, of another shape or of other layers than this training's", folder.string());
   }
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
-  TRY(Weights weights, Weights::load(checkpoint, head_tensors(head.config)));
+  TRY(const Weights stored, Weights::load(checkpoint, head_tensors(config)));
   const at::NoGradGuard no_gradients;
+  Weights weights = Weights::random(head_tensors(head.config), /*layers=*/1, /*seed=*/0);
+  for (const Parameter& parameter : weights.all()) {
+    if (parameter.spec.name != kOutput) parameter.value.copy_(stored.at(parameter.spec.name));
+  }
   weights.at(kFuse).mul_(tensor_of(head.scales));
+  weights.at(kOutput).copy_(output);
+  for (size_t row = 0; row < head.config.vocabulary.size(); ++row) {
+    const auto at = std::ranges::lower_bound(config.vocabulary, head.config.vocabulary[row]);
+    if (at == config.vocabulary.end() || *at != head.config.vocabulary[row]) continue;
+    weights.at(kOutput)[static_cast<int64_t>(row)].copy_(stored.at(kOutput)[at - config.vocabulary.begin()]);
+  }
   return weights;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <ATen/core/Tensor.h>
+
 #include "common/base/result.h"
 #include "tools/train/head_config.h"
 #include "tools/train/weights.h"
@@ -24,8 +26,9 @@ std::string head_config_json(const HeadFile& head);
 // Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id of row i is i + d2t[i].
 Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const Weights& weights);
 
-// Reads what write_head_folder() wrote, into weights whose fc takes scaled features. An error if the
-// folder's head has another shape, other layers, or another draft vocabulary.
-Result<Weights> read_head_folder(const std::filesystem::path& folder, const HeadFile& head);
+// Reads what write_head_folder() wrote, into weights whose fc takes scaled features. The draft
+// vocabulary may be another one: `output` [draft vocabulary, hidden] gives the rows of tokens that the
+// folder's head cannot draft. An error if it has another shape, other layers or another target.
+Result<Weights> read_head_folder(const std::filesystem::path& folder, const HeadFile& head, const at::Tensor& output);
 
 }  // namespace slipstream::train

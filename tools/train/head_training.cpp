@@ -6,7 +6,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/nonzero.h>
 #include <fmt/format.h>
@@ -16,6 +17,8 @@
 
 namespace slipstream::train {
 namespace {
+
+constexpr const char* kOutput = "lm_head.weight";
 
 int64_t tokens_max(const HeadData& data) {
   size_t most = 0;
@@ -31,9 +34,9 @@ at::Tensor rows_of(const HeadExample& example, int64_t step) {
   return at::nonzero(example.choice.narrow(0, first, example.rows() - first) >= 0).squeeze(1) + first;
 }
 
-// The sum over these rows.
+// Of each row.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& probability) {
-  return -(probability * at::log_softmax(logits, 1)).sum();
+  return -(probability * at::log_softmax(logits, 1)).sum(1);
 }
 
 // Adds the drafts of one chat. hit: [steps] of [rows]: 1 where the head's likeliest token is the
@@ -77,21 +80,43 @@ std::string text_of(const HeldOut& held_out) {
                      held_out.tokens_per_round());
 }
 
-Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales, uint64_t seed) {
-  Weights weights = Weights::random(head_tensors(config), /*layers=*/1, seed);
-  const at::NoGradGuard no_gradients;
-  weights.at("norm.weight").copy_(target.final_norm);
-  weights.at("lm_head.weight").copy_(target.output);
+namespace {
+
+constexpr double kRandomShare = 0.1;    // of fc, beside the residual
+constexpr double kResidualScale = 0.3;  // of the residual, so that the block's own part soon counts
+constexpr double kOwnShare = 0.5;       // of a query's random part, beside its key's
+
+// fc gives the target's last tapped residual, scaled to a root mean square of kResidualScale.
+void begin_fuse(const HeadConfig& config, const std::vector<float>& scales, const at::Tensor& fuse) {
   const int64_t hidden = config.target.hidden, last = config.width() - hidden;
   double squares = 0;
   for (int64_t i = 0; i < hidden; ++i) squares += std::pow(double{scales[static_cast<size_t>(last + i)]}, 2);
   const double root = std::sqrt(squares / static_cast<double>(hidden));
-  const at::Tensor fuse = weights.at("fc.weight");
-  fuse.mul_(0.1);  // the random part, beside the residual
+  fuse.mul_(kRandomShare);
   auto* numbers = fuse.mutable_data_ptr<float>();
   for (int64_t i = 0; i < hidden; ++i) {
-    numbers[i * config.width() + last + i] += static_cast<float>(scales[static_cast<size_t>(last + i)] / root);
+    numbers[i * config.width() + last + i] += static_cast<float>(kResidualScale * scales[static_cast<size_t>(last + i)] / root);
   }
+}
+
+// Each query head begins as its key head.
+void begin_query(const LlamaConfig& target, const at::Tensor& query, const at::Tensor& key) {
+  const int64_t shared = target.heads / target.kv_heads, size = target.head_size;
+  query.mul_(kOwnShare);
+  for (int64_t head = 0; head < target.heads; ++head) {
+    query.narrow(0, head * size, size).add_(key.narrow(0, head / shared * size, size));
+  }
+}
+
+}  // namespace
+
+Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales, uint64_t seed) {
+  Weights weights = Weights::random(head_tensors(config), /*layers=*/1, seed);
+  const at::NoGradGuard no_gradients;
+  weights.at("norm.weight").copy_(target.final_norm);
+  weights.at(kOutput).copy_(target.output);
+  begin_fuse(config, scales, weights.at("fc.weight"));
+  begin_query(config.target, weights.at("midlayer.self_attn.q_proj.weight"), weights.at("midlayer.self_attn.k_proj.weight"));
   return weights;
 }
 
@@ -100,10 +125,13 @@ HeadTraining::HeadTraining(const HeadConfig& config, Weights weights, HeadExampl
     : settings_(settings),
       schedule_{.peak = settings.learning_rate, .warmup_steps = settings.warmup_steps, .steps = settings.steps},
       weights_(std::move(weights)),
+      trained_(settings.freeze_output ? weights_.without(kOutput) : weights_),
       head_(config, weights_, tokens_max(data), settings.bf16 ? at::kBFloat16 : at::kFloat),
       examples_(std::move(examples)),
-      optimizer_(weights_, {.decay = settings.decay}),
-      data_(data) {}
+      optimizer_(trained_, {.decay = settings.decay}),
+      data_(data) {
+  if (settings.freeze_output) at::Tensor(weights_.at(kOutput)).requires_grad_(false);
+}
 
 int64_t HeadTraining::tokens_of_a_step() const {
   int64_t tokens = 0;
@@ -128,16 +156,17 @@ std::vector<const FeatureDocument*> HeadTraining::batch(int64_t step) {
 double HeadTraining::learn(const FeatureDocument& document, double divisor) const {
   const HeadExample example = examples_.of(document);
   const std::vector<at::Tensor> outs = head_.unroll(example.input, settings_.unroll);
-  at::Tensor loss;
-  double weight = 1 / divisor;
-  for (int64_t step = 0; step < settings_.unroll; ++step, weight *= settings_.step_weight) {
-    const at::Tensor rows = rows_of(example, step);
-    if (rows.numel() == 0) continue;
-    const at::Tensor logits = head_.logits(outs[static_cast<size_t>(step)].index_select(0, rows));
-    const at::Tensor more = weight * cross_entropy(logits, example.probability.index_select(0, rows));
-    loss = loss.defined() ? loss + more : more;
+  // The rows of all steps go through the output head at once.
+  std::vector<at::Tensor> rows, read, weights;
+  for (int64_t step = 0; step < settings_.unroll; ++step) {
+    rows.push_back(rows_of(example, step));
+    read.push_back(outs[static_cast<size_t>(step)].index_select(0, rows.back()));
+    weights.push_back(at::full({rows.back().numel()}, std::pow(settings_.step_weight, step) / divisor));
   }
-  if (!loss.defined()) return 0;
+  const at::Tensor all = at::cat(rows);
+  if (all.numel() == 0) return 0;
+  const at::Tensor losses = cross_entropy(head_.logits(at::cat(read)), example.probability.index_select(0, all));
+  const at::Tensor loss = (losses * at::cat(weights)).sum();
   loss.backward();
   return loss.item<double>();
 }
@@ -152,10 +181,10 @@ Result<StepReport> HeadTraining::step() {
   for (const FeatureDocument* document : documents) {
     report.loss += learn(*document, weights * static_cast<double>(std::max<int64_t>(1, rows)));
   }
-  for (const Parameter& parameter : weights_.all()) {
+  for (const Parameter& parameter : trained_.all()) {
     if (!parameter.value.grad().defined()) return fail("step {}: its {} chats have nothing to learn", report.step, documents.size());
   }
-  report.gradient_norm = clip_gradients(weights_, settings_.clip);
+  report.gradient_norm = clip_gradients(trained_, settings_.clip);
   if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm)) {
     optimizer_.clear_gradients();
     return fail("step {}: the loss is {} and the norm of its gradients {}: lower --learning-rate, which is {}", report.step,
@@ -179,7 +208,7 @@ HeldOut HeadTraining::held_out(int64_t chats_max) const {
       if (hit.empty()) {
         const at::Tensor rows = rows_of(example, 0);
         rows_all += rows.numel();
-        result.loss += cross_entropy(logits.index_select(0, rows), example.probability.index_select(0, rows)).item<double>();
+        result.loss += cross_entropy(logits.index_select(0, rows), example.probability.index_select(0, rows)).sum().item<double>();
       }
       hit.push_back(flags(logits.argmax(1) == example.choice));
     }

@@ -32,6 +32,7 @@ struct HeadTrainingSettings {
   int64_t warmup_steps = 50;
   double decay = 0.01;
   double clip = 1.0;  // norm of the gradients of a step, at most
+  bool freeze_output = false;  // the output head stays the target's own rows: a third less to compute
   bool bf16 = false;  // matrices and attention in bf16; weights, gradients and optimiser stay f32
   uint64_t seed = 1;  // of the order of the chats
 };
@@ -51,8 +52,9 @@ struct HeldOut {
 };
 std::string text_of(const HeldOut& held_out);
 
-// Begins as the target's own: its output rows, its final norm, and features that are its last tapped
-// residual. All else is random. fc's columns are those of scaled features (feature_scales()).
+// Begins near the target: with its output rows, its final norm, and features that are its last tapped
+// residual; queries begin as the keys do, so that a row sees itself and its like most. All else is
+// random. fc's columns are those of scaled features (feature_scales()).
 Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales, uint64_t seed);
 
 class HeadTraining {
@@ -83,6 +85,7 @@ class HeadTraining {
   HeadTrainingSettings settings_;
   Schedule schedule_;
   Weights weights_;
+  Weights trained_;  // those of them that change
   DraftHead head_;
   HeadExamples examples_;
   AdamW optimizer_;

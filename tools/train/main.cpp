@@ -119,6 +119,7 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
   option("--warmup-steps", training.warmup_steps, "Steps over which it rises")->check(CLI::Range(int64_t{0}, kStepsMax));
   option("--decay", training.decay, "Weight decay of AdamW")->check(number_between(0, 100));
   option("--clip", training.clip, "Norm of a step's gradients, at most")->check(number_between(1e-9, 1e9));
+  head->add_flag("--freeze-output", training.freeze_output, "The output head stays the target's own: less to compute");
   head->add_flag("--bf16", training.bf16, "Compute matrices and attention in bf16");
   option("--seed", options.seed, "Of new weights and of the order of the chats");
   option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));

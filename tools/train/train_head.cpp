@@ -58,6 +58,7 @@ Result<Conditions> conditions_of(const HeadOptions& options, const HeadData& dat
                     {"--warmup-steps", fmt::format("{}", settings.warmup_steps)},
                     {"--decay", fmt::format("{}", settings.decay)},
                     {"--clip", fmt::format("{}", settings.clip)},
+                    {"--freeze-output", settings.freeze_output ? "yes" : "no"},
                     {"--bf16", settings.bf16 ? "yes" : "no"}};
 }
 
@@ -87,7 +88,7 @@ Result<RunEnd> run_steps(const HeadRun& run, HeadTraining& training, std::stop_t
 }
 
 Result<Weights> first_weights(const HeadOptions& options, const HeadFile& head, const HeadTarget& target) {
-  if (!options.begin_with.empty()) return read_head_folder(options.begin_with, head);
+  if (!options.begin_with.empty()) return read_head_folder(options.begin_with, head, target.output);
   return first_head_weights(head.config, target, head.scales, options.seed);
 }
 

@@ -66,6 +66,14 @@ void Weights::add(TensorSpec spec, at::Tensor value) {
   parameters_.push_back({std::move(spec), std::move(value)});
 }
 
+Weights Weights::without(std::string_view name) const {
+  Weights others;
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.spec.name != name) others.add(parameter.spec, parameter.value);
+  }
+  return others;
+}
+
 const at::Tensor& Weights::at(std::string_view name) const {
   const auto found = index_.find(name);
   CHECK(found != index_.end(), "no tensor {}", name);

@@ -37,6 +37,9 @@ class Weights {
   // 0. Equal seeds give equal bits.
   static Weights random(const std::vector<TensorSpec>& specs, int32_t layers, uint64_t seed);
 
+  // All but that one; the tensors are shared.
+  Weights without(std::string_view name) const;
+
   // REQUIRES: there is such a tensor.
   const at::Tensor& at(std::string_view name) const;
   std::span<const Parameter> all() const { return parameters_; }

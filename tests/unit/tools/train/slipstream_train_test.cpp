@@ -10,7 +10,9 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/tools/train/folder.h"
+#include <fmt/ranges.h>
+
+#include "tests/unit/tools/train/tiny_features.h"
 
 extern char** environ;
 
@@ -177,6 +179,74 @@ TEST_F(SlipstreamTrain, RefusesBadInputWithOneSentence) {
   EXPECT_THAT(refusal(training("log")), HasSubstr("cannot use the folder"));
   folder_.write("text", "\xFF\xFE");
   EXPECT_THAT(refusal({"shard", folder_ / "made", "--model", kModel, "--text", folder_ / "text"}), HasSubstr("text: "));
+}
+
+// Chats of a file, as target_documents.py writes them.
+std::string chats(size_t count) {
+  std::string text;
+  for (const ChatDocument& chat : random_chats(count)) {
+    text += fmt::format("[{{\"token_ids\": [{}], \"answer\": {}}}]\n", fmt::join(chat.tokens, ", "), chat.answer);
+  }
+  return text;
+}
+
+TEST_F(SlipstreamTrain, CollectsOnlyWhatIsMissing) {
+  folder_.write("chats.jsonl", chats(40));
+  const std::vector<std::string> collect{"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model",
+                                         kModel,    "--threads",   "1"};
+  ASSERT_EQ(run(collect), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("1 shards of 40 chats"));
+  const std::string before = folder_.read("features/features-00000.shard");
+  const auto written = std::filesystem::last_write_time(folder_ / "features/features-00000.shard");
+  ASSERT_EQ(run(collect), 0) << said();
+  EXPECT_EQ(std::filesystem::last_write_time(folder_ / "features/features-00000.shard"), written);
+  folder_.write("features/features-00000.shard", before.substr(0, before.size() / 2));  // a disk that lost its end
+  ASSERT_EQ(run(collect), 0) << said();
+  EXPECT_TRUE(folder_.read("features/features-00000.shard") == before);
+  folder_.write("chats.jsonl", chats(41));
+  ASSERT_EQ(run(collect), 0) << said();
+  EXPECT_GT(folder_.read("features/features-00000.shard").size(), before.size());
+}
+
+TEST_F(SlipstreamTrain, AHeadThatWasKilledEndsWithTheBitsOfAnUnbrokenOne) {
+  folder_.write("chats.jsonl", chats(60));
+  ASSERT_EQ(run({"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model", kModel}), 0) << said();
+  const auto head = [&](const std::string& out) {
+    return std::vector<std::string>{"head",    "--out",  folder_ / out, "--data",  folder_ / "features", "--model",
+                                    kModel,    "--draft-vocabulary", "32", "--steps", "60",                "--batch",
+                                    "2",       "--warmup-steps", "5",  "--checkpoint-steps", "10", "--threads", "2",
+                                    "--bf16"};
+  };
+  ASSERT_EQ(run(head("whole")), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("accepted by depth"));
+  for (const int64_t step : {3, 25}) {
+    const pid_t child = start(head("cut"));
+    wait_for_step("cut", step);
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(wait(child), -SIGKILL) << said();
+  }
+  ASSERT_EQ(run(head("cut")), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("going on after step"));
+  for (const char* file : {"checkpoint.safetensors", "losses.tsv", "model/model.safetensors", "model/config.json"}) {
+    const std::string whole = folder_.read(std::string("whole/") + file);
+    EXPECT_FALSE(whole.empty());
+    EXPECT_TRUE(whole == folder_.read(std::string("cut/") + file)) << file;
+  }
+}
+
+TEST_F(SlipstreamTrain, RefusesChatsAndFeaturesThatDoNotFit) {
+  const auto collected = [&](const std::string& text) {
+    folder_.write("chats.jsonl", text);
+    EXPECT_EQ(run({"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model", kModel}), 1);
+    return said();
+  };
+  for (const char* bad : {"[{\"token_ids\": [1, 64], \"answer\": 1}]\n", "[{\"token_ids\": [1, 2], \"answer\": 2}]\n",
+                          "[{\"token_ids\": [1, 2]}]\n", "{}\n", "[7]\n"}) {
+    EXPECT_THAT(collected(chats(2) + bad), HasSubstr("line 3 is no list of chats")) << bad;
+  }
+  EXPECT_THAT(collected("[{"), HasSubstr("has no chats"));
+  EXPECT_EQ(run({"head", "--out", folder_ / "out", "--data", folder_ / "none", "--model", kModel}), 1);
+  EXPECT_THAT(said(), HasSubstr("cannot read the folder"));
 }
 
 TEST_F(SlipstreamTrain, RefusesAFolderThatAnotherTrainingWrites) {

@@ -1,0 +1,109 @@
+"""What training chats are made of, and that no prompt of an evaluation gets among them."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tools/train"))
+import target_documents  # noqa: E402
+import training_prompts  # noqa: E402
+
+QUESTION = "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?"
+
+
+class OverlapTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        file = pathlib.Path(self.folder.name) / "evaluation.jsonl"
+        lines = [{"question_id": 1, "category": "math", "turns": ["Name two whales.", QUESTION]}, {"prompt": "def add(a, b):"}]
+        file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+        self.overlap = training_prompts.exclusions([file])
+
+    def test_a_planted_evaluation_prompt_is_caught(self):
+        self.assertTrue(self.overlap.meets(QUESTION))
+        self.assertTrue(self.overlap.meets("Please solve: a ROBE takes 2 bolts, of blue fiber, and half that! Thanks."))
+        self.assertTrue(self.overlap.meets("name two whales"))
+        self.assertTrue(self.overlap.meets("def add(a, b):\n"))
+
+    def test_seven_words_in_a_row_are_no_overlap(self):
+        self.assertFalse(self.overlap.meets("A robe takes 2 bolts of blue cloth and some buttons."))
+        self.assertFalse(self.overlap.meets("Name two whales and two sharks."))
+        self.assertFalse(self.overlap.meets(""))
+
+    def test_a_planted_prompt_of_the_training_file_is_not_asked(self):
+        questions = [QUESTION, "How many legs have five spiders and three ants together, if none of them lost one?"]
+        asked = []
+
+        class Target:
+            def tokens_of_chat(self, prompt):
+                asked.append(prompt)
+                return [1, 2, 3]
+
+            def answer(self, tokens, temperature, seed, tokens_max):
+                return [5, 6], True
+
+            def text_of(self, tokens):
+                return "text"
+
+        class Template:
+            before, after, end_token = [1], [2], 2
+
+        documents = []
+        for task in training_prompts.tasks(questions):
+            if task.number == 30:
+                break
+            documents += target_documents.documents_of(task, Target(), Template(), self.overlap, 16)
+        self.assertIn(questions[1], asked)
+        self.assertEqual({each["token_ids"][-1] for each in documents}, {2})  # all end with the token that ends an answer
+        kept = [each for each in documents if each["source"] == "gsm8k"]
+        self.assertEqual(len(kept), 3)  # of six tasks, every other one has the planted question
+
+
+class TasksTest(unittest.TestCase):
+    def test_the_same_number_gives_the_same_task(self):
+        first = [task for task, _ in zip(training_prompts.tasks(["a", "b", "c"]), range(200))]
+        again = [task for task, _ in zip(training_prompts.tasks(["a", "b", "c"]), range(200))]
+        self.assertEqual(first, again)
+        self.assertEqual({task.source for task in first}, {"gsm8k", "german", "synthesis", "template", "text"})
+        self.assertEqual(sum(task.temperature for task in first), 100)
+
+    def test_no_prompt_has_a_field_left(self):
+        for task, _ in zip(training_prompts.tasks(["a"]), range(400)):
+            for prompt in task.prompts:
+                self.assertNotRegex(prompt or "", r"\{(?!text\})")
+
+
+class DocumentFileTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "documents.jsonl"
+
+    @staticmethod
+    def chat(task):
+        return {"task": task, "step": 0, "source": "gsm8k", "temperature": 0.0, "token_ids": [1, 2, 3, 4], "answer": 2}
+
+    def test_goes_on_behind_the_last_whole_line(self):
+        file = target_documents.DocumentFile(self.path)
+        for number in range(2):
+            file.add(training_prompts.Task(number, "gsm8k", ["a"], 0.0), [self.chat(number)])
+        file.file.close()
+        whole = self.path.read_bytes()
+        self.path.write_bytes(whole + b'[{"task": 2, "st')
+        again = target_documents.DocumentFile(self.path)
+        again.file.close()
+        self.assertEqual((again.done, again.tokens), ({0, 1}, 8))
+        self.assertEqual(self.path.read_bytes(), whole)
+
+    def test_the_card_has_the_share_of_each_source(self):
+        file = target_documents.DocumentFile(self.path)
+        file.add(training_prompts.Task(0, "gsm8k", ["a"], 0.0), [self.chat(0)])
+        file.file.close()
+        self.assertIn("| gsm8k | 1 | 2 | 0 | 100.0% |", file.card())
+
+
+if __name__ == "__main__":
+    unittest.main()
