@@ -1,5 +1,5 @@
-// Reads the chats that a target wrote (target_documents.py): each line of the file is a JSON list of
-// {"token_ids": [...], "answer": n}.
+// Reads the chats that a target wrote (target_documents.py): each line of the file is a JSON list
+// of {"token_ids": [...], "answer": n}.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The file from which a training goes on: weights, the optimiser's moments, steps done, and all that
-// decides which weights come out.
+// The file from which a training goes on: weights, the optimiser's moments, steps done, and all
+// that decides which weights come out.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,9 @@ struct Expected {
   const Conditions& conditions;
 };
 
-// Reads weights and moments into the tensors that are there, and returns the steps done. An error if
-// the file is none, or was written under other conditions, which it names; nothing was changed then.
+// Reads weights and moments into the tensors that are there, and returns the steps done. An error
+// if the file is none, or was written under other conditions, which it names; nothing was changed
+// then.
 Result<int64_t> read_checkpoint(const std::filesystem::path& path, const Weights& weights, AdamW& optimizer,
                                 const Expected& expected);
 

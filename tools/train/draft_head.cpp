@@ -17,8 +17,8 @@
 namespace slipstream::train {
 namespace {
 
-// Row i becomes row i + by; zeros come before, and as many rows fall out behind. Dimension 0 of two,
-// or 1 of three.
+// Row i becomes row i + by; zeros come before, and as many rows fall out behind. Dimension 0 of
+// two, or 1 of three.
 at::Tensor shifted(const at::Tensor& x, int64_t by) {
   if (by == 0) return x;
   const int64_t rows = x.dim() - 2;
@@ -54,8 +54,8 @@ DraftHead::DraftHead(const HeadConfig& config, const Weights& weights, int64_t t
       head_(weights.at("lm_head.weight")),
       rotary_(config.target, tokens_max) {}
 
-// Converting a matrix, and its gradient back, takes as long as some hundred rows: it is done once an
-// unrolling.
+// Converting a matrix, and its gradient back, takes as long as some hundred rows: it is done once
+// an unrolling.
 DraftHead::Matrices DraftHead::computing() const {
   return {.fuse = trained_.fuse.to(compute_),
           .query = trained_.query.to(compute_),

@@ -1,5 +1,5 @@
-// The forward pass of a draft head, with gradients, unrolled as it drafts: EAGLE-3's training-time
-// test (arXiv 2503.01840, section 3.2).
+// The forward pass of a draft head, with gradients, unrolled as it drafts: EAGLE-3's
+// training-time test (arXiv 2503.01840, section 3.2).
 //
 //   fused_j = fc(features of token j); fused_-1 = 0
 //   step 0: row i reads fused_{i-1} and the embedding of token i
@@ -10,8 +10,8 @@
 //   h    = residual + o_proj(attention(q, k, v of concat(norm(embedding), norm(residual))))
 //   out  = h + mlp(norm(h));   logits = lm_head(norm(out)) predict token i+1
 //
-// At step s, row i sees the keys of step 0 at the positions <= i-s, and those of step m at i-s+m for
-// m = 1 ... s: its own last. The rotary position of row i is i at every step.
+// At step s, row i sees the keys of step 0 at the positions <= i-s, and those of step m at i-s+m
+// for m = 1 ... s: its own last. The rotary position of row i is i at every step.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct HeadInput {
 
 class DraftHead {
  public:
-  // Shares the tensors of `weights` (head_tensors()). tokens_max: of an input. Matrices and attention
-  // are computed in `compute`, kFloat or kBFloat16, and all else in f32.
+  // Shares the tensors of `weights` (head_tensors()). tokens_max: of an input. Matrices and
+  // attention are computed in `compute`, kFloat or kBFloat16, and all else in f32.
   DraftHead(const HeadConfig& config, const Weights& weights, int64_t tokens_max, at::ScalarType compute);
 
   // out_s of the rows [first, tokens), for each step s < steps: [tokens - first, hidden] f32. That

@@ -47,8 +47,8 @@ struct FeatureDocument {
 
 class FeatureShard {
  public:
-  // Reads the whole file once, to check it. Errors name the file and say what is wrong: not a shard,
-  // cut short, damaged, or of another tokenizer.
+  // Reads the whole file once, to check it. Errors name the file and say what is wrong: not a
+  // shard, cut short, damaged, or of another tokenizer.
   static Result<FeatureShard> open(const std::filesystem::path& path, uint64_t tokenizer);
 
   const FeatureOrigin& origin() const { return origin_; }

@@ -22,13 +22,15 @@ struct HeadFile {
 
 std::string head_config_json(const HeadFile& head);
 
-// The weights are written in bf16, last and at once: a reader finds the former head or the new one.
-// Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id of row i is i + d2t[i].
+// The weights are written in bf16, last and at once: a reader finds the former head or the new
+// one. Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id of row i is i +
+// d2t[i].
 Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const Weights& weights);
 
 // Reads what write_head_folder() wrote, into weights whose fc takes scaled features. The draft
-// vocabulary may be another one: `output` [draft vocabulary, hidden] gives the rows of tokens that the
-// folder's head cannot draft. An error if it has another shape, other layers or another target.
+// vocabulary may be another one: `output` [draft vocabulary, hidden] gives the rows of tokens
+// that the folder's head cannot draft. An error if it has another shape, other layers or another
+// target.
 Result<Weights> read_head_folder(const std::filesystem::path& folder, const HeadFile& head, const at::Tensor& output);
 
 }  // namespace slipstream::train

@@ -37,9 +37,9 @@ struct HeadTrainingSettings {
   uint64_t seed = 1;  // of the order of the chats
 };
 
-// How a head would draft for the held-out answers, greedily: of the rows whose earlier drafts were
-// all the target's choice, how many have the target's choice at this depth, too. A draft goes on only
-// where the chat goes on with the target's choice.
+// How a head would draft for the held-out answers, greedily: of the rows whose earlier drafts
+// were all the target's choice, how many have the target's choice at this depth, too. A draft
+// goes on only where the chat goes on with the target's choice.
 struct DraftedDepth {
   int64_t tried = 0, matched = 0;
   double rate() const { return tried == 0 ? 0 : static_cast<double>(matched) / static_cast<double>(tried); }
@@ -52,9 +52,9 @@ struct HeldOut {
 };
 std::string text_of(const HeldOut& held_out);
 
-// Begins near the target: with its output rows, its final norm, and features that are its last tapped
-// residual; queries begin as the keys do, so that a row sees itself and its like most. All else is
-// random. fc's columns are those of scaled features (feature_scales()).
+// Begins near the target: with its output rows, its final norm, and features that are its last
+// tapped residual; queries begin as the keys do, so that a row sees itself and its like most. All
+// else is random. fc's columns are those of scaled features (feature_scales()).
 Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales, uint64_t seed);
 
 class HeadTraining {

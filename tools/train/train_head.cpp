@@ -69,7 +69,8 @@ struct HeadRun {
   const HeadFile& head;
 };
 
-// Steps until all are done or a stop is asked for. Each checkpoint is a head that can be served, too.
+// Steps until all are done or a stop is asked for. Each checkpoint is a head that can be served,
+// too.
 Result<RunEnd> run_steps(const HeadRun& run, HeadTraining& training, std::stop_token stop) {
   const int64_t steps = run.options.training.steps;
   ProgressLine progress(steps, training.tokens_of_a_step());

@@ -90,7 +90,7 @@ EagleHead::Buffers EagleHead::cut(int32_t rows) const {
   Buffers buffers = buffers_;
   for (Tensor* each :
        {&buffers.fused, &buffers.embedded, &buffers.feature, &buffers.normed, &buffers.delta, &buffers.input, &buffers.qkv,
-        &buffers.heads, &buffers.gate_up, &buffers.gated, &buffers.columns, &buffers.logits, &buffers.ranked}) {
+        &buffers.kv, &buffers.heads, &buffers.gate_up, &buffers.gated, &buffers.columns, &buffers.logits, &buffers.ranked}) {
     each->rows = rows;
   }
   return buffers;

@@ -136,7 +136,8 @@ class UnrolledHead : public testing::Test {
     if (token < 0) return Vector(static_cast<size_t>(kConfig.target.hidden));
     return naive.product("fc.weight", row_of(features_, token));
   }
-  // out_s of row i: the rows before i - s read features, and the last s + 1 rows are those of a draft.
+  // out_s of row i: the rows before i - s read features, and the last s + 1 rows are those of a
+  // draft.
   Vector drafted(const NaiveHead& naive, int64_t row, int64_t step) const {
     std::vector<NaiveHead::Row> rows;
     rows.reserve(static_cast<size_t>(row) + 1);  // they are pointed to
