@@ -164,20 +164,19 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
   const int32_t whole = keys / kLanes * kLanes, rest = keys - whole;
   for (int32_t i = rest; i != 0 && i < kLanes; ++i) scores[whole + i] = scores[keys - 1];
   const int32_t end = rest != 0 ? whole + kLanes : whole;
-  Lanes most = load(scores);
-  for (int32_t at = kLanes; at < end; at += kLanes) most = greater(most, load(scores + at));
-  const Lanes top = all(highest(most));
-  Lanes total = {};
-  for (int32_t at = 0; at < whole; at += kLanes) {
-    const Lanes weight = exp_of(load(scores + at) - top);
-    store(scores + at, weight);
-    total += weight;
+  Lanes most;
+  for (int32_t i = 0; i < kLaneVectors; ++i) most.part[i] = load_vector(scores + i * kVectorLanes);
+  for (int32_t at = kLanes; at < end; at += kLanes) {
+    for (int32_t i = 0; i < kLaneVectors; ++i) {
+      most.part[i] = greater(most.part[i], load_vector(scores + at + i * kVectorLanes));
+    }
   }
-  if (rest != 0) {
-    Lanes weight = exp_of(load(scores + whole) - top);
-    for (int32_t i = rest; i < kLanes; ++i) weight[i] = 0.0F;
-    store(scores + whole, weight);
-    total += weight;
+  const Vector top = every(highest(most));
+  for (int32_t at = 0; at < end; at += kVectorLanes) store_vector(scores + at, exp_of(load_vector(scores + at) - top));
+  for (int32_t i = rest; i != 0 && i < kLanes; ++i) scores[whole + i] = 0.0F;
+  Lanes total = {};
+  for (int32_t at = 0; at < end; at += kLanes) {
+    for (int32_t i = 0; i < kLaneVectors; ++i) total.part[i] += load_vector(scores + at + i * kVectorLanes);
   }
   return sum(total);
 }
@@ -245,20 +244,20 @@ SLIPSTREAM_INLINE void divide_sums(const AttendArgs& args, int32_t first_column,
   for (int32_t query = 0; query < args.rows * args.heads; ++query) {
     float* out = args.out + query / args.heads * args.out_stride + int64_t{query % args.heads} * args.head_size;
     const float* sums = args.sums + query * args.value_stride;
-    for (int32_t at = first_column; at < last_column; at += kLanes) {
-      const int32_t left = last_column - at;
-      store_part(out + at, load(sums + at) / args.totals[query], left < kLanes ? left : kLanes);
+    for (int32_t at = first_column; at < last_column; at += kVectorLanes) {
+      store_vector_part(out + at, load_vector(sums + at) / args.totals[query], last_column - at);
     }
   }
 }
 
 [[maybe_unused]] void attend_values(const AttendArgs& args, int32_t first_column, int32_t last_column) {
   const int32_t queries = args.rows * args.heads;
+  const int32_t padded = (last_column + kLanes - 1) / kLanes * kLanes;
   for (int32_t query = 0; query < queries; ++query) {
-    for (int32_t at = first_column; at < last_column; at += kLanes) store(args.sums + query * args.value_stride + at, Lanes{});
+    float* sums = args.sums + query * args.value_stride;
+    for (int32_t at = first_column; at < padded; at += kVectorLanes) store_vector(sums + at, Vector{});
   }
   int32_t column = first_column;
-  const int32_t padded = (last_column + kLanes - 1) / kLanes * kLanes;
   for (; column + kTileColumns <= padded; column += kTileColumns) {
     sum_columns<kTileVectors>(args, column);
   }

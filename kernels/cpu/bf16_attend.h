@@ -27,7 +27,7 @@ void bf16_attend_queries(const AttendArgs& args) {
     for (int32_t at = 0; at < each; at += kLanes) {
       const int32_t left = each - at, count = left < kLanes ? left : kLanes;
       float scaled[kLanes];
-      store(scaled, load_part(from + at, count) * scale);
+      store_vector(scaled, load_vector_part(from + at, count) * scale);
       to_bf16(scaled, count, to + at);
     }
   }
@@ -63,8 +63,8 @@ class PathEnd {
     for (int32_t pair = 0; pair < kBlockPairs; ++pair) {
       const int32_t key = block * kCacheRows + 2 * pair;
       for (int32_t v = 0; v < vectors; ++v) {
-        const LanesInt even = half(key, column + v * kLanes), odd = half(key + 1, column + v * kLanes) << 16;
-        const LanesInt both = even | odd;
+        const VectorInt even = half(key, column + v * kLanes), odd = half(key + 1, column + v * kLanes) << 16;
+        const VectorInt both = even | odd;
         std::memcpy(values_[pair] + v * kLanes, &both, sizeof(both));
       }
     }
@@ -73,8 +73,8 @@ class PathEnd {
 
  private:
   // 16 columns of the values of one key, each in the low half of a lane. Zeros behind the last key.
-  LanesInt half(int32_t key, int32_t column) const {
-    LanesInt both{};
+  VectorInt half(int32_t key, int32_t column) const {
+    VectorInt both{};
     if (key >= count_) return both;
     const int32_t position = positions_[key], inside = position % kCacheRows;
     std::memcpy(&both, bf16_values(args_, position / kCacheRows, inside / 2 * 2, column), sizeof(both));

@@ -65,10 +65,10 @@ class Softmax {
   void run() {
     for (int32_t b = 0; b < whole_; ++b) find_most<true>(b);
     for (int32_t b = whole_; b < blocks_; ++b) find_most<false>(b);
-    for (int32_t i = 0; i < count_; ++i) most_[i] = _mm512_set1_ps(highest(reinterpret_cast<Lanes>(most_[i])));
+    for (int32_t i = 0; i < count_; ++i) most_[i] = _mm512_set1_ps(highest(Lanes{{reinterpret_cast<Vector>(most_[i])}}));
     for (int32_t b = 0; b < whole_; ++b) weigh<true>(b);
     for (int32_t b = whole_; b < blocks_; ++b) weigh<false>(b);
-    for (int32_t i = 0; i < count_; ++i) args_.totals[first_ + i] = sum(reinterpret_cast<Lanes>(total_[i]));
+    for (int32_t i = 0; i < count_; ++i) args_.totals[first_ + i] = sum(Lanes{{reinterpret_cast<Vector>(total_[i])}});
   }
 
  private:

@@ -1,6 +1,6 @@
-// Vectors of sixteen floats, by GCC's vector types: one source, compiled once for each instruction
-// set. Private to the kernels' .cpp files. Everything is in an unnamed namespace, because two files
-// compile it with different flags and must not share a copy.
+// Vectors by GCC's vector types: one source, compiled once for each instruction set. Private to the
+// kernels' .cpp files. Everything is in an unnamed namespace, because two files compile it with
+// different flags and must not share a copy.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,7 @@
 namespace slipstream {
 namespace {
 
-typedef float Lanes __attribute__((vector_size(4 * kLanes)));
-typedef int32_t LanesInt __attribute__((vector_size(4 * kLanes)));
-typedef float LanesAnywhere __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
-
-SLIPSTREAM_INLINE Lanes load(const float* from) { return *reinterpret_cast<const LanesAnywhere*>(from); }
-SLIPSTREAM_INLINE void store(float* to, Lanes value) { *reinterpret_cast<LanesAnywhere*>(to) = value; }
-SLIPSTREAM_INLINE Lanes load_part(const float* from, int32_t count) {  // zeros from lane `count` on
-  if (count == kLanes) return load(from);
-  Lanes value = {};
-  std::memcpy(&value, from, static_cast<size_t>(count) * sizeof(float));
-  return value;
-}
-SLIPSTREAM_INLINE void store_part(float* to, Lanes value, int32_t count) {
-  if (count == kLanes) return store(to, value);
-  std::memcpy(to, &value, static_cast<size_t>(count) * sizeof(float));
-}
-SLIPSTREAM_INLINE Lanes all(float value) {
-  return Lanes{value, value, value, value, value, value, value, value, value, value, value, value, value, value, value, value};
-}
-SLIPSTREAM_INLINE Lanes greater(Lanes a, Lanes b) { return a < b ? b : a; }  // a NaN in a stays
-
-// One register: kVectorLanes floats. A Lanes is made of several on narrower instruction sets, and
-// its arithmetic is the same element by element. Loops that must be fast are written in Vectors.
+// One register: kVectorLanes floats.
 #if defined(__AVX512F__)
 constexpr int32_t kVectorLanes = 16;
 #elif defined(__AVX2__)
@@ -84,37 +62,57 @@ SLIPSTREAM_INLINE Vector multiply_add(Vector a, Vector b, Vector c) {
   return a * b + c;
 #endif
 }
-#if !defined(__AVX512F__)
-SLIPSTREAM_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
-#if defined(__AVX2__)
-  Vector x[2], y[2], z[2];
-  std::memcpy(x, &a, sizeof(a));
-  std::memcpy(y, &b, sizeof(b));
-  std::memcpy(z, &c, sizeof(c));
-  for (int part = 0; part < 2; ++part) z[part] = multiply_add(x[part], y[part], z[part]);
-  std::memcpy(&c, z, sizeof(c));
-  return c;
-#else
-  return a * b + c;
-#endif
-}
-#endif
+SLIPSTREAM_INLINE Vector greater(Vector a, Vector b) { return a < b ? b : a; }  // a NaN in a stays
 
-// Joins the upper half of the lanes with the lower half until one is left: the same order always.
-template <class Sixteen, class Join>
-[[gnu::always_inline]] inline auto folded(Sixteen lanes, const Join& join) {
-  const auto eight = join(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7),
-                          __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15));
-  const auto four = join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+// kLanes numbers: one vector, or several on narrower instruction sets. Where the order of a sum
+// matters it is that of these lanes, so that every path has the same. (GCC's own type of sixteen
+// floats would say the same, and is computed through the stack where a register is narrower.)
+constexpr int32_t kLaneVectors = kLanes / kVectorLanes;
+struct Lanes {
+  Vector part[kLaneVectors];
+};
+struct LanesInt {
+  VectorInt part[kLaneVectors];
+};
+
+// Joins the upper half of a vector's elements with the lower half until one is left.
+template <class Four, class Join>
+[[gnu::always_inline]] inline auto folded_four(Four four, const Join& join) {
   const auto two = join(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
   return join(two, __builtin_shufflevector(two, two, 1, 0, 3, 2))[0];
 }
-template <class Sixteen>
-[[gnu::always_inline]] inline auto sum(Sixteen lanes) {
+template <class Eight, class Join>
+[[gnu::always_inline]] inline auto folded_eight(Eight eight, const Join& join) {
+  return folded_four(join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7)),
+                     join);
+}
+template <class Sixteen, class Join>
+[[gnu::always_inline]] inline auto folded_sixteen(Sixteen lanes, const Join& join) {
+  return folded_eight(join(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7),
+                           __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15)),
+                      join);
+}
+
+// Joins the upper half of the lanes with the lower half until one is left: the same order always.
+template <class LanesOf, class Join>
+[[gnu::always_inline]] inline auto folded(LanesOf lanes, const Join& join) {
+  for (int32_t half = kLaneVectors / 2; half > 0; half /= 2) {
+    for (int32_t i = 0; i < half; ++i) lanes.part[i] = join(lanes.part[i], lanes.part[i + half]);
+  }
+#if defined(__AVX512F__)
+  return folded_sixteen(lanes.part[0], join);
+#elif defined(__AVX2__)
+  return folded_eight(lanes.part[0], join);
+#else
+  return folded_four(lanes.part[0], join);
+#endif
+}
+template <class LanesOf>
+[[gnu::always_inline]] inline auto sum(const LanesOf& lanes) {
   return folded(lanes, [](auto a, auto b) { return a + b; });
 }
-template <class Sixteen>
-[[gnu::always_inline]] inline auto highest(Sixteen lanes) {
+template <class LanesOf>
+[[gnu::always_inline]] inline auto highest(const LanesOf& lanes) {
   return folded(lanes, [](auto a, auto b) { return a < b ? b : a; });
 }
 
@@ -122,21 +120,21 @@ template <class Sixteen>
 // element's result depends on that element only.
 //
 //   x = n ln 2 + r, |r| <= ln 2 / 2;  e^x = 2^n e^r, e^r by Taylor to the 7th power (error < 0.3466^8 / 8! = 5.2e-9)
-SLIPSTREAM_INLINE Lanes exp_of(Lanes x) {
+SLIPSTREAM_INLINE Vector exp_of(Vector x) {
   constexpr float kLog2E = 1.44269504F, kRound = 12582912.0F;          // 1.5 * 2^23: adding it rounds to an integer
   constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;  // their sum is ln 2; n * high is exact
-  x = x < all(-87.0F) ? all(-87.0F) : x;
-  x = x > all(88.0F) ? all(88.0F) : x;
-  const Lanes shifted = multiply_add(x, all(kLog2E), all(kRound));
-  const Lanes n = shifted - kRound;
-  const Lanes r = multiply_add(n, all(-kLn2Low), multiply_add(n, all(-kLn2High), x));
-  Lanes power = all(1.0F / 5040);
+  x = x < every(-87.0F) ? every(-87.0F) : x;
+  x = x > every(88.0F) ? every(88.0F) : x;
+  const Vector shifted = multiply_add(x, every(kLog2E), every(kRound));
+  const Vector n = shifted - kRound;
+  const Vector r = multiply_add(n, every(-kLn2Low), multiply_add(n, every(-kLn2High), x));
+  Vector power = every(1.0F / 5040);
   for (const float term : {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F})
-    power = multiply_add(power, r, all(term));
-  LanesInt bits;
+    power = multiply_add(power, r, every(term));
+  VectorInt bits;
   std::memcpy(&bits, &shifted, sizeof(bits));
   bits = (bits - 0x4B400000 + 127) << 23;  // 2^n
-  Lanes scale;
+  Vector scale;
   std::memcpy(&scale, &bits, sizeof(scale));
   return power * scale;
 }

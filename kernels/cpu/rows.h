@@ -12,73 +12,98 @@ namespace {
 [[maybe_unused]] void add_rms_norm(const NormArgs& args) {
   Lanes squares = {};
   for (int32_t at = 0; at < args.cols; at += kLanes) {
-    const int32_t count = args.cols - at < kLanes ? args.cols - at : kLanes;
-    Lanes value = load_part(args.residual + at, count);
-    if (args.delta != nullptr) {
-      value += load_part(args.delta + at, count);
-      store_part(args.residual + at, value, count);
+    for (int32_t i = 0; i < kLaneVectors; ++i) {
+      const int32_t col = at + i * kVectorLanes, left = args.cols - col;
+      if (left <= 0) break;
+      Vector value = load_vector_part(args.residual + col, left);
+      if (args.delta != nullptr) {
+        value += load_vector_part(args.delta + col, left);
+        store_vector_part(args.residual + col, value, left);
+      }
+      squares.part[i] = multiply_add(value, value, squares.part[i]);
     }
-    squares = multiply_add(value, value, squares);
   }
   const float scale = 1.0F / __builtin_sqrtf(sum(squares) / static_cast<float>(args.cols) + args.eps);
   for (int32_t at = 0; at < args.cols; ++at) args.out[at] = args.residual[at] * scale * args.gain[at];
 }
 
 // The columns of an ActivationGroup.
-struct GroupLanes {
-  Lanes half[2];
+constexpr int32_t kGroupVectors = kGroupColumns / kVectorLanes;
+struct GroupVectors {
+  Vector part[kGroupVectors];
 };
 static_assert(kGroupColumns == 2 * kLanes);
 
-SLIPSTREAM_INLINE GroupLanes load_group(const float* row, int32_t cols, int32_t group) {
-  GroupLanes values;
-  for (int32_t i = 0; i < 2; ++i) {
-    const int32_t at = group * kGroupColumns + i * kLanes, left = cols - at;
-    values.half[i] = left <= 0 ? Lanes{} : load_part(row + at, left < kLanes ? left : kLanes);
+SLIPSTREAM_INLINE GroupVectors load_group(const float* row, int32_t cols, int32_t group) {
+  GroupVectors values;
+  for (int32_t i = 0; i < kGroupVectors; ++i) {
+    const int32_t at = group * kGroupColumns + i * kVectorLanes;
+    values.part[i] = load_vector_part(row + at, cols - at);
   }
   return values;
 }
 
 // The largest magnitude, or NaN if a column is NaN: as integers, the bits of NaN are above those of
 // all numbers.
-SLIPSTREAM_INLINE float largest(const GroupLanes& in) {
-  LanesInt bits[2];
-  std::memcpy(bits, in.half, sizeof(bits));
-  for (LanesInt& each : bits) each &= 0x7FFFFFFF;
-  const int32_t most = highest(bits[0] < bits[1] ? bits[1] : bits[0]);
+SLIPSTREAM_INLINE float largest(const GroupVectors& in) {
+  LanesInt most = {};
+  for (int32_t i = 0; i < kGroupVectors; ++i) {
+    VectorInt bits;
+    std::memcpy(&bits, &in.part[i], sizeof(bits));
+    bits &= 0x7FFFFFFF;
+    VectorInt& lanes = most.part[i % kLaneVectors];
+    lanes = lanes < bits ? bits : lanes;
+  }
+  const int32_t bits = highest(most);
   float magnitude;
-  std::memcpy(&magnitude, &most, sizeof(most));
+  std::memcpy(&magnitude, &bits, sizeof(bits));
   return magnitude;
 }
 
 // Moves the columns of a group that are larger than `limit` to the end of a row's outliers.
-SLIPSTREAM_INLINE void take_outliers(GroupLanes& in, float limit, int32_t first_column, Outlier*& end) {
+SLIPSTREAM_INLINE void take_outliers(GroupVectors& in, float limit, int32_t first_column, Outlier*& end) {
   float values[kGroupColumns];
-  for (int32_t i = 0; i < 2; ++i) store(values + i * kLanes, in.half[i]);
+  for (int32_t i = 0; i < kGroupVectors; ++i) store_vector(values + i * kVectorLanes, in.part[i]);
   for (int32_t i = 0; i < kGroupColumns; ++i) {
     if (!(__builtin_fabsf(values[i]) > limit)) continue;
     *end++ = {.column = first_column + i, .value = values[i]};
     values[i] = 0.0F;
   }
-  for (int32_t i = 0; i < 2; ++i) in.half[i] = load(values + i * kLanes);
+  for (int32_t i = 0; i < kGroupVectors; ++i) in.part[i] = load_vector(values + i * kVectorLanes);
+}
+
+// Writes the low 8 bits of 32 integers.
+SLIPSTREAM_INLINE void store_bytes(const VectorInt (&in)[kGroupVectors], int8_t* to) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  __m256i low[kGroupVectors];
+  for (int32_t i = 0; i < kGroupVectors; ++i) low[i] = reinterpret_cast<__m256i>(in[i] & 255);
+  // Both packings work within 128 bits, so the eight words of four bytes come out interleaved.
+  const __m256i packed = _mm256_packus_epi16(_mm256_packus_epi32(low[0], low[1]), _mm256_packus_epi32(low[2], low[3]));
+  const __m256i ordered = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), ordered);
+#else
+  typedef int8_t Bytes __attribute__((vector_size(kVectorLanes)));
+  for (int32_t i = 0; i < kGroupVectors; ++i) {
+    const Bytes bytes = __builtin_convertvector(in[i], Bytes);
+    std::memcpy(to + i * kVectorLanes, &bytes, sizeof(bytes));
+  }
+#endif
 }
 
 // Rounds a group by its largest magnitude.
-SLIPSTREAM_INLINE void round_group(const GroupLanes& in, float most, ActivationGroup& out) {
+SLIPSTREAM_INLINE void round_group(const GroupVectors& in, float most, ActivationGroup& out) {
   constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, to even when halfway
   constexpr int32_t kRoundBits = 0x4B400000;  // the bits of kRound; the integer is the difference to them
-  typedef int8_t Bytes __attribute__((vector_size(kLanes)));
   const float per_step = most > 1e-30F ? 127.0F / most : 0.0F;
   LanesInt sums = {};
-  for (int32_t i = 0; i < 2; ++i) {
-    const Lanes shifted = in.half[i] * per_step + kRound;
-    LanesInt bits;
-    std::memcpy(&bits, &shifted, sizeof(bits));
-    bits -= kRoundBits;
-    sums += bits;
-    const Bytes bytes = __builtin_convertvector(bits, Bytes);
-    std::memcpy(out.values + i * kLanes, &bytes, sizeof(bytes));
+  VectorInt rounded[kGroupVectors];
+  for (int32_t i = 0; i < kGroupVectors; ++i) {
+    const Vector shifted = in.part[i] * per_step + kRound;
+    std::memcpy(&rounded[i], &shifted, sizeof(shifted));
+    rounded[i] -= kRoundBits;
+    sums.part[i % kLaneVectors] += rounded[i];
   }
+  store_bytes(rounded, out.values);
   const int32_t total = sum(sums);  // any number if a column is not finite, as the scale then is not
   out.scale = most / 127.0F;
   out.total = out.scale * static_cast<float>(total);
@@ -100,13 +125,16 @@ SLIPSTREAM_INLINE float outlier_limit(float squares, int32_t cols) {
   const int32_t groups = groups_of(cols);
   Lanes squares = {};
   for (int32_t group = 0; group < groups; ++group) {
-    const GroupLanes values = load_group(in, cols, group);
-    squares += values.half[0] * values.half[0] + values.half[1] * values.half[1];
+    const GroupVectors values = load_group(in, cols, group);
+    for (int32_t i = 0; i < kLaneVectors; ++i) {
+      const Vector first = values.part[i], second = values.part[i + kLaneVectors];
+      squares.part[i] += first * first + second * second;
+    }
   }
   const float limit = outlier_limit(sum(squares), cols);
   auto* end = reinterpret_cast<Outlier*>(out + groups);
   for (int32_t group = 0; group < groups; ++group) {
-    GroupLanes values = load_group(in, cols, group);
+    GroupVectors values = load_group(in, cols, group);
     float most = largest(values);
     if (most > limit) {
       take_outliers(values, limit, group * kGroupColumns, end);
@@ -126,10 +154,10 @@ SLIPSTREAM_INLINE float outlier_limit(float squares, int32_t cols) {
 }
 
 [[maybe_unused]] void silu_gate(const float* gate_up, int32_t half, float* out) {
-  for (int32_t at = 0; at < half; at += kLanes) {
-    const int32_t count = half - at < kLanes ? half - at : kLanes;
-    const Lanes gate = load_part(gate_up + at, count), up = load_part(gate_up + half + at, count);
-    store_part(out + at, gate / (1.0F + exp_of(-gate)) * up, count);
+  for (int32_t at = 0; at < half; at += kVectorLanes) {
+    const int32_t left = half - at;
+    const Vector gate = load_vector_part(gate_up + at, left), up = load_vector_part(gate_up + half + at, left);
+    store_vector_part(out + at, gate / (1.0F + exp_of(-gate)) * up, left);
   }
 }
 
