@@ -24,6 +24,7 @@ archive slipstream-tools "$tag" "$work/tools" user=65532:65532 cmd=sh
 # The model rides on busybox, which copies it into the pod and checks its sums.
 mkdir -p "$work/model/model" "$work/model/bin"
 cp -r "$model" "$work/model/model/"
+if [[ -d "$model-head" ]]; then cp -r "$model-head" "$work/model/model/"; fi # its draft head, where the verifier looks for it
 (cd "$work/model/model" && find . -type f ! -name SHA256SUMS -print0 | sort -z | xargs -0 sha256sum > SHA256SUMS)
 cp "$(command -v busybox)" "$work/model/bin/busybox"
 for applet in sh cp sha256sum; do ln -s busybox "$work/model/bin/$applet"; done

@@ -104,7 +104,7 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
     if (node.parent == kRoot) draft.head_guessed = std::max(draft.head_guessed, node.survival);
   }
   const float least = head_.calibrations().of(rule).survival_of(drafting.price);
-  draft.head_probes = head_.due_for_probe(rule);
+  draft.head_probes = head_.due_for_probe(rule, drafting.price, step_seconds);
   const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, draft.head_guessed, step_seconds));
   ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
   if (!pays) return std::nullopt;

@@ -10,7 +10,15 @@ constexpr double kOpenLeast = 0.05;  // so that a guess that is nearly certain d
 
 double open(double guessed) { return std::clamp(1 - guessed, kOpenLeast, 1.0); }
 
-void add(double& mean, double newest, bool first) { mean += (newest - mean) * (first ? 1.0 : kHeadWeight); }
+// Counts one more sample and returns its weight in the mean: all weigh the same until there are
+// 1 / kHeadWeight of them.
+double weight_of_next(int& samples) {
+  const double weight = std::max(kHeadWeight, 1.0 / (samples + 1));
+  if (weight > kHeadWeight) ++samples;
+  return weight;
+}
+
+void add(double& mean, double newest, double weight) { mean += (newest - mean) * weight; }
 
 }  // namespace
 
@@ -22,9 +30,14 @@ bool ResidentHead::drafts_for(const VerifierSequence& sequence) const {
 
 bool ResidentHead::pays(Rule rule, double guessed, double step_seconds) const {
   const Worth& worth = worth_.of(rule);
-  if (!worth.known) return true;
+  if (worth.asks < kHeadTrialAsks) return true;
   const double expected = worth.tokens / worth.open * open(guessed);
   return expected > 0 && expected >= passes_ * static_cast<double>(pass_price(step_seconds));
+}
+
+bool ResidentHead::due_for_probe(Rule rule, double row_price, double step_seconds) const {
+  const double gap = (static_cast<double>(pass_price(step_seconds)) + row_price) / kHeadProbeShare;
+  return worth_.of(rule).unasked >= std::min(gap, static_cast<double>(kProbeGapSteps));
 }
 
 float ResidentHead::pass_price(double step_seconds) const {
@@ -33,16 +46,16 @@ float ResidentHead::pass_price(double step_seconds) const {
 
 void ResidentHead::drafted(int passes, double seconds) {
   if (passes < 1) return;
-  const bool first = passes_ == 0;
-  add(passes_, passes, first);
-  add(pass_seconds_, seconds / passes, first);
+  const double weight = weight_of_next(drafts_);
+  add(passes_, passes, weight);
+  add(pass_seconds_, seconds / passes, weight);
 }
 
 void ResidentHead::won(Rule rule, double tokens, double guessed) {
   Worth& worth = worth_.of(rule);
-  const bool first = !std::exchange(worth.known, true);
-  add(worth.tokens, tokens, first);
-  add(worth.open, open(guessed), first);
+  const double weight = weight_of_next(worth.asks);
+  add(worth.tokens, tokens, weight);
+  add(worth.open, open(guessed), weight);
 }
 
 }  // namespace slipstream

@@ -8,9 +8,11 @@
 //                                                          others have guessed already for this round
 //
 // The head is asked where `expected` is at least the price of as many passes as it took lately, and
-// a tree grows by one more level where that level pays for its pass (StopRule::level_price). Where
-// it has not been asked for kProbeGapSteps steps it is asked whatever it costs, so that one that
-// becomes useful again is noticed. Pure.
+// a tree grows by one more level where that level pays for its pass (StopRule::level_price). Two
+// kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a token or
+// none; and a probe after probe_gap() steps without an ask, so that a head that becomes useful again
+// is noticed. Probes take kHeadProbeShare of the time, but there is one in kProbeGapSteps steps at
+// least. Pure.
 #pragma once
 
 #include <string>
@@ -23,7 +25,9 @@
 
 namespace slipstream {
 
-inline constexpr double kHeadWeight = 1.0 / 32;  // of the newest ask or draft, in the means
+inline constexpr double kHeadWeight = 1.0 / 32;  // of the newest ask or draft, in the means, at least
+inline constexpr int kHeadTrialAsks = 8;
+inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 class ResidentHead {
  public:
@@ -32,7 +36,8 @@ class ResidentHead {
   bool drafts_for(const VerifierSequence& sequence) const;
   // Whether to ask it for a sequence of which others have guessed the next token with that chance.
   bool pays(Rule rule, double guessed, double step_seconds) const;
-  bool due_for_probe(Rule rule) const { return worth_.of(rule).unasked >= kProbeGapSteps; }
+  // row_price: tokens that a row of the next step must gain.
+  bool due_for_probe(Rule rule, double row_price, double step_seconds) const;
   // Tokens that one more pass must gain.
   float pass_price(double step_seconds) const;
 
@@ -49,7 +54,7 @@ class ResidentHead {
  private:
   // Means over the latest asks.
   struct Worth {
-    bool known = false;
+    int asks = 0;  // whose result is known, up to as many as the means remember
     double tokens = 0, open = 0;
     int unasked = 0;  // steps since it was asked
   };
@@ -57,6 +62,7 @@ class ResidentHead {
   DraftKind kind_;
   ByRule<Calibration> calibrations_;
   ByRule<Worth> worth_;
+  int drafts_ = 0;                        // up to as many as the means remember
   double passes_ = 0, pass_seconds_ = 0;  // of a draft; 0: none was made yet
 };
 

@@ -17,7 +17,7 @@ logs="$root/.run/logs"
 cd "$root"
 for part in "$here"/parts/*.sh; do source "$part"; done
 
-parts=(packages rust promtool crates python model corpus)
+parts=(packages rust promtool crates python model head corpus)
 free_mb_needed=3000 # of the repository's disk: crates 0.1 GB, model 0.5 GB while it is made, one build 1.5 GB, logs
 
 fail() {

@@ -1,16 +1,18 @@
-// A draft head of random weights inside the verifier changes no word. It guesses badly, so it is
-// asked rarely; the simulator has heads that guess well (tests/sim).
+// A draft head inside the verifier changes no word: one of random weights, which guesses badly and
+// is asked rarely, and the one that is shipped with the demo's model, which guesses well.
 #include <gtest/gtest.h>
 
 #include "common/metrics/names.h"
 #include "tests/e2e/support/cluster.h"
 #include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
+#include "tests/e2e/support/prompts.h"
 
 namespace slipstream::e2e {
 namespace {
 
-constexpr double kEnough = 20;  // verified nodes of the head that make the claim mean something
+constexpr double kEnough = 20;          // verified nodes of the head that make the claim mean something
+constexpr double kAcceptedLeast = 0.2;  // of them, of the shipped head; a random one has none of 49,152
 
 Cluster::Flags with_head() {
   return free_draft_nodes({"--head", SLIPSTREAM_SOURCE_FOLDER "/tests/data/tiny-head", "--threads", "1"});
@@ -41,6 +43,27 @@ TEST(DraftHead, ChangesNoWord) {
   const FateMetrics fates(verifier);
   EXPECT_EQ(fates.received, fates.accounted());
   EXPECT_EQ(fates.held, 0);
+}
+
+// The verifier finds the head by its name, beside the model's file. A head whose features or
+// positions were not those that it was trained on would guess as badly as the random one.
+TEST(SameWords, WithTheHeadThatIsShipped) {
+  std::filesystem::path model = chat_model();
+  Cluster cluster(model += ".gguf");
+  cluster.start_router({});
+  cluster.start_verifier(free_draft_nodes());
+  cluster.wait_ports("verifier");
+  cluster.wait_ready();
+  std::vector<Question> questions = by_turns(committed_prompts(8), 48);
+  const std::vector<Answer> drafted = cluster.ask_all(questions, 2);
+  for (Question& question : questions) question.speculate = false;
+  const std::vector<Answer> plain = cluster.ask_all(questions, 2);
+  for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids) << "question " << i;
+  const Samples verifier = cluster.settled_verifier();
+  const auto of_head = [&](const MetricName& metric) { return verifier.sum(metric.name, {"method=\"head\""}); };
+  const double verified = of_head(metric::kVerifierKindNodes);
+  EXPECT_GE(verified, kEnough);
+  EXPECT_GE(of_head(metric::kVerifierKindAccepted), kAcceptedLeast * verified);
 }
 
 }  // namespace

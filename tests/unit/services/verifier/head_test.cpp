@@ -177,6 +177,29 @@ TEST(ResidentHead, IsNotAskedWhereOthersKnowTheToken) {
   EXPECT_FALSE(head.pays(Rule::greedy, 0.9, 0.008)) << "0.08 tokens to win, two passes cost 0.125";
 }
 
+// An ask wins a token or none, so the first few say little of a head.
+TEST(ResidentHead, AnUnluckyBeginningIsForgotten) {
+  ResidentHead head("eagle");
+  for (int i = 0; i < kHeadTrialAsks; ++i) {
+    EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.008)) << "it is tried";
+    head.drafted(1, 0.0008);
+    head.won(Rule::greedy, i < kHeadTrialAsks / 2 ? 0 : 0.5, 0);
+  }
+  EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.008)) << "0.25 tokens an ask, a pass costs 0.1";
+}
+
+TEST(ResidentHead, ProbesTakeAShareOfTheTime) {
+  ResidentHead head("eagle");
+  head.drafted(1, 0.0004);
+  const auto due = [&] { return head.due_for_probe(Rule::greedy, 0.05, 0.008); };
+  int steps = 0;
+  for (; !due(); ++steps) head.stepped(Rule::greedy);
+  EXPECT_NEAR(steps, 20, 1) << "a pass and a row cost 0.1 tokens, and one token in 200 may go into probes";
+  head.drafted(1, 1);
+  for (; !due(); ++steps) head.stepped(Rule::greedy);
+  EXPECT_EQ(steps, kProbeGapSteps) << "a dear one is probed, too";
+}
+
 TEST(ResidentHead, APassCostsWhatASequenceWouldHaveGotMeanwhile) {
   ResidentHead head("eagle");
   EXPECT_EQ(head.pass_price(0.008), 0) << "nobody knows yet";

@@ -1,0 +1,110 @@
+"""Makes a draft head for a target, from nothing but its folder: chats that it writes, its features of them, the trained head.
+
+    make train && python3 tools/train/make_head.py --model models/smollm2-135m-instruct.gguf --gsm8k train.jsonl --exclude EVALUATION...
+
+The head lies in MODEL-head then, where `slipstream serve` finds it. Each of the three parts goes on where it was cut off, by the same
+command. Arguments behind `--` go to `slipstream-train head`. Work lies in --work: some 5 KB for each token of the chats.
+With --documents, chats that were written before are taken, and nothing is asked of the target.
+Exit status: 0 made, 1 a part failed (it says why), 2 wrong arguments.
+"""
+
+import argparse
+import gzip
+import http.client
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+START_SECONDS = 120  # until a service is ready
+STOP_SECONDS = 30    # until it has ended
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def ready(port):
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/ready")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+
+
+def serve(options, port):
+    """The target as it is served, without a head: what it says does not depend on who drafts."""
+    command = [options.slipstream, "serve", "--model", options.model, "--port", str(port), "--head", "none", "--drafter", "none"]
+    service = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
+    ends = time.monotonic() + START_SECONDS
+    while not ready(port):
+        if service.poll() is not None or time.monotonic() > ends:
+            stop(service)
+            raise SystemExit("make_head: the service did not start: its log above tells why")
+        time.sleep(0.2)  # between two looks
+    return service
+
+
+def stop(service):
+    service.terminate()
+    try:
+        service.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        service.kill()
+        service.wait()
+
+
+def run(*command):
+    print("make_head:", *command, flush=True)
+    if subprocess.run([str(part) for part in command], check=False).returncode != 0:
+        raise SystemExit(1)
+
+
+def write_documents(options, documents):
+    if options.documents is not None:
+        with gzip.open(options.documents, "rb") as packed, documents.open("wb") as file:
+            shutil.copyfileobj(packed, file)
+        return
+    port = free_port()
+    service = serve(options, port)
+    try:
+        run(sys.executable, ROOT / "tools/train/target_documents.py", documents, "--url", f"http://127.0.0.1:{port}",
+            "--tokens", options.tokens, "--gsm8k", options.gsm8k, *(["--exclude", *options.exclude] if options.exclude else []))
+    finally:
+        stop(service)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--model", type=pathlib.Path, default=ROOT / "models/smollm2-135m-instruct.gguf")
+    parser.add_argument("--out", type=pathlib.Path, help="default: MODEL-head")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / ".run/head")
+    parser.add_argument("--tokens", type=int, default=1_000_000, help="of the chats, prompts included")
+    parser.add_argument("--gsm8k", type=pathlib.Path, help="questions of GSM8K's training set")
+    parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
+    parser.add_argument("--documents", type=pathlib.Path, help="chats that were written before (.jsonl.gz)")
+    parser.add_argument("--slipstream", type=pathlib.Path, default=ROOT / "build/release/tools/slipstream/slipstream")
+    parser.add_argument("--train", type=pathlib.Path, default=ROOT / "build/torch/tools/train/slipstream-train")
+    ours, theirs = (sys.argv[1:], []) if "--" not in sys.argv else (sys.argv[1:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:])
+    options = parser.parse_args(ours)
+    if options.documents is None and options.gsm8k is None:
+        parser.error("name --gsm8k, or --documents that were written before")
+    options.work.mkdir(parents=True, exist_ok=True)
+    documents, features = options.work / "documents.jsonl", options.work / "features"
+    write_documents(options, documents)
+    run(options.train, "collect", "--model", options.model, "--documents", documents, "--out", features)
+    run(options.train, "head", "--model", options.model, "--data", features, "--out", options.work / "run", *theirs)
+    out = options.out or options.model.with_name(options.model.name + "-head")
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(options.work / "run/model", out)
+    print("made:", out)
+
+
+if __name__ == "__main__":
+    main()
