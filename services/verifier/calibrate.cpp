@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "common/base/check.h"
 #include "common/kv/block_table.h"
@@ -13,7 +14,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<int32_t, kCostRows.size()> kTellingFirst{1, 16, 64, 8, 256, 4, 32, 2, 128, 12, 24, 192};
+// Sizes of steps that trees have, and those that prompts have, in the order in which they tell most.
+constexpr std::array<int32_t, 6> kTreeSizes{1, 4, 2, 8, 16, 12}, kPromptSizes{64, 256, 32, 128, 24, 192};
+static_assert(kTreeSizes.size() + kPromptSizes.size() == kCostRows.size());
+constexpr int kTreeSweeps = 2;      // over the sizes of trees, before one step of 256 rows may take the rest of the time
 constexpr int32_t kWarmRows = 16;   // whose first run only brings weights and pages in
 constexpr int32_t kProbeRows = 32;  // of a chunk behind kCalibrateContext positions, beside one row there
 constexpr int kProbes = 2;          // of each, of which the least time counts
@@ -106,14 +110,20 @@ Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::ch
   TRY_VOID(trials.run(std::min(kWarmRows, trials.room()), 0));
   Measured measured;
   const auto until = Clock::now() + time;
-  do {
-    for (const int32_t rows : kTellingFirst) {
+  const auto sweep = [&](std::span<const int32_t> sizes) -> Result<void> {
+    for (const int32_t rows : sizes) {
       if (rows > trials.room() || (measured[0] && Clock::now() >= until)) continue;
       TRY(const double seconds, trials.run(rows, 0));
       std::optional<double>& least = measured[at(rows)];
       least = std::min(seconds, least.value_or(seconds));
     }
-  } while (Clock::now() < until);
+    return {};
+  };
+  for (int i = 0; i < kTreeSweeps; ++i) TRY_VOID(sweep(kTreeSizes));
+  while (Clock::now() < until) {
+    TRY_VOID(sweep(kPromptSizes));
+    TRY_VOID(sweep(kTreeSizes));
+  }
 
   StepTimes times = fill(measured);
   TRY(const AttentionPrices attention, probe(trials, times));

@@ -10,9 +10,9 @@
 
 namespace slipstream {
 
-// How long the trials go on. They time a step of each number of rows in kCostRows, in an order in
-// which the first few say most, and begin again while there is time. The least time of each size
-// counts. A size that was not measured is interpolated between its measured neighbours, or
+// How long the trials go on. They time a step of each number of rows in kCostRows, those that trees
+// have first and most often, in an order in which the first few say most. The least time of each
+// size counts. A size that was not measured is interpolated between its measured neighbours, or
 // extrapolated from the last two.
 inline constexpr std::chrono::milliseconds kCalibrateFor{300};
 inline constexpr int32_t kCalibrateContext = 1024;  // positions before the rows of the trials that price attention
