@@ -14,7 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Sizes of steps that trees have, and those that prompts have, in the order in which they tell most.
+// Sizes of steps that trees have, and those that prompts have, in the order in which they tell
+// most.
 constexpr std::array<int32_t, 6> kTreeSizes{1, 4, 2, 8, 16, 12}, kPromptSizes{64, 256, 32, 128, 24, 192};
 static_assert(kTreeSizes.size() + kPromptSizes.size() == kCostRows.size());
 constexpr int kTreeSweeps = 2;      // over the sizes of trees, before one step of 256 rows may take the rest of the time

@@ -1,18 +1,18 @@
 // The target's draft head inside the verifier (--head): when it is asked, and what its trees have
-// won. A draft of it is a job of its own on the compute thread, between two steps of the target, so
-// it is never late; but every pass of it delays all sequences of the next step. So it has a price
-// that look-up does not have:
+// won. A draft of it is a job of its own on the compute thread, between two steps of the target,
+// so it is never late; but every pass of it delays all sequences of the next step. So it has a
+// price that look-up does not have:
 //
 //   pass price = seconds of a pass / seconds of a step     in tokens: what a sequence would have got meanwhile
 //   expected   = tokens won an ask lately * open           open = 1 - the chance of the best first token that
 //                                                          others have guessed already for this round
 //
-// The head is asked where `expected` is at least the price of as many passes as it took lately, and
-// a tree grows by one more level where that level pays for its pass (StopRule::level_price). Two
-// kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a token or
-// none; and a probe after probe_gap() steps without an ask, so that a head that becomes useful again
-// is noticed. Probes take kHeadProbeShare of the time, but there is one in kProbeGapSteps steps at
-// least. Pure.
+// The head is asked where `expected` is at least the price of as many passes as it took lately,
+// and a tree grows by one more level where that level pays for its pass (StopRule::level_price).
+// Two kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a
+// token or none; and a probe after probe_gap() steps without an ask, so that a head that becomes
+// useful again is noticed. Probes take kHeadProbeShare of the time, but there is one in
+// kProbeGapSteps steps at least. Pure.
 #pragma once
 
 #include <string>
