@@ -1,5 +1,6 @@
 #include "common/http/client.h"
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
@@ -47,6 +49,8 @@ struct Client::Impl {
   template <class Start>
   error_code wait(const Start& start) {
     error_code result;
+    // After this look, cancel() finds the operation begun: its handler runs within loop.run().
+    if (cancelled) return asio::error::operation_aborted;
     stream.expires_after(timeout);
     start([&result](error_code error, auto&&...) { result = error; });
     loop.restart();
@@ -126,11 +130,13 @@ struct Client::Impl {
   std::optional<asio::ssl::stream<beast::tcp_stream&>> secure;  // on `stream`, while it is connected
   beast::flat_buffer buffer;
   bool connected = false;
+  std::atomic<bool> cancelled = false;
 };
 
 std::unexpected<Error> Client::Impl::broken(const error_code& error) {
   close();
   const std::string server = Endpoint{host, port}.address();
+  if (cancelled) return fail("the call to {} was cancelled", server);
   if (error == beast::error::timeout) return fail("{} did not answer within {} ms", server, timeout.count());
   if (error == asio::error::connection_refused) return fail("nobody listens on {}; is the server running?", server);
   if (error == beast::http::error::end_of_stream || error == beast::http::error::partial_message) {
@@ -167,7 +173,9 @@ Result<Reply> Client::Impl::call(beast::http::verb method, std::string_view path
 }
 
 Result<Reply> Client::Impl::read_body(Parser& parser, const EventStream::Event* event) {
-  Reply reply{.status = static_cast<int>(parser.get().result_int()), .body = {}};
+  Reply reply{.status = static_cast<int>(parser.get().result_int()),
+              .body = {},
+              .retry_after = std::string(parser.get()[beast::http::field::retry_after])};
   EventStream events;
   for (;;) {
     std::string& body = parser.get().body();
@@ -222,6 +230,11 @@ Result<Reply> Client::post(std::string_view path, std::string_view json) {
 Result<Reply> Client::post_stream(std::string_view path, std::string_view json,
                                   const std::function<bool(std::string_view data)>& event) {
   return impl_->call(beast::http::verb::post, path, json, &event);
+}
+
+void Client::cancel() {
+  impl_->cancelled = true;
+  asio::post(impl_->loop, [impl = impl_.get()] { impl->stream.close(); });
 }
 
 }  // namespace slipstream::http

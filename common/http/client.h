@@ -1,5 +1,5 @@
 // A blocking HTTP/1.1 client for tools and tests. It keeps one connection alive and opens a new one
-// when the server has closed it. Not thread-safe.
+// when the server has closed it. Not thread-safe, but for cancel().
 //
 //   http::Client client("127.0.0.1", 8080, std::chrono::seconds(30));
 //   Result<http::Reply> reply = client.post("/v1/chat/completions", json);
@@ -25,6 +25,7 @@ struct ClientTls {
 struct Reply {
   int status = 0;
   std::string body;
+  std::string retry_after;  // the header Retry-After, as the server wrote it; "": none
 };
 
 class Client {
@@ -48,6 +49,8 @@ class Client {
   // is as for post(). A stream that breaks off before its end is an error.
   Result<Reply> post_stream(std::string_view path, std::string_view json,
                             const std::function<bool(std::string_view data)>& event);
+  // Thread-safe. Ends the call that runs, and each later one, with an error.
+  void cancel();
 
  private:
   struct Impl;

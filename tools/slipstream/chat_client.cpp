@@ -47,14 +47,6 @@ std::string request_json(const std::string& model, const Question& question) {
   return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string error_message(std::string_view body, int status) {
-  simdjson::dom::parser parser;
-  std::string_view message;
-  const simdjson::padded_string padded(body);
-  if (parser.parse(padded)["error"]["message"].get(message) == simdjson::SUCCESS) return std::string(message);
-  return fmt::format("the server answered with status {}", status);
-}
-
 // Reads the events of one stream into an Answer.
 class Reader {
  public:
@@ -212,10 +204,18 @@ Result<ServerUrl> ServerUrl::parse(std::string_view text) {
 
 std::string ServerUrl::text() const { return (https ? "https://" : "http://") + Endpoint{host, port}.address(); }
 
-Result<http::Client> ServerUrl::client(const std::string& ca_file) const {
-  http::Client client(host, port, kAnswerTimeout);
+Result<http::Client> ServerUrl::client(const std::string& ca_file, std::chrono::milliseconds silence) const {
+  http::Client client(host, port, silence);
   if (https) TRY_VOID(client.use_tls({.ca_file = ca_file}));
   return client;
+}
+
+std::string error_message(std::string_view body, int status) {
+  simdjson::dom::parser parser;
+  std::string_view message;
+  const simdjson::padded_string padded(body);
+  if (parser.parse(padded)["error"]["message"].get(message) == simdjson::SUCCESS) return std::string(message);
+  return fmt::format("the server answered with status {}", status);
 }
 
 Result<ServedModel> served_model(http::Client& client) {

@@ -29,8 +29,9 @@ struct ServerUrl {
   static Result<ServerUrl> parse(std::string_view text);
   std::string text() const;  // "http://127.0.0.1:8080"
   // For https, ca_file holds the certificates of the authorities that are trusted; empty: the
-  // system's, or those of the variable SSL_CERT_FILE. Error: it cannot be read.
-  Result<http::Client> client(const std::string& ca_file = {}) const;
+  // system's, or those of the variable SSL_CERT_FILE. silence: the longest of the server. Error: it
+  // cannot be read.
+  Result<http::Client> client(const std::string& ca_file = {}, std::chrono::milliseconds silence = kAnswerTimeout) const;
 };
 
 struct Question {
@@ -89,6 +90,8 @@ struct ServedModel {
 
 // Returns the first model that the server lists.
 Result<ServedModel> served_model(http::Client& client);
+// What the body of an error says, or which status it has if it says nothing.
+std::string error_message(std::string_view body, int status);
 // Receives text as it arrives. Returning false stops the answer: the caller wants no more text.
 using OnPiece = std::function<bool(const Piece&)>;
 // Sends `question` and returns the complete answer. Error: the server's own message, a message that

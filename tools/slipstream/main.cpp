@@ -18,6 +18,7 @@
 #include "common/config/subcommands.h"
 #include "tools/slipstream/commands.h"
 #include "tools/slipstream/fleet_options.h"
+#include "tools/slipstream/load/flags.h"
 #include "tools/slipstream/verify/verify_lossless.h"
 
 namespace slipstream::command {
@@ -195,6 +196,9 @@ int run(int argc, char** argv) {
   verify::VerifyOptions verifying;
   CLI::App* verify_app = verify_flags(app, verifying);
 
+  load::LoadOptions loading;
+  CLI::App* load_app = load::load_flags(app, loading);
+
   if (const auto exit = parse_subcommand(app, argc, argv, "slipstream")) return *exit;
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
@@ -203,6 +207,10 @@ int run(int argc, char** argv) {
   if (ask_app->parsed()) return status_of(ask_command(query));
   if (new_keys_app->parsed()) return status_of(make_keys(keys));
   if (corpus_app->parsed()) return status_of(make_corpus(collecting));
+  if (load_app->parsed()) {
+    StopSignal stop{SIGHUP};  // before any thread starts
+    return status_of(load::run_load(loading, stop));
+  }
   if (!verify_app->parsed()) return kExitUsage;  // `serve` or `demo` behind a flag
   const auto verdict = verify::verify_lossless(verifying);
   return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);

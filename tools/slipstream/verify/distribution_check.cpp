@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include "tools/slipstream/verify/document.h"
+#include "tools/slipstream/document.h"
 #include "tools/statistics/holm.h"
 
 namespace slipstream::command::verify {

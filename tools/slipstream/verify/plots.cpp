@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/slipstream/verify/document.h"
+#include "tools/slipstream/document.h"
 
 namespace slipstream::command::verify {
 namespace {

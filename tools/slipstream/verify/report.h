@@ -7,7 +7,7 @@
 
 #include "tools/slipstream/verify/byte_check.h"
 #include "tools/slipstream/verify/distribution_check.h"
-#include "tools/slipstream/verify/document.h"
+#include "tools/slipstream/document.h"
 
 namespace slipstream::command::verify {
 

@@ -121,6 +121,30 @@ TEST_F(HttpClient, SaysThatAStreamWasCut) {
   EXPECT_THAT(reply.error().message, HasSubstr("127.0.0.1"));
 }
 
+TEST_F(HttpClient, TellsWhenARefusedRequestMayComeBack) {
+  start();
+  Result<Reply> reply;
+  std::thread asking([&] { reply = ask().post("/held", "{}"); });
+  held().send({.status = 429, .headers = {{"Retry-After", "7"}}});
+  asking.join();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->retry_after, "7");
+  EXPECT_EQ(ask().get("/")->retry_after, "");
+}
+
+TEST_F(HttpClient, LeavesACallThatAnotherThreadCancels) {
+  start();
+  Client client = ask();
+  Result<Reply> reply;
+  std::thread asking([&] { reply = client.post_stream("/held", "{}", [](std::string_view) { return true; }); });
+  Exchange exchange = held();  // the client waits for an answer that does not come
+  client.cancel();
+  asking.join();
+  ASSERT_FALSE(reply);
+  EXPECT_THAT(reply.error().message, HasSubstr("was cancelled"));
+  EXPECT_THAT(client.get("/").error().message, HasSubstr("was cancelled")) << "and so is each later one";
+}
+
 TEST_F(HttpClient, ConnectsAnewWhenTheServerHadClosed) {
   start({.idle = std::chrono::milliseconds(20)});
   Client client = ask();

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace slipstream::command::verify {
+namespace slipstream::command {
 
 // A model's text, made unambiguous for a report.
 std::string visible(std::string_view text);  // on one line, with \n, \t, \\ and \x07 as escapes
@@ -57,4 +57,4 @@ using Document = std::vector<Block>;
 std::string markdown(const Document& document);
 std::string html(const std::string& title, const Document& document);  // one self-contained page
 
-}  // namespace slipstream::command::verify
+}  // namespace slipstream::command

@@ -1,8 +1,8 @@
-#include "tools/slipstream/verify/document.h"
+#include "tools/slipstream/document.h"
 
 #include <gmock/gmock.h>
 
-namespace slipstream::command::verify {
+namespace slipstream::command {
 namespace {
 
 using testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(ReportDocument, QuotesAModelsWordsSoThatTheyAreOnlyWords) {
 TEST(ReportText, ShowsWhatCannotBeSeen) { EXPECT_EQ(visible("a\n\t\x07\\é"), "a\\n\\t\\x07\\\\é"); }
 
 }  // namespace
-}  // namespace slipstream::command::verify
+}  // namespace slipstream::command

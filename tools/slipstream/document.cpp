@@ -1,4 +1,4 @@
-#include "tools/slipstream/verify/document.h"
+#include "tools/slipstream/document.h"
 
 #include <algorithm>
 
@@ -6,16 +6,19 @@
 
 #include "common/base/check.h"
 
-namespace slipstream::command::verify {
+namespace slipstream::command {
 namespace {
 
 constexpr const char* kStyle = R"(
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+:root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #ddd; --quote: #f5f5f5; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #16181c; --line: #3a3f47; --quote: #22262c; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
+  background: var(--paper); }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-table { border-collapse: collapse; } th, td { padding: .2rem .8rem; border-bottom: 1px solid #ddd; text-align: left; }
+table { border-collapse: collapse; } th, td { padding: .2rem .8rem; border-bottom: 1px solid var(--line); text-align: left; }
 .right { text-align: right; font-variant-numeric: tabular-nums; }
-pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; }
-svg text { font: 12px system-ui, sans-serif; fill: #222; }
+pre { background: var(--quote); padding: .8rem; overflow-x: auto; }
+svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 )";
 
 struct MarkdownWriter {
@@ -181,4 +184,4 @@ std::string html(const std::string& title, const Document& document) {
       html_escaped(title), kStyle, body);
 }
 
-}  // namespace slipstream::command::verify
+}  // namespace slipstream::command
