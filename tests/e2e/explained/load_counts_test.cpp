@@ -1,4 +1,6 @@
-// What `slipstream load` reports is what the router's own metrics say.
+// What `slipstream load` reports is what the router's own metrics say, after an interrupt too.
+#include <csignal>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +41,22 @@ TEST(LoadCounts, AreThoseOfTheRouter) {
   EXPECT_THAT(load.said(), HasSubstr("8 streams"));
   EXPECT_THAT(load.page(), HasSubstr("<svg"));
   EXPECT_THAT(load.page(), Not(HasSubstr("src=")));
+}
+
+TEST(LoadCounts, AreReportedWhenTheRunIsInterrupted) {
+  Cluster cluster(tiny_model_with_room());
+  cluster.start_all("none");
+  LoadCommand load(cluster, {"--streams", "4", "--seconds", "3600", "--max-tokens", "1000", "--fields", kNoEnd});
+  // A stream asks again when it has read its answer: of eight that the router ended, at least four
+  // were read.
+  cluster.wait("some answers to end", [&] { return complete_answers(cluster.metrics("router")) >= 8; });
+  load.signal(SIGINT);
+  EXPECT_EQ(load.wait(), 0) << load.said();
+  const json report = load.report();
+  EXPECT_EQ(report["stopped"], true);
+  EXPECT_GE(report["runs"][0]["requests"]["complete"], 4);
+  EXPECT_EQ(report["runs"][0]["tokens"]["out"].get<int>(), 1000 * report["runs"][0]["requests"]["complete"].get<int>());
+  EXPECT_THAT(load.said(), HasSubstr("The run was stopped before its end"));
 }
 
 }  // namespace
