@@ -243,12 +243,12 @@ class CpuDevice final : public Device {
     return {};
   }
 
-  // Reading weights is what a pass of few rows takes its time for, so a guess reads 8 bits.
+  // Reading weights is what a pass of few rows takes its time for, so a guess reads 4 bits.
   WeightFormat format_for(std::span<const HostMatrix> stacked, Format format) const {
     const bool in_blocks = stacked.front().cols % kBlockNumbers == 0;
     const WeightFormat stored = format_of(stacked);
-    const bool halved = format == Format::guess && stored == WeightFormat::bf16 && in_blocks;
-    return format_.value_or(halved ? WeightFormat::q8_0 : stored);
+    const bool packed = format == Format::guess && stored == WeightFormat::bf16 && in_blocks;
+    return format_.value_or(packed ? WeightFormat::q4_1 : stored);
   }
 
   Result<void> fill_panels(std::span<const HostMatrix> stacked, WeightFormat format, CpuWeight& weight) {
