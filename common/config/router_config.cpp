@@ -71,6 +71,10 @@ std::vector<std::string> RouterOptions::validate() const {
       problems.add(fmt::format("{} must be between {} and {}; it is {}", flag, least, most, *value));
     }
   };
+  within("--threshold", threshold, 0, 1);
+  if (!prometheus.empty() && !prometheus.starts_with("http://")) {
+    problems.add(fmt::format("--prometheus is \"{}\": write its address as http://127.0.0.1:9090", prometheus));
+  }
   within("--default-temperature", default_temperature, 0, 2);
   within("--default-top-p", default_top_p, kDefaultTopPMin, 1);
   within("--default-min-p", default_min_p, 0, kDefaultMinPMax);
@@ -105,6 +109,13 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
   line.option("--default-repetition-penalty", options.default_repetition_penalty, "Of requests that name none");
   line.option("--deadline-us", options.deadline_us, {0, kDeadlineUsMax}, "Microseconds that a verifier waits for a draft tree");
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; 0: plain decoding");
+  line.option("--tune", options.tune, std::vector<std::string>{"on", "off"},
+              "Whether the router sets how sure a drafter must be of a node, by what the workers' /metrics say");
+  line.option(
+      "--threshold", options.threshold,
+      "Drafters stop where a node is rejected with more than this chance, 0 to 1: at first, and always with --tune off");
+  line.option("--prometheus", options.prometheus,
+              "Where to read the workers' metrics, as http://prometheus:9090; none: from the workers themselves");
   line.option("--lease-ms", options.lease_ms, {kLeaseMsMin, kLeaseMsMax},
               "Verifiers free the sequences of a router not heard for so long");
   line.option("--rebalance-ms", options.rebalance_ms, {0, 3'600'000},

@@ -1,5 +1,6 @@
 #include "common/http/client.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -51,7 +52,8 @@ struct Client::Impl {
     error_code result;
     // After this look, cancel() finds the operation begun: its handler runs within loop.run().
     if (cancelled) return asio::error::operation_aborted;
-    stream.expires_after(timeout);
+    const auto ends = std::chrono::steady_clock::now() + timeout;
+    stream.expires_at(answer_ends ? std::min(ends, *answer_ends) : ends);
     start([&result](error_code error, auto&&...) { result = error; });
     loop.restart();
     loop.run();
@@ -120,6 +122,9 @@ struct Client::Impl {
   std::unexpected<Error> broken(const error_code& error);
 
   std::string api_key;
+  size_t reply_bytes_max = kReplyBytesMax;
+  std::optional<std::chrono::milliseconds> answer_time;                // of a whole answer
+  std::optional<std::chrono::steady_clock::time_point> answer_ends{};  // of the call that runs
   const std::string host;
   const uint16_t port;
   const std::chrono::milliseconds timeout;
@@ -165,6 +170,7 @@ Result<Reply> Client::Impl::call(beast::http::verb method, std::string_view path
     message.body() = json;
     message.prepare_payload();
   }
+  if (answer_time) answer_ends = std::chrono::steady_clock::now() + *answer_time;
   std::optional<Parser> parser;
   if (const error_code error = ask(message, parser)) return broken(error);
   // The body of an error is JSON and no stream, even if a stream was asked for.
@@ -188,7 +194,7 @@ Result<Reply> Client::Impl::read_body(Parser& parser, const EventStream::Event* 
       }
     }
     if (parser.is_done()) break;
-    if (body.size() + events.bytes_held() > kReplyBytesMax) return broken(beast::http::error::body_limit);
+    if (body.size() + events.bytes_held() > reply_bytes_max) return broken(beast::http::error::body_limit);
     const error_code error =
         wait_for_bytes([&](auto& on, auto done) { beast::http::async_read_some(on, buffer, parser, std::move(done)); });
     if (error) return broken(error);
@@ -220,6 +226,10 @@ Result<void> Client::use_tls(const ClientTls& tls) {
   return {};
 }
 
+void Client::limit_answers(size_t bytes, std::chrono::milliseconds time) {
+  impl_->reply_bytes_max = bytes;
+  impl_->answer_time = time;
+}
 void Client::set_api_key(std::string key) { impl_->api_key = std::move(key); }
 Result<Reply> Client::get(std::string_view path) { return impl_->call(beast::http::verb::get, path, {}, nullptr); }
 

@@ -41,6 +41,8 @@ class Client {
   Client& operator=(Client&&) noexcept;
   // Speaks HTTPS from the first call on. Error: the file of authorities cannot be read.
   Result<void> use_tls(const ClientTls& tls);
+  // For answers of strangers: from now on one that is longer, or takes longer in all, is an error.
+  void limit_answers(size_t bytes, std::chrono::milliseconds time);
   void set_api_key(std::string key);  // sent from now on as `Authorization: Bearer KEY`; empty: none
   Result<Reply> get(std::string_view path);
   Result<Reply> post(std::string_view path, std::string_view json);

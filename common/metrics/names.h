@@ -50,6 +50,28 @@ inline constexpr MetricName kRouterDrafterGain{
     "Tokens that an ask for a tree wins, less what its rows cost: mean of what verifiers report."};
 inline constexpr MetricName kRouterWorkerFaults{"slipstream_router_worker_faults_total",
                                                 "Workers refused, lost, silent, stuck or quarantined."};
+// Router: how far drafters guess (common/speculation/tuner.h), by their kind.
+inline constexpr MetricName kRouterTuningThreshold{"slipstream_router_tuning_threshold",
+                                                   "h: drafters stop where a node is rejected with more than this chance."};
+inline constexpr MetricName kRouterTuningDepth{"slipstream_router_tuning_depth",
+                                               "Most levels of a tree, as many as come before its deadline."};
+inline constexpr MetricName kRouterTuningTheorem{"slipstream_router_tuning_theorem_threshold",
+                                                 "The h of SpecDec++'s theorem at the present costs."};
+inline constexpr MetricName kRouterTuningVersion{"slipstream_router_tuning_version", "How often h has changed."};
+inline constexpr MetricName kRouterTuningReason{"slipstream_router_tuning_reason", "1 for the reason of h, 0 for the others."};
+inline constexpr MetricName kRouterTuningPrice{"slipstream_router_tuning_price_tokens",
+                                               "Tokens that a node must gain, by what they pay for: verify, draft."};
+inline constexpr MetricName kRouterTuningSeconds{"slipstream_router_tuning_seconds",
+                                                 "A verify step, a level of a draft, and from an ask to its tree."};
+inline constexpr MetricName kRouterTuningWait{"slipstream_router_tuning_wait_ratio",
+                                              "Share of a draft job for which steps stand and wait."};
+inline constexpr MetricName kRouterTuningSpeed{"slipstream_router_tuning_tokens_per_second",
+                                               "Output tokens of a verifier per second that it is busy."};
+inline constexpr MetricName kRouterTuningNodes{"slipstream_router_tuning_nodes", "Verified nodes that decide about h now."};
+inline constexpr MetricName kRouterReadings{"slipstream_router_readings_total",
+                                            "Scrapes of workers' pages by the tuner, by what came of them."};
+inline constexpr MetricName kRouterThresholdChanges{"slipstream_router_threshold_changes_total", "Changes of h, of all kinds."};
+inline constexpr MetricName kRouterRetunes{"slipstream_router_retunes_total", "Assigns that changed nothing but thresholds."};
 inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_total",
                                               "Messages dropped: malformed, of unknown kind, or from a stranger."};
 
@@ -76,6 +98,16 @@ inline constexpr MetricName kVerifierDepthExpected{"slipstream_verifier_draft_de
                                                    "The sum of these nodes' predicted chances."};
 inline constexpr MetricName kVerifierDepthAccepted{"slipstream_verifier_draft_depth_accepted_nodes_total",
                                                    "Those of them that were accepted."};
+inline constexpr MetricName kVerifierSurvivalNodes{
+    "slipstream_verifier_draft_survival_verified_nodes_total",
+    "Verified draft nodes, by kind of drafter and by the survival that the drafter stated."};
+inline constexpr MetricName kVerifierSurvivalStated{"slipstream_verifier_draft_survival_stated_nodes_total",
+                                                    "The sum of these nodes' stated survivals."};
+inline constexpr MetricName kVerifierSurvivalAccepted{"slipstream_verifier_draft_survival_accepted_nodes_total",
+                                                      "Those of them that were accepted."};
+inline constexpr MetricName kVerifierDraftAnswerSeconds{
+    "slipstream_verifier_draft_answer_seconds",
+    "From an Advance to its tree, recently: mean of the drafters of the kind; 0 until one came."};
 inline constexpr MetricName kVerifierDrafters{"slipstream_verifier_drafters", "Drafters that are attached, by kind."};
 inline constexpr MetricName kVerifierDraftGain{
     "slipstream_verifier_draft_gain_tokens",
@@ -166,6 +198,10 @@ inline constexpr MetricName kDrafterAnswers{"slipstream_drafter_answers_total",
                                             "Asks by what became of them: tree, empty (with a reason), overtaken."};
 inline constexpr MetricName kDrafterNodes{"slipstream_drafter_nodes_total",
                                           "Nodes drafted, by fate: sent, or discarded because a newer round had come."};
+inline constexpr MetricName kDrafterLevelJobs{"slipstream_drafter_level_jobs_total",
+                                              "Draft jobs that answered every ask, by the depth of their deepest tree."};
+inline constexpr MetricName kDrafterLevels{"slipstream_drafter_levels_total", "The sum of these depths."};
+inline constexpr MetricName kDrafterLevelSeconds{"slipstream_drafter_level_seconds_total", "What these jobs took."};
 inline constexpr MetricName kDrafterDraftSeconds{"slipstream_drafter_draft_seconds", "One draft job, with all its asks."};
 inline constexpr MetricName kDrafterFailedJobs{"slipstream_drafter_failed_jobs_total", "Draft jobs that failed."};
 inline constexpr MetricName kDrafterPasses{"slipstream_drafter_passes_total", "Forward passes of the draft model."};

@@ -1,16 +1,12 @@
 // Turns the survival that a drafter states for a node into the probability that the node is
 // accepted, by what became of earlier nodes of the same drafter.
 //
-// Survivals fall into kCalibrationBins equal bins, for each range of depths. A cell (range, bin)
+// There is a curve (survival_curve.h) for each range of depths. A cell (range, bin of survival)
 // counts the nodes that were verified, and the accepted ones among them; each new node of a cell
 // makes the older ones weigh m = kCalibrationMemory times as much:
 //
-//   tried    := m tried + 1            seen(bin) = (w s + accepted) / (w + tried)
+//   tried    := m tried + 1
 //   accepted := m accepted + [accepted]
-//
-// w = kCalibrationPrior nodes say that the drafter is right; s is the middle of the bin. Isotonic
-// regression (pool adjacent violators, weighted by w + tried) makes seen() rise with the bin, and
-// chance() is linear between the middles.
 //
 // After every kFadeEvery verified nodes all counts shrink to kFadeTo of what they were: a cell that
 // is thought to be poor is not verified any more, so nothing else would ever tell that it has
@@ -29,13 +25,13 @@
 #include <cstddef>
 #include <string>
 
+#include "common/speculation/survival_curve.h"
+
 namespace slipstream {
 
-inline constexpr int kCalibrationBins = 10;                                      // of survival, each a tenth
 inline constexpr std::array<int, 6> kCalibrationDepths{1, 2, 3, 4, 8, 1 << 30};  // the deepest of each range
 inline constexpr double kCalibrationMemory = 1 - 1.0 / 512;
-inline constexpr double kCalibrationPrior = 2;  // nodes
-inline constexpr int kFadeEvery = 64;           // verified nodes
+inline constexpr int kFadeEvery = 64;  // verified nodes
 inline constexpr double kFadeTo = 0.95;
 
 size_t calibration_range(int depth);               // its place in kCalibrationDepths
@@ -43,10 +39,6 @@ std::string calibration_range_name(size_t range);  // its deepest, or "deeper": 
 
 class Calibration {
  public:
-  using Bins = std::array<float, kCalibrationBins>;
-
-  Calibration();
-
   // The probability that a node of this survival and depth is accepted. It rises with the survival.
   // REQUIRES: 0 <= survival <= 1 and depth >= 1.
   float chance(float survival, int depth) const;
@@ -56,15 +48,11 @@ class Calibration {
   void verified(float survival, int depth, bool accepted);
 
  private:
-  struct Cell {
-    double tried = 0, accepted = 0;
-  };
   struct Range {
-    std::array<Cell, kCalibrationBins> cells;
-    Bins seen{};  // isotonic
+    SurvivalCurve::Cells cells{};
+    SurvivalCurve curve;
   };
 
-  static void regress(Range& range);
   void fade();
 
   std::array<Range, kCalibrationDepths.size()> ranges_;

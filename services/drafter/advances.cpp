@@ -160,7 +160,10 @@ void Drafter::State::on(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
   } else {
     worker.computed(Time(event.result->draft_us));
     counters.work = event.result->work;
-    if (!event.job.asks.empty()) counters.draft_seconds.observe(event.result->draft_us * 1e-6);
+    if (!event.job.asks.empty()) {
+      counters.draft_seconds.observe(event.result->draft_us * 1e-6);
+      count_levels(*event.result);
+    }
   }
   const uint32_t draft_us = event.result ? event.result->draft_us : 0;
   for (size_t i = 0; i < event.job.asks.size(); ++i) {
@@ -168,6 +171,19 @@ void Drafter::State::on(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
     answer(event.job.asks[i], std::move(event.job.answers[i]), draft, draft_us, effects);
   }
   queue.finished(std::move(event.job));
+}
+
+// A job that also prefilled a long prompt says nothing about levels.
+void Drafter::State::count_levels(const Drafts& drafts) {
+  int levels = 1;
+  for (const Draft& draft : drafts.trees) {
+    if (!draft) return;
+    levels = std::max(levels, draft->depth());
+  }
+  DrafterCounters::LevelJobs& jobs = counters.by_levels[calibration_range(levels)];
+  ++jobs.jobs;
+  jobs.levels += static_cast<uint64_t>(levels);
+  jobs.seconds += drafts.draft_us * 1e-6;
 }
 
 // The sequence may have changed while the job ran. Its tree is sent only if epoch, round and length

@@ -2,11 +2,13 @@
 // services/drafter/metrics_page.h writes to the metrics page.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "common/base/histogram.h"
 #include "common/drafting/method.h"
+#include "common/speculation/calibration.h"
 #include "common/worker/worker.h"
 
 namespace slipstream {
@@ -37,6 +39,13 @@ struct DrafterCounters {
   uint64_t live = 0, tokens_held = 0, verifiers = 0;                          // gauges
 
   uint64_t jobs = 0, failed_jobs = 0;
+  // Jobs that answered every ask, by the depth of their deepest tree, at least 1, as
+  // kCalibrationDepths has it: what one level more takes.
+  struct LevelJobs {
+    uint64_t jobs = 0, levels = 0;
+    double seconds = 0;
+  };
+  std::array<LevelJobs, kCalibrationDepths.size()> by_levels{};
   MethodWork work;                            // of the method
   uint64_t attached = 0, attach_refused = 0;  // answers to Attach
   WorkerCounters worker;

@@ -61,6 +61,7 @@ struct Drafter::State {
   void send_empty(Peer peer, const Advance& advance, NoNodes reason, Effects& effects);
   // Answers an ask of a job that has ended. draft: null if the job failed.
   void answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects);
+  void count_levels(const Drafts& drafts);
   bool erase(const DraftKey& key);               // frees a sequence, also in the method; false: not held
   void free(const std::vector<DraftKey>& keys);  // the same for several, and counts them
   void overtake(const DraftKey& key);            // withdraws the ask of an older round, if there is one

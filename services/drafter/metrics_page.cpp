@@ -26,6 +26,15 @@ void add_drafts(const DrafterCounters& c, Exposition& page) {
   page.counter(kDrafterLookUpForgotten, d(c.work.forgotten_tenants));
 }
 
+void add_levels(const DrafterCounters& c, Exposition& page) {
+  for (size_t range = 0; range < c.by_levels.size(); ++range) {
+    const std::string depth = calibration_range_name(range);
+    page.counter(kDrafterLevelJobs, d(c.by_levels[range].jobs), {{"depth", depth}});
+    page.counter(kDrafterLevels, d(c.by_levels[range].levels), {{"depth", depth}});
+    page.counter(kDrafterLevelSeconds, c.by_levels[range].seconds, {{"depth", depth}});
+  }
+}
+
 void add_learnt(const DrafterCounters& c, Exposition& page) {
   for (size_t range = 0; range < c.work.learnt.size(); ++range) {
     const auto& [candidates, right, expected] = c.work.learnt[range];
@@ -67,6 +76,7 @@ void add_peers(const DrafterCounters& c, Exposition& page) {
 
 void add_drafter_metrics(const DrafterCounters& counters, Exposition& page) {
   add_drafts(counters, page);
+  add_levels(counters, page);
   add_learnt(counters, page);
   add_sequences(counters, page);
   add_peers(counters, page);

@@ -28,8 +28,6 @@ void Router::State::count_rule(const LiveRequest& request) {
   ++counters.rules.asked.at(static_cast<size_t>(asked)).at(static_cast<size_t>(reason));
 }
 
-Tuning Router::State::tuning_of(const KnownWorker&) const { return config.tuning; }
-
 // REQUIRES: the request is at a verifier. Its first drafter counts it as assigned.
 void Router::State::give_drafters(LiveRequest& request) {
   AtVerifier& at = request.at_verifier();
@@ -67,9 +65,12 @@ void Router::State::check_drafters(Time now, Effects& effects) {
     if (request.waits()) continue;
     AtVerifier& at = request.at_verifier();
     const Peer first = at.drafter;
-    const std::set<Incarnation> before = incarnations(at.drafters);
+    std::vector<DrafterRef> before = at.drafters;
     give_drafters(request);
-    if (at.drafter == first && incarnations(at.drafters) == before) continue;  // the order of fallbacks is no news
+    if (at.drafter == first && incarnations(at.drafters) == incarnations(before)) {
+      at.drafters = std::move(before);  // the order of fallbacks is no news, and retune.cpp tells of new tunings
+      continue;
+    }
     ++at.assignment;
     ++counters.assigns;
     send_assign(request, now, effects);

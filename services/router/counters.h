@@ -13,6 +13,7 @@
 #include "common/base/ids.h"
 #include "common/base/names.h"
 #include "common/messages/control.h"
+#include "common/speculation/tuner.h"
 #include "services/router/request.h"
 
 namespace slipstream {
@@ -49,6 +50,13 @@ struct RuleCounts {
   uint64_t plain = 0;                                                                // speculation was off
 };
 
+// What the tuner has decided, for pages and metrics.
+struct TuningFacts {
+  float first_threshold = 1;  // in force where nothing was decided
+  std::vector<TunerSetting> settings;
+  TunerCounters counters;
+};
+
 struct RouterCounters {
   // Requests by outcome. submitted is the sum of the others, with `waiting` and `live`.
   uint64_t submitted = 0;
@@ -64,6 +72,7 @@ struct RouterCounters {
   uint64_t placed_by_load = 0, placed_by_affinity = 0, moved = 0;  // add up to `starts`; moved: to a less loaded verifier
   RuleCounts rules;                                                // add up to `starts`
   uint64_t starts = 0, starts_repeated = 0, starts_refused = 0, replays = 0, assigns = 0;
+  uint64_t retunes = 0;  // Assigns that changed nothing but thresholds
 
   uint64_t verifiers = 0, drafters = 0;  // gauges: workers that take work
   int32_t context_max = 0;               // gauge: tokens that a request may have, prompt and output together
@@ -77,6 +86,7 @@ struct RouterCounters {
   Histogram<12> request_seconds{{.05, .1, .25, .5, 1, 2.5, 5, 10, 20, 40, 80, 160}};  // submit to the last token
 
   std::shared_ptr<const std::vector<WorkerFacts>> workers = std::make_shared<const std::vector<WorkerFacts>>();
+  std::shared_ptr<const TuningFacts> tuning = std::make_shared<const TuningFacts>();
   std::shared_ptr<const std::vector<RefusedFacts>> refused_now = std::make_shared<const std::vector<RefusedFacts>>();
   uint64_t refused_unnamed = 0;  // gauge: refused workers beyond the kRefusedNamedMax of refused_now
 };

@@ -37,6 +37,7 @@ struct AtVerifier {
   std::vector<DrafterRef> drafters;  // as the newest Start or Assign says
   uint32_t assignment = 0;           // version of the newest Assign; 0: the epoch has had none
   Time assign_sent{};                // the newest copy of that
+  std::optional<Time> retuned{};     // when an Assign last changed nothing but thresholds
   Time repeat_at{};                  // when the router speaks again if it hears nothing: Start, or an Ack as a question
   Backoff repeats;                   // of repeat_at
   Time acked_again{};                // the newest Ack that was not for something fresh

@@ -38,6 +38,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   config.trust_local = std::erase(config.trusted, "local") > 0;
   config.tuning.deadline_us = options.deadline_us;
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
+  config.tuning.threshold = static_cast<float>(options.threshold);
   TRY(const SamplingDefaults defaults, read_sampling_defaults(options));
   ServedModel served{
       .offer = {.names = options.served_names(), .rules = options.rule_list(), .defaults = defaults, .strict = options.strict},
@@ -49,7 +50,10 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
       .context_max = model.context_max,
       .draft_nodes_max = config.tuning.nodes_max,
       .one_tenant = options.tenants == kOneTenant};
-  return ModelFolder{std::move(served), std::move(config)};
+  return ModelFolder{.served = std::move(served),
+                     .config = std::move(config),
+                     .tunes = options.tune == "on",
+                     .prometheus = options.prometheus};
 }
 
 }  // namespace slipstream

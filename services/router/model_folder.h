@@ -11,7 +11,9 @@ namespace slipstream {
 
 struct ModelFolder {
   ServedModel served;
-  RouterConfig config;  // fingerprint, context and options; the incarnation is not set
+  RouterConfig config;          // fingerprint, context and options; the incarnation is not set
+  bool tunes = true;            // by the workers' metrics
+  std::string prometheus = {};  // its address, if workers are not asked themselves
 };
 
 // Errors name the file.

@@ -25,6 +25,7 @@ void Router::on(Event event, Time now, std::vector<Effect>& effects) {
     std::visit([&](auto&& e) { state.on(std::forward<decltype(e)>(e), now, effects); }, std::move(event));
   }
   state.check_drafters(now, effects);
+  state.check_tunings(now, effects);
   state.set_alarm(now, effects);
   state.publish();
 }
@@ -34,6 +35,7 @@ void Router::State::on(const Woke&, Time now, Effects& effects) {
   alarm.reset();
   check_workers(now, effects);
   check_requests(now, effects);
+  check_tuner(now);
   start_waiting(now, effects);
   move_to_idle_verifiers(now, effects);
   log_failures(now, effects);

@@ -3,7 +3,7 @@
 // its own is lost.
 //
 // Reading order: live_request.h, admission.h, placement.h, requests.cpp, received_tokens.h,
-// drafter_choice.h, failover.cpp, worker_events.cpp.
+// drafter_choice.h, failover.cpp, worker_events.cpp, retune.cpp.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,14 @@
 #include "services/router/counters.h"
 #include "services/router/request.h"
 #include "services/router/router_config.h"
+#include "services/router/scraped.h"
 
 namespace slipstream {
 
 class Router {
  public:
   using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, Closing, From<Hello>, From<WorkerHeartbeat>,
-                             From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>>;
+                             From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>, Scraped>;
   using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>,
                               To<Assign>, To<Ack>, To<Cancel>, Delivery, StillHere, Failure, Note>;
 

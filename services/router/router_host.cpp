@@ -12,20 +12,25 @@
 #include "services/router/drain.h"
 #include "services/router/http_api/paths.h"
 #include "services/router/metrics_page.h"
+#include "services/router/tuning_metrics.h"
 
 namespace slipstream {
 
 namespace {
 
-// Probes and scrapes come every few seconds, and say nothing while they succeed.
+// Probes, scrapes and a page that a browser renews come every few seconds, and say nothing while
+// they succeed.
 void log_access(const http::Access& access) {
-  log_at(is_probe(access.path) ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
+  const bool often = is_probe(access.path) || access.path == kPagePath || access.path == kTuningPath;
+  log_at(often ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
 }
 
 }  // namespace
 
 RouterHost::RouterHost(ModelFolder model, Transport& transport, ClientAccess access)
     : access_(std::move(access)),
+      tunes_(model.tunes),
+      prometheus_(std::move(model.prometheus)),
       router_(model.config),
       api_(std::move(model.served), model.config.incarnation, ports()),
       loop_(router_, transport, {}, ToClients{api_}),
@@ -49,6 +54,7 @@ std::string RouterHost::metrics() const {
   Exposition page;
   add_build_info("router", "", page);
   add_router_metrics(loop_.counters(), page);
+  add_tuning_metrics(loop_.counters(), page);
   add_error_metrics(api_.errors(), page);
   add_loop_metrics(loop_.loop_counters(), page);
   if (const http::Server* server = listening_) add_server_metrics(server->counters(), page);
@@ -71,6 +77,13 @@ void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grac
   const auto drained = [](const Router& router) { return router.counters().live + router.counters().waiting == 0; };
   const DrainLines<RouterCounters> lines{
       .told_to_stop = [grace](const RouterCounters& now) { return told_to_stop(now, grace); }, .stopped = stopped};
+  const auto workers = [this] {
+    std::vector<std::string> pages;
+    for (const WorkerFacts& worker : *loop_.counters().workers) pages.push_back(worker.metrics_endpoint);
+    return pages;
+  };
+  std::optional<Scraper> scraper;
+  if (tunes_) scraper.emplace(prometheus_, workers, [this](Scraped scraped) { loop_.post(std::move(scraped)); });
   const auto left = run_until_drained(
       loop_, router_, stop, {.drain = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}}, lines);
   server_->finish(std::max(kDrainLinger, left));  // for clients that read slowly

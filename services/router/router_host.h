@@ -23,6 +23,7 @@
 #include "services/router/http_api/http_api.h"
 #include "services/router/model_folder.h"
 #include "services/router/router.h"
+#include "services/router/scraper.h"
 
 namespace slipstream {
 
@@ -56,6 +57,8 @@ class RouterHost {
   // A member may call those above it, and the threads of those below it, so they end from the last
   // one up.
   ClientAccess access_;
+  bool tunes_;
+  std::string prometheus_;
   Router router_;
   HttpApi api_;
   ActorLoop<Router, NoJob, NoJob, ToClients> loop_;

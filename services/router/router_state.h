@@ -1,7 +1,7 @@
-// The inside of the router's actor. Five files implement it: router.cpp (what happens at every
+// The inside of the router's actor. Six files implement it: router.cpp (what happens at every
 // event), requests.cpp (one request at its verifier), failover.cpp (a request goes on elsewhere),
-// worker_events.cpp (workers come, speak and go) and assign.cpp (verifiers are told who drafts).
-// No other file includes it.
+// worker_events.cpp (workers come, speak and go), assign.cpp (verifiers are told who drafts) and
+// retune.cpp (how far they draft). No other file includes it.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/speculation/tuner.h"
 #include "services/router/admission.h"
 #include "services/router/drafter_choice.h"
 #include "services/router/live_request.h"
@@ -91,11 +92,17 @@ struct Router::State {
 
   // Drafters (assign.cpp).
   void count_rule(const LiveRequest& request);
-  Tuning tuning_of(const KnownWorker& drafter) const;  // today the same for all
   void give_drafters(LiveRequest& request);
   void take_drafters(LiveRequest& request);
   void check_drafters(Time now, Effects& effects);
   void send_assign(LiveRequest& request, Time now, Effects& effects);
+
+  // Tuning (retune.cpp).
+  void on(Scraped&& event, Time now, Effects& effects);
+  Tuning tuning_of(const KnownWorker& drafter) const;
+  void check_tuner(Time now);  // time passes
+  void check_tunings(Time now, Effects& effects);
+  bool retune(LiveRequest& request);  // false: its drafters have the newest tunings
 
   static void note(std::string text, Effects& effects) { effects.push_back(Note{std::move(text)}); }
   static void warn(std::string text, Effects& effects) { effects.push_back(Note{std::move(text), true}); }
@@ -120,6 +127,7 @@ struct Router::State {
   std::map<Peer, int> strikes;            // malformed messages
   std::map<Peer, RefusedFacts> refusals;  // the newest one of each; the log has each reason once
   DrafterChoice drafter_choice{config, workers, keys};
+  Tuner tuner{config.tuning.threshold, config.tuning.deadline_us * 1e-6, config.tuning.depth_max};
 
   // Between events: time.
   Time last_event{};
@@ -135,6 +143,8 @@ struct Router::State {
   // Set by an event, and clear again when it has ended.
   bool workers_changed = true;    // publish() renews the facts of workers
   bool drafters_changed = false;  // check_drafters() looks at every live request
+  bool tunings_changed = false;   // check_tunings() does; stays set while a request waits for its turn
+  Time retune_not_before{};       // if it is set
 };
 
 }  // namespace slipstream

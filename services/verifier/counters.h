@@ -39,8 +39,10 @@ struct DraftKindCounters {
   DraftKind kind;
   Reliability reliability;                    // of its verified nodes
   DepthReliability by_depth{};                // the same nodes
+  Reliability by_survival;                    // the same nodes, by the survival that their drafter stated
   std::array<uint64_t, kRoundAsks> rounds{};  // by RoundAsk
   double greedy_gain = 0, coupled_gain = 0;   // gauges: tokens that an ask won lately, less its rows; mean of its drafters
+  double answer_seconds = 0;                  // gauge: from an Advance to its tree; mean of its drafters; 0: none came
   uint64_t drafters = 0;                      // gauge: attached
   bool operator==(const DraftKindCounters&) const = default;
 };

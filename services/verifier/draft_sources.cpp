@@ -188,8 +188,10 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
       const float chance = predicted[static_cast<size_t>(node)];
       const int depth = source.tree.depth(node);
       counters.reliability.verified(chance, accepted);
+      const float survival = source.tree.nodes()[static_cast<size_t>(node)].survival;
       counters.by_depth.at(calibration_range(depth)).add(chance, accepted);
-      calibration->verified(source.tree.nodes()[static_cast<size_t>(node)].survival, depth, accepted);
+      counters.by_survival.verified(survival, accepted);
+      calibration->verified(survival, depth, accepted);
       std::optional<size_t>& first = guessed_by[static_cast<size_t>(there)];
       if (!first) first = place;
       if (source.by == DraftBy::resident) resident_.verified(sequence.spec.acceptance.rule);

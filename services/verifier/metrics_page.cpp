@@ -28,12 +28,14 @@ struct BinSeries {
   std::string_view label;
 };
 constexpr BinSeries kByChance{kVerifierKindNodes, kVerifierKindExpected, kVerifierKindAccepted, "chance"};
+constexpr BinSeries kBySurvival{kVerifierSurvivalNodes, kVerifierSurvivalStated, kVerifierSurvivalAccepted, "survival"};
 constexpr BinSeries kByDepth{kVerifierDepthNodes, kVerifierDepthExpected, kVerifierDepthAccepted, "depth"};
 
-// A bin of chances is named by its upper end: chance="0.1" is 0 to 0.1.
+// A bin of chances or survivals is named by its upper end: chance="0.1" is 0 to 0.1.
 void add_kind(const DraftKindCounters& counters, Exposition& page) {
   const auto& [method, model] = counters.kind;
   page.gauge(kVerifierDrafters, d(counters.drafters), {{"method", method}, {"model", model}});
+  page.gauge(kVerifierDraftAnswerSeconds, counters.answer_seconds, {{"method", method}, {"model", model}});
   page.gauge(kVerifierDraftGain, counters.greedy_gain, {{"method", method}, {"model", model}, {"rule", "greedy"}});
   page.gauge(kVerifierDraftGain, counters.coupled_gain, {{"method", method}, {"model", model}, {"rule", "coupled"}});
   for (size_t ask = 0; ask < kRoundAsks; ++ask) {
@@ -46,8 +48,9 @@ void add_kind(const DraftKindCounters& counters, Exposition& page) {
     page.counter(of.accepted, d(bin.accepted), {{"method", method}, {"model", model}, {of.label, value}});
   };
   for (size_t bin = 0; bin < kReliabilityBins; ++bin) {
-    const std::string chance = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);
-    add_bin(kByChance, chance, counters.reliability.bins()[bin]);
+    const std::string upper_end = fmt::format("{:.1f}", static_cast<double>(bin + 1) / kReliabilityBins);
+    add_bin(kByChance, upper_end, counters.reliability.bins()[bin]);
+    add_bin(kBySurvival, upper_end, counters.by_survival.bins()[bin]);
   }
   for (size_t range = 0; range < kCalibrationDepths.size(); ++range) {
     add_bin(kByDepth, calibration_range_name(range), counters.by_depth[range]);

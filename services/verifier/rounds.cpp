@@ -113,10 +113,15 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
 // The drafter's own, cut to what the request allows and to what is asked for now. A tree of the
 // ratio family has no threshold, so that its shape does not depend on what is sampled in it
 // (adr/0008).
+//
+// Nodes that the router's threshold cuts are never verified, so nobody would learn when they become
+// worth it. Some rounds therefore explore: they have no threshold but that of the price here.
 Tuning Rounds::asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
   Tuning tuning = drafter.tuning;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
-  tuning.threshold = sampled ? 1.0F : std::min(tuning.threshold, drafter.threshold);
+  const bool explores = sequence.drafting.round % kExploreRounds == 0 || drafter.backoff.probes();
+  const float tuned = explores ? 1.0F : tuning.threshold;
+  tuning.threshold = sampled ? 1.0F : std::min(tuned, drafter.threshold);
   tuning.nodes_max = static_cast<uint16_t>(drafter.ask.nodes);
   tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, sequence.drafting.depth_bound(drafter)));
   return tuning;

@@ -36,6 +36,8 @@ inline constexpr Round kPassedOnRounds = 64;  // without a turn for it, unless n
 
 inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
 
+inline constexpr Round kExploreRounds = 16;  // one of so many is drafted without the router's threshold
+
 // What one drafter was asked for the running round, from the Advance to the step that goes on.
 struct TreeAsk {
   bool asked = false;     // an Advance asked for a tree

@@ -45,14 +45,16 @@ class VerifyWork {
 
 class DraftWork {
  public:
-  DraftWork(ToyDistribution distribution, double siblings, uint64_t seed)
-      : method_(distribution, siblings, seed), random_(seed, "draft") {}
-  Time takes(const DraftPlan&) { return Time(random_.between(20, 1500)); }
-  Result<Drafts> run(DraftPlan& plan) { return run_draft(method_, plan); }
+  DraftWork(ToyDistribution distribution, const DrafterTraits& traits, uint64_t seed)
+      : method_(distribution, traits.siblings, seed), level_(traits.level), random_(seed, "draft") {}
+  Time takes(const DraftPlan& plan);  // all asks share each level
+  Result<Drafts> run(DraftPlan& plan);
   ToyMethod& method() { return method_; }
 
  private:
   ToyMethod method_;
+  Time level_;
+  Time took_{};
   RandomSource random_;
 };
 

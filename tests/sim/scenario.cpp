@@ -10,6 +10,8 @@
 namespace slipstream::sim {
 namespace {
 
+constexpr uint64_t kTunesEvery = 16;  // seeds: to write and read the pages takes longer than all else
+
 using std::chrono::milliseconds;
 
 constexpr Time kBeginsMost = milliseconds(800);
@@ -159,6 +161,11 @@ void draw_hang(Scenario& s, RandomSource& random) {
   std::ranges::sort(s.faults, {}, &Fault::when);
 }
 
+void tune(Scenario& s) {
+  s.tunes = true;
+  s.first_threshold = 0.5F;
+}
+
 }  // namespace
 
 Scenario Scenario::draw(uint64_t seed) {
@@ -207,6 +214,7 @@ Scenario Scenario::draw(uint64_t seed) {
   }
   draw_joiner(s, random, rush);
   draw_shared_prompt(s, random);
+  if (seed % kTunesEvery == 0) tune(s);
   draw_hang(s, random);
   draw_forms(s.asks, seed);
   RandomSource residents(seed, "residents");
@@ -256,7 +264,8 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
 std::string Scenario::text() const {
   std::string text =
       fmt::format("seed {}: {} routers, {} verifiers, {} drafters, {} requests, {} faults{}\n", seed, routers, verifiers.size(),
-                  drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "");
+                  drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "") +
+      (tunes ? "  the routers tune\n" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
     text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "",

@@ -37,6 +37,7 @@ struct DrafterTraits {
   double noise = 0;           // of its model; 0: the target itself
   double siblings = 0;        // share of its nodes that get the runner-up as a sibling
   std::string model = {};     // as it says; a sequence has one drafter of each
+  Time level{};               // that each level of its chains takes
   bool new_endpoint = false;  // each life binds another endpoint
   bool runs_ahead = false;    // also sends trees for bases that it expects the verifier to reach
   double mischief = 0;        // share of its trees that it changes before it sends them
@@ -57,7 +58,8 @@ struct Ask {  // one client's request
   Rule rule = Rule::coupled;
   LogitsParams logits_params = {};
   GrammarText grammar = {};
-  std::optional<Time> patience;  // time after the request at which it goes away
+  std::optional<Time> patience;      // time after the request at which it goes away
+  std::optional<size_t> after = {};  // sent when that request has ended, and not at `when`
 };
 
 struct Fault {
@@ -79,6 +81,8 @@ struct Scenario {
   Climate climate;
   double wait_share = 0;          // of the verifiers (speculation/wait_budget.h)
   uint32_t verifier_wait_ms = 0;  // of the routers
+  bool tunes = false;             // routers read their workers' pages and tune h by them
+  float first_threshold = 1;      // h until then
   std::vector<Ask> asks;
   std::vector<Fault> faults;
 

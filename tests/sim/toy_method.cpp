@@ -82,6 +82,12 @@ Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {
   return trees;
 }
 
+int ToyMethod::levels(const StopRule& rule) {
+  int depth = 0;
+  for (float survival = kConfidence; rule.admits(survival, depth + 1, depth); survival *= kConfidence) ++depth;
+  return std::max(depth, 1);
+}
+
 RowSampling ToyMethod::row(const Held& held) const { return held.spec.row(held.length - held.spec.prompt_length); }
 
 // Grows a chain. Some nodes get the runner-up as a sibling; for rules with sampled drafts both are

@@ -27,6 +27,8 @@ class ToyMethod final : public Method {
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
 
+  static int levels(const StopRule& rule);  // of a chain that is grown by this rule; at least 1, for the root
+
   uint64_t verdicts() const { return verdicts_; }              // that came on a tree of its own
   uint64_t wrong_verdicts() const { return wrong_verdicts_; }  // of those: not what the target chooses after that row
 

@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 
 #include "common/drafting/ngram.h"
+#include "common/metrics/exposition.h"
+#include "services/drafter/metrics_page.h"
+#include "services/router/read_worker.h"
+#include "services/verifier/metrics_page.h"
 #include "tests/sim/toy_grammar.h"
 
 namespace slipstream::sim {
@@ -15,7 +19,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Time kLookEvery = milliseconds(200);
-constexpr Time kEndMost = seconds(40);         // after healing: every request must have ended by then
+constexpr Time kEndMost = seconds(40);  // after healing: every request must have ended by then
+constexpr Time kScrapeEvery = milliseconds(250);
 constexpr Time kDrainLook = milliseconds(20);  // how often a draining process checks whether it is done
 constexpr Time kGrace = seconds(25);           // longest drain
 constexpr Time kSettle = seconds(12);          // until leases have ended and drafters have swept
@@ -98,6 +103,7 @@ void World::begin_router(int index) {
   const RouterConfig config{.incarnation = random_.word() >> 1,
                             .fingerprint = fingerprint(0),
                             .context_max = kToyContext,
+                            .tuning = {.threshold = scenario_.first_threshold},
                             .trust_local = true,
                             .worker_silent_ms = 1500,
                             .worker_forget_ms = 6000,
@@ -116,7 +122,9 @@ void World::begin_router(int index) {
     Client& taker = clients_[id - 1];
     const bool ended = taker.ended();
     news(taker);
-    if (taker.ended() != ended) tell_end(id);
+    if (taker.ended() == ended) return;
+    tell_end(id);
+    ask_followers(id);
   };
   ToClients clients(
       [this, give](const Delivery& delivery) {
@@ -160,7 +168,7 @@ void World::begin_drafter(int index) {
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
       Place{time_, links_, trace_}, fmt::format("{}.{}", own, life), config, config.draft_endpoint,
-      DraftWork({.weights = distributions_[0].weights, .noise = traits.noise}, traits.siblings, random_.word()),
+      DraftWork({.weights = distributions_[0].weights, .noise = traits.noise}, traits, random_.word()),
       Misbehaviour(traits, random_.word(), breach())));
 }
 
@@ -187,8 +195,9 @@ void World::plan() {
   }
   links_.set(scenario_.climate);
   for (size_t i = 0; i < clients_.size(); ++i) {
-    time_.at(scenario_.asks[i].when, [this, i] { ask(i); });
+    if (!scenario_.asks[i].after) time_.at(scenario_.asks[i].when, [this, i] { ask(i); });
   }
+  if (scenario_.tunes) time_.in(kScrapeEvery, [this] { scrape(); });
   for (const Fault& fault : scenario_.faults) {
     time_.at(fault.when, [this, fault] { plan(fault); });
   }
@@ -213,6 +222,47 @@ void World::ask(size_t client) {
     life->post(clients_[client].abandon());
     tell_end(client + 1);
   });
+}
+
+void World::ask_followers(RequestId request) {
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    if (scenario_.asks[i].after == request - 1) time_.in(milliseconds(1), [this, i] { ask(i); });
+  }
+}
+
+namespace {
+
+// What the router's scraper makes of a page (services/router/scraper.h).
+template <class Counters, class Add>
+Scraped scraped(const std::string& worker, const Counters& counters, const Add& add) {
+  Exposition page;
+  add(counters, page);
+  const auto samples = Scrape::parse(page.text());
+  CHECK(samples.has_value(), "the page of {} is none: {}", worker, samples.error().message);
+  auto reading = read_worker(*samples);
+  CHECK(reading.has_value(), "the page of {} cannot be read: {}", worker, reading.error().message);
+  return {.source = worker, .what = *std::move(reading)};
+}
+
+}  // namespace
+
+void World::scrape() {
+  std::vector<Scraped> pages;  // by machine: the successor of a process begins to count anew
+  const auto add = [&](Kind kind, const auto& homes, const auto& add_metrics) {
+    for (size_t i = 0; i < homes.size(); ++i) {
+      const auto* life = homes[i].now();
+      if (life == nullptr || life->frozen()) continue;
+      pages.push_back(scraped(name({kind, static_cast<int>(i)}), life->actor().counters(), add_metrics));
+    }
+  };
+  add(Kind::verifier, verifiers_, add_verifier_metrics);
+  add(Kind::drafter, drafters_, add_drafter_metrics);
+  for (const auto& home : routers_) {
+    for (const Scraped& page : pages) {
+      if (RouterLife* life = home.now()) life->post(page);
+    }
+  }
+  time_.in(kScrapeEvery, [this] { scrape(); });
 }
 
 void World::tell_end(RequestId request) {

@@ -58,7 +58,9 @@ class World {
   void drain(const Fault& fault, Incarnation whom, Time latest);
   void heal();
   void ask(size_t client);
-  void tell_end(RequestId request);  // writes the end of a request into the trace
+  void ask_followers(RequestId request);  // of a request that has ended
+  void scrape();                          // every router reads every worker's page, now and again
+  void tell_end(RequestId request);       // writes the end of a request into the trace
   bool all_ended() const;
 
   // Oracles. Each returns a sentence if it is violated.

@@ -31,7 +31,7 @@ LAYERS = {
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
     "engine": ("common/engine", ["model"]),
     "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config", "corpus"]),
-    "router": ("services/router", ["actor"]),
+    "router": ("services/router", ["actor", "speculation"]),
     "router_http_api": ("services/router/http_api", ["router", "http", "grammar", "text"]),
     "router_main": ("services/router", ["router_http_api", "model_text", "checkpoint", "service"]),
     "verifier": ("services/verifier", ["worker", "drafting", "engine", "grammar", "rejection"]),
@@ -46,7 +46,8 @@ LAYERS = {
 
 # The files of a service that are not part of its actor: they read files, use the network or show a page. Names without ending.
 PARTS = {
-    "router_main": ["client_access", "main", "metrics_page", "model_folder", "router_host", "sampling_defaults"],
+    "router_main": ["client_access", "main", "metrics_page", "model_folder", "promql", "read_worker", "router_host",
+                    "sampling_defaults", "scraper", "tuning_metrics"],
     "verifier_main": ["load_target", "main", "metrics_page"],
     "drafter_main": ["main", "metrics_page", "model_folder"],
 }

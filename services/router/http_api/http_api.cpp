@@ -18,6 +18,7 @@
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
+#include "services/router/http_api/tuning_page.h"
 
 namespace slipstream {
 namespace {
@@ -270,6 +271,7 @@ int32_t HttpApi::context_max() const {
 ApiResult<http::Response> HttpApi::get(std::string_view path) const {
   if (path == kHealthPath) return json_response(R"({"status":"ok"})");
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
+  if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));
   if (path == kVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
   if (path == kPagePath) {
     std::string address;
@@ -278,7 +280,9 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
       address = address_;
     }
     const std::string self = fmt::format("{:016x}, pid {}", incarnation_, getpid());
-    return text_response("text/plain; charset=utf-8", state_page(self, model_.offer.name(), address, ports_.counters()));
+    auto page = text_response("text/plain; charset=utf-8", state_page(self, model_.offer.name(), address, ports_.counters()));
+    page.headers.emplace_back("Refresh", "1");  // a browser shows it anew each second, in place
+    return page;
   }
   return models(unescaped(path.substr(std::min(path.size(), kModelsPath.size() + 1))));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "services/router/http_api/tuning_page.h"
+
 namespace slipstream {
 namespace {
 
@@ -50,6 +52,7 @@ std::string workers_table(const RouterCounters& counters) {
 
 std::string state_page(std::string_view self, std::string_view model, std::string_view url, const RouterCounters& counters) {
   const RouterCounters& c = counters;
+  const std::string tuning = tuning_table(*c.tuning);
   return fmt::format(
       "Slipstream router {}\n\n"
       "model     {}\n"
@@ -57,13 +60,14 @@ std::string state_page(std::string_view self, std::string_view model, std::strin
       "requests  {} live, {} waiting, {} answered, {} failed, {} refused, {} given up by their client\n"
       "tokens    {} out, of which {} were drafted\n\n"
       "workers\n{}\n"
-      "links     {}/v1/models  /health  /ready  /metrics\n\n"
+      "{}"
+      "links     {}/v1/models  /health  /ready  /metrics  /tuning\n\n"
       "try it\n"
       "  curl -N {}/v1/chat/completions -H 'content-type: application/json' \\\n"
       "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",
       self, model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
       c.failed + c.waited_too_long, c.refused + c.rejected_full, c.abandoned, c.output_tokens, c.drafted_tokens,
-      workers_table(c), url, url);
+      workers_table(c), tuning.empty() ? "" : "tuning: where drafters stop (h)\n" + tuning + "\n", url, url);
 }
 
 }  // namespace slipstream

@@ -12,6 +12,7 @@
 #include "common/ops_page/server_metrics.h"
 #include "services/drafter/metrics_page.h"
 #include "services/router/metrics_page.h"
+#include "services/router/tuning_metrics.h"
 #include "services/verifier/metrics_page.h"
 #include "tests/unit/common/metrics/promtool.h"
 
@@ -25,6 +26,8 @@ RouterCounters busy_router() {
   counters.workers = std::make_shared<const std::vector<WorkerFacts>>(
       std::vector<WorkerFacts>{{.role = Role::verifier, .incarnation = 1},
                                {.role = Role::drafter, .incarnation = 2, .greedy_gain = 1, .coupled_gain = 1}});
+  counters.tuning =
+      std::make_shared<const TuningFacts>(TuningFacts{.settings = {{.kind = {"small-lm", "tiny"}}}, .counters = {}});
   return counters;
 }
 
@@ -46,6 +49,7 @@ std::string page_of(std::string_view role, const Counters& counters, void (*add)
 
 void add_router(const RouterCounters& counters, Exposition& page) {
   add_router_metrics(counters, page);
+  add_tuning_metrics(counters, page);
   add_error_metrics({}, page);
 }
 

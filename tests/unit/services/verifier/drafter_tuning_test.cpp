@@ -1,5 +1,6 @@
 // How far a drafter guesses and how long it is waited for: each by its own tuning, within what the
 // request allows.
+#include "services/verifier/sequence_drafting.h"
 #include "tests/unit/services/verifier/two_drafters.h"
 
 namespace slipstream {
@@ -52,6 +53,63 @@ TEST_F(DrafterTuning, ANewOneLeavesTheBackoffAsItIs) {
   const int without = asks(false);
   EXPECT_LT(without, 30) << "it backs off";
   EXPECT_EQ(asks(true), without);
+}
+
+class ThresholdOfTheRouter : public TwoDraftersTest {
+ protected:
+  // Plays so many rounds of a sequence whose router stops its drafter at .25. Each tree has these
+  // nodes; token 1 is the target's. Calls `asked` with each ask's round and threshold.
+  template <class Asked>
+  void plays(Round rounds, const std::vector<TreeNode>& nodes, const Asked& asked) {
+    stage.hears(kRouter, Cancel{{3, 1}, 1});
+    stage.forget();
+    Start start = this->start({tuned(kFirstRef, {.threshold = .25F})});
+    start.sequence.counter = 5;
+    start.spec.output_max = 2 * static_cast<int32_t>(rounds);
+    start.spec.stop_ids = {};
+    start.lease_ms = kLeaseMsMax;
+    stage.hears(kRouter, start);
+    for (Round round = 1; round <= rounds; ++round) {
+      if (!stage.silent<Advance>()) {
+        const auto advance = stage.says<Advance>();
+        asked(advance.message.fence.round, advance.message.tuning.threshold);
+        if (nodes.empty()) {
+          answers(advance, NoNodes::below_threshold);
+        } else {
+          stage.hears(kDrafter, tree(nodes, advance));
+        }
+      }
+      const size_t rows = runs().wanted.size();
+      stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(rows, 1)});
+      while (!stage.silent<Tokens>()) emitted_ += static_cast<int32_t>(stage.says<Tokens>().message.ids.size());
+      stage.hears(kRouter, Ack{start.sequence, 1, emitted_});
+    }
+  }
+
+ private:
+  int32_t emitted_ = 0;
+};
+
+// What h cuts is not verified: else nobody would see that it has become worth it.
+TEST_F(ThresholdOfTheRouter, LetsARoundInSixteenExplore) {
+  int exploring = 0, others = 0;
+  plays(40, {{1, kRoot, .9F}}, [&](Round round, float threshold) {
+    const bool explores = round % kExploreRounds == 0;
+    EXPECT_EQ(threshold, explores ? 1.0F : .25F) << round;
+    ++(explores ? exploring : others);
+  });
+  EXPECT_EQ(exploring, 2);
+  EXPECT_GT(others, 30);
+}
+
+TEST_F(ThresholdOfTheRouter, DoesNotStopAProbe) {
+  int probes = 0;
+  plays(130, {}, [&](Round round, float threshold) {
+    const bool probe = round > 66;  // no node was verified in kProbeGapSteps steps
+    EXPECT_TRUE(threshold == 1.0F || !probe) << round;
+    probes += probe && round % kExploreRounds != 0;
+  });
+  EXPECT_GT(probes, 1);
 }
 
 TEST_F(DrafterTuning, OfNoNodesTurnsADrafterOff) {

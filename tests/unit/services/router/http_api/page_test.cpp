@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "services/router/http_api/tuning_page.h"
 
 namespace slipstream {
 namespace {
@@ -42,6 +45,48 @@ TEST(StatePage, NamesThoseThatAreRefusedAndWhy) {
   EXPECT_THAT(state_page("", "demo", "", counters), HasSubstr("  refused 12 times so far; now:\n"
                                                               "  drafter  0000000000000077  pid 9  refused: other tokens\n"
                                                               "  and 3 more\n"));
+}
+
+class TuningPage : public testing::Test {
+ protected:
+  TuningPage() {
+    TunerSetting setting{.kind = {"small-lm", "tiny"},
+                         .version = 3,
+                         .threshold = 0.62F,
+                         .depth_max = 5,
+                         .reason = TuneReason::price,
+                         .verify_price = 0.125,
+                         .draft_price = 0.25,
+                         .theorem_threshold = 0.75};
+    setting.by_depth[0] = {.verified = 10, .expected = 8, .accepted = 7};
+    setting.by_survival[9] = {.verified = 4, .expected = 3.8, .accepted = 1};
+    tuning.settings.push_back(setting);
+  }
+  TuningFacts tuning;
+};
+
+TEST_F(TuningPage, SaysWhereDraftersStopAndWhy) {
+  RouterCounters counters;
+  EXPECT_EQ(state_page("", "demo", "", counters).find("tuning:"), std::string::npos) << "nothing is tuned";
+  counters.tuning = std::make_shared<const TuningFacts>(tuning);
+  const std::string page = state_page("", "demo", "", counters);
+  EXPECT_THAT(page, HasSubstr("tuning: where drafters stop (h)\n"
+                              "  small-lm (tiny)      h 0.62, at most 5 deep, version 3: less likely nodes do not pay\n"));
+  EXPECT_THAT(page, HasSubstr("a node costs 0.125 tokens to verify and 0.250 to draft; the theorem's h 0.75\n"));
+  EXPECT_THAT(page, HasSubstr("predicted/seen by depth  1 0.80/0.70\n"));
+}
+
+TEST_F(TuningPage, SaysTheSameAsJson) {
+  const auto json = nlohmann::json::parse(tuning_json(tuning));
+  EXPECT_EQ(json["first_threshold"], 1);
+  const auto& kind = json["kinds"].at(0);
+  EXPECT_EQ(kind["model"], "tiny");
+  EXPECT_EQ(kind["reason"], "price");
+  EXPECT_EQ(kind["draft_price_tokens"], 0.25);
+  EXPECT_EQ(kind["depths"]["1"]["predicted"], 0.8);
+  EXPECT_EQ(kind["depths"]["1"]["accepted"], 0.7);
+  EXPECT_EQ(kind["survivals"]["1.0"]["accepted"], 0.25);
+  EXPECT_EQ(kind["survivals"]["0.1"]["verified"], 0);
 }
 
 TEST(StatePage, SaysWhyAWorkerLeaves) {

@@ -38,6 +38,7 @@ TEST_F(HttpApiPaths, TakesPathsWithoutTheVersionAndWithASlashAtTheEnd) {
   EXPECT_EQ(get("/chat/completions").status, 405);
   EXPECT_EQ(get("/completions").status, 405);
   EXPECT_EQ(get("/version").status, 200);
+  EXPECT_EQ(get("/tuning").status, 200);
   EXPECT_EQ(get("/v1/v1/models").status, 404);
 }
 
