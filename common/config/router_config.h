@@ -24,7 +24,7 @@ struct RouterOptions : ServiceOptions {
   uint32_t deadline_us = 3000;   // how long a verifier waits for a tree
   uint32_t nodes_max = 8;        // most nodes of one round's tree; 0: plain decoding
   double threshold = 1;          // h at first, and for good if nothing tunes it (speculation/stop_rule.h)
-  std::string tune = "on";       // "on" or "off": h is tuned by what workers export
+  std::string tune = "off";      // "on" or "off": h is tuned by what workers export
   std::string prometheus;        // whom to ask for that, http://host:port; empty: the workers themselves
   uint32_t lease_ms = 10000;     // a verifier frees the sequences of a router that was silent this long
   uint32_t rebalance_ms = 1000;  // a verifier that had much less to do for this long gets live requests of others; 0: never

@@ -13,7 +13,7 @@ double of_router(const Cluster& cluster, const MetricName& metric) { return clus
 // machine, an h of 0.1, which was set by hand, is not it.
 TEST(TuningEndToEnd, ADecisionIsMadeAndExported) {
   Cluster cluster(tiny_model_with_room());
-  cluster.start_router({"--deadline-us", "1000000", "--threshold", "0.1"});
+  cluster.start_router({"--tune", "on", "--deadline-us", "1000000", "--threshold", "0.1"});
   cluster.start_verifier(verify_every_draft());
   cluster.start_drafter({"--method", "small-lm"});
   cluster.wait_ready();
@@ -43,7 +43,7 @@ TEST(TuningEndToEnd, ADecisionIsMadeAndExported) {
 
 TEST(TuningEndToEnd, OffIsAFixedThreshold) {
   Cluster cluster(tiny_model());
-  cluster.start_router({"--tune", "off", "--threshold", "0.25"});
+  cluster.start_router({"--threshold", "0.25"});
   cluster.start_verifier(free_draft_nodes());
   cluster.start_drafter({"--method", "ngram"});
   cluster.wait_ready();
