@@ -11,8 +11,8 @@
 namespace slipstream::e2e {
 namespace {
 
-constexpr double kEnough = 20;          // verified nodes of the head that make the claim mean something
-constexpr double kAcceptedLeast = 0.2;  // of them, of the shipped head; a random one has none of 49,152
+constexpr double kEnough = 20;     // verified nodes of the head that make the claim mean something
+constexpr double kWonLeast = 0.2;  // tokens an ask wins, of the shipped head; a random one wins next to none
 
 Cluster::Flags with_head() {
   return free_draft_nodes({"--head", SLIPSTREAM_SOURCE_FOLDER "/tests/data/tiny-head", "--threads", "1"});
@@ -45,25 +45,31 @@ TEST(DraftHead, ChangesNoWord) {
   EXPECT_EQ(fates.held, 0);
 }
 
+// As those it was trained on, so that it guesses well.
+const std::vector<std::string> kEasy{
+    "Write a short essay about coffee.",      "Explain volcanoes to a beginner.",
+    "What should everybody know about cats?", "Write a Python function that reverses a string.",
+    "How do bridges carry weight?",           "Tell me about the history of Spain."};
+
 // The verifier finds the head by its name, beside the model's file. A head whose features or
 // positions were not those that it was trained on would guess as badly as the random one.
 TEST(SameWords, WithTheHeadThatIsShipped) {
   std::filesystem::path model = chat_model();
   Cluster cluster(model += ".gguf");
   cluster.start_router({});
-  cluster.start_verifier(free_draft_nodes());
+  cluster.start_verifier({"--step-cost-us", "8000"});  // rows are free, and a pass of the head costs little beside a step
   cluster.wait_ports("verifier");
   cluster.wait_ready();
-  std::vector<Question> questions = by_turns(committed_prompts(8), 48);
+  std::vector<Question> questions = by_turns(kEasy, 64);
   const std::vector<Answer> drafted = cluster.ask_all(questions, 2);
   for (Question& question : questions) question.speculate = false;
   const std::vector<Answer> plain = cluster.ask_all(questions, 2);
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids) << "question " << i;
   const Samples verifier = cluster.settled_verifier();
-  const auto of_head = [&](const MetricName& metric) { return verifier.sum(metric.name, {"method=\"head\""}); };
-  const double verified = of_head(metric::kVerifierKindNodes);
-  EXPECT_GE(verified, kEnough);
-  EXPECT_GE(of_head(metric::kVerifierKindAccepted), kAcceptedLeast * verified);
+  const std::string of_head = R"(method="head")";
+  const double asks = verifier.sum(metric::kVerifierDraftAsks.name, {of_head, R"(asked="yes")"});
+  EXPECT_GE(asks, kEnough);
+  EXPECT_GE(verifier.sum(metric::kVerifierKindAccepted.name, {of_head}), kWonLeast * asks);
 }
 
 }  // namespace
