@@ -98,6 +98,8 @@ images: programs
 
 cluster-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
 cluster-test keda-test: images
+
+cluster-test:
 	@deploy/tests/cluster/build.sh kube coredns helm
 	@deploy/tests/cluster_test.py
 

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "common/base/endpoint.h"
 #include "common/base/limits.h"
 #include "common/base/names.h"
 #include "common/config/command_line.h"
@@ -72,8 +73,10 @@ std::vector<std::string> RouterOptions::validate() const {
     }
   };
   within("--threshold", threshold, 0, 1);
-  if (!prometheus.empty() && !prometheus.starts_with("http://")) {
-    problems.add(fmt::format("--prometheus is \"{}\": write its address as http://127.0.0.1:9090", prometheus));
+  constexpr std::string_view kHttp = "http://";
+  const bool is_server = prometheus.starts_with(kHttp) && parse_endpoint(prometheus.substr(kHttp.size()), Use::connect);
+  if (!prometheus.empty() && !is_server) {
+    problems.add(fmt::format("--prometheus is \"{}\": write its address as http://127.0.0.1:9090, without a path", prometheus));
   }
   within("--default-temperature", default_temperature, 0, 2);
   within("--default-top-p", default_top_p, kDefaultTopPMin, 1);

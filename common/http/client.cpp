@@ -242,6 +242,8 @@ Result<Reply> Client::post_stream(std::string_view path, std::string_view json,
   return impl_->call(beast::http::verb::post, path, json, &event);
 }
 
+bool Client::cancelled() const { return impl_->cancelled; }
+
 void Client::cancel() {
   impl_->cancelled = true;
   asio::post(impl_->loop, [impl = impl_.get()] { impl->stream.close(); });

@@ -53,6 +53,7 @@ class Client {
                             const std::function<bool(std::string_view data)>& event);
   // Thread-safe. Ends the call that runs, and each later one, with an error.
   void cancel();
+  bool cancelled() const;  // as cancel(), from any thread
 
  private:
   struct Impl;

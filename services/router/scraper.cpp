@@ -14,13 +14,13 @@ namespace {
 constexpr std::string_view kScheme = "http://";
 
 // The client of http://host:port/path; null: the address is none.
-std::unique_ptr<http::Client> client_of(std::string_view address, std::chrono::milliseconds timeout) {
+std::unique_ptr<http::Client> client_of(std::string_view address, std::chrono::milliseconds timeout, size_t bytes_max) {
   if (!address.starts_with(kScheme)) return nullptr;
   address.remove_prefix(kScheme.size());
   const auto server = parse_endpoint(address.substr(0, address.find('/')), Use::connect);
   if (!server) return nullptr;
   auto client = std::make_unique<http::Client>(server->host, server->port, timeout);
-  client->limit_answers(kScrapeBytesMax, timeout);
+  client->limit_answers(bytes_max, timeout);
   return client;
 }
 
@@ -78,7 +78,7 @@ void Scraper::ask_workers(const std::stop_token& stop) {
 
 void Scraper::ask(const std::string& address, Worker& worker) {
   if (worker.client == nullptr) {
-    worker.client = client_of(address, kScrapeTimeout);
+    worker.client = client_of(address, kScrapeTimeout, kScrapeBytesMax);
     worker.path = path_of(address);
   }
   const auto reply = worker.client == nullptr ? fail("{} is no address", address) : worker.client->get(worker.path);
@@ -94,7 +94,7 @@ void Scraper::ask(const std::string& address, Worker& worker) {
 }
 
 void Scraper::ask_prometheus(Worker& prometheus) {
-  if (prometheus.client == nullptr) prometheus.client = client_of(prometheus_, kPrometheusTimeout);
+  if (prometheus.client == nullptr) prometheus.client = client_of(prometheus_, kPrometheusTimeout, kPrometheusBytesMax);
   const auto reply =
       prometheus.client == nullptr ? fail("{} is no address", prometheus_) : prometheus.client->get(kWorkersQueryPath);
   if (!reply) return post_({.source = prometheus_, .what = NoReading{.reached = false}});

@@ -4,7 +4,7 @@
 //
 // It has a thread of its own, which asks one worker after the other every `interval`. A worker that
 // does not answer is asked at growing gaps, up to kScrapeGapMost rounds, so that hung ones do not
-// hold up the others. An answer may have kScrapeBytesMax bytes and take `timeout` in all. The
+// hold up the others. A page may have kScrapeBytesMax bytes, and take `timeout` in all. The
 // destructor ends the thread, within one `timeout`.
 //
 //   Scraper scraper({}, [] { return endpoints_of_workers(); }, [](Scraped scraped) { loop.post(scraped); });
@@ -31,6 +31,7 @@ inline constexpr std::chrono::milliseconds kScrapeInterval{250};       // of wor
 inline constexpr std::chrono::milliseconds kPrometheusInterval{1000};  // of a Prometheus
 inline constexpr std::chrono::milliseconds kScrapeTimeout{200};
 inline constexpr std::chrono::milliseconds kPrometheusTimeout{2000};
+inline constexpr size_t kPrometheusBytesMax = size_t{64} << 20;  // of its answer, which has the series of all workers
 
 class Scraper {
  public:

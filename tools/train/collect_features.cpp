@@ -83,6 +83,10 @@ Result<Chats> read_chats(const CollectOptions& options, const LlamaConfig& confi
   return chats;
 }
 
+std::filesystem::path shard_path(const CollectOptions& options, size_t number) {
+  return options.out / fmt::format("features-{:05}.shard", number);
+}
+
 }  // namespace
 
 Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token stop) {
@@ -100,7 +104,7 @@ Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token s
   const Work work{.collector = collector, .chats = chats, .progress = progress, .stop = stop};
   const std::vector<ChatRange> ranges = ranges_of(chats);
   for (size_t number = 0; number < ranges.size(); ++number) {
-    const std::filesystem::path path = options.out / fmt::format("features-{:05}.shard", number);
+    const std::filesystem::path path = shard_path(options, number);
     const auto there = FeatureShard::open(path, tokenizer);
     if (there && holds(*there, collector.origin(), chats, ranges[number])) {
       progress.skip(tokens_of(chats, ranges[number]));
@@ -111,6 +115,9 @@ Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token s
     std::vector<FeatureDocument> views;
     for (const CollectedDocument& document : documents) views.push_back(document.view());
     TRY_VOID(write_feature_shard(path, tokenizer, collector.origin(), views));
+  }
+  // What an earlier collection of more chats left behind would be trained on.
+  for (size_t number = ranges.size(); std::filesystem::remove(shard_path(options, number), error); ++number) {
   }
   fmt::print("{} holds {} shards of {} chats; train with `slipstream-train head --data {}`\n", options.out.string(),
              ranges.size(), chats.size(), options.out.string());

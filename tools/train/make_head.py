@@ -1,9 +1,9 @@
-"""Makes a draft head for a target, from nothing but its folder: chats that it writes, its features of them, the trained head.
+"""Makes a draft head for a target, from its folder and questions to ask it: chats that it writes, its features of them, the trained head.
 
     make train && python3 tools/train/make_head.py --model models/smollm2-135m-instruct.gguf --gsm8k train.jsonl --exclude EVALUATION...
 
 The head lies in MODEL-head then, where `slipstream serve` finds it. Each of the three parts goes on where it was cut off, by the same
-command. Arguments behind `--` go to `slipstream-train head`. Work lies in --work: some 5 KB for each token of the chats.
+command; another command for the same target takes another --work. Arguments behind `--` go to `slipstream-train head`. Work lies in --work: some 5 KB for each token of the chats.
 With --documents, chats that were written before are taken, and nothing is asked of the target.
 Exit status: 0 made, 1 a part failed (it says why), 2 wrong arguments.
 """
@@ -60,6 +60,11 @@ def stop(service):
         service.wait()
 
 
+def is_head(folder):
+    config = folder / "config.json"
+    return config.is_file() and "eagle_config" in config.read_text(encoding="utf-8")
+
+
 def run(*command):
     print("make_head:", *command, flush=True)
     if subprocess.run([str(part) for part in command], check=False).returncode != 0:
@@ -84,7 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / "models/smollm2-135m-instruct.gguf")
     parser.add_argument("--out", type=pathlib.Path, help="default: MODEL-head")
-    parser.add_argument("--work", type=pathlib.Path, default=ROOT / ".run/head")
+    parser.add_argument("--work", type=pathlib.Path, help="default: .run/head/MODEL")
     parser.add_argument("--tokens", type=int, default=1_000_000, help="of the chats, prompts included")
     parser.add_argument("--gsm8k", type=pathlib.Path, help="questions of GSM8K's training set")
     parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
@@ -95,14 +100,20 @@ def main():
     options = parser.parse_args(ours)
     if options.documents is None and options.gsm8k is None:
         parser.error("name --gsm8k, or --documents that were written before")
+    out = options.out or options.model.with_name(options.model.name + "-head")
+    if out.exists() and not is_head(out):
+        parser.error(f"{out} is there, and is no draft head: name another --out")
+    options.work = options.work or ROOT / ".run/head" / options.model.name
     options.work.mkdir(parents=True, exist_ok=True)
     documents, features = options.work / "documents.jsonl", options.work / "features"
     write_documents(options, documents)
     run(options.train, "collect", "--model", options.model, "--documents", documents, "--out", features)
     run(options.train, "head", "--model", options.model, "--data", features, "--out", options.work / "run", *theirs)
-    out = options.out or options.model.with_name(options.model.name + "-head")
+    made = out.with_name(out.name + ".new")
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(options.work / "run/model", made)
     shutil.rmtree(out, ignore_errors=True)
-    shutil.copytree(options.work / "run/model", out)
+    made.rename(out)
     print("made:", out)
 
 

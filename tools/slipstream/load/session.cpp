@@ -85,7 +85,7 @@ bool Session::ask_by(http::Client& client, Offset& free_at, const std::stop_toke
     free_at = sample.ending == Ending::complete ? sample.ended : sample.ended + kPauseAfterFailure;
     ++idle_;
     record(sample);
-    if (sample.ending == Ending::timed_out) return true;
+    if (sample.ending == Ending::timed_out || client.cancelled()) return true;
   }
   return false;
 }

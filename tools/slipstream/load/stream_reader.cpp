@@ -49,8 +49,8 @@ bool StreamReader::give_up(Ending ending, std::string problem) {
 bool StreamReader::event(std::string_view data, Offset now) {
   fresh_tokens_ = 0;
   if (data == "[DONE]") {
-    finished_ = true;
-    return true;  // read to the end of the stream, so that the connection can be used again
+    finished_ = any_;  // alone it is no answer
+    return true;       // read to the end of the stream, so that the connection can be used again
   }
   const simdjson::padded_string padded(data);
   simdjson::dom::element root;
@@ -59,7 +59,11 @@ bool StreamReader::event(std::string_view data, Offset now) {
   }
   any_ = true;
   std::string_view text;
-  if (root["error"]["message"].get(text) == simdjson::SUCCESS) return give_up(Ending::server_error, std::string(text));
+  simdjson::dom::element error;
+  if (root["error"].get(error) == simdjson::SUCCESS && !error.is_null()) {
+    const bool known = error["message"].get(text) == simdjson::SUCCESS || error.get(text) == simdjson::SUCCESS;
+    return give_up(Ending::server_error, known ? std::string(text) : simdjson::minify(error));
+  }
   simdjson::dom::array ids;
   const bool knows = root["slipstream"]["token_ids"].get(ids) == simdjson::SUCCESS;
   if ((knows && ids.size() > 0) || brings_text(root)) {

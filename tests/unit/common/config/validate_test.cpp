@@ -183,6 +183,16 @@ TEST_F(Options, NameTheModelAfterItsFolderOrFile) {
   EXPECT_THAT(options.served_names(), ElementsAre("mine", "gpt-4o"));
 }
 
+TEST_F(Options, NameAPrometheusByItsHostAndPort) {
+  auto router = good<RouterOptions>();
+  router.prometheus = "http://127.0.0.1:9090";
+  EXPECT_THAT(router.validate(), ElementsAre());
+  for (const char* bad : {"127.0.0.1:9090", "http://", "http://prometheus:9090/prefix", "https://prometheus:9090"}) {
+    router.prometheus = bad;
+    EXPECT_THAT(router.validate(), ElementsAre(HasSubstr("--prometheus is"))) << bad;
+  }
+}
+
 TEST_F(Options, RefuseADefaultThatNoRequestMayHave) {
   auto router = good<RouterOptions>();
   router.default_temperature = 2.5;

@@ -203,6 +203,9 @@ TEST_F(SlipstreamTrain, CollectsOnlyWhatIsMissing) {
   folder_.write("features/features-00000.shard", before.substr(0, before.size() / 2));  // a disk that lost its end
   ASSERT_EQ(run(collect), 0) << said();
   EXPECT_TRUE(folder_.read("features/features-00000.shard") == before);
+  folder_.write("features/features-00001.shard", before);  // of an earlier collection, of more chats
+  ASSERT_EQ(run(collect), 0) << said();
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "features/features-00001.shard")) << "it would be trained on";
   folder_.write("chats.jsonl", chats(41));
   ASSERT_EQ(run(collect), 0) << said();
   EXPECT_GT(folder_.read("features/features-00000.shard").size(), before.size());

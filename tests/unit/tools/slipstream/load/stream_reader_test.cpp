@@ -90,6 +90,19 @@ TEST_F(Stream, EndsWithTheServersOwnError) {
   EXPECT_EQ(sample_.problem, "The verifier was lost.");
 }
 
+TEST_F(Stream, EndsWithAnErrorThatIsAWord) {
+  event(kText);
+  EXPECT_FALSE(event(R"({"error": "out of memory"})"));
+  EXPECT_EQ(sample_.ending, Ending::server_error);
+  EXPECT_EQ(sample_.problem, "out of memory");
+}
+
+TEST_F(Stream, IsNoAnswerIfItOnlyEnds) {
+  event("[DONE]");
+  reader_.end();
+  EXPECT_EQ(sample_.ending, Ending::no_answer);
+}
+
 TEST_F(Stream, IsEndlessBeyondItsLimitOfChunks) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(event(kText));
   EXPECT_FALSE(event(kText));
