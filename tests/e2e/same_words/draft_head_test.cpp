@@ -51,13 +51,14 @@ const std::vector<std::string> kEasy{
     "What should everybody know about cats?", "Write a Python function that reverses a string.",
     "How do bridges carry weight?",           "Tell me about the history of Spain."};
 
-// The verifier finds the head by its name, beside the model's file. A head whose features or
+// A head whose features or
 // positions were not those that it was trained on would guess as badly as the random one.
 TEST(SameWords, WithTheHeadThatIsShipped) {
   std::filesystem::path model = chat_model();
   Cluster cluster(model += ".gguf");
   cluster.start_router({});
-  cluster.start_verifier({"--step-cost-us", "8000"});  // rows are free, and a pass of the head costs little beside a step
+  cluster.start_verifier({"--head", SLIPSTREAM_SOURCE_FOLDER "/models/smollm2-135m-instruct.head", "--step-cost-us",
+                          "8000"});  // rows are free, and a pass of the head costs little beside a step
   cluster.wait_ports("verifier");
   cluster.wait_ready();
   std::vector<Question> questions = by_turns(kEasy, 64);
