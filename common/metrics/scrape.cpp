@@ -72,7 +72,6 @@ std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = end == text.data() + text.size() && !text.empty();
-  if (error == std::errc::result_out_of_range && whole) return std::nullopt;
   return error == std::errc() && whole ? std::optional(value) : std::nullopt;
 }
 
