@@ -84,6 +84,11 @@ void CommandLine::forget_environment() const {
   for (const Setting& setting : settings_) ::unsetenv(environment_name(setting.name).c_str());
 }
 
+std::vector<std::string> CommandLine::choices_of(std::string_view flag) const {
+  const auto choice = std::ranges::find(choices_, flag, &Choice::flag);
+  return choice == choices_.end() ? std::vector<std::string>{} : choice->known;
+}
+
 void CommandLine::warn(std::string_view sentence) const { std::cerr << service_ << ": " << sentence << '\n'; }
 
 std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,

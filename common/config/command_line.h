@@ -63,6 +63,10 @@ class CommandLine {
   // problems too. Returns an exit code if the program shall end: after --help, --version or
   // --check-config, or because of problems, which were explained on stderr.
   std::optional<ExitCode> parse(int argc, const char* const* argv, const std::function<std::vector<std::string>()>& validate);
+  // What was declared: the flags with their help, and the words that a flag's value is one of;
+  // none: it may be any.
+  const CLI::App& app() const { return app_; }
+  std::vector<std::string> choices_of(std::string_view flag) const;
   void warn(std::string_view sentence) const;  // on stderr; the program goes on
   // Removes the variables of the declared settings from this process's environment, so that
   // programs that it starts do not take them for their own. REQUIRES: no other thread has started.

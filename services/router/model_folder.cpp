@@ -1,27 +1,15 @@
 #include "services/router/model_folder.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "common/base/names.h"
 #include "common/checkpoint/fingerprint.h"
-#include "common/checkpoint/gguf/file.h"
-#include "common/checkpoint/gguf/tokenizer.h"
 #include "common/checkpoint/llama_config.h"
+#include "common/model_text/read_chat_template.h"
 #include "common/model_text/read_tokenizer.h"
 #include "services/router/sampling_defaults.h"
 
 namespace slipstream {
-namespace {
-
-Result<ChatTemplate> read_chat_template(const std::filesystem::path& model) {
-  if (!is_model_file(model)) return ChatTemplate::load(model);
-  TRY(const GgufFile file, GgufFile::open(model));
-  TRY(const std::string config, gguf_tokenizer_config(file));
-  return ChatTemplate::parse({}, config, file.what());
-}
-
-}  // namespace
 
 Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   TRY(const LlamaConfig model, read_llama_config(options.model));

@@ -39,7 +39,7 @@ LAYERS = {
     "drafter": ("services/drafter", ["worker", "drafting"]),
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
-    "command": ("tools/slipstream", ["http", "config", "corpus", "keys", "statistics", "base"]),
+    "command": ("tools/slipstream", ["http", "config", "corpus", "keys", "statistics", "metrics", "model", "model_text", "base"]),
     "train": ("tools/train", ["checkpoint", "corpus", "text", "config", "model"]),
     "theory": ("research/theory", ["rejection"]),
 }
@@ -117,7 +117,8 @@ def why_not(layer, other):
             return f"{layer} is the actor: it knows nothing of {other}, which drives and shows it"
         return "services never include one another: what two of them need goes to common/"
     if layer == "command":
-        return "the slipstream command speaks HTTP only: it stands on http, config, corpus, keys, statistics and base"
+        return ("the slipstream command speaks HTTP with services, and reads files as they do: it stands on http, config, corpus, keys, "
+                "statistics, metrics, model, model_text and base")
     if layer in ("kernels_cpu", "kernels_cuda"):
         return "kernels take raw pointers; of ours they see only kernels/exact"
     if layer in ACTORS and other in NOT_FOR_ACTORS:

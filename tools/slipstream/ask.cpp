@@ -48,8 +48,7 @@ Result<void> ask_command(const AskOptions& options) {
       }));
   fmt::print("\n");
   if (!palette.colours()) return {};  // piped output is the answer only
-  fmt::print("{}\n", palette.aside(fmt::format("{} tokens, {:.1f} tokens/s, {:.2f} tokens a step", answer.ids.size(),
-                                               answer.tokens_per_s(), answer.acceptance_length)));
+  fmt::print("{}\n", palette.aside(figures(answer)));
   return {};
 }
 

@@ -15,26 +15,36 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kStatusOk = 200;
+
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
 // Converts 0.7F to 0.7, as the user typed it, instead of 0.699999988079071.
 double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+
+nlohmann::json messages_json(const Question& question) {
+  nlohmann::json messages = nlohmann::json::array();
+  const auto add = [&](std::string_view role, std::string_view content) {
+    messages.push_back({{"role", role}, {"content", content}});
+  };
+  if (!question.system.empty()) add("system", question.system);
+  for (const Message& message : question.history) add(message.role, message.content);
+  add("user", question.text);
+  return messages;
+}
 
 // Writes the request. Fields that the user added come last, so that they replace ours of the same
 // name.
 std::string request_json(const std::string& model, const Question& question) {
   nlohmann::json request{
       {"model", model},
-      {"messages", {{{"role", "user"}, {"content", question.text}}}},
-      {"max_tokens", question.tokens_max},
+      {"messages", messages_json(question)},
       {"temperature", shortest(question.temperature)},
       {"top_p", shortest(question.top_p)},
       {"stream", true},
       {"stream_options", {{"include_usage", true}}},
   };
-  if (!question.system.empty()) {
-    request["messages"].insert(request["messages"].begin(), {{"role", "system"}, {"content", question.system}});
-  }
+  if (question.tokens_max > 0) request["max_tokens"] = question.tokens_max;
   if (question.seed) request["seed"] = *question.seed;
   if (question.logprobs) request["logprobs"] = true;
   if (!question.standard) {
@@ -63,9 +73,10 @@ class Reader {
       error_ = "the server sent an event that is no JSON";
       return false;
     }
-    std::string_view message;
-    if (root["error"]["message"].get(message) == simdjson::SUCCESS) {
-      error_ = message;
+    std::string_view text;
+    if (root["error"]["message"].get(text) == simdjson::SUCCESS) {
+      error_ = text;
+      if (root["error"]["code"].get(text) == simdjson::SUCCESS) code_ = text;
       return false;
     }
     tokens(root);
@@ -73,14 +84,16 @@ class Reader {
     return !stopped_;
   }
 
-  Result<void> result() const {
-    if (!error_.empty()) return fail("{}", error_);
-    if (stopped_) return fail("the answer was stopped on its way");
-    if (!done_) {
-      return fail(
-          "the stream ended before the answer did; the server's logs say why (`slipstream serve` names their folder first)");
-    }
-    return {};
+  // nullopt: the answer is whole.
+  std::optional<AskFailure> failure() const {
+    if (!error_.empty()) return AskFailure{.message = error_, .status = kStatusOk, .code = code_};
+    if (stopped_) return AskFailure{.message = "the answer was stopped on its way", .status = kStatusOk, .stopped = true};
+    if (done_) return std::nullopt;
+    return AskFailure{
+        .message =
+            "the stream ended before the answer did; the server's logs say why (`slipstream serve` names their folder "
+            "first)",
+        .status = kStatusOk};
   }
 
  private:
@@ -177,7 +190,7 @@ class Reader {
   const OnPiece& piece_;
   simdjson::dom::parser parser_;
   Clock::time_point sent_ = Clock::now(), first_;
-  std::string error_;
+  std::string error_, code_;
   bool done_ = false;
   bool stopped_ = false;
 };
@@ -210,6 +223,17 @@ Result<http::Client> ServerUrl::client(const std::string& ca_file, std::chrono::
   return client;
 }
 
+namespace {
+
+std::string error_code(std::string_view body) {
+  simdjson::dom::parser parser;
+  std::string_view code;
+  const simdjson::padded_string padded(body);
+  return parser.parse(padded)["error"]["code"].get(code) == simdjson::SUCCESS ? std::string(code) : "";
+}
+
+}  // namespace
+
 std::string error_message(std::string_view body, int status) {
   simdjson::dom::parser parser;
   std::string_view message;
@@ -232,14 +256,23 @@ Result<ServedModel> served_model(http::Client& client) {
   return ServedModel{std::string(name), std::string(owner)};
 }
 
-Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece) {
-  Answer answer;
+std::optional<AskFailure> ask_into(http::Client& client, const std::string& model, const Question& question,
+                                   const OnPiece& piece, Answer& answer) {
   Reader reader(answer, piece);
   client.set_api_key(question.api_key);
-  TRY(http::Reply reply, client.post_stream("/v1/chat/completions", request_json(model, question),
-                                            [&](std::string_view data) { return reader.event(data); }));
-  if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
-  TRY_VOID(reader.result());
+  const auto reply = client.post_stream("/v1/chat/completions", request_json(model, question),
+                                        [&](std::string_view data) { return reader.event(data); });
+  if (!reply) return AskFailure{.message = reply.error().message};
+  if (reply->status == kStatusOk) return reader.failure();
+  return AskFailure{.message = error_message(reply->body, reply->status),
+                    .status = reply->status,
+                    .code = error_code(reply->body),
+                    .retry_after = reply->retry_after};
+}
+
+Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece) {
+  Answer answer;
+  if (const auto failure = ask_into(client, model, question, piece, answer)) return fail("{}", failure->message);
   return answer;
 }
 

@@ -1,6 +1,6 @@
-// Sends one question to a running server over the OpenAI-style API and reads the answer as it
-// streams. A Slipstream server also says which tokens a drafter had proposed
-// (docs/design/ARCHITECTURE.md).
+// Sends one question, with the conversation before it, to a running server over the OpenAI-style
+// API and reads the answer as it streams. A Slipstream server also says which tokens a drafter had
+// proposed (docs/design/ARCHITECTURE.md).
 #pragma once
 
 #include <chrono>
@@ -34,10 +34,16 @@ struct ServerUrl {
   Result<http::Client> client(const std::string& ca_file = {}, std::chrono::milliseconds silence = kAnswerTimeout) const;
 };
 
+struct Message {
+  std::string role;  // "user" or "assistant"
+  std::string content;
+};
+
 struct Question {
   std::string text;
-  std::string system;  // a message before it; "": none
-  int tokens_max = 256;
+  std::string system;            // a message before all others; "": none
+  std::vector<Message> history;  // the messages between `system` and `text`
+  int tokens_max = 256;          // 0: what the context leaves
   float temperature = 0.0F;
   float top_p = 1.0F;
   std::optional<int64_t> seed;
@@ -83,6 +89,15 @@ struct Answer {
   double tokens_per_s() const { return decode_s > 0 ? decoded / decode_s : 0; }
 };
 
+// Why a question has no whole answer.
+struct AskFailure {
+  std::string message;      // the server's own, if it sent one
+  int status = 0;           // of HTTP; 0: no answer came; 200: the answer broke off
+  std::string code;         // the server's word for it, such as "context_length_exceeded"; "": none
+  std::string retry_after;  // seconds, as the server wrote them; "": it does not say
+  bool stopped = false;     // `piece` wanted no more text
+};
+
 struct ServedModel {
   std::string name;
   std::string owner;  // "slipstream": the server understands Slipstream's own fields
@@ -97,5 +112,8 @@ using OnPiece = std::function<bool(const Piece&)>;
 // Sends `question` and returns the complete answer. Error: the server's own message, a message that
 // nothing listens at the address, or a message that `piece` stopped the answer.
 Result<Answer> ask(http::Client& client, const std::string& model, const Question& question, const OnPiece& piece);
+// The same, and `answer` keeps the part that came even if the rest did not. nullopt: it is whole.
+std::optional<AskFailure> ask_into(http::Client& client, const std::string& model, const Question& question,
+                                   const OnPiece& piece, Answer& answer);
 
 }  // namespace slipstream::command

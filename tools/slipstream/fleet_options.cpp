@@ -82,14 +82,40 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
   return problems.take();
 }
 
+void declare_serve(CommandLine& line, FleetOptions& options) {
+  declare_clients(line, options);
+  declare_fleet(line, options);
+  declare_services(line, options);
+}
+
+void declare_demo(CommandLine& line, DemoOptions& options) {
+  declare_fleet(line, options.fleet);
+  line.option("--ask", options.ask, "Your own question instead of ours");
+  line.flag("--plain", options.plain, "No colours");
+}
+
+void declare_doctor(CommandLine& line, doctor::DoctorOptions& options) {
+  line.option("--url", options.url, "A running server to look at, too");
+  line.option("--cacert", options.ca_file, "https: PEM file of the authorities that are trusted; none: the system's");
+  line.option("--api-key", options.api_key, "Sent to that server");
+  line.flag("--plain", options.plain, "No colours");
+  declare_serve(line, options.fleet);
+}
+
+template <class Options>
+completion::CommandWords words_of_command(const char* name, void (*declare)(CommandLine&, Options&)) {
+  Options options;
+  CommandLine line(name, "");
+  declare(line, options);
+  return completion::words_of(line.app(), [&](std::string_view flag) { return line.choices_of(flag); });
+}
+
 }  // namespace
 
 Parsed<FleetOptions> parse_serve_options(int argc, const char* const* argv) {
   FleetOptions options;
   CommandLine line("slipstream serve", "Starts router, verifier and drafter on this machine and keeps them alive.");
-  declare_clients(line, options);
-  declare_fleet(line, options);
-  declare_services(line, options);
+  declare_serve(line, options);
   if (const auto exit = line.parse(argc, argv, [&] { return problems_of(options); })) return *exit;
   line.forget_environment();
   return options;
@@ -102,12 +128,25 @@ Parsed<DemoOptions> parse_demo_options(int argc, const char* const* argv) {
   options.fleet.head = kNoMethod;
   options.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
   CommandLine line("slipstream demo", "Shows it: two questions, a killed drafter, the same words.");
-  declare_fleet(line, options.fleet);
-  line.option("--ask", options.ask, "Your own question instead of ours");
-  line.flag("--plain", options.plain, "No colours");
+  declare_demo(line, options);
   if (const auto exit = line.parse(argc, argv, [] { return std::vector<std::string>{}; })) return *exit;
   line.forget_environment();
   return options;
+}
+
+Parsed<doctor::DoctorOptions> parse_doctor_options(int argc, const char* const* argv) {
+  doctor::DoctorOptions options;
+  CommandLine line("slipstream doctor",
+                   "Says whether `slipstream serve` with the same flags would work here, and what to do if not.");
+  declare_doctor(line, options);
+  if (const auto exit = line.parse(argc, argv, [&] { return problems_of(options.fleet); })) return *exit;
+  line.forget_environment();
+  return options;
+}
+
+std::vector<completion::CommandWords> fleet_command_words() {
+  return {words_of_command("serve", declare_serve), words_of_command("demo", declare_demo),
+          words_of_command("doctor", declare_doctor)};
 }
 
 }  // namespace slipstream::command

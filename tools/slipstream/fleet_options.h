@@ -1,9 +1,13 @@
-// The command lines of `slipstream serve` and `slipstream demo`. Both take flags, the environment
-// and a file as the services do (common/config/command_line.h).
+// The command lines of `slipstream serve`, `slipstream demo` and `slipstream doctor`. They take
+// flags, the environment and a file as the services do (common/config/command_line.h).
 #pragma once
+
+#include <vector>
 
 #include "common/config/settings.h"
 #include "tools/slipstream/commands.h"
+#include "tools/slipstream/completion/words.h"
+#include "tools/slipstream/doctor/doctor.h"
 
 namespace slipstream::command {
 
@@ -12,5 +16,9 @@ namespace slipstream::command {
 // variable themselves. REQUIRES: no other thread has started.
 Parsed<FleetOptions> parse_serve_options(int argc, const char* const* argv);
 Parsed<DemoOptions> parse_demo_options(int argc, const char* const* argv);
+Parsed<doctor::DoctorOptions> parse_doctor_options(int argc, const char* const* argv);
+
+// The names and flags of these three commands, for a shell's completion.
+std::vector<completion::CommandWords> fleet_command_words();
 
 }  // namespace slipstream::command

@@ -11,6 +11,7 @@ namespace slipstream::command {
 namespace {
 constexpr std::string_view kDrafted = "\x1b[32m";
 constexpr std::string_view kAside = "\x1b[2m";
+constexpr std::string_view kGood = "\x1b[32m", kCaution = "\x1b[33m", kTrouble = "\x1b[31m";
 constexpr std::string_view kReset = "\x1b[0m";
 
 // A shorter answer takes too little time for a ratio of two speeds.
@@ -42,19 +43,33 @@ Palette Palette::of_terminal(bool plain) {
   return Palette(!refused && isatty(STDOUT_FILENO) == 1);
 }
 
-std::string Palette::paint(const Piece& piece) const {
-  if (!colours_ || !piece.drafted) return piece.text;
-  return fmt::format("{}{}{}", kDrafted, piece.text, kReset);
+std::string Palette::in(std::string_view colour, std::string_view text) const {
+  return colours_ ? fmt::format("{}{}{}", colour, text, kReset) : std::string(text);
 }
 
-std::string Palette::aside(std::string_view text) const {
-  return colours_ ? fmt::format("{}{}{}", kAside, text, kReset) : std::string(text);
-}
+std::string Palette::paint(const Piece& piece) const { return piece.drafted ? in(kDrafted, piece.text) : piece.text; }
+std::string Palette::aside(std::string_view text) const { return in(kAside, text); }
+std::string Palette::good(std::string_view text) const { return in(kGood, text); }
+std::string Palette::caution(std::string_view text) const { return in(kCaution, text); }
+std::string Palette::trouble(std::string_view text) const { return in(kTrouble, text); }
 
 std::string Palette::legend() const {
   if (!colours_) return "";
   return fmt::format("{}green{}: guessed by the drafter, confirmed by the target   plain: the target's own\n", kDrafted,
                      kReset);
+}
+
+std::string figures(const Answer& answer) {
+  std::string text = fmt::format("{} token{}", answer.ids.size(), answer.ids.size() == 1 ? "" : "s");
+  if (answer.decode_s > 0) text += fmt::format(", {:.1f} tokens/s", answer.tokens_per_s());
+  text += fmt::format(", {:.2f} tokens a step", answer.acceptance_length);
+  if (!answer.drafted.empty()) {
+    const auto drafted = std::ranges::count_if(answer.drafted, [](uint8_t flag) { return flag != 0; });
+    text +=
+        fmt::format(", {:.0f} % drafted", 100.0 * static_cast<double>(drafted) / static_cast<double>(answer.drafted.size()));
+  }
+  if (!answer.rule.empty()) text += ", rule " + answer.rule;
+  return text;
 }
 
 std::string table(std::span<const Comparison> comparisons) {

@@ -1,6 +1,6 @@
 // What the command prints on a terminal: drafted tokens in another colour than the target's own,
-// and a table that compares answers with and without drafts. It prints no colours without a
-// terminal or with NO_COLOR set (no-color.org).
+// the figures of an answer, and a table that compares answers with and without drafts. It prints no
+// colours without a terminal or with NO_COLOR set (no-color.org).
 #pragma once
 
 #include <optional>
@@ -20,11 +20,20 @@ class Palette {
   bool colours() const { return colours_; }
   std::string paint(const Piece& piece) const;
   std::string aside(std::string_view text) const;  // a remark of the program, not of the model
-  std::string legend() const;                      // explains the colours; "" without colours
+  std::string good(std::string_view text) const;
+  std::string caution(std::string_view text) const;
+  std::string trouble(std::string_view text) const;  // an error
+  std::string legend() const;                        // explains the colours; "" without colours
 
  private:
+  std::string in(std::string_view colour, std::string_view text) const;
+
   bool colours_;
 };
+
+// "58 tokens, 41.2 tokens/s, 2.10 tokens a step, 52 % drafted, rule coupled"; what the server did
+// not say is left out.
+std::string figures(const Answer& answer);
 
 // Answers to one question, with and without drafts.
 struct Comparison {

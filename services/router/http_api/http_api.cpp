@@ -19,6 +19,7 @@
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
 #include "services/router/http_api/tuning_page.h"
+#include "services/router/http_api/workers_page.h"
 
 namespace slipstream {
 namespace {
@@ -271,6 +272,7 @@ int32_t HttpApi::context_max() const {
 ApiResult<http::Response> HttpApi::get(std::string_view path) const {
   if (path == kHealthPath) return json_response(R"({"status":"ok"})");
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
+  if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
   if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));
   if (path == kVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
   if (path == kPagePath) {

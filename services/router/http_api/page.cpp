@@ -3,17 +3,10 @@
 #include <fmt/format.h>
 
 #include "services/router/http_api/tuning_page.h"
+#include "services/router/http_api/workers_page.h"
 
 namespace slipstream {
 namespace {
-
-std::string_view mood(const WorkerFacts& worker) {
-  if (worker.leaving) return "leaving";
-  if (worker.silent) return "silent";
-  return worker.stuck ? "stuck" : "ready";
-}
-
-std::string_view name(Role role) { return role == Role::verifier ? "verifier" : "drafter"; }
 
 std::string pid_words(uint32_t pid) { return pid > 0 ? fmt::format("pid {}", pid) : "pid not told"; }
 
@@ -22,8 +15,8 @@ std::string refused_table(const RouterCounters& counters) {
   std::string text = fmt::format("  refused {} times so far", counters.workers_refused);
   text += counters.refused_now->empty() ? ", nobody who is connected now: the log says whom and why\n" : "; now:\n";
   for (const RefusedFacts& refused : *counters.refused_now) {
-    text += fmt::format("  {:8} {:016x}  {}  refused: {}\n", name(refused.role), refused.incarnation, pid_words(refused.pid),
-                        refused.reason);
+    text += fmt::format("  {:8} {:016x}  {}  refused: {}\n", role_name(refused.role), refused.incarnation,
+                        pid_words(refused.pid), refused.reason);
   }
   if (counters.refused_unnamed > 0) text += fmt::format("  and {} more\n", counters.refused_unnamed);
   return text;
@@ -36,8 +29,8 @@ std::string workers_table(const RouterCounters& counters) {
   for (const WorkerFacts& worker : *counters.workers) {
     const bool verifier = worker.role == Role::verifier;
     (verifier ? verifiers : drafters) +=
-        fmt::format("  {:8} {:016x}  {}  {:7}  {:3} sequences  {}{}  {}{}\n", name(worker.role), worker.incarnation,
-                    pid_words(worker.pid), mood(worker), verifier ? worker.assigned : worker.sequences, worker.what,
+        fmt::format("  {:8} {:016x}  {}  {:7}  {:3} sequences  {}{}  {}{}\n", role_name(worker.role), worker.incarnation,
+                    pid_words(worker.pid), state_of(worker), verifier ? worker.assigned : worker.sequences, worker.what,
                     verifier ? "" : " at " + worker.draft_endpoint, worker.metrics_endpoint,
                     worker.leaving ? "  leaves: " + worker.why_leaving : "");
     if (worker.greedy_gain)
@@ -61,7 +54,7 @@ std::string state_page(std::string_view self, std::string_view model, std::strin
       "tokens    {} out, of which {} were drafted\n\n"
       "workers\n{}\n"
       "{}"
-      "links     {}/v1/models  /health  /ready  /metrics  /tuning\n\n"
+      "links     {}/v1/models  /health  /ready  /metrics  /workers  /tuning\n\n"
       "try it\n"
       "  curl -N {}/v1/chat/completions -H 'content-type: application/json' \\\n"
       "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array kPostPaths{kChatPath,        kCompletionsPath, kResponsesPath, kMessagesPath,
                                 kCountTokensPath, kTokenizePath,    kDetokenizePath};
-constexpr std::array kGetPaths{kPagePath, kHealthPath, kReadyPath, kMetricsPath, kTuningPath, kVersionPath, kModelsPath};
+constexpr std::array kGetPaths{kPagePath,    kHealthPath, kReadyPath,   kMetricsPath,
+                               kWorkersPath, kTuningPath, kVersionPath, kModelsPath};
 
 // Whether the path is `base` or lies under it.
 bool within(std::string_view path, std::string_view base) {

@@ -21,6 +21,7 @@ inline constexpr std::string_view kVersionPath = "/version";
 inline constexpr std::string_view kHealthPath = "/health";
 inline constexpr std::string_view kReadyPath = "/ready";
 inline constexpr std::string_view kMetricsPath = "/metrics";
+inline constexpr std::string_view kWorkersPath = "/workers";
 inline constexpr std::string_view kTuningPath = "/tuning";
 inline constexpr std::string_view kPagePath = "/";
 

@@ -56,6 +56,7 @@ Json json_of(const TunerSetting& setting) {
           {"depth_max", setting.depth_max},
           {"version", setting.version},
           {"reason", slipstream::name_of(setting.reason)},
+          {"why", words_of(setting.reason)},
           {"theorem_threshold", setting.theorem_threshold},
           {"verify_price_tokens", setting.verify_price},
           {"draft_price_tokens", setting.draft_price},

@@ -11,7 +11,7 @@ namespace slipstream {
 std::string tuning_table(const TuningFacts& tuning);
 
 // {"first_threshold": h, "changes": n, "kinds": [{"method", "model", "threshold", "version",
-//  "reason", ..., "depths": [...], "survivals": [...]}]}
+//  "reason", "why" (the reason as a sentence), ..., "depths": [...], "survivals": [...]}]}
 std::string tuning_json(const TuningFacts& tuning);
 
 }  // namespace slipstream

@@ -11,6 +11,18 @@ Answer answer(std::vector<int32_t> ids) {
   return answer;
 }
 
+TEST(Figures, SayHowFastAnAnswerWasAndWhoGuessed) {
+  Answer told = answer({1, 2, 3, 4});
+  told.drafted = {0, 1, 1, 0};
+  told.decode_s = 0.5;
+  told.decoded = 3;
+  told.acceptance_length = 2;
+  told.rule = "coupled";
+  EXPECT_EQ(figures(told), "4 tokens, 6.0 tokens/s, 2.00 tokens a step, 50 % drafted, rule coupled");
+}
+
+TEST(Figures, LeaveOutWhatTheServerDoesNotSay) { EXPECT_EQ(figures(answer({1})), "1 token, 1.00 tokens a step"); }
+
 TEST(Comparison, SaysYesOnlyIfEveryTokenIsTheSame) {
   const std::vector<Comparison> same{{"a", answer({1, 2, 3}), answer({1, 2, 3})}};
   EXPECT_TRUE(same_words(same));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "services/router/http_api/tuning_page.h"
+#include "services/router/http_api/workers_page.h"
 
 namespace slipstream {
 namespace {
@@ -33,6 +34,30 @@ TEST(StatePage, NamesEachWorkerAsTheLogsDoAndWhereItIs) {
   EXPECT_THAT(page, HasSubstr("verifier 47f6b1a3d36fcdac  pid 71  ready      3 sequences  cpu  http://127.0.0.1:1/metrics\n"));
   EXPECT_THAT(page, HasSubstr("drafter  0000000000000066  pid not told  silent     0 sequences  ngram at tcp://127.0.0.1:7301  "
                               "http://127.0.0.1:2/metrics\n           an ask wins 0.50 tokens of greedy requests\n"));
+}
+
+TEST(WorkersPage, ListsEachWorkerWithItsStateAndItsPage) {
+  RouterCounters counters;
+  counters.workers = std::make_shared<const std::vector<WorkerFacts>>(std::vector<WorkerFacts>{
+      {.role = Role::verifier, .incarnation = 0x1f, .pid = 71, .what = "cpu", .assigned = 3, .busy = 0.5F},
+      {.role = Role::drafter,
+       .what = "ngram",
+       .metrics_endpoint = "http://127.0.0.1:2/metrics",
+       .sequences = 4,
+       .greedy_gain = 0.25,
+       .silent = true}});
+  const auto list = nlohmann::json::parse(workers_json(counters))["workers"];
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0]["role"], "verifier");
+  EXPECT_EQ(list[0]["incarnation"], "000000000000001f");
+  EXPECT_EQ(list[0]["state"], "ready");
+  EXPECT_EQ(list[0]["sequences"], 3);
+  EXPECT_EQ(list[0]["busy"], 0.5);
+  EXPECT_TRUE(list[0]["greedy_gain"].is_null());
+  EXPECT_EQ(list[1]["state"], "silent");
+  EXPECT_EQ(list[1]["sequences"], 4);
+  EXPECT_EQ(list[1]["metrics"], "http://127.0.0.1:2/metrics");
+  EXPECT_EQ(list[1]["greedy_gain"], 0.25);
 }
 
 TEST(StatePage, NamesThoseThatAreRefusedAndWhy) {

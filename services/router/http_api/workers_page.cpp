@@ -1,0 +1,42 @@
+#include "services/router/http_api/workers_page.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
+Json json_of(const WorkerFacts& worker) {
+  return {{"role", role_name(worker.role)},
+          {"incarnation", fmt::format("{:016x}", worker.incarnation)},
+          {"pid", worker.pid},
+          {"state", state_of(worker)},
+          {"what", worker.what},
+          {"metrics", worker.metrics_endpoint},
+          {"sequences", worker.role == Role::verifier ? worker.assigned : worker.sequences},
+          {"busy", worker.busy},
+          {"greedy_gain", number_or_null(worker.greedy_gain)},
+          {"coupled_gain", number_or_null(worker.coupled_gain)}};
+}
+
+}  // namespace
+
+std::string_view state_of(const WorkerFacts& worker) {
+  if (worker.leaving) return "leaving";
+  if (worker.silent) return "silent";
+  return worker.stuck ? "stuck" : "ready";
+}
+
+std::string_view role_name(Role role) { return role == Role::verifier ? "verifier" : "drafter"; }
+
+std::string workers_json(const RouterCounters& counters) {
+  Json workers = Json::array();
+  for (const WorkerFacts& worker : *counters.workers) workers.push_back(json_of(worker));
+  return Json{{"workers", std::move(workers)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace slipstream

@@ -1,0 +1,19 @@
+// Lists the router's workers as JSON, for GET /workers: who is there, and where its own page is.
+#pragma once
+
+#include <string>
+
+#include "services/router/counters.h"
+
+namespace slipstream {
+
+// {"workers": [{"role", "incarnation", "pid", "state", "what", "metrics", "sequences", "busy",
+//  "greedy_gain", "coupled_gain"}]}: `incarnation` in hexadecimal, as the logs have it; `metrics`
+// is the address of the worker's page; the gains are null where none is known.
+std::string workers_json(const RouterCounters& counters);
+
+// "ready", "leaving", "silent" or "stuck".
+std::string_view state_of(const WorkerFacts& worker);
+std::string_view role_name(Role role);
+
+}  // namespace slipstream

@@ -1,0 +1,69 @@
+// The checks of `slipstream doctor` that read nothing themselves.
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/slipstream/doctor/machine.h"
+#include "tools/slipstream/doctor/server.h"
+#include "tools/slipstream/doctor/services.h"
+
+namespace slipstream::command::doctor {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+TEST(CpuCheck, NamesThePathAndWhatTheNextOneNeeds) {
+  const Finding found = check_cpu({.avx2 = true, .fma = true, .f16c = true});
+  EXPECT_EQ(found.level, Level::ok);
+  EXPECT_EQ(found.found, "path avx2; avx512 would need AVX-512 F");
+}
+
+TEST(CpuCheck, WarnsWherePlainCodeIsAllThereIs) { EXPECT_EQ(check_cpu({}).level, Level::warn); }
+
+TEST(CoresCheck, WarnsOfMoreThreadsThanCores) {
+  EXPECT_EQ(check_cores(2, 0, CpuSplit::of(2)).level, Level::ok);
+  EXPECT_EQ(check_cores(2, 4, CpuSplit::of(4)).level, Level::warn);
+  EXPECT_EQ(check_cores(1, 0, CpuSplit::with_draft_model(1)).level, Level::warn) << "verifier and drafter share it";
+}
+
+TEST(MemoryCheck, FailsWhereItCannotFitAndWarnsWhereItDoesNotNow) {
+  const MachineMemory machine{.total = 8e9, .available = 4e9, .limit = kNone};
+  EXPECT_EQ(check_memory(3e9, machine).level, Level::ok);
+  EXPECT_EQ(check_memory(5e9, machine).level, Level::warn);
+  EXPECT_EQ(check_memory(9e9, machine).level, Level::fail);
+  const Finding limited = check_memory(3e9, {.total = 8e9, .available = 4e9, .limit = 2e9});
+  EXPECT_EQ(limited.level, Level::fail);
+  EXPECT_THAT(limited.found, HasSubstr("the cgroup allows 2.0 GB"));
+}
+
+TEST(OpenFilesCheck, SaysWhatRaisesTheLimit) {
+  EXPECT_EQ(check_open_files(65536, 65536).level, Level::ok);
+  EXPECT_EQ(check_open_files(1024, 1048576).advice, "ulimit -n 4096");
+  EXPECT_THAT(check_open_files(256, 256).advice, HasSubstr("LimitNOFILE"));
+}
+
+TEST(ServerCheck, FailsWithoutAVerifierAndWarnsOfAWorkerThatIsNotReady) {
+  top::FleetLook look{.url = "http://a:1", .model = "demo"};
+  Findings findings;
+  check_server(look, findings);
+  EXPECT_TRUE(any_fails(findings));
+  look.workers = {{.role = "verifier", .state = "stuck"}};
+  findings.clear();
+  check_server(look, findings);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].found, "http://a:1 serves demo: 1 verifier, 0 drafters");
+  EXPECT_EQ(findings[1].level, Level::warn);
+}
+
+TEST(SettingsCheck, FindsTheSentencesOfAService) {
+  EXPECT_EQ(problems_in("model  x  flag\nslipstream-router: --port is bad\nslipstream-router: --a\nRun with --help ...\n",
+                        "slipstream-router"),
+            "--port is bad; --a");
+  EXPECT_EQ(problems_in("", "slipstream-router"), "");
+}
+
+}  // namespace
+}  // namespace slipstream::command::doctor

@@ -1,0 +1,30 @@
+#include "tools/slipstream/chat/chat.h"
+
+#include <clocale>
+#include <optional>
+
+#include "tools/slipstream/chat/interrupts.h"
+#include "tools/slipstream/chat/session.h"
+#include "tools/slipstream/tty.h"
+
+namespace slipstream::command::chat {
+
+Result<void> run_chat(const ChatOptions& options) {
+  TRY(const ServerUrl url, ServerUrl::parse(options.url));
+  std::optional<Interrupts> interrupts;
+  if (is_interactive()) interrupts.emplace();
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // how wide a letter is
+  TRY(http::Client client, url.client(options.ca_file));
+  client.set_api_key(options.question.api_key);
+  const auto model = served_model(client);
+  if (!model) {
+    return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", options.url,
+                model.error().message);
+  }
+  Session session(options, url, model->name, interrupts ? &*interrupts : nullptr);
+  session.run();
+  if (interrupts || session.failures() == 0) return {};
+  return fail("{} of the lines could not be answered", session.failures());
+}
+
+}  // namespace slipstream::command::chat

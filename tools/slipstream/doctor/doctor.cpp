@@ -1,0 +1,93 @@
+#include "tools/slipstream/doctor/doctor.h"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "common/config/cpu_quota.h"
+#include "common/config/memory_limit.h"
+#include "tools/slipstream/doctor/finding.h"
+#include "tools/slipstream/doctor/machine.h"
+#include "tools/slipstream/doctor/model.h"
+#include "tools/slipstream/doctor/server.h"
+#include "tools/slipstream/doctor/services.h"
+#include "tools/slipstream/top/lookout.h"
+
+namespace slipstream::command::doctor {
+namespace {
+
+class Doctor {
+ public:
+  explicit Doctor(const DoctorOptions& options)
+      : options_(options), fleet_(options.fleet), palette_(Palette::of_terminal(options.plain)) {}
+
+  bool run() {
+    const auto model = check_model(fleet_.model, findings_);
+    show();
+    if (model) {
+      fleet_.model = model->path;
+      check_drafting_files(fleet_, *model, findings_);
+    }
+    machine(model);
+    server();
+    services();
+    fmt::print("\n{}\n", summary(findings_));
+    return !any_fails(findings_);
+  }
+
+ private:
+  void show() {
+    for (; shown_ < findings_.size(); ++shown_) fmt::print("{}", text_of(findings_[shown_], palette_));
+    std::fflush(stdout);
+  }
+
+  void machine(const std::optional<ModelFacts>& model) {
+    findings_.push_back(check_cpu(this_cpu()));
+    if (model) findings_.push_back(check_memory(memory_need(fleet_, *model), machine_memory("/")));
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    findings_.push_back(check_open_files(files.rlim_cur, files.rlim_max));
+    show();
+  }
+
+  void server() {
+    if (options_.url.empty()) return;
+    const auto url = ServerUrl::parse(options_.url);
+    auto lookout = url ? top::Lookout::open(*url, options_.ca_file, options_.api_key) : std::unexpected(url.error());
+    if (!lookout) {
+      findings_.push_back(failed("server", lookout.error().message));
+    } else {
+      const top::FleetLook look = lookout->look();
+      check_server(look, findings_);
+      server_port_ = look.trouble.empty() ? url->port : 0;
+    }
+    show();
+  }
+
+  void services() {
+    const auto plan = FleetPlan::make(fleet_);
+    if (!plan) {
+      findings_.push_back(failed("programs", plan.error().message));
+    } else {
+      findings_.push_back(check_cores(cpu_quota(), fleet_.cpus, plan->cpus()));
+      check_settings(*plan, findings_);
+    }
+    findings_.push_back(check_ports_free(fleet_, server_port_ != 0 && server_port_ == fleet_.port));
+    if (!fleet_.keys.empty()) check_keys(fleet_, findings_);
+    show();
+  }
+
+  const DoctorOptions& options_;
+  FleetOptions fleet_;
+  Palette palette_;
+  Findings findings_;
+  size_t shown_ = 0;
+  uint16_t server_port_ = 0;  // of the running server; 0: none answered
+};
+
+}  // namespace
+
+bool examine(const DoctorOptions& options) { return Doctor(options).run(); }
+
+}  // namespace slipstream::command::doctor

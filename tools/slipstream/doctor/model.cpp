@@ -1,0 +1,131 @@
+#include "tools/slipstream/doctor/model.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/checkpoint/checkpoint.h"
+#include "common/checkpoint/fingerprint.h"
+#include "common/checkpoint/head_config.h"
+#include "common/config/verifier_config.h"
+#include "common/corpus/corpus.h"
+#include "common/kv/block_pool.h"
+#include "common/model/cpu/cpu_device.h"
+#include "common/model_text/read_chat_template.h"
+#include "common/model_text/read_tokenizer.h"
+#include "kernels/cpu/panels.h"
+
+namespace slipstream::command::doctor {
+namespace {
+
+constexpr double kMegabyte = 1e6;
+
+// The tensors at both ends of the network: the embedding, and the last layer's.
+Result<void> check_shapes(const Checkpoint& checkpoint, const LlamaConfig& config) {
+  const std::string last = fmt::format("model.layers.{}.", config.layers - 1);
+  TRY_VOID(checkpoint.matrix("model.embed_tokens.weight", config.vocabulary, config.hidden));
+  TRY_VOID(checkpoint.matrix(last + "self_attn.q_proj.weight", config.heads * config.head_size, config.hidden));
+  TRY_VOID(checkpoint.matrix(last + "mlp.down_proj.weight", config.hidden, config.intermediate));
+  return {};
+}
+
+Result<ModelFacts> read_facts(const std::filesystem::path& given, std::string& found) {
+  TRY(ModelFacts facts,
+      find_model(given).transform([](std::filesystem::path path) { return ModelFacts{.path = std::move(path)}; }));
+  TRY(facts.config, read_llama_config(facts.path));
+  TRY(const Checkpoint checkpoint, Checkpoint::open(facts.path));
+  TRY_VOID(check_shapes(checkpoint, facts.config));
+  facts.bytes_as_stored = static_cast<double>(checkpoint.bytes());
+  TRY(const uint64_t hash, hash_weights(facts.path, facts.config));
+  found = fmt::format("{}: {} layers, context {}, {:.0f} MB, weights {:016x}", facts.path.string(), facts.config.layers,
+                      facts.config.context_max, facts.bytes_as_stored / kMegabyte, hash);
+  return facts;
+}
+
+std::string no_model() { return "give a Hugging Face folder or a GGUF file with --model, or fetch the demo model: make setup"; }
+
+// The tokenizer and the chat template, which the router reads.
+Result<void> check_text(ModelFacts& facts, Findings& findings) {
+  TRY(facts.tokenizer, hash_tokenizer(facts.path));
+  TRY_VOID(read_tokenizer(facts.path));
+  findings.push_back(ok("tokenizer", fmt::format("{} tokens, hash {:016x}", facts.config.vocabulary, facts.tokenizer)));
+  const auto chat = read_chat_template(facts.path);
+  findings.push_back(chat ? ok("template", "the model's own chat template is there")
+                          : failed("template", chat.error().message, "take the instruct or chat version of the model"));
+  return {};
+}
+
+double matrix_bytes(WeightFormat format, int32_t rows, int32_t columns) {
+  return static_cast<double>(panels_of(rows)) * static_cast<double>(panel_bytes(format, columns));
+}
+
+double weights_bytes(const LlamaConfig& config, WeightFormat format) {
+  const int32_t query = config.heads * config.head_size, key = config.kv_heads * config.head_size;
+  const double layer = matrix_bytes(format, query + 2 * key, config.hidden) + matrix_bytes(format, config.hidden, query) +
+                       matrix_bytes(format, 2 * config.intermediate, config.hidden) +
+                       matrix_bytes(format, config.hidden, config.intermediate);
+  const double ends = (config.tied_embeddings ? 1 : 2) * matrix_bytes(format, config.vocabulary, config.hidden);
+  return config.layers * layer + ends;
+}
+
+Finding check_draft_model(const std::filesystem::path& path, const ModelFacts& target) {
+  const auto tokenizer = hash_tokenizer(path);
+  if (!tokenizer) return failed("draft model", tokenizer.error().message);
+  if (*tokenizer == target.tokenizer) return ok("draft model", path.string() + ": the target's tokenizer");
+  return failed("draft model", path.string() + " has another tokenizer than the model", "take one of the model's own family");
+}
+
+Finding check_head(const std::string& folder, const ModelFacts& target) {
+  const auto head = read_head_config(folder);
+  if (!head) return failed("draft head", head.error().message, "train one (slipstream-train), or leave --head out");
+  if (head->layer.hidden == target.config.hidden) return ok("draft head", folder);
+  return failed(
+      "draft head",
+      fmt::format("{} is for a model {} wide, and this one is {} wide", folder, head->layer.hidden, target.config.hidden),
+      "take the head that was trained for this model");
+}
+
+double need_of(const ModelFacts& model, const FleetOptions& options) {
+  const LlamaConfig& config = model.config;
+  const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
+  const auto format = weight_format(options.weights);  // "file" names none
+  const auto blocks = static_cast<int32_t>(options.cache_tokens.value_or(VerifierOptions().cache_tokens)) / kBlockTokens;
+  return (format ? weights_bytes(config, *format) : model.bytes_as_stored) +
+         static_cast<double>(cpu_cache_bytes(best_cpu_path(), config.layers, shape, blocks));
+}
+
+}  // namespace
+
+std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findings& findings) {
+  std::string found;
+  auto facts = read_facts(model, found);
+  if (!facts) {
+    findings.push_back(failed("model", facts.error().message, no_model()));
+    return std::nullopt;
+  }
+  findings.push_back(ok("model", found));
+  if (const auto text = check_text(*facts, findings); !text)
+    findings.push_back(failed("tokenizer", text.error().message, no_model()));
+  return *std::move(facts);
+}
+
+void check_drafting_files(const FleetOptions& options, const ModelFacts& target, Findings& findings) {
+  if (!options.draft_model.empty()) findings.push_back(check_draft_model(options.draft_model, target));
+  if (!options.head.empty() && options.head != kNoMethod) findings.push_back(check_head(options.head, target));
+  for (const std::string& path : options.corpora) {
+    const auto corpus = Corpus::open(path, target.tokenizer, target.config.vocabulary);
+    findings.push_back(corpus ? ok("corpus", fmt::format("{}: {} tokens", path, corpus->tokens()))
+                              : failed("corpus", corpus.error().message));
+  }
+}
+
+double memory_need(const FleetOptions& options, const ModelFacts& target) {
+  const double need = need_of(target, options);
+  if (!drafts_with_model(options.drafter)) return need;
+  if (options.draft_model.empty()) return 2 * need;  // the model drafts for itself
+  std::string ignored;
+  const auto draft = read_facts(options.draft_model, ignored);
+  return need + (draft ? need_of(*draft, options) : 0);
+}
+
+}  // namespace slipstream::command::doctor

@@ -1,0 +1,31 @@
+// Checks of a model's files, by the readers that the services themselves use.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "common/checkpoint/llama_config.h"
+#include "tools/slipstream/doctor/finding.h"
+#include "tools/slipstream/fleet_plan.h"
+
+namespace slipstream::command::doctor {
+
+// What the other checks need to know of a model that can be read.
+struct ModelFacts {
+  std::filesystem::path path;
+  LlamaConfig config;
+  uint64_t tokenizer = 0;      // its hash
+  double bytes_as_stored = 0;  // of all tensors
+};
+
+// Adds what it finds. It reads all weights once, to hash them: that takes as long as the disk
+// takes. nullopt: the model cannot be used at all.
+std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findings& findings);
+
+// The draft model, the draft head and the corpora that the options name, against the target.
+void check_drafting_files(const FleetOptions& options, const ModelFacts& target, Findings& findings);
+
+// Bytes that weights and cache take in memory, about, those of a drafter with a model included.
+double memory_need(const FleetOptions& options, const ModelFacts& target);
+
+}  // namespace slipstream::command::doctor

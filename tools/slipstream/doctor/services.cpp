@@ -1,0 +1,100 @@
+#include "tools/slipstream/doctor/services.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/names.h"
+#include "common/keys/keys.h"
+#include "tools/slipstream/fleet_ports.h"
+#include "tools/slipstream/process.h"
+
+namespace slipstream::command::doctor {
+namespace {
+
+constexpr std::chrono::seconds kCheckMax{20};            // a service reads its flags in milliseconds
+constexpr const char* kAnyRouter = "tcp://127.0.0.1:1";  // for workers, which look at its form only
+
+// A new file in the folder for temporary ones, gone at the end.
+class ScratchFile {
+ public:
+  ScratchFile() : path_((std::filesystem::temp_directory_path() / "slipstream-doctor-XXXXXX").string()) {
+    if (const int descriptor = mkstemp(path_.data()); descriptor >= 0) close(descriptor);
+  }
+  ~ScratchFile() { unlink(path_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+
+ private:
+  std::string path_;
+};
+
+Finding check_one(const std::string& service, Command command) {
+  const ScratchFile printed;
+  command.log = printed.path();
+  command.arguments.emplace_back("--check-config");
+  auto process = Process::start(command);
+  if (!process) return failed(service, process.error().message, "build it: make build");
+  const auto exit = process->wait(kCheckMax);
+  if (exit && exit->status == 0 && exit->signal == 0) return ok(service, command.program.string() + " takes these settings");
+  const std::string problems = problems_in(printed.text(), command.program.filename().string());
+  return failed(service, problems.empty()
+                             ? fmt::format("{} {}", command.program.string(), exit ? exit->words() : "does not end")
+                             : problems);
+}
+
+}  // namespace
+
+std::string problems_in(std::string_view printed, std::string_view program) {
+  const std::string before = fmt::format("{}: ", program);
+  std::string problems;
+  for (size_t at = 0; at < printed.size();) {
+    const size_t end = std::min(printed.find('\n', at), printed.size());
+    const std::string_view line = printed.substr(at, end - at);
+    if (line.starts_with(before)) problems += fmt::format("{}{}", problems.empty() ? "" : "; ", line.substr(before.size()));
+    at = end + 1;
+  }
+  return problems;
+}
+
+void check_settings(const FleetPlan& plan, Findings& findings) {
+  Ports router;
+  router.bind = kAnyRouter;
+  findings.push_back(check_one("router", plan.router({})));
+  findings.push_back(check_one("verifier", plan.verifier(router)));
+  if (plan.drafts()) findings.push_back(check_one("drafter", plan.drafter(router)));
+}
+
+Finding check_ports_free(const FleetOptions& options, bool taken_by_ours) {
+  if (taken_by_ours) return ok("ports", fmt::format("{} is the running server's", options.port));
+  if (const auto free = check_ports(options); !free) return failed("ports", free.error().message);
+  return ok("ports", options.port == 0 ? "any free one" : fmt::format("{} is free", options.port));
+}
+
+void check_keys(const FleetOptions& options, Findings& findings) {
+  const std::string peers = (options.keys / "peers").string();
+  for (const std::string service : {"router", "verifier", "drafter"}) {
+    if (service == "drafter" && options.drafter == kNoMethod) continue;
+    const std::string file = (options.keys / (service + ".key")).string();
+    const auto keys = open_keys(file, peers, service);
+    findings.push_back(
+        keys ? ok("keys", file + ": a secret, and enrolled")
+             : failed("keys", keys.error().message, "make them with `slipstream keys new " + options.keys.string() + "`"));
+  }
+}
+
+}  // namespace slipstream::command::doctor

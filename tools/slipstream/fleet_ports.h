@@ -1,0 +1,13 @@
+// Whether the addresses that a fleet listens at are free, before anything starts.
+#pragma once
+
+#include "common/base/result.h"
+#include "tools/slipstream/fleet_plan.h"
+
+namespace slipstream::command {
+
+// Tries the HTTP API's address and those of the workers' pages. Error: a sentence that says which
+// flag to change.
+Result<void> check_ports(const FleetOptions& options);
+
+}  // namespace slipstream::command
