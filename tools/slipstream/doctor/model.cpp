@@ -30,8 +30,8 @@ Result<void> check_shapes(const Checkpoint& checkpoint, const LlamaConfig& confi
 }
 
 Result<ModelFacts> read_facts(const std::filesystem::path& given, std::string& found) {
-  TRY(ModelFacts facts,
-      find_model(given).transform([](std::filesystem::path path) { return ModelFacts{.path = std::move(path)}; }));
+  ModelFacts facts;
+  TRY(facts.path, find_model(given));
   TRY(facts.config, read_llama_config(facts.path));
   TRY(const Checkpoint checkpoint, Checkpoint::open(facts.path));
   TRY_VOID(check_shapes(checkpoint, facts.config));

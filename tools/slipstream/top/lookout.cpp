@@ -50,9 +50,13 @@ Result<void> Lookout::read_router(FleetLook& look) {
     model_ = served.name;
   }
   TRY(const auto workers, page_if_there(router_, "/workers"));
-  if (workers) TRY(look.workers, read_workers(*workers));
+  if (workers) {
+    TRY(look.workers, read_workers(*workers));
+  }
   TRY(const auto tuning, page_if_there(router_, "/tuning"));
-  if (tuning) TRY(look.tuning, read_tuning(*tuning));
+  if (tuning) {
+    TRY(look.tuning, read_tuning(*tuning));
+  }
   return {};
 }
 

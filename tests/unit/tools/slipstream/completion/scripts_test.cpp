@@ -22,9 +22,10 @@ CommandWords words() {
   CLI::App app("", "slipstream");
   CLI::App* ask = app.add_subcommand("ask", "Ask one question: it's quick [really]");
   static std::string url, how, shell;
+  static bool plain = false;
   ask->add_option("--url", url, "The server");
   ask->add_option("--how", how, "In which way")->check(CLI::IsMember({"fast", "slow"}));
-  ask->add_flag("--plain", "No colours");
+  ask->add_flag("--plain", plain, "No colours");
   app.add_subcommand("keys", "Keys")->add_subcommand("new", "Make some");
   completion_flags(app, shell);
   return words_of(app);
