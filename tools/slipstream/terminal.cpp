@@ -14,6 +14,7 @@ constexpr std::string_view kAside = "\x1b[2m";
 constexpr std::string_view kGood = "\x1b[32m", kCaution = "\x1b[33m", kTrouble = "\x1b[31m";
 constexpr std::string_view kReset = "\x1b[0m";
 
+constexpr int kSpeedTokensMin = 8;  // fewer take too little time to tell a speed
 // A shorter answer takes too little time for a ratio of two speeds.
 constexpr size_t kTimedTokensMin = 48;
 constexpr double kTokensPerStepMin = 1.1;  // least speed-up shown as a ratio: two runs of one answer differ by nearly 10 %
@@ -61,8 +62,8 @@ std::string Palette::legend() const {
 
 std::string figures(const Answer& answer) {
   std::string text = fmt::format("{} token{}", answer.ids.size(), answer.ids.size() == 1 ? "" : "s");
-  if (answer.decode_s > 0) text += fmt::format(", {:.1f} tokens/s", answer.tokens_per_s());
-  text += fmt::format(", {:.2f} tokens a step", answer.acceptance_length);
+  if (answer.decoded >= kSpeedTokensMin) text += fmt::format(", {:.1f} tokens/s", answer.tokens_per_s());
+  if (!answer.finish.empty()) text += fmt::format(", {:.2f} tokens a step", answer.acceptance_length);  // else it was cut
   if (!answer.drafted.empty()) {
     const auto drafted = std::ranges::count_if(answer.drafted, [](uint8_t flag) { return flag != 0; });
     text +=

@@ -143,7 +143,7 @@ TEST_F(LongChat, KeepsThePartOfAnAnswerThatCtrlCStoppedAndGoesOn) {
     terminal.until("\x1b[32m");  // a drafted token: the answer has begun
     cluster_.process("verifier").signal(SIGSTOP);
     terminal.type(kCtrlC);
-    shown = terminal.until("tokens a step");
+    shown = terminal.until("% drafted");
     cluster_.process("verifier").signal(SIGCONT);
   }
   EXPECT_THAT(shown, HasSubstr("[stopped]"));

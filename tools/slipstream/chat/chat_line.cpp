@@ -45,8 +45,8 @@ std::string unknown(std::string_view name) {
   std::vector<std::string> names;
   for (const Known& known : kKnown) names.emplace_back(known.name);
   const auto meant = nearest_name(name, names);
-  return fmt::format("there is no command {}; {}. A question that begins with / is asked as //...", name,
-                     meant ? fmt::format("did you mean {}?", *meant) : "/help shows all");
+  return fmt::format("there is no command {}; {} (A question that begins with / is asked as //...)", name,
+                     meant ? fmt::format("did you mean {}?", *meant) : "/help shows all.");
 }
 
 Result<ChatCommand> read_command(std::string_view line) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kStopped = "stopped";
 constexpr std::string_view kCutShort = "broken off";
+constexpr std::string_view kAtItsLimit = "--max-tokens reached";
 
 // A model's text must not move the cursor or change the colours of the user's terminal.
 std::string printable(std::string text) {
@@ -51,7 +52,7 @@ Session::Session(const ChatOptions& options, ServerUrl url, std::string model, I
 }
 
 void Session::run() {
-  say(fmt::format("{} at {}. /help shows the commands; Ctrl-C stops an answer, Ctrl-D ends.", model_, url_.text()));
+  say(fmt::format("{} at {}. /help shows the commands, Ctrl-D ends.", model_, url_.text()));
   if (interactive()) fmt::print("{}", palette_.legend());
   while (!ended_) {
     const Prompt::Read read = prompt_.read();
@@ -202,8 +203,8 @@ void Session::close_answer(const std::string& text, const Answer& answer, const 
     unanswered_ = text;
   } else {
     conversation_.add({text, answer.text, cut});
-    const std::string limit = answer.finish == "length" ? "stopped at its limit of tokens (--max-tokens); " : "";
-    say(fmt::format("{}{}{}", cut.empty() ? "" : fmt::format("[{}] ", cut), limit, figures(answer)));
+    const std::string_view end = cut.empty() && answer.finish == "length" ? kAtItsLimit : std::string_view(cut);
+    say(fmt::format("{}{}", end.empty() ? "" : fmt::format("[{}] ", end), figures(answer)));
   }
   if (none && cut == kStopped) say("[stopped before the first word; /retry asks again]");
   std::fflush(stdout);

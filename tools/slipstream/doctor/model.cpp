@@ -42,8 +42,6 @@ Result<ModelFacts> read_facts(const std::filesystem::path& given, std::string& f
   return facts;
 }
 
-std::string no_model() { return "give a Hugging Face folder or a GGUF file with --model, or fetch the demo model: make setup"; }
-
 // The tokenizer and the chat template, which the router reads.
 Result<void> check_text(ModelFacts& facts, Findings& findings) {
   TRY(facts.tokenizer, hash_tokenizer(facts.path));
@@ -100,12 +98,12 @@ std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findin
   std::string found;
   auto facts = read_facts(model, found);
   if (!facts) {
-    findings.push_back(failed("model", facts.error().message, no_model()));
+    findings.push_back(failed("model", facts.error().message));
     return std::nullopt;
   }
   findings.push_back(ok("model", found));
   if (const auto text = check_text(*facts, findings); !text)
-    findings.push_back(failed("tokenizer", text.error().message, no_model()));
+    findings.push_back(failed("tokenizer", text.error().message, "fetch the model again, with all its files"));
   return *std::move(facts);
 }
 

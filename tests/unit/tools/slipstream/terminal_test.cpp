@@ -14,14 +14,22 @@ Answer answer(std::vector<int32_t> ids) {
 TEST(Figures, SayHowFastAnAnswerWasAndWhoGuessed) {
   Answer told = answer({1, 2, 3, 4});
   told.drafted = {0, 1, 1, 0};
-  told.decode_s = 0.5;
-  told.decoded = 3;
+  told.decode_s = 2;
+  told.decoded = 12;
   told.acceptance_length = 2;
+  told.finish = "stop";
   told.rule = "coupled";
   EXPECT_EQ(figures(told), "4 tokens, 6.0 tokens/s, 2.00 tokens a step, 50 % drafted, rule coupled");
 }
 
-TEST(Figures, LeaveOutWhatTheServerDoesNotSay) { EXPECT_EQ(figures(answer({1})), "1 token, 1.00 tokens a step"); }
+TEST(Figures, LeaveOutWhatTheServerDoesNotSay) { EXPECT_EQ(figures(answer({1})), "1 token"); }
+
+TEST(Figures, TellNoSpeedOfAFewTokens) {
+  Answer short_one = answer({1, 2, 3});
+  short_one.decoded = 2;
+  short_one.decode_s = 0.0001;
+  EXPECT_EQ(figures(short_one), "3 tokens");
+}
 
 TEST(Comparison, SaysYesOnlyIfEveryTokenIsTheSame) {
   const std::vector<Comparison> same{{"a", answer({1, 2, 3}), answer({1, 2, 3})}};
