@@ -228,13 +228,20 @@ TEST_F(DoctorCommand, FindsNothingWrongWhereServeWorksAndLooksAtARunningServer) 
 
 TEST_F(DoctorCommand, SaysWhatFailsAndWhatToDo) {
   cluster_.start_router();
-  std::ofstream(file("keys.txt")) << "# no key\n";
-  const Ended doctor = run(fmt::format("doctor --model no/such/folder --port {} --api-key-file {} --keys {}",
-                                       cluster_.http_port(), file("keys.txt").string(), file("keys").string()));
+  const Ended doctor =
+      run(fmt::format("doctor --model no/such/folder --port {} --keys {}", cluster_.http_port(), file("keys").string()));
   EXPECT_EQ(doctor.status, 1);
   EXPECT_THAT(doctor.out, AllOf(HasSubstr("FAIL  model"), HasSubstr("make setup"), HasSubstr("FAIL  ports"),
-                                HasSubstr("is in use"), HasSubstr("FAIL  router"), HasSubstr("keys.txt"),
-                                HasSubstr("FAIL  keys"), HasSubstr("slipstream keys new")));
+                                HasSubstr("is in use"), HasSubstr("FAIL  keys"), HasSubstr("slipstream keys new")));
+}
+
+TEST_F(DoctorCommand, LetsEachServiceJudgeItsSettings) {
+  std::ofstream(file("api-keys")) << "# no key\n";
+  const Ended doctor =
+      run(fmt::format("doctor --model {} --port 0 --api-key-file {}", tiny_model().string(), file("api-keys").string()));
+  EXPECT_EQ(doctor.status, 1);
+  EXPECT_THAT(doctor.out,
+              AllOf(HasSubstr("FAIL  router"), HasSubstr("api-keys"), HasSubstr("OK    verifier"), HasSubstr("1 of ")));
 }
 
 TEST_F(DoctorCommand, RefusesFlagsAsServeDoes) {

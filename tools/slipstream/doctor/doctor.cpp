@@ -31,7 +31,7 @@ class Doctor {
     }
     machine(model);
     server();
-    services();
+    services(model.has_value());
     fmt::print("\n{}\n", summary(findings_));
     return !any_fails(findings_);
   }
@@ -65,13 +65,14 @@ class Doctor {
     show();
   }
 
-  void services() {
+  // Without a model each service would say only that it is not there.
+  void services(bool model) {
     const auto plan = FleetPlan::make(fleet_);
     if (!plan) {
       findings_.push_back(failed("programs", plan.error().message));
     } else {
       findings_.push_back(check_cores(cpu_quota(), fleet_.cpus, plan->cpus()));
-      check_settings(*plan, findings_);
+      if (model) check_settings(*plan, findings_);
     }
     findings_.push_back(check_ports_free(fleet_, server_port_ != 0 && server_port_ == fleet_.port));
     if (!fleet_.keys.empty()) check_keys(fleet_, findings_);
