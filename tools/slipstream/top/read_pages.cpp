@@ -45,8 +45,9 @@ SettingLook setting_of(Element json) {
   return setting;
 }
 
-// Calls `take` with each element of the list `name`. Error: there is no such list.
-Result<void> each_of(std::string_view json, const char* name, const auto& take) {
+// Calls `take_page` with the whole, then `take` with each element of its list `name`. Error: there
+// is no such list.
+Result<void> each_of(std::string_view json, const char* name, const auto& take_page, const auto& take) {
   simdjson::dom::parser parser;
   const simdjson::padded_string padded(json);
   simdjson::dom::element root;
@@ -54,7 +55,8 @@ Result<void> each_of(std::string_view json, const char* name, const auto& take) 
   if (parser.parse(padded).get(root) != simdjson::SUCCESS || root[name].get(list) != simdjson::SUCCESS) {
     return fail("the page has no list \"{}\"; is it a Slipstream router of this version?", name);
   }
-  for (const Element element : list) take(root, element);
+  take_page(root);
+  for (const Element element : list) take(element);
   return {};
 }
 
@@ -62,18 +64,17 @@ Result<void> each_of(std::string_view json, const char* name, const auto& take) 
 
 Result<std::vector<WorkerLook>> read_workers(std::string_view json) {
   std::vector<WorkerLook> workers;
-  TRY_VOID(each_of(json, "workers", [&](Element, Element worker) {
+  const auto take = [&](Element worker) {
     if (workers.size() < kWorkersMax) workers.push_back(worker_of(worker));
-  }));
+  };
+  TRY_VOID(each_of(json, "workers", [](Element) {}, take));
   return workers;
 }
 
 Result<TuningLook> read_tuning(std::string_view json) {
   TuningLook tuning;
-  TRY_VOID(each_of(json, "kinds", [&](Element root, Element kind) {
-    read(root, "first_threshold", tuning.first_threshold);
-    tuning.kinds.push_back(setting_of(kind));
-  }));
+  const auto take_page = [&](Element page) { read(page, "first_threshold", tuning.first_threshold); };
+  TRY_VOID(each_of(json, "kinds", take_page, [&](Element kind) { tuning.kinds.push_back(setting_of(kind)); }));
   return tuning;
 }
 

@@ -40,7 +40,7 @@ TEST(Rendered, ShowsWhatTheScreenHas) {
   EXPECT_THAT(rows, Contains(HasSubstr("p99   1.50 s")));
   EXPECT_THAT(rows, Contains(testing::AllOf(StartsWith("47f6b1a3"), HasSubstr("76 %"), HasSubstr("18.1 ms"))));
   EXPECT_THAT(rows, Contains(testing::AllOf(StartsWith("00000066"), HasSubstr("page not reached"), HasSubstr("12.0"))));
-  EXPECT_THAT(rows, Contains(HasSubstr("############............   50 %")));
+  EXPECT_THAT(rows, Contains(HasSubstr("############............  50 %")));
   EXPECT_THAT(rows, Contains(HasSubstr("less likely nodes do not pay")));
 }
 
