@@ -29,6 +29,7 @@
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/model/device.h"
+#include "common/model/heads/acceptance_logits.h"
 #include "common/model/load_report.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
@@ -44,6 +45,7 @@ struct ModelOptions {
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
   std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself
   int32_t head_ranked = 4;          // candidates that the head tells for each row, at most kRankedMax
+  bool head_states = false;         // drafted_states() is asked for
   OnLoad on_load = {};              // called while the model loads; may be empty
 };
 
@@ -77,6 +79,13 @@ class LanguageModel {
   Result<void> draft(const Step& step);
   // The candidates for the token after a row of the last draft(), likeliest first.
   std::span<const Ranked> drafted(size_t row) const;
+  // What the head's acceptance head (heads/acceptance_head.h) predicts of the row's own token; a
+  // draft head may have none.
+  bool predicts_acceptance() const;
+  AcceptanceLogits acceptance(size_t row) const;
+  // [rows, hidden] of the last draft(): what the head's output layer read, its last hidden states.
+  // REQUIRES: ModelOptions::head_states.
+  std::span<const float> drafted_states() const;
 
   // [rows, taps * hidden] of each row of the last run: what each tapped layer read (EAGLE-3,
   // 2503.01840, Section 3.1).
