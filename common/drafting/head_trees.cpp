@@ -38,9 +38,9 @@ void lay_out(std::vector<GrowingTree>& trees, StepPlan& plan) {
 std::vector<float> accepted(const LanguageModel& model, const GrowingTree& tree) {
   std::vector<float> chances;
   if (!model.predicts_acceptance()) return chances;
+  const bool sampled = tree.ask.sampling.temperature > 0;
   for (size_t row = 0; row < tree.growth.frontier().size(); ++row) {
-    const AcceptanceLogits logits = model.acceptance(tree.first_wanted + row);
-    chances.push_back(AcceptanceLogits::probability(tree.ask.sampling.temperature > 0 ? logits.sampled : logits.greedy));
+    chances.push_back(model.acceptance(tree.first_wanted + row, tree.growth.stated(row), sampled));
   }
   return chances;
 }

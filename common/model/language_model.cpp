@@ -203,9 +203,9 @@ std::span<const Ranked> LanguageModel::drafted(size_t row) const {
 
 bool LanguageModel::predicts_acceptance() const { return has_head() && state_->model.head->acceptance().has_value(); }
 
-AcceptanceLogits LanguageModel::acceptance(size_t row) const {
+float LanguageModel::acceptance(size_t row, float confidence, bool sampled) const {
   CHECK(predicts_acceptance() && row < state_->drafted, "acceptance of row {} of a draft of {}", row, state_->drafted);
-  return static_cast<const AcceptanceLogits*>(state_->model.head->acceptance()->logits().data)[row];
+  return state_->model.head->acceptance()->probability(row, confidence, sampled);
 }
 
 std::span<const float> LanguageModel::drafted_states() const {

@@ -29,7 +29,6 @@
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/model/device.h"
-#include "common/model/heads/acceptance_logits.h"
 #include "common/model/load_report.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
@@ -79,10 +78,10 @@ class LanguageModel {
   Result<void> draft(const Step& step);
   // The candidates for the token after a row of the last draft(), likeliest first.
   std::span<const Ranked> drafted(size_t row) const;
-  // What the head's acceptance head (heads/acceptance_head.h) predicts of the row's own token; a
-  // draft head may have none.
+  // The chance that the target accepts the row's own token, which the draft head had stated with
+  // that confidence, if it has an acceptance head (heads/acceptance_head.h).
   bool predicts_acceptance() const;
-  AcceptanceLogits acceptance(size_t row) const;
+  float acceptance(size_t row, float confidence, bool sampled) const;
   // [rows, hidden] of the last draft(): what the head's output layer read, its last hidden states.
   // REQUIRES: ModelOptions::head_states.
   std::span<const float> drafted_states() const;

@@ -53,6 +53,11 @@ void TreeGrowth::propose(size_t row, std::span<const Ranked> candidates) {
   }
 }
 
+float TreeGrowth::stated(size_t row) const {
+  const int32_t at = candidate_of_row_[first_ + row];
+  return at < 0 ? 1.0F : pool_[static_cast<size_t>(at)].confidence;
+}
+
 // Gives the node of a frontier's row the survival that its acceptance head predicts. Whether it may
 // have children.
 bool TreeGrowth::reached(size_t row, std::span<const float> accepted) {
@@ -78,7 +83,11 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates, std::s
     for (size_t each = 0; each < candidates[i].size(); ++each) {
       const float survival = reached * chances_[each];
       if (!rule_.admits(survival, depth, 0)) break;  // chances fall: none behind it is admitted
-      pool_.push_back({.token = candidates[i][each].token, .parent = parent, .depth = depth, .survival = survival});
+      pool_.push_back({.token = candidates[i][each].token,
+                       .parent = parent,
+                       .depth = depth,
+                       .survival = survival,
+                       .confidence = candidates[i][each].confidence});
     }
   }
   // The next frontier: candidates of the newest depth that may still have a child in the tree.

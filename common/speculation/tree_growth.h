@@ -59,6 +59,9 @@ class TreeGrowth {
   std::span<const Row> frontier() const { return std::span(rows_).subspan(first_); }  // empty: the tree is grown
   std::span<const Row> rows() const { return rows_; }                                 // all, the frontier last
 
+  // The confidence that was stated for the token of a row of the frontier; 1 of the root.
+  float stated(size_t row) const;
+
   // Adds the children of the frontier and computes the next one. candidates: [frontier] for each
   // row its children, the likeliest first (sampling/rank.h). accepted: [frontier] the chance that
   // the row's own token is accepted, given its parent; of the root it counts for nothing, and a row
@@ -79,6 +82,7 @@ class TreeGrowth {
     int32_t row = -1;     // index in rows_; -1: not forwarded
     int32_t depth = 1;
     float survival = 1.0F;
+    float confidence = 1.0F;  // as it was stated
   };
   float frontier_gain() const;
   std::vector<int32_t> best() const;  // the best nodes_max candidates, falling by survival, parents before children

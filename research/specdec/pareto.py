@@ -17,7 +17,7 @@ the same answers:
 
 The time of a token, in plain steps, is the paper's equation 2.3 plus what a drafted token's row costs the target:
 (1 - c) passes + c (1 + discarded) + r drafted, per token, where c is --draft-cost and r --row-cost.
-Exit status: 0 SpecDec++'s frontier lies below every fixed K's point, 1 it does not, 2 wrong arguments.
+Exit status: 0 SpecDec++'s frontier lies nowhere above a fixed K's point, 1 it does, 2 wrong arguments.
 """
 
 import argparse
@@ -31,7 +31,9 @@ import svg  # noqa: E402
 
 LONGEST = 20  # of a draft, as the paper has it
 FIXED = (1, 2, 3, 4, 6, 8, 10, 12, 14)
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
+
+ALIKE = 5e-4  # passes a token: where all that is accepted is drafted anyway, the rules meet
 
 Rates = collections.namedtuple("Rates", "discard verification drafted")
 
@@ -124,9 +126,9 @@ def compared(path, options):
     worse = []
     for setting, point in rules["fixed K"].items():
         bound = below(line, point)
-        if bound is not None and bound >= point.verification:
-            worse.append(setting)
-    print("SpecDec++'s frontier lies below all fixed K" if not worse else f"SpecDec++'s frontier does not lie below {', '.join(worse)}")
+        if bound is not None and bound > point.verification + ALIKE:
+            worse.append(f"{setting} (by {bound - point.verification:.4f})")
+    print("SpecDec++'s frontier lies below all fixed K, or meets them" if not worse else "SpecDec++'s frontier lies above " + ", ".join(worse))
     return rules, oracle, line, not worse
 
 

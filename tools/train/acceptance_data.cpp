@@ -13,15 +13,18 @@ struct Part {
   AcceptanceExamples examples;
   std::vector<uint16_t> states;
 
-  void add(const Draft& draft, int64_t column, size_t hidden) {
-    for (size_t at = 0; at < draft.nodes.size(); ++at) {
-      const DraftedNode& node = draft.nodes[at];
-      const auto state = draft.states.subspan(at * hidden, hidden);
-      states.insert(states.end(), state.begin(), state.end());
-      examples.accepted.push_back(static_cast<float>(node.matched));
-      examples.confidence.push_back(node.confidence);
-      examples.column.push_back(column);
-      if (node.matched == 0) break;  // what lies behind it is accepted by no one
+  void add(const Draft& draft, size_t node, int64_t column, size_t hidden) {
+    const auto state = draft.states.subspan(node * hidden, hidden);
+    states.insert(states.end(), state.begin(), state.end());
+    examples.accepted.push_back(static_cast<float>(draft.nodes[node].matched));
+    examples.confidence.push_back(draft.nodes[node].confidence);
+    examples.column.push_back(column);
+  }
+  // Up to the first rejected node: what lies behind it is accepted by no one.
+  void learn(const Draft& draft, int64_t column, size_t hidden) {
+    for (size_t node = 0; node < draft.nodes.size(); ++node) {
+      add(draft, node, column, hidden);
+      if (draft.nodes[node].matched == 0) break;
     }
   }
   AcceptanceExamples taken(int64_t hidden) {
@@ -50,7 +53,7 @@ Result<AcceptanceData> AcceptanceData::of(std::span<const DraftTrace> traces, in
       const int64_t place = static_cast<int64_t>(chat) % held_out_every;
       Part& part = place == 0 ? calibrate : place == 1 ? measure : train;
       for (size_t at = 0; at < trace.drafts(chat); ++at) {
-        part.add(trace.draft(chat, at), column_of(trace.origin()), static_cast<size_t>(first.hidden));
+        part.learn(trace.draft(chat, at), column_of(trace.origin()), static_cast<size_t>(first.hidden));
       }
     }
   }
@@ -59,14 +62,15 @@ Result<AcceptanceData> AcceptanceData::of(std::span<const DraftTrace> traces, in
       .train = train.taken(first.hidden), .calibrate = calibrate.taken(first.hidden), .measure = measure.taken(first.hidden)};
 }
 
-at::Tensor states_of_chat(const DraftTrace& trace, size_t chat) {
-  std::vector<uint16_t> states;
+AcceptanceExamples nodes_of_chat(const DraftTrace& trace, size_t chat) {
+  Part part;
   for (size_t at = 0; at < trace.drafts(chat); ++at) {
-    const auto more = trace.draft(chat, at).states;
-    states.insert(states.end(), more.begin(), more.end());
+    const Draft draft = trace.draft(chat, at);
+    for (size_t node = 0; node < draft.nodes.size(); ++node) {
+      part.add(draft, node, column_of(trace.origin()), static_cast<size_t>(trace.origin().hidden));
+    }
   }
-  const int64_t hidden = trace.origin().hidden, nodes = static_cast<int64_t>(states.size()) / hidden;
-  return at::from_blob(states.data(), {nodes, hidden}, at::kBFloat16).to(at::kFloat);
+  return part.taken(trace.origin().hidden);
 }
 
 }  // namespace slipstream::train

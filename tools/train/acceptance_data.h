@@ -15,19 +15,18 @@
 #include <ATen/core/Tensor.h>
 
 #include "common/base/result.h"
+#include "common/model/heads/acceptance_head.h"
 #include "tools/train/draft_trace.h"
 
 namespace slipstream::train {
 
-inline constexpr int64_t kGreedyColumn = 0, kSampledColumn = 1;  // of AcceptanceLogits
-
-inline int64_t column_of(const TraceOrigin& origin) { return origin.temperature > 0 ? kSampledColumn : kGreedyColumn; }
+inline int64_t column_of(const TraceOrigin& origin) { return acceptance_column(origin.temperature > 0); }
 
 struct AcceptanceExamples {
   at::Tensor states;              // [examples, hidden] f32
   std::vector<float> accepted;    // [examples] 1 or 0
   std::vector<float> confidence;  // [examples] as the draft head stated it
-  std::vector<int64_t> column;    // [examples] of AcceptanceLogits
+  std::vector<int64_t> column;    // [examples] acceptance_column()
 
   int64_t size() const { return static_cast<int64_t>(accepted.size()); }
 };
@@ -41,7 +40,7 @@ struct AcceptanceData {
   static Result<AcceptanceData> of(std::span<const DraftTrace> traces, int64_t held_out_every);
 };
 
-// [nodes, hidden] f32 of all nodes of a chat's drafts, in order.
-at::Tensor states_of_chat(const DraftTrace& trace, size_t chat);
+// All nodes of a chat's drafts, in order, also those behind a rejected one.
+AcceptanceExamples nodes_of_chat(const DraftTrace& trace, size_t chat);
 
 }  // namespace slipstream::train

@@ -24,7 +24,7 @@ namespace slipstream::train {
 namespace {
 
 constexpr double kWarmupShare = 0.02;  // of all steps
-constexpr const char *kOutWeight = "out.weight", *kOutBias = "out.bias";
+constexpr const char *kOutWeight = "out.weight", *kOutBias = "out.bias", *kStated = "confidence.weight";
 
 template <class T>
 at::Tensor tensor_of(const std::vector<T>& values, at::ScalarType type) {
@@ -33,16 +33,23 @@ at::Tensor tensor_of(const std::vector<T>& values, at::ScalarType type) {
   return tensor;
 }
 
+at::Tensor logits_of(std::vector<float> confidence) {
+  std::ranges::transform(confidence, confidence.begin(), logit_of_confidence);
+  return tensor_of(confidence, at::kFloat);
+}
+
 // The examples, as tensors that batches are taken from.
 struct Batches {
   const AcceptanceExamples& examples;
   at::Tensor accepted = tensor_of(examples.accepted, at::kFloat);
   at::Tensor column = tensor_of(examples.column, at::kLong);
+  at::Tensor confidence = logits_of(examples.confidence);
 };
 
 // The weighted loss of some examples, in the mean.
 at::Tensor loss_of(const Weights& weights, const AcceptanceSettings& settings, const Batches& all, const at::Tensor& which) {
-  const at::Tensor logits = acceptance_logits(weights, settings.layers, all.examples.states.index_select(0, which));
+  const at::Tensor logits = acceptance_logits(weights, settings.layers, all.examples.states.index_select(0, which),
+                                              all.confidence.index_select(0, which));
   const at::Tensor own = logits.gather(1, all.column.index_select(0, which).unsqueeze(1)).squeeze(1);
   const at::Tensor accepted = all.accepted.index_select(0, which);
   const at::Tensor weight = accepted + (1 - accepted) * settings.reject_weight;
@@ -75,8 +82,8 @@ Result<void> descend(const Weights& weights, const AcceptanceData& data, const A
 void calibrate(const Weights& weights, const AcceptanceExamples& examples, const AcceptanceSettings& settings) {
   const at::NoGradGuard no_gradients;
   weights.at(kOutBias).add_(std::log(settings.reject_weight));
-  const std::vector<float> logits = own_logits(acceptance_logits(weights, settings.layers, examples.states), examples.column);
-  for (const int64_t column : {kGreedyColumn, kSampledColumn}) {
+  const std::vector<float> logits = predicted(weights, settings.layers, examples);
+  for (int64_t column = 0; column < kAcceptanceColumns; ++column) {
     std::vector<float> own, seen;
     for (size_t i = 0; i < logits.size(); ++i) {
       if (examples.column[i] != column) continue;
@@ -85,6 +92,7 @@ void calibrate(const Weights& weights, const AcceptanceExamples& examples, const
     }
     const PlattLine line = fit_platt(own, seen);
     weights.at(kOutWeight)[column].mul_(line.slope);
+    weights.at(kStated)[column].mul_(line.slope);
     weights.at(kOutBias)[column].mul_(line.slope).add_(line.offset);
   }
 }
@@ -97,25 +105,29 @@ std::vector<TensorSpec> acceptance_tensors(int32_t hidden, int layers) {
     specs.push_back({fmt::format("layers.{}.weight", d), TensorRole::output, hidden, hidden});
     specs.push_back({fmt::format("layers.{}.bias", d), TensorRole::bias, 1, hidden});
   }
-  specs.push_back({kOutWeight, TensorRole::matrix, kAcceptanceLogits, hidden});
-  specs.push_back({kOutBias, TensorRole::bias, 1, kAcceptanceLogits});
+  specs.push_back({kOutWeight, TensorRole::matrix, kAcceptanceColumns, hidden});
+  specs.push_back({kOutBias, TensorRole::bias, 1, kAcceptanceColumns});
+  specs.push_back({kStated, TensorRole::gain, 1, kAcceptanceColumns});
   return specs;
 }
 
-at::Tensor acceptance_logits(const Weights& weights, int layers, const at::Tensor& states) {
+at::Tensor acceptance_logits(const Weights& weights, int layers, const at::Tensor& states, const at::Tensor& confidence) {
   at::Tensor x = states;
   for (int d = 0; d < layers; ++d) {
     const std::string name = fmt::format("layers.{}", d);
     x = x + at::silu(at::linear(x, weights.at(name + ".weight"), weights.at(name + ".bias")));
   }
-  return at::linear(x, weights.at(kOutWeight), weights.at(kOutBias));
+  return at::linear(x, weights.at(kOutWeight), weights.at(kOutBias)) + confidence.unsqueeze(1) * weights.at(kStated);
 }
 
-std::vector<float> own_logits(const at::Tensor& logits, const std::vector<int64_t>& column) {
-  const at::Tensor dense = logits.contiguous();
-  const float* numbers = dense.const_data_ptr<float>();
+std::vector<float> predicted(const Weights& weights, int layers, const AcceptanceExamples& examples) {
+  const at::NoGradGuard no_gradients;
+  const at::Tensor logits = acceptance_logits(weights, layers, examples.states, logits_of(examples.confidence)).contiguous();
+  const float* numbers = logits.const_data_ptr<float>();
   std::vector<float> own;
-  for (size_t i = 0; i < column.size(); ++i) own.push_back(numbers[i * kAcceptanceLogits + static_cast<size_t>(column[i])]);
+  for (size_t i = 0; i < examples.column.size(); ++i) {
+    own.push_back(numbers[i * kAcceptanceColumns + static_cast<size_t>(examples.column[i])]);
+  }
   return own;
 }
 

@@ -21,7 +21,7 @@ namespace slipstream::train {
 
 struct AcceptanceSettings {
   int layers = 1;            // D
-  double reject_weight = 3;  // w_rej; that of accepted examples is 1
+  double reject_weight = 1;  // w_rej; that of accepted examples is 1
   int64_t epochs = 6;
   int64_t batch = 512;  // examples of a step
   double learning_rate = 1e-3;
@@ -31,10 +31,10 @@ struct AcceptanceSettings {
 
 // The tensors of an acceptance head (common/model/heads/acceptance_head.h).
 std::vector<TensorSpec> acceptance_tensors(int32_t hidden, int layers);
-// states: [rows, hidden]. Returns [rows, 2].
-at::Tensor acceptance_logits(const Weights& weights, int layers, const at::Tensor& states);
-// [examples] the logit of each example's own column.
-std::vector<float> own_logits(const at::Tensor& logits, const std::vector<int64_t>& column);
+// states: [rows, hidden]; confidence: [rows] logit_of_confidence(). Returns [rows, 2] logits of P.
+at::Tensor acceptance_logits(const Weights& weights, int layers, const at::Tensor& states, const at::Tensor& confidence);
+// [rows] the logit of each row's own column.
+std::vector<float> predicted(const Weights& weights, int layers, const AcceptanceExamples& examples);
 
 // How well logits predict outcomes.
 struct PredictionQuality {

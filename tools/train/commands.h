@@ -97,7 +97,7 @@ struct AcceptanceOptions {
   std::vector<std::filesystem::path> replay;  // to predict, for research/specdec
   std::filesystem::path predictions;          // folder of these predictions; empty: none are written
   std::vector<int> layers{1};                 // D: of each one an acceptance head is trained
-  std::vector<double> reject_weights{3};      // w_rej: with each one, too
+  std::vector<double> reject_weights{1};      // w_rej: with each one, too
   int64_t held_out_every = 8;                 // of so many chats one is held out
   int threads = 0;
   uint64_t seed = 1;

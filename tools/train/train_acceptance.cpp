@@ -5,7 +5,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <fmt/os.h>
 
@@ -40,26 +39,21 @@ Result<std::vector<DraftTrace>> open_traces(const std::vector<std::filesystem::p
   return traces;
 }
 
-float logit_of(float confidence) {
-  const double p = std::clamp(double{confidence}, 1e-6, 1 - 1e-6);
-  return static_cast<float>(std::log(p / (1 - p)));
-}
-
 // The confidences that the draft head states, calibrated in the same way: what an acceptance head
 // has to beat.
 PredictionQuality quality_of_confidence(const AcceptanceData& data) {
   std::vector<float> logits(data.measure.confidence.size());
-  for (const int64_t column : {kGreedyColumn, kSampledColumn}) {
+  for (int64_t column = 0; column < kAcceptanceColumns; ++column) {
     std::vector<float> stated, seen;
     for (size_t i = 0; i < data.calibrate.column.size(); ++i) {
       if (data.calibrate.column[i] != column) continue;
-      stated.push_back(logit_of(data.calibrate.confidence[i]));
+      stated.push_back(logit_of_confidence(data.calibrate.confidence[i]));
       seen.push_back(data.calibrate.accepted[i]);
     }
     const PlattLine line = fit_platt(stated, seen);
     for (size_t i = 0; i < logits.size(); ++i) {
       if (data.measure.column[i] != column) continue;
-      logits[i] = static_cast<float>(line.slope * logit_of(data.measure.confidence[i]) + line.offset);
+      logits[i] = static_cast<float>(line.slope * logit_of_confidence(data.measure.confidence[i]) + line.offset);
     }
   }
   return quality_of(logits, data.measure.accepted);
@@ -79,9 +73,7 @@ Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const
       settings.reject_weight = reject_weight;
       settings.seed = options.seed;
       TRY(Weights weights, train_acceptance_head(data, settings));
-      const at::NoGradGuard no_gradients;
-      const std::vector<float> logits =
-          own_logits(acceptance_logits(weights, layers, data.measure.states), data.measure.column);
+      const std::vector<float> logits = predicted(weights, layers, data.measure);
       candidates.push_back({settings, std::move(weights), quality_of(logits, data.measure.accepted)});
       print_quality(candidates.back().name(), candidates.back().quality);
     }
@@ -91,23 +83,19 @@ Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const
 
 // A line for each node: what it is, and the probability that each candidate gives it.
 std::string predictions_of(const DraftTrace& trace, const std::vector<Candidate>& candidates) {
-  const at::NoGradGuard no_gradients;
   std::string text = "chat\tfrom\tdepth\tmatched\tconfidence";
   for (const Candidate& candidate : candidates) text += '\t' + candidate.name();
   text += '\n';
   for (size_t chat = 0; chat < trace.chats(); ++chat) {
-    const at::Tensor states = states_of_chat(trace, chat);
-    const std::vector<int64_t> column(static_cast<size_t>(states.size(0)), column_of(trace.origin()));
+    const AcceptanceExamples all = nodes_of_chat(trace, chat);
     std::vector<std::vector<float>> logits;
-    for (const Candidate& each : candidates) {
-      logits.push_back(own_logits(acceptance_logits(each.weights, each.settings.layers, states), column));
-    }
+    for (const Candidate& each : candidates) logits.push_back(predicted(each.weights, each.settings.layers, all));
     size_t node = 0;
     for (size_t from = 0; from < trace.drafts(chat); ++from) {
       const auto nodes = trace.draft(chat, from).nodes;
       for (size_t depth = 0; depth < nodes.size(); ++depth, ++node) {
         text += fmt::format("{}\t{}\t{}\t{}\t{:.4f}", chat, from, depth + 1, nodes[depth].matched, nodes[depth].confidence);
-        for (const auto& each : logits) text += fmt::format("\t{:.4f}", AcceptanceLogits::probability(each[node]));
+        for (const auto& each : logits) text += fmt::format("\t{:.4f}", 1 / (1 + std::exp(-each[node])));
         text += '\n';
       }
     }

@@ -1,11 +1,14 @@
 #include "common/model/heads/acceptance_head.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include "common/checkpoint/checkpoint.h"
+#include "common/checkpoint/dequantise.h"
 #include "common/checkpoint/mapped_file.h"
 #include "common/model/weight_loader.h"
 
@@ -13,6 +16,7 @@ namespace slipstream {
 namespace {
 
 constexpr const char* kWeightsFile = "model.safetensors";
+constexpr float kConfidenceLeast = 1e-6F;
 
 Result<void> belongs_to(const std::filesystem::path& folder, const std::filesystem::path& draft_head) {
   TRY(const SafetensorsFile file, SafetensorsFile::open(folder / kWeightsFile));
@@ -51,9 +55,11 @@ Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem
     TRY(const Layer layer, layer_of(fmt::format("layers.{}", d), hidden));
     head.layers_.push_back(layer);
   }
-  TRY(head.out_, layer_of("out", kAcceptanceLogits));
+  TRY(head.out_, layer_of("out", kAcceptanceColumns));
+  TRY(const HostMatrix stated, checkpoint.matrix("confidence.weight", 1, kAcceptanceColumns));
+  read_row(stated, 0, head.stated_);
   TRY(head.delta_, device.scratch(rows_max, hidden, Type::f32));
-  TRY(head.logits_, device.output(rows_max, kAcceptanceLogits, Type::f32));
+  TRY(head.logits_, device.output(rows_max, kAcceptanceColumns, Type::f32));
   return head;
 }
 
@@ -65,6 +71,17 @@ void AcceptanceHead::predict(Ops& ops, Shape shape, Tensor state) const {
     ops.add_silu(delta, state);
   }
   ops.linear(state, *out_.weight, out_.bias, logits);
+}
+
+float AcceptanceHead::probability(size_t row, float confidence, bool sampled) const {
+  const auto column = static_cast<size_t>(acceptance_column(sampled));
+  const float z = static_cast<const float*>(logits_.data)[row * kAcceptanceColumns + column];
+  return 1.0F / (1.0F + std::exp(-(z + stated_[column] * logit_of_confidence(confidence))));
+}
+
+float logit_of_confidence(float confidence) {
+  const float within = std::clamp(confidence, kConfidenceLeast, 1 - kConfidenceLeast);
+  return std::log(within / (1 - within));
 }
 
 }  // namespace slipstream

@@ -27,9 +27,7 @@ class AcceptanceHeadTest : public testing::Test {
   AcceptanceHeadTest() {
     std::filesystem::copy(test_data("tiny-head"), folder_.path(), std::filesystem::copy_options::overwrite_existing);
   }
-  void write(const std::string& draft_head) {
-    write_acceptance_head(folder_.path(), draft_head, kHidden, number);
-  }
+  void write(const std::string& draft_head) { write_acceptance_head(folder_.path(), draft_head, kHidden, number); }
   Result<LanguageModel> load() const {
     return load_alone(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = WeightFormat::bf16},
                       {.cache_blocks = 4, .head = folder_.path(), .head_states = true});
@@ -68,13 +66,15 @@ TEST_F(AcceptanceHeadTest, PredictsWhatItsFormulaGives) {
       x[out] += sum / (1 + std::exp(-sum));
     }
     const size_t bias = kHidden + kHidden * kHidden;
-    double logits[2] = {number(bias), number(bias + 1)};
-    for (size_t out = 0; out < 2; ++out) {
-      for (size_t in = 0; in < kHidden; ++in) logits[out] += number(bias + 2 + out * kHidden + in) * x[in];
+    const size_t bias = kHidden + kHidden * kHidden, weights = bias + 2, stated = weights + 2 * kHidden;
+    for (size_t column = 0; column < 2; ++column) {
+      double z = number(bias + column);
+      for (size_t in = 0; in < kHidden; ++in) z += number(weights + column * kHidden + in) * x[in];
+      for (const double confidence : {0.2, 0.5, 0.9}) {
+        const double sum = z + number(stated + column) * std::log(confidence / (1 - confidence));
+        EXPECT_NEAR(model.acceptance(row, static_cast<float>(confidence), column == 1), 1 / (1 + std::exp(-sum)), 0.01) << row;
+      }
     }
-    const AcceptanceLogits predicted = model.acceptance(row);
-    EXPECT_NEAR(predicted.greedy, logits[0], 0.05) << row;
-    EXPECT_NEAR(predicted.sampled, logits[1], 0.05) << row;
   }
 }
 
@@ -95,11 +95,11 @@ TEST_F(AcceptanceHeadTest, OfAnotherDraftHeadIsRefused) {
   EXPECT_THAT(loaded.error().message, HasSubstr("slipstream-train acceptance"));
 }
 
-TEST(AcceptanceLogits, GiveProbabilities) {
-  EXPECT_FLOAT_EQ(AcceptanceLogits::probability(0), 0.5F);
-  EXPECT_FLOAT_EQ(AcceptanceLogits::probability(std::log(3.0F)), 0.75F);
-  EXPECT_FLOAT_EQ(AcceptanceLogits::probability(-200), 0);
-  EXPECT_TRUE(std::isnan(AcceptanceLogits::probability(NAN)));
+TEST(LogitOfConfidence, IsFiniteAtBothEnds) {
+  EXPECT_FLOAT_EQ(logit_of_confidence(0.75F), std::log(3.0F));
+  EXPECT_LT(logit_of_confidence(0), -10);
+  EXPECT_GT(logit_of_confidence(1), 10);
+  EXPECT_TRUE(std::isfinite(logit_of_confidence(0)) && std::isfinite(logit_of_confidence(1)));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <random>
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 
@@ -19,7 +18,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // The chance depends on two numbers of the state, and on the column.
 double true_chance(const float* state, int64_t column) {
-  return sigmoid(1.5 * state[0] - state[1] + (column == kGreedyColumn ? 0.5 : -1.0));
+  return sigmoid(1.5 * state[0] - state[1] + (column == acceptance_column(false) ? 0.5 : -1.0));
 }
 
 AcceptanceExamples examples(int64_t count, uint32_t seed) {
@@ -60,8 +59,7 @@ TEST(AcceptanceTraining, FindsTheChancesOfBothColumnsWithEachWeight) {
     for (const int layers : {0, 2}) {
       const AcceptanceSettings settings{.layers = layers, .reject_weight = weight, .epochs = 4, .learning_rate = 3e-3};
       const Weights weights = train_acceptance_head(all, settings).value();
-      const at::NoGradGuard no_gradients;
-      const auto logits = own_logits(acceptance_logits(weights, layers, all.measure.states), all.measure.column);
+      const std::vector<float> logits = predicted(weights, layers, all.measure);
       double wrong = 0;
       for (size_t i = 0; i < logits.size(); ++i) {
         const float* state = all.measure.states.const_data_ptr<float>() + i * kHidden;
