@@ -34,6 +34,17 @@ void lay_out(std::vector<GrowingTree>& trees, StepPlan& plan) {
   }
 }
 
+// What the acceptance head predicts of the tree's frontier; nothing if there is none.
+std::vector<float> accepted(const LanguageModel& model, const GrowingTree& tree) {
+  std::vector<float> chances;
+  if (!model.predicts_acceptance()) return chances;
+  const bool sampled = tree.ask.sampling.temperature > 0;
+  for (size_t row = 0; row < tree.growth.frontier().size(); ++row) {
+    chances.push_back(model.acceptance(tree.first_wanted + row, tree.growth.stated(row), sampled));
+  }
+  return chances;
+}
+
 }  // namespace
 
 Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, StepPlan& plan) {
@@ -49,7 +60,7 @@ Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks
       for (size_t row = 0; row < tree.growth.frontier().size(); ++row) {
         candidates.push_back(model.drafted(tree.first_wanted + row));
       }
-      tree.growth.add(candidates);
+      tree.growth.add(candidates, accepted(model, tree));
     }
   }
   for (const GrowingTree& tree : growing) done.trees.push_back(tree.growth.tree());

@@ -24,7 +24,7 @@ struct HeadAsk {
 };
 
 struct HeadTrees {
-  std::vector<TokenTree> trees;  // [asks] a node's survival is the product of the head's confidences on its path
+  std::vector<TokenTree> trees;  // [asks] a node's survival is the product of the chances on its path (tree_growth.h)
   int32_t passes = 0;
 };
 

@@ -157,7 +157,8 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
                                            {.rows_max = options.rows_max,
                                             .cache_blocks = options.cache_blocks,
                                             .positions = state->config.context_max,
-                                            .ranked = options.head_ranked}));
+                                            .ranked = options.head_ranked,
+                                            .states = options.head_states}));
   }
   state->model.list();
   state->report.pack_seconds = watch.lap();
@@ -198,6 +199,19 @@ Result<void> LanguageModel::draft(const Step& step) {
 std::span<const Ranked> LanguageModel::drafted(size_t row) const {
   CHECK(row < state_->drafted, "row {} of a draft of {}", row, state_->drafted);
   return candidates(state_->model.head->ranked(), row);
+}
+
+bool LanguageModel::predicts_acceptance() const { return has_head() && state_->model.head->acceptance().has_value(); }
+
+float LanguageModel::acceptance(size_t row, float confidence, bool sampled) const {
+  CHECK(predicts_acceptance() && row < state_->drafted, "acceptance of row {} of a draft of {}", row, state_->drafted);
+  return state_->model.head->acceptance()->probability(row, confidence, sampled);
+}
+
+std::span<const float> LanguageModel::drafted_states() const {
+  const Tensor states = state_->model.head->states();
+  CHECK(states.data != nullptr, "the head's states were not asked for");
+  return {static_cast<const float*>(states.data), state_->drafted * static_cast<size_t>(states.cols)};
 }
 
 std::span<const float> LanguageModel::logits() const {

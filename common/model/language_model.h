@@ -44,6 +44,7 @@ struct ModelOptions {
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
   std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself
   int32_t head_ranked = 4;          // candidates that the head tells for each row, at most kRankedMax
+  bool head_states = false;         // drafted_states() is asked for
   OnLoad on_load = {};              // called while the model loads; may be empty
 };
 
@@ -77,6 +78,13 @@ class LanguageModel {
   Result<void> draft(const Step& step);
   // The candidates for the token after a row of the last draft(), likeliest first.
   std::span<const Ranked> drafted(size_t row) const;
+  // The chance that the target accepts the row's own token, which the draft head had stated with
+  // that confidence, if it has an acceptance head (heads/acceptance_head.h).
+  bool predicts_acceptance() const;
+  float acceptance(size_t row, float confidence, bool sampled) const;
+  // [rows, hidden] of the last draft(): what the head's output layer read, its last hidden states.
+  // REQUIRES: ModelOptions::head_states.
+  std::span<const float> drafted_states() const;
 
   // [rows, taps * hidden] of each row of the last run: what each tapped layer read (EAGLE-3,
   // 2503.01840, Section 3.1).

@@ -114,6 +114,8 @@ class Ops {
   virtual void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) = 0;
   // out [rows, cols / 2] = silu(gate) * up, where gate_up [rows, cols] is gate, then up
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
+  // residual += silu(in), both [rows, cols]
+  virtual void add_silu(Tensor in, Tensor residual) = 0;
   // columns [first_column, first_column + in.cols) of out = in; both have the same rows
   virtual void put_columns(Tensor in, Tensor out, int32_t first_column) = 0;
   // plane [Step.slot] = in [rows, plane.cols]

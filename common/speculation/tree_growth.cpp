@@ -1,6 +1,7 @@
 #include "common/speculation/tree_growth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -52,10 +53,29 @@ void TreeGrowth::propose(size_t row, std::span<const Ranked> candidates) {
   }
 }
 
-void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
-  CHECK(candidates.size() == frontier().size(), "candidates of {} rows for a frontier of {}", candidates.size(),
-        frontier().size());
+float TreeGrowth::stated(size_t row) const {
+  const int32_t at = candidate_of_row_[first_ + row];
+  return at < 0 ? 1.0F : pool_[static_cast<size_t>(at)].confidence;
+}
+
+// Gives the node of a frontier's row the survival that its acceptance head predicts. Whether it may
+// have children.
+bool TreeGrowth::reached(size_t row, std::span<const float> accepted) {
+  const int32_t at = candidate_of_row_[row];
+  if (accepted.empty() || at < 0) return true;
+  const float chance = accepted[row - first_];
+  if (std::isnan(chance)) return false;
+  Candidate& node = pool_[static_cast<size_t>(at)];
+  const float above = node.parent < 0 ? 1.0F : pool_[static_cast<size_t>(node.parent)].survival;
+  node.survival = above * std::clamp(chance, 0.0F, 1.0F);
+  return rule_.admits(node.survival, node.depth, 0);
+}
+
+void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates, std::span<const float> accepted) {
+  CHECK(candidates.size() == frontier().size() && (accepted.empty() || accepted.size() == candidates.size()),
+        "candidates of {} rows and chances of {} for a frontier of {}", candidates.size(), accepted.size(), frontier().size());
   for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!reached(first_ + i, accepted)) continue;
     const int32_t parent = candidate_of_row_[first_ + i];
     const int32_t depth = rows_[first_ + i].depth + 1;
     const float reached = parent < 0 ? 1.0F : pool_[static_cast<size_t>(parent)].survival;
@@ -63,7 +83,11 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates) {
     for (size_t each = 0; each < candidates[i].size(); ++each) {
       const float survival = reached * chances_[each];
       if (!rule_.admits(survival, depth, 0)) break;  // chances fall: none behind it is admitted
-      pool_.push_back({.token = candidates[i][each].token, .parent = parent, .depth = depth, .survival = survival});
+      pool_.push_back({.token = candidates[i][each].token,
+                       .parent = parent,
+                       .depth = depth,
+                       .survival = survival,
+                       .confidence = candidates[i][each].confidence});
     }
   }
   // The next frontier: candidates of the newest depth that may still have a child in the tree.

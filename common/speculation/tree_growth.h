@@ -6,6 +6,9 @@
 //      survival(child) = survival(parent) * chance(child). The chance is the confidence that the
 //      drafter states, or what a calibration makes of it; the calibrated chances of a row's children
 //      are scaled down to add up to at most 1, as only one can be right.
+//      A drafter with an acceptance head (SpecDec++, 2405.19715) also says, now that it has read the
+//      frontier's own tokens, how likely each of them is accepted: that chance takes the place of the
+//      one that the node had as a candidate, before its children get theirs.
 //   3. Steps 1 and 2 repeat until the frontier is empty, or its children would gain less than the
 //      rule's level_price: of each row its survival times the chance that it has itself, since no
 //      child is known yet.
@@ -17,9 +20,10 @@
 //   }
 //   TokenTree tree = growth.tree();
 //
-// A child's survival is at most its parent's. So a node outside the best nodes_max has no child
-// among them, and the tree is exactly what forwarding every node would give. Survivals alone decide
-// what is kept. Pure.
+// A child's survival is at most its parent's. So without an acceptance head a node outside the best
+// nodes_max has no child among them, and the tree is exactly what forwarding every node would give.
+// With one, a node that was forwarded may lose its place, and one that was not keeps the chance of
+// a candidate. Survivals alone decide what is kept. Pure.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +59,15 @@ class TreeGrowth {
   std::span<const Row> frontier() const { return std::span(rows_).subspan(first_); }  // empty: the tree is grown
   std::span<const Row> rows() const { return rows_; }                                 // all, the frontier last
 
+  // The confidence that was stated for the token of a row of the frontier; 1 of the root.
+  float stated(size_t row) const;
+
   // Adds the children of the frontier and computes the next one. candidates: [frontier] for each
-  // row its children, the likeliest first (sampling/rank.h). REQUIRES: one entry per row of the
-  // frontier.
-  void add(std::span<const std::span<const Ranked>> candidates);
+  // row its children, the likeliest first (sampling/rank.h). accepted: [frontier] the chance that
+  // the row's own token is accepted, given its parent; of the root it counts for nothing, and a row
+  // whose chance is no number gets no children. Empty: there is no acceptance head. REQUIRES: one
+  // entry per row of the frontier.
+  void add(std::span<const std::span<const Ranked>> candidates, std::span<const float> accepted = {});
   void stop();  // ends the growth: the frontier will not be forwarded
 
   TokenTree tree() const;  // of the candidates so far
@@ -73,9 +82,11 @@ class TreeGrowth {
     int32_t row = -1;     // index in rows_; -1: not forwarded
     int32_t depth = 1;
     float survival = 1.0F;
+    float confidence = 1.0F;  // as it was stated
   };
   float frontier_gain() const;
   std::vector<int32_t> best() const;  // the best nodes_max candidates, falling by survival, parents before children
+  bool reached(size_t row, std::span<const float> accepted);
   void propose(size_t row, std::span<const Ranked> candidates);
 
   StopRule rule_;

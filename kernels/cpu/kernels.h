@@ -153,6 +153,8 @@ struct Kernels {
   void (*rope)(float* head, const float* cosine, const float* sine, int32_t half) = nullptr;
   // out [half] = silu(gate) * up, where gate_up is gate [half], then up [half].
   void (*silu_gate)(const float* gate_up, int32_t half, float* out) = nullptr;
+  // residual [cols] += silu(in [cols])
+  void (*add_silu)(const float* in, int32_t cols, float* residual) = nullptr;
 };
 
 const Kernels& kernels(CpuPath path);  // REQUIRES (unchecked): the path is available

@@ -161,5 +161,13 @@ SLIPSTREAM_INLINE float outlier_limit(float squares, int32_t cols) {
   }
 }
 
+[[maybe_unused]] void add_silu(const float* in, int32_t cols, float* residual) {
+  for (int32_t at = 0; at < cols; at += kVectorLanes) {
+    const int32_t left = cols - at;
+    const Vector x = load_vector_part(in + at, left);
+    store_vector_part(residual + at, load_vector_part(residual + at, left) + x / (1.0F + exp_of(-x)), left);
+  }
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -26,7 +26,8 @@ constexpr Kernels kernels_of(CpuPath path) {
           .attend_values = attend_values,
           .add_rms_norm = add_rms_norm,
           .rope = rope,
-          .silu_gate = silu_gate};
+          .silu_gate = silu_gate,
+          .add_silu = add_silu};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ inline constexpr int kTokensInFlight = 3;  // messages of a sequence
 static_assert(kTokensInFlight * kSequencesPerVerifierMax <= kSocketHighWaterMessages * 3 / 4, "or a socket could be full");
 
 inline constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again; doubling
-inline constexpr Time kResendIntervalMost = std::chrono::milliseconds(1600);
+inline constexpr Time kResendIntervalMost = std::chrono::milliseconds(800);
 
 class SendWindow {
  public:

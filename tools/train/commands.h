@@ -10,6 +10,8 @@
 
 #include "common/base/result.h"
 #include "common/config/settings.h"
+#include "tools/train/acceptance_training.h"
+#include "tools/train/draft_tracer.h"
 #include "tools/train/head_training.h"
 #include "tools/train/training.h"
 
@@ -74,5 +76,35 @@ struct HeadOptions {
 
 // slipstream-train head: trains a draft head, or goes on with the training in options.out.
 Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop);
+
+struct TraceOptions {
+  std::filesystem::path out;                     // the file to write
+  std::filesystem::path model = kDefaultModel;   // the target, as it is served
+  std::filesystem::path head;                    // its draft head
+  std::vector<std::filesystem::path> documents;  // chats whose prompts are answered (chat_documents.h)
+  int64_t skip = 0;                              // chats before the first
+  int64_t chats = 256;                           // how many, at most
+  int threads = 0;
+  TraceSettings trace;
+};
+
+// slipstream-train trace: writes a draft trace, on which an acceptance head is trained.
+Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop);
+
+struct AcceptanceOptions {
+  std::filesystem::path head;                 // the draft head, in whose folder it is written
+  std::vector<std::filesystem::path> traces;  // to train on
+  std::vector<std::filesystem::path> replay;  // to predict, for research/specdec
+  std::filesystem::path predictions;          // folder of these predictions; empty: none are written
+  std::vector<int> layers{1};                 // D: of each one an acceptance head is trained
+  std::vector<double> reject_weights{1};      // w_rej: with each one, too
+  int64_t held_out_every = 8;                 // of so many chats one is held out
+  int threads = 0;
+  uint64_t seed = 1;
+  AcceptanceSettings training;
+};
+
+// slipstream-train acceptance: trains acceptance heads, and keeps the one that predicts best.
+Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_token stop);
 
 }  // namespace slipstream::train

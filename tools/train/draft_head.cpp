@@ -121,12 +121,15 @@ at::Tensor DraftHead::attend(const at::Tensor& query, std::span<const Cache> ste
   const auto step = static_cast<int64_t>(steps.size()) - 1;
   const int64_t rows = query.size(1), tokens = steps[0].key.size(1), shared = heads_ / kv_heads_;
   // The query heads that share a key head stand one behind the other.
-  const at::Tensor grouped = (query * (1 / std::sqrt(static_cast<double>(head_size_)))).reshape({kv_heads_, shared * rows, head_size_});
+  const at::Tensor grouped =
+      (query * (1 / std::sqrt(static_cast<double>(head_size_)))).reshape({kv_heads_, shared * rows, head_size_});
   const at::Tensor split = grouped.view({kv_heads_, shared, rows, head_size_});
   const at::Tensor position = at::arange(first, first + rows).unsqueeze(1);
   const at::Tensor unseen = at::arange(tokens).unsqueeze(0) > position - step;
-  std::vector<at::Tensor> scores{
-      at::bmm(grouped, steps[0].key.transpose(1, 2)).to(at::kFloat).view({kv_heads_, shared, rows, tokens}).masked_fill(unseen, kHidden)};
+  std::vector<at::Tensor> scores{at::bmm(grouped, steps[0].key.transpose(1, 2))
+                                     .to(at::kFloat)
+                                     .view({kv_heads_, shared, rows, tokens})
+                                     .masked_fill(unseen, kHidden)};
   for (int64_t m = 1; m <= step; ++m) {
     const at::Tensor key = shifted(steps[static_cast<size_t>(m)].key, step - m).unsqueeze(1);
     const at::Tensor missing = (at::arange(rows) < step - m).unsqueeze(1);

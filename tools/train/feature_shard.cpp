@@ -7,6 +7,7 @@
 
 #include "common/base/write_whole.h"
 #include "common/corpus/sealed_file.h"
+#include "tools/train/body_fields.h"
 
 namespace slipstream::train {
 namespace {
@@ -20,31 +21,15 @@ struct FeatureCounts {
 
 constexpr int64_t kDocumentsMax = 1 << 24, kTokensMax = 1 << 28;
 
-template <class T>
-void append(std::string& body, std::span<const T> values) {
-  body.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-}
-template <class T>
-void append(std::string& body, const T& value) {
-  append(body, std::span(&value, 1));
-}
-
-// Takes values from the front of a body. REQUIRES: it has as many.
-template <class T>
-std::span<const T> take(std::span<const std::byte>& body, int64_t count) {
-  const auto bytes = static_cast<size_t>(count) * sizeof(T);
-  const std::span values(reinterpret_cast<const T*>(body.data()), static_cast<size_t>(count));
-  body = body.subspan(bytes);
-  return values;
-}
-
 // The size of a body, header and all; -1: no body is as large.
 int64_t body_bytes(const FeatureOrigin& origin, const FeatureCounts& counts) {
-  if (origin.hidden < 1 || origin.hidden > 1 << 16 || origin.taps < 1 || origin.taps > static_cast<int32_t>(kTapsMax)) return -1;
+  if (origin.hidden < 1 || origin.hidden > 1 << 16 || origin.taps < 1 || origin.taps > static_cast<int32_t>(kTapsMax))
+    return -1;
   if (counts.documents < 1 || counts.documents > kDocumentsMax || counts.tokens < 1 || counts.tokens > kTokensMax) return -1;
-  const int64_t of_a_token = 2 * static_cast<int64_t>(sizeof(TokenId)) + origin.width() * static_cast<int64_t>(sizeof(uint16_t));
-  return static_cast<int64_t>(sizeof(origin) + sizeof(counts)) + (2 * counts.documents + 1) * static_cast<int64_t>(sizeof(int64_t)) +
-         counts.tokens * of_a_token;
+  const int64_t of_a_token =
+      2 * static_cast<int64_t>(sizeof(TokenId)) + origin.width() * static_cast<int64_t>(sizeof(uint16_t));
+  return static_cast<int64_t>(sizeof(origin) + sizeof(counts)) +
+         (2 * counts.documents + 1) * static_cast<int64_t>(sizeof(int64_t)) + counts.tokens * of_a_token;
 }
 
 // What the arrays behind the two headers hold, or nothing if their numbers contradict each other.

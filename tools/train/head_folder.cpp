@@ -60,25 +60,24 @@ Result<std::vector<TokenId>> stored_vocabulary(const std::filesystem::path& path
 
 std::string head_config_json(const HeadFile& head) {
   const LlamaConfig& target = head.config.target;
-  const nlohmann::ordered_json json{
-      {"architectures", nlohmann::ordered_json::array({"LlamaForCausalLMEagle3"})},
-      {"model_type", "llama"},
-      {"hidden_act", "silu"},
-      {"hidden_size", target.hidden},
-      {"intermediate_size", target.intermediate},
-      {"num_hidden_layers", 1},
-      {"num_attention_heads", target.heads},
-      {"num_key_value_heads", target.kv_heads},
-      {"head_dim", target.head_size},
-      {"rms_norm_eps", shortest(target.rms_eps)},
-      {"rope_theta", shortest(target.rope_theta)},
-      {"vocab_size", target.vocabulary},
-      {"draft_vocab_size", head.config.vocabulary.size()},
-      {"max_position_embeddings", target.context_max},
-      {"tie_word_embeddings", false},
-      {"dtype", "bfloat16"},
-      {"eagle_config", {{"eagle_aux_hidden_state_layer_ids", head.config.taps}}},
-      {"slipstream", {{"target_weights", fmt::format("{:016x}", head.target_weights)}}}};
+  const nlohmann::ordered_json json{{"architectures", nlohmann::ordered_json::array({"LlamaForCausalLMEagle3"})},
+                                    {"model_type", "llama"},
+                                    {"hidden_act", "silu"},
+                                    {"hidden_size", target.hidden},
+                                    {"intermediate_size", target.intermediate},
+                                    {"num_hidden_layers", 1},
+                                    {"num_attention_heads", target.heads},
+                                    {"num_key_value_heads", target.kv_heads},
+                                    {"head_dim", target.head_size},
+                                    {"rms_norm_eps", shortest(target.rms_eps)},
+                                    {"rope_theta", shortest(target.rope_theta)},
+                                    {"vocab_size", target.vocabulary},
+                                    {"draft_vocab_size", head.config.vocabulary.size()},
+                                    {"max_position_embeddings", target.context_max},
+                                    {"tie_word_embeddings", false},
+                                    {"dtype", "bfloat16"},
+                                    {"eagle_config", {{"eagle_aux_hidden_state_layer_ids", head.config.taps}}},
+                                    {"slipstream", {{"target_weights", fmt::format("{:016x}", head.target_weights)}}}};
   return json.dump(2) + '\n';
 }
 

@@ -110,7 +110,8 @@ void begin_query(const LlamaConfig& target, const at::Tensor& query, const at::T
 
 }  // namespace
 
-Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales, uint64_t seed) {
+Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales,
+                           uint64_t seed) {
   Weights weights = Weights::random(head_tensors(config), /*layers=*/1, seed);
   const at::NoGradGuard no_gradients;
   weights.at("norm.weight").copy_(target.final_norm);
@@ -182,7 +183,8 @@ Result<StepReport> HeadTraining::step() {
     report.loss += learn(*document, weights * static_cast<double>(std::max<int64_t>(1, rows)));
   }
   for (const Parameter& parameter : trained_.all()) {
-    if (!parameter.value.grad().defined()) return fail("step {}: its {} chats have nothing to learn", report.step, documents.size());
+    if (!parameter.value.grad().defined())
+      return fail("step {}: its {} chats have nothing to learn", report.step, documents.size());
   }
   report.gradient_norm = clip_gradients(trained_, settings_.clip);
   if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm)) {
@@ -200,7 +202,8 @@ HeldOut HeadTraining::held_out(int64_t chats_max) const {
   const at::NoGradGuard no_gradients;
   HeldOut result{.depths = std::vector<DraftedDepth>(static_cast<size_t>(settings_.unroll))};
   int64_t rows_all = 0;
-  for (const FeatureDocument& document : data_.held_out().first(std::min(data_.held_out().size(), static_cast<size_t>(chats_max)))) {
+  for (const FeatureDocument& document :
+       data_.held_out().first(std::min(data_.held_out().size(), static_cast<size_t>(chats_max)))) {
     const HeadExample example = examples_.of(document);
     std::vector<std::vector<bool>> hit;
     for (const at::Tensor& out : head_.unroll(example.input, settings_.unroll)) {
@@ -208,7 +211,8 @@ HeldOut HeadTraining::held_out(int64_t chats_max) const {
       if (hit.empty()) {
         const at::Tensor rows = rows_of(example, 0);
         rows_all += rows.numel();
-        result.loss += cross_entropy(logits.index_select(0, rows), example.probability.index_select(0, rows)).sum().item<double>();
+        result.loss +=
+            cross_entropy(logits.index_select(0, rows), example.probability.index_select(0, rows)).sum().item<double>();
       }
       hit.push_back(flags(logits.argmax(1) == example.choice));
     }

@@ -31,10 +31,10 @@ struct HeadTrainingSettings {
   double learning_rate = 1e-3;
   int64_t warmup_steps = 50;
   double decay = 0.01;
-  double clip = 1.0;  // norm of the gradients of a step, at most
+  double clip = 1.0;           // norm of the gradients of a step, at most
   bool freeze_output = false;  // the output head stays the target's own rows: a third less to compute
-  bool bf16 = false;  // matrices and attention in bf16; weights, gradients and optimiser stay f32
-  uint64_t seed = 1;  // of the order of the chats
+  bool bf16 = false;           // matrices and attention in bf16; weights, gradients and optimiser stay f32
+  uint64_t seed = 1;           // of the order of the chats
 };
 
 // How a head would draft for the held-out answers, greedily: of the rows whose earlier drafts

@@ -20,6 +20,7 @@
 #include "common/checkpoint/llama_config.h"
 #include "common/config/settings.h"
 #include "common/config/subcommands.h"
+#include "common/model/heads/acceptance_head.h"
 #include "tools/train/commands.h"
 
 namespace slipstream::train {
@@ -28,6 +29,7 @@ namespace {
 constexpr int kExitFailed = 1;
 constexpr int kExitStopped = 3;  // by a signal, after a checkpoint: the same command goes on
 constexpr int64_t kStepsMax = 100'000'000;
+constexpr int kAnswerTokensMax = 4096;  // of a trace: a draft lies behind each of them
 
 int failed(std::string_view message, int status = kExitFailed) {
   std::fflush(stdout);
@@ -88,7 +90,8 @@ CLI::App* run_flags(CLI::App& app, RunOptions& options) {
 
 CLI::App* collect_flags(CLI::App& app, CollectOptions& options) {
   CLI::App* collect = app.add_subcommand("collect", "Collect a target's features of chats; the same command goes on");
-  collect->add_option("--documents", options.documents, "Files of chats, which tools/train/target_documents.py writes")->required();
+  collect->add_option("--documents", options.documents, "Files of chats, which tools/train/target_documents.py writes")
+      ->required();
   collect->add_option("--out", options.out, "Folder for the feature shards")->required();
   collect->add_option("--model", options.model, "The target, as it is served")->capture_default_str();
   collect->add_option("--taps", options.taps, "Layers whose inputs are collected, ascending; none: 2, half, all but three")
@@ -129,6 +132,49 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
   return head;
 }
 
+CLI::App* trace_flags(CLI::App& app, TraceOptions& options) {
+  CLI::App* trace = app.add_subcommand("trace", "Trace what a draft head would have drafted, for its acceptance head");
+  const auto option = [trace](const char* flag, auto& value, const char* help) {
+    return trace->add_option(flag, value, help)->capture_default_str();
+  };
+  option("--documents", options.documents, "Files of chats whose prompts are answered anew")->required();
+  option("--head", options.head, "Folder of the draft head")->required();
+  option("--out", options.out, "The file to write")->required();
+  option("--model", options.model, "The target, as it is served");
+  option("--skip", options.skip, "Chats before the first")->check(CLI::Range(int64_t{0}, kStepsMax));
+  option("--chats", options.chats, "How many, at most")->check(CLI::Range(int64_t{1}, kStepsMax));
+  option("--answer-tokens", options.trace.answer_tokens, "Longest answer")->check(CLI::Range(1, kAnswerTokensMax));
+  option("--depth", options.trace.depth, "Tokens of a draft")->check(CLI::Range(1, kTreeDepthMax));
+  option("--temperature", options.trace.temperature, "Of the answers; 0: greedy")->check(number_between(0, 2));
+  option("--seed", options.trace.seed, "Of the first answer; each later one's is one more");
+  option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
+  return trace;
+}
+
+CLI::App* acceptance_flags(CLI::App& app, AcceptanceOptions& options) {
+  CLI::App* acceptance = app.add_subcommand("acceptance", "Train an acceptance head for a draft head, of traces");
+  const auto option = [acceptance](const char* flag, auto& value, const char* help) {
+    return acceptance->add_option(flag, value, help)->capture_default_str();
+  };
+  option("--head", options.head, "Folder of the draft head: the acceptance head is written into it")->required();
+  option("--traces", options.traces, "What to train on")->required();
+  option("--layers", options.layers, "Layers before the last; several: all are trained, and the best is kept")
+      ->check(CLI::Range(0, kAcceptanceLayersMax));
+  option("--reject-weights", options.reject_weights, "Weights of rejected tokens in the loss; several, as well")
+      ->check(number_between(0.01, 100));
+  option("--epochs", options.training.epochs, "Times that it sees all of the data")->check(CLI::Range(1, 1000));
+  option("--batch", options.training.batch, "Drafted tokens of a step")->check(CLI::Range(1, 1 << 20));
+  option("--learning-rate", options.training.learning_rate, "The highest")->check(number_between(0, 1000));
+  option("--decay", options.training.decay, "Weight decay of AdamW")->check(number_between(0, 100));
+  option("--held-out-every", options.held_out_every, "Of so many chats one calibrates and one measures")
+      ->check(CLI::Range(3, 1 << 20));
+  option("--seed", options.seed, "Of first weights and of the order of the data");
+  option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
+  acceptance->add_option("--replay", options.replay, "Traces whose drafts are predicted, for research/specdec");
+  acceptance->add_option("--predictions", options.predictions, "Folder for these predictions");
+  return acceptance;
+}
+
 // OpenMP's threads spin where they wait for each other. On a machine that has other work to do, a
 // spinning thread takes the core that the awaited one needs. (Measured once, beside a compiler on
 // two cores: 30 steps took 11.2 s, without spinning 3.0 s.) OpenMP reads this variable when it is
@@ -151,6 +197,11 @@ int run(int argc, char** argv) {
   HeadOptions head_training;
   const CLI::App* head = head_flags(app, head_training);
 
+  TraceOptions tracing;
+  const CLI::App* trace = trace_flags(app, tracing);
+  AcceptanceOptions accepting;
+  const CLI::App* acceptance = acceptance_flags(app, accepting);
+
   if (const auto exit = parse_subcommand(app, argc, argv, "slipstream-train")) return *exit;
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
@@ -167,9 +218,11 @@ int run(int argc, char** argv) {
   }
   wait_without_spinning(argv);
   const StopSignal stop;  // before torch starts a thread: threads inherit its signal mask
-  const auto end = collect->parsed() ? collect_features(collecting, stop.token())
-                   : head->parsed()  ? train_head(head_training, stop.token())
-                                     : run_training(training, stop.token());
+  const auto end = collect->parsed()      ? collect_features(collecting, stop.token())
+                   : head->parsed()       ? train_head(head_training, stop.token())
+                   : trace->parsed()      ? trace_drafts(tracing, stop.token())
+                   : acceptance->parsed() ? train_acceptance(accepting, stop.token())
+                                          : run_training(training, stop.token());
   if (!end) return failed(end.error().message);
   return *end == RunEnd::finished ? 0 : kExitStopped;
 }

@@ -1,8 +1,8 @@
-"""Makes a draft head for a target, from its folder and questions to ask it: chats that it writes, its features of them, the trained head.
+"""Makes a draft head for a target, from its folder and questions to ask it: chats that it writes, its features of them, the trained head and its acceptance head.
 
     make train && python3 tools/train/make_head.py --model models/smollm2-135m-instruct.gguf --gsm8k train.jsonl --exclude EVALUATION...
 
-The head lies in MODEL-head then, where `slipstream serve` finds it. Each of the three parts goes on where it was cut off, by the same
+The head lies in MODEL-head then, where `slipstream serve` finds it. Chats, features and head go on where it was cut off, by the same
 command; another command for the same target takes another --work. Arguments behind `--` go to `slipstream-train head`. Work lies in --work: some 5 KB for each token of the chats.
 With --documents, chats that were written before are taken, and nothing is asked of the target.
 Exit status: 0 made, 1 a part failed (it says why), 2 wrong arguments.
@@ -85,6 +85,16 @@ def write_documents(options, documents):
         stop(service)
 
 
+def add_acceptance_head(options, documents):
+    """It is trained on what the head drafts for the first chats, greedily and at temperature 1."""
+    head, traces = options.work / "run/model", []
+    for temperature in (0, 1):
+        traces.append(options.work / f"trace-{temperature}")
+        run(options.train, "trace", "--model", options.model, "--head", head, "--documents", documents, "--out", traces[-1],
+            "--temperature", temperature, "--chats", options.traced_chats)
+    run(options.train, "acceptance", "--head", head, "--traces", *traces)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / "models/smollm2-135m-instruct.gguf")
@@ -94,6 +104,7 @@ def main():
     parser.add_argument("--gsm8k", type=pathlib.Path, help="questions of GSM8K's training set")
     parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
     parser.add_argument("--documents", type=pathlib.Path, help="chats that were written before (.jsonl.gz)")
+    parser.add_argument("--traced-chats", type=int, default=256, help="chats that the acceptance head is trained on")
     parser.add_argument("--slipstream", type=pathlib.Path, default=ROOT / "build/release/tools/slipstream/slipstream")
     parser.add_argument("--train", type=pathlib.Path, default=ROOT / "build/torch/tools/train/slipstream-train")
     ours, theirs = (sys.argv[1:], []) if "--" not in sys.argv else (sys.argv[1:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:])
@@ -109,6 +120,7 @@ def main():
     write_documents(options, documents)
     run(options.train, "collect", "--model", options.model, "--documents", documents, "--out", features)
     run(options.train, "head", "--model", options.model, "--data", features, "--out", options.work / "run", *theirs)
+    add_acceptance_head(options, documents)
     made = out.with_name(out.name + ".new")
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(options.work / "run/model", made)

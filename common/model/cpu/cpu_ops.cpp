@@ -212,6 +212,12 @@ void CpuOps::silu_gate(Tensor gate_up, Tensor out) {
   });
 }
 
+void CpuOps::add_silu(Tensor in, Tensor residual) {
+  pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) kernels_.add_silu(row_of(in, row), in.cols, row_of(residual, row));
+  });
+}
+
 void CpuOps::put_columns(Tensor in, Tensor out, int32_t first_column) {
   CHECK(in.rows == out.rows && first_column + in.cols <= out.cols, "[{}, {}] into [{}, {}] from column {} on", in.rows, in.cols,
         out.rows, out.cols, first_column);

@@ -35,6 +35,7 @@ class CpuOps final : public Ops {
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
   void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
+  void add_silu(Tensor in, Tensor residual) override;
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;
   void store_features(Tensor in, FeaturePlane& plane) override;
   void load_features(const FeaturePlane& plane, Tensor out) override;

@@ -67,6 +67,9 @@ Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, c
   TRY(buffers_.columns, device.scratch(rows, static_cast<int32_t>(config.tokens.size()), Type::f32));
   TRY(buffers_.logits, device.scratch(rows, layer.vocabulary, Type::f32));
   TRY(buffers_.ranked, device.output(rows, options.ranked * kRankedWords, Type::i32));
+  if (options.states) {
+    TRY(buffers_.states, device.output(rows, layer.hidden, Type::f32));
+  }
   return {};
 }
 
@@ -83,14 +86,15 @@ Result<EagleHead> EagleHead::load(const std::filesystem::path& folder, const Hea
   TRY(head.plane_, device.feature_plane(layer.hidden, options.cache_blocks));
   TRY(head.columns_, device.column_map(config.tokens, layer.vocabulary));
   TRY_VOID(head.make_buffers(config, device, options));
+  TRY(head.acceptance_, AcceptanceHead::load(folder, layer.hidden, device, options.rows_max));
   return head;
 }
 
 EagleHead::Buffers EagleHead::cut(int32_t rows) const {
   Buffers buffers = buffers_;
-  for (Tensor* each :
-       {&buffers.fused, &buffers.embedded, &buffers.feature, &buffers.normed, &buffers.delta, &buffers.input, &buffers.qkv,
-        &buffers.kv, &buffers.heads, &buffers.gate_up, &buffers.gated, &buffers.columns, &buffers.logits, &buffers.ranked}) {
+  for (Tensor* each : {&buffers.fused, &buffers.embedded, &buffers.feature, &buffers.normed, &buffers.delta, &buffers.input,
+                       &buffers.qkv, &buffers.kv, &buffers.heads, &buffers.gate_up, &buffers.gated, &buffers.columns,
+                       &buffers.logits, &buffers.ranked, &buffers.states}) {
     each->rows = rows;
   }
   return buffers;
@@ -132,6 +136,8 @@ void EagleHead::draft(Ops& ops, Shape shape) const {
   ops.linear(at.normed, *head_, nullptr, at.columns);
   ops.spread_columns(at.columns, *columns_, at.logits);
   ops.rank(at.logits, at.ranked);
+  if (at.states.data != nullptr) ops.put_columns(at.normed, at.states, 0);
+  if (acceptance_) acceptance_->predict(ops, shape, at.normed);
 }
 
 }  // namespace slipstream

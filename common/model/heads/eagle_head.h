@@ -6,6 +6,7 @@
 //   x_i           = [norm(embedding of token i), norm(f_(i-1))]      a row reads the feature before it
 //   h_i           = f_(i-1) + attention(x)_i;  g_i = h_i + mlp(norm(h_i))
 //   logits_(i+1)  = lm_head(norm(g_i))                               over the columns of HeadConfig::tokens
+//   acceptance of token i by norm(g_i), if there is an acceptance head (acceptance_head.h)
 //
 // Behind the newest token there is no feature of the target yet, so a draft row below another one
 // reads g of that row in place of f.
@@ -22,10 +23,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "common/checkpoint/head_config.h"
 #include "common/model/device.h"
+#include "common/model/heads/acceptance_head.h"
 #include "common/model/llama.h"
 
 namespace slipstream {
@@ -35,6 +38,7 @@ struct EagleHeadOptions {
   int32_t cache_blocks = 0;  // of the target's cache
   int32_t positions = 0;     // of one sequence
   int32_t ranked = 0;        // candidates per row
+  bool states = false;       // states() is asked for
 };
 
 class EagleHead {
@@ -50,6 +54,8 @@ class EagleHead {
   void draft(Ops& ops, Shape shape) const;
 
   Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords]
+  Tensor states() const { return buffers_.states; }  // [rows_max, hidden] norm(g_i); no data unless EagleHeadOptions::states
+  const std::optional<AcceptanceHead>& acceptance() const { return acceptance_; }
   KvCache* cache() const { return cache_; }
   FeaturePlane* plane() const { return plane_; }
 
@@ -59,6 +65,7 @@ class EagleHead {
     Tensor input, qkv, kv, heads;                    // [rows, 2 hidden], [rows, (heads + 2 kv_heads) head_size], ...
     Tensor gate_up, gated;                           // [rows, 2 intermediate], [rows, intermediate]
     Tensor columns, logits, ranked;                  // [rows, columns], [rows, vocabulary], [rows, candidates]
+    Tensor states;                                   // [rows, hidden]
   };
 
   Result<void> load_weights(const std::filesystem::path& folder, const HeadConfig& config, Device& device);
@@ -75,6 +82,7 @@ class EagleHead {
   KvCache* cache_ = nullptr;
   FeaturePlane* plane_ = nullptr;
   ColumnMap* columns_ = nullptr;
+  std::optional<AcceptanceHead> acceptance_;
   Buffers buffers_;
 };
 

@@ -9,6 +9,8 @@
 
 #include "common/engine/sequence_cache.h"
 #include "common/model/cpu/cpu_device.h"
+#include "tests/unit/common/checkpoint/folder.h"
+#include "tests/unit/common/model/acceptance_file.h"
 
 namespace slipstream {
 namespace {
@@ -107,6 +109,36 @@ TEST_F(HeadTreesTest, EndWhereALevelDoesNotPayForItsPass) {
 TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {
   EXPECT_THAT(draft({}), IsEmpty());
   EXPECT_EQ(passes_, 0);
+}
+
+// An acceptance head that takes every drafted token at temperature 1 and none at 0: at 0 the tokens
+// that were read are worth nothing, and none behind them is drafted.
+TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
+  const Folder folder;
+  std::filesystem::copy(kData / "tiny-head", folder.path(), std::filesystem::copy_options::overwrite_existing);
+  constexpr size_t kHidden = 32, kOutBias = kHidden + kHidden * kHidden;
+  write_acceptance_head(folder.path(), draft_head_hash(folder.path()).value(), kHidden,
+                        [](size_t at) { return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F; });
+  LanguageModel model = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
+                                            {.cache_blocks = kBlocks, .head = folder.path(), .head_ranked = 2})
+                            .value();
+  SequenceCache cache(kBlocks, [](const CachedSequence&) { return nullptr; });
+  StepPlan plan;
+  plan.blocks_max = 8;
+  const auto tree = [&](float temperature) {
+    CachedSequence sequence(cache.pool(), 1);
+    sequence.append(std::vector<TokenId>{5});
+    EXPECT_TRUE(cache.reserve(sequence, 1 + kTreeNodesMax, MayEvict::prefixes));
+    std::vector<HeadAsk> asks{{.base = take_base(sequence),
+                               .rule = {.nodes_max = 8, .depth_max = 4, .threshold = 0.999F},
+                               .sampling = {.temperature = temperature}}};
+    return std::move(draft_by_head(model, asks, plan).value().trees.front());
+  };
+  const TokenTree greedy = tree(0), sampled = tree(1);
+  EXPECT_EQ(greedy.depth(), 1);
+  EXPECT_LT(greedy.nodes().front().survival, 1e-6F);
+  EXPECT_GT(sampled.depth(), 1);
+  EXPECT_GT(sampled.nodes().front().survival, 0.999F);
 }
 
 }  // namespace

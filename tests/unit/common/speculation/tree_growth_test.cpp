@@ -1,6 +1,7 @@
 #include "common/speculation/tree_growth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -184,6 +185,42 @@ TEST(TreeGrowth, ForwardsALevelThatPaysForItsPass) {
   };
   EXPECT_EQ(levels(0.63F), 2);
   EXPECT_EQ(levels(0.65F), 1);
+}
+
+// Two candidates, of 0.6 and 0.3; both are read, and each row proposes one child of 0.5.
+class ReadTokens : public testing::Test {
+ protected:
+  void read(std::vector<float> accepted) {
+    growth_.add(std::vector<std::span<const Ranked>>{first_},
+                std::vector<float>{0.0F});  // the root's chance counts for nothing
+    ASSERT_THAT(growth_.frontier(), SizeIs(2));
+    growth_.add(std::vector<std::span<const Ranked>>(2, child_), accepted);
+  }
+  std::vector<TokenId> tokens() const {
+    std::vector<TokenId> found;
+    for (const TreeNode& node : growth_.tree().nodes()) found.push_back(node.token);
+    return found;
+  }
+
+  const std::vector<Ranked> first_{{5, 0.6F}, {6, 0.3F}}, child_{{7, 0.5F}};
+  TreeGrowth growth_{{.nodes_max = 4, .depth_max = 3, .threshold = 0.9F}};
+};
+
+TEST_F(ReadTokens, AreAsLikelyAsTheAcceptanceHeadSays) {
+  read({0.2F, 0.9F});
+  EXPECT_THAT(tokens(), testing::ElementsAre(6, 7, 5, 7));
+  EXPECT_THAT(survivals(growth_.tree()), testing::ElementsAre(0.9F, 0.45F, 0.2F, 0.1F));
+}
+
+TEST_F(ReadTokens, ThatAreLikelyRejectedStayAndGetNoChildren) {
+  read({0.05F, 0.9F});
+  EXPECT_THAT(tokens(), testing::ElementsAre(6, 7, 5));
+}
+
+TEST_F(ReadTokens, WhoseChanceIsNoNumberKeepTheirConfidenceAndGetNoChildren) {
+  read({NAN, 0.1F});
+  EXPECT_THAT(tokens(), testing::ElementsAre(5, 6));
+  EXPECT_THAT(survivals(growth_.tree()), testing::ElementsAre(0.6F, 0.1F));
 }
 
 }  // namespace

@@ -87,6 +87,21 @@ TEST_P(Parity, SiluGateOverTheWholeRangeOfFloats) {
   }
 }
 
+TEST_P(Parity, SiluIsAddedOverTheWholeRangeOfFloats) {
+  for (const int32_t cols : {1, 17, 88, 576}) {
+    auto in = normal(at(cols), 1);
+    for (float& each : in) each *= 20;
+    in[0] = -500.0F;
+    const auto before = normal(at(cols), 2);
+    auto residual = before;
+    k.add_silu(in.data(), cols, residual.data());
+    for (int32_t i = 0; i < cols; ++i) {
+      const double exact = before[at(i)] + in[at(i)] / (1 + std::exp(-double{in[at(i)]}));
+      EXPECT_NEAR(residual[at(i)], exact, std::abs(exact) * 1e-6 + 1e-6) << in[at(i)];
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Paths, Parity, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),
                          [](const auto& info) { return std::string(name(info.param)); });
 

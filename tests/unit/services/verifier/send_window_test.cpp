@@ -73,7 +73,7 @@ TEST(SendWindow, SendsAgainAtGrowingGapsUntilAnAckMovesOn) {
   SendWindow window(0);
   window.sent(1, kNow);
   Time now = kNow;
-  for (const Time gap : {200ms, 400ms, 800ms, 1600ms, 1600ms}) {
+  for (const Time gap : {200ms, 400ms, 800ms, 800ms, 800ms}) {
     EXPECT_EQ(window.resend_at(1), now + gap);
     now += gap;
     window.again();

@@ -60,7 +60,8 @@ class NaiveHead {
     for (const double value : x) squares += value * value;
     const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + double{kConfig.target.rms_eps});
     Vector result;
-    for (size_t i = 0; i < x.size(); ++i) result.push_back(x[i] * scale * weights_.at(gain)[static_cast<int64_t>(i)].item<double>());
+    for (size_t i = 0; i < x.size(); ++i)
+      result.push_back(x[i] * scale * weights_.at(gain)[static_cast<int64_t>(i)].item<double>());
     return result;
   }
   // The row at a position, which sees `seen` and itself.

@@ -192,8 +192,8 @@ std::string chats(size_t count) {
 
 TEST_F(SlipstreamTrain, CollectsOnlyWhatIsMissing) {
   folder_.write("chats.jsonl", chats(40));
-  const std::vector<std::string> collect{"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model",
-                                         kModel,    "--threads",   "1"};
+  const std::vector<std::string> collect{
+      "collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model", kModel, "--threads", "1"};
   ASSERT_EQ(run(collect), 0) << said();
   EXPECT_THAT(said(), HasSubstr("1 shards of 40 chats"));
   const std::string before = folder_.read("features/features-00000.shard");
@@ -213,11 +213,28 @@ TEST_F(SlipstreamTrain, CollectsOnlyWhatIsMissing) {
 
 TEST_F(SlipstreamTrain, AHeadThatWasKilledEndsWithTheBitsOfAnUnbrokenOne) {
   folder_.write("chats.jsonl", chats(60));
-  ASSERT_EQ(run({"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model", kModel}), 0) << said();
+  ASSERT_EQ(run({"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model", kModel}), 0)
+      << said();
   const auto head = [&](const std::string& out) {
-    return std::vector<std::string>{"head",    "--out",  folder_ / out, "--data",  folder_ / "features", "--model",
-                                    kModel,    "--draft-vocabulary", "32", "--steps", "60",                "--batch",
-                                    "2",       "--warmup-steps", "5",  "--checkpoint-steps", "10", "--threads", "2",
+    return std::vector<std::string>{"head",
+                                    "--out",
+                                    folder_ / out,
+                                    "--data",
+                                    folder_ / "features",
+                                    "--model",
+                                    kModel,
+                                    "--draft-vocabulary",
+                                    "32",
+                                    "--steps",
+                                    "60",
+                                    "--batch",
+                                    "2",
+                                    "--warmup-steps",
+                                    "5",
+                                    "--checkpoint-steps",
+                                    "10",
+                                    "--threads",
+                                    "2",
                                     "--bf16"};
   };
   ASSERT_EQ(run(head("whole")), 0) << said();
@@ -235,6 +252,58 @@ TEST_F(SlipstreamTrain, AHeadThatWasKilledEndsWithTheBitsOfAnUnbrokenOne) {
     EXPECT_FALSE(whole.empty());
     EXPECT_TRUE(whole == folder_.read(std::string("cut/") + file)) << file;
   }
+}
+
+// From chats to a draft head with an acceptance head that the target loads; two runs give one hash.
+TEST_F(SlipstreamTrain, AnAcceptanceHeadIsTrainedTwiceToTheSameBitsAndServed) {
+  folder_.write("chats.jsonl", chats(60));
+  const std::string documents = folder_ / "chats.jsonl", head = folder_ / "head/model";
+  ASSERT_EQ(run({"collect", "--documents", documents, "--out", folder_ / "features", "--model", kModel}), 0) << said();
+  ASSERT_EQ(run({"head", "--out", folder_ / "head", "--data", folder_ / "features", "--model", kModel, "--draft-vocabulary",
+                 "32", "--steps", "60", "--batch", "4", "--warmup-steps", "5"}),
+            0)
+      << said();
+  const auto trained = [&] {
+    for (const std::string temperature : {"0", "1"}) {
+      EXPECT_EQ(run({"trace", "--documents", documents, "--head", head, "--model", kModel, "--out",
+                     folder_ / ("trace" + temperature), "--temperature", temperature, "--answer-tokens", "12", "--depth", "3"}),
+                0)
+          << said();
+      EXPECT_THAT(said(), HasSubstr("drafts of 60 answers; accepted by depth"));
+    }
+    EXPECT_EQ(run({"acceptance",
+                   "--head",
+                   head,
+                   "--traces",
+                   folder_ / "trace0",
+                   folder_ / "trace1",
+                   "--layers",
+                   "0",
+                   "1",
+                   "--reject-weights",
+                   "1",
+                   "6",
+                   "--epochs",
+                   "2",
+                   "--batch",
+                   "64",
+                   "--replay",
+                   folder_ / "trace1",
+                   "--predictions",
+                   folder_ / "predictions",
+                   "--threads",
+                   "1"}),
+              0)
+        << said();
+    EXPECT_THAT(said(), HasSubstr("kept: D"));
+    return folder_.read("head/model/acceptance/model.safetensors") + folder_.read("predictions/trace1.tsv");
+  };
+  const std::string once = trained();
+  EXPECT_THAT(once, HasSubstr("chat\tfrom\tdepth\tmatched\tconfidence\tD0w1\tD0w6\tD1w1\tD1w6"));
+  EXPECT_TRUE(once == trained());
+  const auto model = load_alone(kModel, {}, {.cache_blocks = 4, .head = head});
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_TRUE(model->predicts_acceptance());
 }
 
 TEST_F(SlipstreamTrain, RefusesChatsAndFeaturesThatDoNotFit) {

@@ -1,0 +1,71 @@
+"""Rules that stop drafts, replayed on a trace that fits a page."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "research/specdec"))
+import pareto  # noqa: E402
+
+RIGHT, WRONG = True, False
+
+
+def draft(*nodes):
+    """nodes: (matched, stated confidence, prediction)"""
+    return [(matched, list(chances)) for matched, *chances in nodes]
+
+
+# An answer of four tokens: of the first draft two tokens are right, of the one behind the third none is.
+ANSWER = [[draft((RIGHT, 0.9, 0.9), (RIGHT, 0.4, 0.9), (WRONG, 0.9, 0.2), (RIGHT, 0.9, 0.9)),
+           draft((RIGHT, 0.4, 0.9), (WRONG, 0.9, 0.2), (RIGHT, 0.9, 0.9)),
+           draft((WRONG, 0.9, 0.2), (RIGHT, 0.9, 0.9)),
+           draft((WRONG, 0.9, 0.1))]]
+
+
+class Replay(unittest.TestCase):
+    def test_fixed_lengths_discard_what_was_not_accepted(self):
+        # K = 1: a round of two tokens (draft 0), a round of one (draft 2), a round of one (draft 3).
+        self.assertEqual(pareto.replay(ANSWER, lambda draft: 1), pareto.Rates(2 / 4, 3 / 4, 3 / 4))
+        # K = 3: three tokens by draft 0, which discards one; then draft 3, of one token.
+        self.assertEqual(pareto.replay(ANSWER, lambda draft: 3), pareto.Rates(2 / 4, 2 / 4, 4 / 4))
+
+    def test_the_oracle_discards_nothing(self):
+        self.assertEqual(pareto.replay(ANSWER, pareto.accepted), pareto.Rates(0, 2 / 4, 2 / 4))
+
+    def test_specdec_stops_behind_the_token_that_it_thinks_rejected(self):
+        first = ANSWER[0][0]
+        self.assertEqual(pareto.product_rule(1, 0.5)(first), 3)   # 0.9, 0.81, then 0.162: the third token is drafted by then
+        self.assertEqual(pareto.product_rule(0, 0.5)(first), 2)   # 0.9, then 0.36
+        self.assertEqual(pareto.product_rule(1, 0.95)(first), 4)  # the draft ends there
+        self.assertEqual(pareto.product_rule(1, 0.05)(first), 1)
+
+    def test_a_chance_that_is_no_number_ends_a_draft(self):
+        self.assertEqual(pareto.product_rule(0, 0.99)(draft((RIGHT, 0.9), (RIGHT, float("nan")), (RIGHT, 0.9))), 2)
+
+    def test_reads_what_the_trainer_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "a.tsv"
+            file.write_text("chat\tfrom\tdepth\tmatched\tconfidence\tD1w3\n0\t0\t1\t1\t0.5000\t0.7000\n0\t0\t2\t0\t0.4\t0.3\n"
+                            "0\t1\t1\t0\t0.2\t0.1\n1\t0\t1\t1\t0.9\tnan\n")
+            names, chats = pareto.read(file)
+        self.assertEqual(names, ["confidence", "D1w3"])
+        self.assertEqual([[len(draft) for draft in chat] for chat in chats], [[2, 1], [1]])
+        self.assertEqual(chats[0][0][0], (True, [0.5, 0.7]))
+
+
+class Frontier(unittest.TestCase):
+    def test_leaves_out_what_another_point_beats(self):
+        good, better, beaten = pareto.Rates(0.1, 0.8, 0), pareto.Rates(0.3, 0.6, 0), pareto.Rates(0.4, 0.7, 0)
+        line = pareto.frontier([beaten, better, good])
+        self.assertEqual(line, [good, better])
+        self.assertAlmostEqual(pareto.below(line, pareto.Rates(0.2, 0.9, 0)), 0.7)
+        self.assertIsNone(pareto.below(line, pareto.Rates(0.05, 0.9, 0)))
+
+    def test_the_papers_time_of_a_token(self):
+        options = type("Options", (), {"draft_cost": 0.2, "row_cost": 0.0})
+        self.assertAlmostEqual(1 / pareto.speed_up(pareto.Rates(0.5, 0.4, 1.1), options), 0.2 + 0.2 * 0.5 + 0.8 * 0.4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+// Draft traces: what is written is read, what is damaged is refused, and what a tracer writes is
+// what the served head drafts.
+#include "tools/train/draft_trace.h"
+
+#include <gmock/gmock.h>
+
+#include "common/drafting/head_trees.h"
+#include "common/engine/sequence_cache.h"
+#include "tests/unit/tools/train/tiny_features.h"
+#include "tools/train/draft_tracer.h"
+
+namespace slipstream::train {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+const std::vector<TracedChat> kChats{
+    {.drafts = {{.nodes = {{0.5F, 1}, {0.25F, 0}}, .states = {1, 2, 3, 4}}, {.nodes = {{0.75F, 1}}, .states = {5, 6}}}},
+    {.drafts = {{.nodes = {}, .states = {}}, {.nodes = {{1.0F, 0}}, .states = {7, 8}}}}};
+const TraceOrigin kOrigin{.target = 1, .head = 2, .hidden = 2, .depth = 2, .temperature = 1, .seed = 3};
+
+TEST(DraftTrace, HasWhatWasWritten) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_draft_trace(folder / "trace", kOrigin, kChats).has_value());
+  const DraftTrace trace = DraftTrace::open(folder / "trace").value();
+  EXPECT_EQ(trace.origin(), kOrigin);
+  ASSERT_EQ(trace.chats(), 2U);
+  for (size_t chat = 0; chat < 2; ++chat) {
+    ASSERT_EQ(trace.drafts(chat), 2U);
+    for (size_t at = 0; at < 2; ++at) {
+      const TracedDraft& written = kChats[chat].drafts[at];
+      ASSERT_EQ(trace.draft(chat, at).nodes.size(), written.nodes.size());
+      for (size_t node = 0; node < written.nodes.size(); ++node) {
+        EXPECT_EQ(trace.draft(chat, at).nodes[node].confidence, written.nodes[node].confidence);
+        EXPECT_EQ(trace.draft(chat, at).nodes[node].matched, written.nodes[node].matched);
+      }
+      EXPECT_THAT(trace.draft(chat, at).states, ElementsAreArray(written.states));
+    }
+  }
+}
+
+TEST(DraftTrace, IsRefusedIfItWasCutOrChanged) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_draft_trace(folder / "trace", kOrigin, kChats).has_value());
+  const std::string whole = folder.read("trace");
+  folder.write("trace", whole.substr(0, whole.size() - 1));
+  EXPECT_THAT(DraftTrace::open(folder / "trace").error().message, HasSubstr("trace"));
+  std::string changed = whole;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  folder.write("trace", changed);
+  EXPECT_FALSE(DraftTrace::open(folder / "trace").has_value());
+  folder.write("trace", "SLIPFEAT" + whole.substr(8));
+  EXPECT_THAT(DraftTrace::open(folder / "trace").error().message, HasSubstr("slipstream-train trace"));
+}
+
+// Drafts of the served head behind a sequence that is computed from its beginning: chains of as
+// many tokens as the answer goes on.
+class ServedDrafts {
+ public:
+  explicit ServedDrafts(float temperature) : temperature_(temperature) { plan_.blocks_max = kBlocks; }
+
+  std::vector<TokenId> answer(std::vector<TokenId> tokens, uint64_t seed, int count) {
+    const auto prompt = static_cast<int32_t>(tokens.size());
+    for (int i = 0; i < count; ++i) tokens.push_back(next(tokens, prompt, seed));
+    return {tokens.begin() + prompt, tokens.end()};
+  }
+  TokenTree chain(const std::vector<TokenId>& tokens, int32_t prompt, uint64_t seed, int length) {
+    CachedSequence sequence = computed(tokens, prompt);
+    std::vector<HeadAsk> asks{{.base = take_base(sequence),
+                               .rule = {.nodes_max = length, .depth_max = length},
+                               .seed = seed,
+                               .sampling = {.temperature = temperature_}}};
+    return std::move(draft_by_head(model_, asks, plan_).value().trees.front());
+  }
+
+ private:
+  static constexpr int32_t kBlocks = 8;
+
+  CachedSequence computed(const std::vector<TokenId>& tokens, int32_t prompt) {
+    CachedSequence sequence(cache_.pool(), prompt);
+    sequence.append(tokens);
+    EXPECT_TRUE(cache_.reserve(sequence, sequence.size() + kTreeNodesMax, MayEvict::prefixes));
+    if (sequence.prefill_rows() == 0) return sequence;
+    plan_.clear();
+    Pass pass(plan_);
+    const PassSlice slice = pass.add_context(sequence, sequence.prefill_rows());
+    EXPECT_TRUE(model_.run(plan_.view()).has_value());
+    sequence.computed(slice.context_rows);
+    return sequence;
+  }
+  TokenId next(const std::vector<TokenId>& tokens, int32_t prompt, uint64_t seed) {
+    CachedSequence sequence = computed(tokens, prompt);
+    plan_.clear();
+    Pass pass(plan_);
+    const std::vector<TreeRow> root(1);
+    pass.add_tree(sequence, 0, {.rows = root, .seed = seed, .params = {.temperature = temperature_}});
+    return model_.run(plan_.view()).value()[0];
+  }
+
+  float temperature_;
+  LanguageModel model_ = LanguageModel::load(test_data("tiny-llama"), make_cpu_device({.threads = 1}).value(),
+                                             {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = 1})
+                             .value();
+  SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
+  StepPlan plan_;
+};
+
+TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
+  for (const float temperature : {0.0F, 1.0F}) {
+    const TraceSettings settings{.answer_tokens = 12, .depth = 3, .temperature = temperature, .seed = 40};
+    const std::vector<ChatDocument> chats = random_chats(3);
+    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), test_data("tiny-head"), 1, settings, 64, 3).value();
+    const std::vector<TracedChat> traced = tracer.trace(chats, 5).value();
+    ASSERT_EQ(traced.size(), 3U);
+    ServedDrafts served(temperature);
+    for (size_t i = 0; i < chats.size(); ++i) {
+      const uint64_t seed = 40 + 5 + i;
+      std::vector<TokenId> tokens(chats[i].tokens.begin(), chats[i].tokens.begin() + chats[i].answer);
+      const auto prompt = static_cast<int32_t>(tokens.size());
+      const std::vector<TokenId> answer = served.answer(tokens, seed, static_cast<int>(traced[i].drafts.size()));
+      for (size_t from = 0; from < answer.size(); ++from) {
+        const TracedDraft& draft = traced[i].drafts[from];
+        ASSERT_EQ(draft.nodes.size(), std::min<size_t>(3, answer.size() - from));
+        EXPECT_EQ(draft.states.size(), draft.nodes.size() * 32);
+        const TokenTree chain = served.chain(tokens, prompt, seed, static_cast<int>(draft.nodes.size()));
+        float reached = 1;
+        for (size_t node = 0; node < draft.nodes.size(); ++node) {
+          const TreeNode& expected = chain.nodes()[node];
+          EXPECT_FLOAT_EQ(reached *= draft.nodes[node].confidence, expected.survival);
+          EXPECT_EQ(draft.nodes[node].matched == 1, expected.token == answer[from + node]) << from;
+        }
+        tokens.push_back(answer[from]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slipstream::train
