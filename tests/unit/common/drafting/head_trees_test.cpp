@@ -115,10 +115,12 @@ TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {
 // that were read are worth nothing, and none behind them is drafted.
 TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
   const Folder folder;
-  std::filesystem::copy(kData / "tiny-head", folder.path(), std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy(kData / "tiny-head", folder.path(),
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
   constexpr size_t kHidden = 32, kOutBias = kHidden + kHidden * kHidden;
-  write_acceptance_head(folder.path(), draft_head_hash(folder.path()).value(), kHidden,
-                        [](size_t at) { return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F; });
+  write_acceptance_head(folder.path(), draft_head_hash(folder.path()).value(), kHidden, [](size_t at) {
+    return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F;
+  });
   LanguageModel model = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
                                             {.cache_blocks = kBlocks, .head = folder.path(), .head_ranked = 2})
                             .value();

@@ -198,7 +198,8 @@ class ReadTokens : public testing::Test {
   }
   std::vector<TokenId> tokens() const {
     std::vector<TokenId> found;
-    for (const TreeNode& node : growth_.tree().nodes()) found.push_back(node.token);
+    const TokenTree tree = growth_.tree();
+    for (const TreeNode& node : tree.nodes()) found.push_back(node.token);
     return found;
   }
 
