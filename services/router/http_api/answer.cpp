@@ -23,8 +23,9 @@ void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, 
                  const std::string& echo) {
   const size_t first = parts_.size();
   for (const Submit& submit : submits) {
-    const bool leads = parts_.size() == first;
-    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, {.leads = leads, .echo = echo}}});
+    Choice::Place place{.leads = parts_.size() == first, .echo = echo};
+    if (request.spec.prompt_logprobs) place.prompt = submit.prompt;
+    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, std::move(place)}});
   }
   submits.erase(submits.begin());
   parts_[first].followers = std::move(submits);

@@ -7,6 +7,7 @@
 #include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/message_fields.h"
+#include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/request_body.h"
 #include "services/router/http_api/tool_fields.h"
 
@@ -68,6 +69,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& of
   TRY(request.messages, read_messages(fields));
   TRY_VOID(read_extras(fields, request));
   TRY_VOID(read_logprobs(fields, request));
+  TRY_VOID(read_prompt_logprobs(fields, request));
   TRY_VOID(refuse_echo(fields));
   note_ignored(fields, request);
   return request;

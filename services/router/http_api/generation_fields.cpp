@@ -19,7 +19,7 @@ using Checked = ApiResult<void>;
 
 // Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
 // what an answer is. A request may carry one only with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 22> kUnbuilt{"add_special_tokens",
+constexpr std::array<std::string_view, 21> kUnbuilt{"add_special_tokens",
                                                     "audio",
                                                     "best_of",
                                                     "chat_template",
@@ -32,7 +32,6 @@ constexpr std::array<std::string_view, 22> kUnbuilt{"add_special_tokens",
                                                     "mm_processor_kwargs",
                                                     "modalities",
                                                     "prediction",
-                                                    "prompt_logprobs",
                                                     "return_token_ids",
                                                     "return_tokens_as_token_ids",
                                                     "skip_special_tokens",
@@ -104,11 +103,12 @@ Checked read_sampling(const RequestFields& fields, const SamplingParams& default
 
 Checked read_limits(const RequestFields& fields, GenerationRequest& request) {
   for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
-    TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
+    TRY(const auto most, fields.integer(name, request.output_least, kContextTokensMax));
     if (most) request.spec.output_max = static_cast<int32_t>(*most);
+    if (most) request.scores_only = *most == 0;
   }
   const int32_t least = request.spec.logits_params.min_tokens, most = request.spec.output_max;
-  if (most > 0 && least > most) {
+  if ((most > 0 || request.scores_only) && least > most) {
     return std::unexpected(
         bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, most)));
   }

@@ -21,7 +21,11 @@ struct GenerationRequest {
   std::vector<std::string> stops;
   bool shows_stop = false;  // the stop string that ends the answer is part of it
   bool ignore_eos = false;
-  int choices = 1;  // of each prompt: `n`
+  int choices = 1;                     // of each prompt: `n`
+  int32_t output_least = 1;            // of `max_tokens`
+  bool scores_only = false;            // `max_tokens` is 0: the token that is sampled is not told
+  bool lists_prompt = false;           // the lists of logprobs begin with the prompt's tokens
+  bool tells_prompt_logprobs = false;  // they are told in a list of their own
   bool stream = false;
   bool include_usage = false;     // a last chunk without choices
   bool continuous_usage = false;  // usage in each chunk

@@ -15,6 +15,7 @@
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/page.h"
 #include "services/router/http_api/paths.h"
+#include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
@@ -139,6 +140,7 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   TRY_VOID(tell_ignored(asked.generation(), model_.offer));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
+  TRY_VOID(bound_prompt_logprobs(asked.generation(), *prompts));
   if (const auto fits = fit(asked, *prompts); !fits) return std::unexpected(asked.names.renamed(fits.error()));
   GenerationRequest& request = asked.generation();
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));

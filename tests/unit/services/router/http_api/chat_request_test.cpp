@@ -372,7 +372,6 @@ INSTANTIATE_TEST_SUITE_P(
                     field(R"("skip_special_tokens":false)", "skip_special_tokens", "unsupported_parameter", "not built"),
                     field(R"("chat_template":"{{ x }}")", "chat_template", "unsupported_parameter", "not built"),
                     field(R"("truncate_prompt_tokens":8)", "truncate_prompt_tokens", "unsupported_parameter", "not built"),
-                    field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built"),
                     field(R"("grammar":"root ::= \"x\"")", "grammar", "unsupported_parameter", "not built")));
 
 TEST(ChatRequest, BoundsMessagesAndTheirParts) {

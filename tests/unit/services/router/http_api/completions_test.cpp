@@ -65,9 +65,8 @@ TEST_F(Completions, RefuseWhatIsNotBuiltOrCannotBe) {
         Bad{R"({"prompt":[300]})", "prompt", "0 to 299"}, Bad{R"({"prompt":[-1]})", "prompt", "integers"},
         Bad{R"({"prompt":"a","suffix":"b"})", "suffix", "middle"},
         Bad{R"({"prompt":"a","logprobs":true})", "logprobs", "integer"},
-        Bad{R"({"prompt":"a","logprobs":1,"echo":true})", "logprobs", "not built"},
         Bad{fmt::format(R"({{"prompt":[[7{}]]}})", repeated(",7", 511)), "prompt", "maximum context length is 512"},
-        Bad{R"({"prompt":"a","max_tokens":0})", "max_tokens", "between 1"}, Bad{R"({"prompt":"a","n":9})", "n", "8"}}) {
+        Bad{R"({"prompt":"a","max_tokens":-1})", "max_tokens", "between 0"}, Bad{R"({"prompt":"a","n":9})", "n", "8"}}) {
     const auto reply = post(body, kPath).get();
     EXPECT_EQ(reply.status, 400) << body;
     const auto error = json::parse(reply.body)["error"];
