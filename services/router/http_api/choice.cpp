@@ -7,10 +7,11 @@ namespace slipstream {
 Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, Place place)
     : leads_(place.leads),
       tell_tokens_(request.tell_tokens),
-      tell_logprobs_(request.spec.top_logprobs.has_value()),
+      tell_logprobs_(request.tells_logprobs),
       lists_prompt_(request.lists_prompt),
       tells_prompt_(request.tells_prompt_logprobs),
       scores_only_(request.scores_only),
+      shows_special_(request.shows_special),
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
@@ -50,8 +51,10 @@ Result<void> Choice::read(Delivery delivery) {
       tokens_.drafted.push_back(drafted[i]);
       tokens_.depths.push_back(depths[i]);
     }
+    if (!logprobs.empty()) logprob_sum_ += logprobs[i].logprob;
     if (tell_logprobs_) tell_logprob(ids[i], logprobs[i]);
-    TRY(std::string piece, detokenizer_.push(ids[i]));
+    const bool ends = newest_.finish == Finish::stop && i + 1 == ids.size();
+    TRY(std::string piece, detokenizer_.push(ids[i], shows_special_ && !ends));
     const bool may_stop = tokens_read_ > min_tokens_;
     auto shown = may_stop ? stops_.push(piece) : StopStrings::Piece{.text = std::move(piece)};
     show(std::move(shown.text));

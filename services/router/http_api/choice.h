@@ -53,6 +53,8 @@ class Choice {
   void forget();  // what was told so far was written
 
   bool leads() const { return leads_; }
+  // Of its tokens, if the verifier told their logprobs; the likeliest text has the highest.
+  double mean_logprob() const { return tokens_read_ == 0 ? 0 : logprob_sum_ / tokens_read_; }
   const Delivery& newest() const { return newest_; }  // without its tokens: the report, the rule, the backend
   int32_t tokens() const { return tokens_read_; }
   int32_t reasoning_tokens() const { return reasoning_tokens_; }  // of the tokens
@@ -67,7 +69,8 @@ class Choice {
   void read_prompt(std::span<const TokenLogprob> logprobs);
 
   bool leads_, tell_tokens_, tell_logprobs_, lists_prompt_, tells_prompt_;
-  bool scores_only_;    // its tokens are not told
+  bool scores_only_;  // its tokens are not told
+  bool shows_special_;
   int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;
@@ -78,6 +81,7 @@ class Choice {
 
   int32_t tokens_read_ = 0, reasoning_tokens_ = 0;
   uint32_t guessed_ = 0;
+  double logprob_sum_ = 0;
   PromptLogprobs prompt_;
   int32_t characters_ = 0;  // of the tokens so far and of what comes before them
   std::string reason_, stop_string_;

@@ -1,6 +1,7 @@
 #include "services/router/http_api/completion_request.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -58,8 +59,25 @@ ApiResult<void> read_logprobs(const RequestFields& fields, CompletionRequest& re
   request.echo = echo.value_or(false);
   if (!top) return {};
   request.spec.top_logprobs = static_cast<int32_t>(*top);
+  request.tells_logprobs = true;
   request.lists_prompt = request.echo;
   if (request.echo) request.spec.prompt_logprobs = request.spec.top_logprobs;
+  return {};
+}
+
+// Of `best_of` choices the `n` are told whose tokens are the likeliest.
+ApiResult<void> read_best_of(const RequestFields& fields, CompletionRequest& request) {
+  TRY(const auto best_of, fields.integer("best_of", 1, kChoicesMax));
+  if (!best_of || *best_of == request.choices) return {};
+  if (*best_of < request.choices) {
+    return std::unexpected(bad_field("best_of", fmt::format("`best_of` is {}, less than `n`: {}.", *best_of, request.choices)));
+  }
+  if (request.stream) {
+    return std::unexpected(
+        bad_field("best_of", "`best_of` above `n` goes with `stream`: false only: the best is known at the end."));
+  }
+  request.best = std::exchange(request.choices, static_cast<int>(*best_of));
+  if (!request.spec.top_logprobs) request.spec.top_logprobs = 0;
   return {};
 }
 
@@ -89,6 +107,7 @@ ApiResult<CompletionRequest> parse_completion_request(std::string_view body, con
   TRY(request.prompts, read_prompts(fields));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_prompt_logprobs(fields, request));
+  TRY_VOID(read_best_of(fields, request));
   TRY_VOID(refuse_suffix(fields));
   note_ignored(fields, request);
   return request;
