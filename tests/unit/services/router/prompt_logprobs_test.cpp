@@ -64,6 +64,7 @@ TEST_F(RoutedPromptLogprobs, AreNotAskedForTwiceOfAnotherVerifier) {
   stage.hears(kVerifier, Leaving{"a test"});
   EXPECT_TRUE(stage.silent<Start>());
   stage.hears(kSpare, alike);
+  stage.hears(kVerifier, Leaving{"a test"});  // as with each of its heartbeats
   const auto replay = stage.says<Start>();
   EXPECT_EQ(replay.peer, kSpare);
   EXPECT_EQ(replay.message.scored, 2);

@@ -24,6 +24,15 @@ class PromptScoresTest : public VerifierStage {
     for (int32_t i = 0; i < prompt; ++i) asks.tokens.push_back(20 + i % 70);
     return asks;
   }
+  // Ends a sequence, and the step that it left behind.
+  void cancel(uint64_t counter) {
+    stage.hears(kRouter, Cancel{{3, counter}, 1});
+    if (!stage.rests()) {
+      runs();
+      sample_token();
+    }
+    stage.forget();
+  }
   static std::vector<float> of(const Tokens& message) {
     std::vector<float> logprobs;
     for (const TokenLogprob& each : message.logprobs) logprobs.push_back(each.logprob);
@@ -82,8 +91,7 @@ TEST_F(PromptScoresTest, AreComputedThoughThePrefixIsCached) {
   stage.hears(kRouter, scored(100));
   runs();
   sample_token();
-  stage.hears(kRouter, Cancel{{3, 1}, 1});
-  stage.forget();
+  cancel(1);
   stage.hears(kRouter, scored(100, 2));
   EXPECT_EQ(runs().rows(), 100);
   EXPECT_EQ(plan->logprobs.size(), 99U);
@@ -91,7 +99,7 @@ TEST_F(PromptScoresTest, AreComputedThoughThePrefixIsCached) {
   EXPECT_EQ(stage.says<Tokens>().message.report.cached_tokens, 0U);
   Start plain = scored(100, 3);
   plain.spec.prompt_logprobs.reset();
-  stage.hears(kRouter, Cancel{{3, 2}, 1});
+  cancel(2);
   stage.hears(kRouter, plain);
   EXPECT_EQ(runs().rows(), 100 - 3 * kBlockTokens);
   EXPECT_THAT(plan->logprobs, IsEmpty());
@@ -107,8 +115,7 @@ TEST_F(PromptScoresTest, GoOnWhereTheRouterStands) {
   const Tokens message = stage.says<Tokens>().message;
   EXPECT_EQ(message.first_index, -2);
   EXPECT_THAT(of(message), ElementsAre(-23, -24));
-  stage.hears(kRouter, Cancel{{3, 1}, 1});
-  stage.forget();
+  cancel(1);
   Start done = scored(5, 2);
   done.scored = 5;
   done.tokens.push_back(25);
@@ -121,7 +128,7 @@ TEST_F(PromptScoresTest, GoOnWhereTheRouterStands) {
 TEST_F(PromptScoresTest, OfLogitsThatAreNotFiniteEndTheSequence) {
   stage.hears(kRouter, scored(3));
   runs();
-  stage.finishes({.sampled_tokens = {21, -1, 23}, .rejections = {}, .logprobs = std::vector<TokenLogprob>(2)});
+  stage.finishes(StepOutput{.sampled_tokens = {21, -1, 23}, .rejections = {}, .logprobs = std::vector<TokenLogprob>(2)});
   const Tokens end = stage.says<Tokens>().message;
   EXPECT_EQ(end.finish, Finish::error);
   EXPECT_EQ(end.first_index, -2);
