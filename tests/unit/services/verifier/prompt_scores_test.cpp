@@ -80,6 +80,8 @@ TEST_F(PromptScoresTest, AreSentAgainUntilTheyAreAcked) {
   sample_token();
   stage.forget();
   stage.hears(kRouter, Ack{{3, 1}, 1, -1});
+  EXPECT_TRUE(stage.silent<Tokens>()) << "the rest is on its way";
+  stage.hears(kRouter, Ack{{3, 1}, 1, -1});
   const Tokens again = stage.says<Tokens>().message;
   EXPECT_EQ(again.first_index, -1);
   EXPECT_THAT(of(again), ElementsAre(-22));
