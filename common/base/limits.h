@@ -31,6 +31,9 @@ inline constexpr size_t kJsonKeysMax = 256;      // of an object that a template
 inline constexpr size_t kToolsMax = 128;         // of one request, as OpenAI's API has it
 inline constexpr size_t kToolNameBytesMax = 64;  // so has it
 inline constexpr size_t kPromptsMax = 32;        // of one request to /v1/completions
+// Logprobs of a request's prompts: tokens times (1 + alternatives), of all prompts and choices
+// together. The longest prompt fits with one alternative.
+inline constexpr int64_t kPromptLogprobsMax = 2 * kContextTokensMax;
 
 // LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
 // Advance beside kAdvanceTokensMax tokens.
@@ -48,6 +51,8 @@ inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;
 inline constexpr size_t kControlFrameBytesMax = 1024 * 1024;  // boundaries control and generate: a Start holds a whole prompt
 inline constexpr int kAdvanceTokensMax = 4096;                // a longer prompt is sent in several Advances
 inline constexpr int kTokensPerMessageMax = 4096;
+inline constexpr int kPromptTokensPerMessageMax =
+    256;                                    // scored ones (sequences that score a prompt at once: see send_window.h)
 inline constexpr int kTextBytesMax = 1024;  // reasons, names, endpoints
 inline constexpr int kMethodsMax = 8;
 inline constexpr int kMessageNestingMax = 8;

@@ -103,6 +103,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
               "As clients name the model; repeat it for several, * for any; default: the folder's name, or the file's");
   line.option("--cors-origin", options.cors_origin,
               "Of web pages that may call the API from their scripts, as https://chat.example; * for any; repeat it");
+  line.flag("--ollama", options.ollama,
+            "Speak Ollama's API, too: /api/chat, /api/generate, /api/tags, /api/show, /api/version");
   line.flag("--strict", options.strict, "Refuse requests with fields that are not used; without it they are told of them");
   line.option("--default-temperature", options.default_temperature,
               "Of requests that name none; without the flag as the model's files say, else 1. So also the next ones");

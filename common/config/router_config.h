@@ -34,6 +34,7 @@ struct RouterOptions : ServiceOptions {
   std::string tenants = "by-key";  // of kTenantsNames: whose requests share prefix caches and look-up
   std::string trust;               // trusted drafters (rules of the ratio family need one): names of keys by commas, or "local"
 
+  bool ollama = false;                   // Ollama's API is there, too
   bool strict = false;                   // requests with fields that are not used are refused
   std::vector<std::string> cors_origin;  // of web pages that may call the API from their scripts; "*": any
   // How requests are sampled that do not say so; nullopt: as the model's files say, else OpenAI's.

@@ -8,11 +8,12 @@ namespace slipstream {
 
 // Adds the sequence's moves, block table and context rows. Returns the index of its block table. A
 // context row sees every position up to its own, and no tree.
-int32_t Pass::begin(CachedSequence& sequence, int32_t context_rows) {
+int32_t Pass::begin(CachedSequence& sequence, PassSlice& slice, const ScoredTokens& scored) {
   plan_.moves.insert(plan_.moves.end(), sequence.moves_.begin(), sequence.moves_.end());
   sequence.moves_.clear();
   const int32_t index = plan_.add_sequence(sequence.blocks());
-  const int32_t end = sequence.cached() + context_rows;
+  const int32_t end = sequence.cached() + slice.context_rows;
+  slice.first_scored = static_cast<int32_t>(plan_.logprobs.size());
   for (int32_t position = sequence.cached(); position < end; ++position) {
     plan_.add({.token = sequence.tokens()[static_cast<size_t>(position)],
                .position = position,
@@ -20,13 +21,21 @@ int32_t Pass::begin(CachedSequence& sequence, int32_t context_rows) {
                .parent_slot = position == 0 ? -1 : sequence.slot(position - 1),
                .sequence = index,
                .visible = position + 1});
+    const int32_t next = position + 1;
+    if (next < scored.first || next >= scored.end) continue;
+    plan_.want({.params = kLogitsOnly});
+    plan_.logprobs.push_back({.wanted = static_cast<int32_t>(plan_.wanted.size()) - 1,
+                              .top = scored.top,
+                              .next = sequence.tokens()[static_cast<size_t>(next)]});
+    ++slice.scored;
   }
   return index;
 }
 
-PassSlice Pass::add_context(CachedSequence& sequence, int32_t rows) {
-  begin(sequence, rows);
-  return {.context_rows = rows};
+PassSlice Pass::add_context(CachedSequence& sequence, int32_t rows, const ScoredTokens& scored) {
+  PassSlice slice{.context_rows = rows};
+  begin(sequence, slice, scored);
+  return slice;
 }
 
 // A tree's root and the blocks of its sequence.
@@ -46,38 +55,40 @@ TreeBase take_base(CachedSequence& sequence) {
           .logits_processor = sequence.logits_processor()};
 }
 
-PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree) {
-  const int32_t table = begin(sequence, context_rows);
+PassSlice Pass::add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree, const ScoredTokens& scored) {
+  PassSlice slice{.context_rows = context_rows};
+  const int32_t table = begin(sequence, slice, scored);
   const std::shared_ptr<const LogitsProcessor> processor = sequence.logits_processor();
-  PassSlice slice = add_rows(table,
-                             {.blocks = sequence.blocks(),
-                              .token = sequence.tokens().back(),
-                              .position = sequence.root(),
-                              .output = sequence.output(),
-                              .logits_processor = processor},
-                             tree);
-  slice.context_rows = context_rows;
+  add_rows(table,
+           {.blocks = sequence.blocks(),
+            .token = sequence.tokens().back(),
+            .position = sequence.root(),
+            .output = sequence.output(),
+            .logits_processor = processor},
+           tree, slice);
   return slice;
 }
 
 PassSlice Pass::add_tree(TreeBase& base, const PassTree& tree) {
   plan_.moves.insert(plan_.moves.end(), base.moves.begin(), base.moves.end());
   base.moves.clear();
-  return add_rows(plan_.add_sequence(base.blocks),
-                  {.blocks = base.blocks,
-                   .token = base.token,
-                   .position = base.root,
-                   .output = base.output,
-                   .logits_processor = base.logits_processor},
-                  tree);
+  PassSlice slice;
+  add_rows(plan_.add_sequence(base.blocks),
+           {.blocks = base.blocks,
+            .token = base.token,
+            .position = base.root,
+            .output = base.output,
+            .logits_processor = base.logits_processor},
+           tree, slice);
+  return slice;
 }
 
 // A tree's row sees the context before the root, and behind it its ancestors, the root included.
 // Its position is that on its own path; its slot follows the order of the rows, so siblings share a
 // position but no slot.
-PassSlice Pass::add_rows(int32_t table, const Root& root, const PassTree& tree) {
-  const PassSlice slice{.first_wanted = static_cast<int32_t>(plan_.wanted.size()),
-                        .first_logprob = static_cast<int32_t>(plan_.logprobs.size())};
+void Pass::add_rows(int32_t table, const Root& root, const PassTree& tree, PassSlice& slice) {
+  slice.first_wanted = static_cast<int32_t>(plan_.wanted.size());
+  slice.first_logprob = static_cast<int32_t>(plan_.logprobs.size());
   const int32_t processor = root.logits_processor ? plan_.add_logits_processor(root.logits_processor) : -1;
   const auto drafted = [&](int row) { return tree.rows[static_cast<size_t>(row)].token; };
   for (size_t at = tree.first; at < tree.rows.size(); ++at) {
@@ -102,7 +113,6 @@ PassSlice Pass::add_rows(int32_t table, const Root& root, const PassTree& tree) 
     const std::shared_ptr<const TokenMask> mask = tree.masks.empty() ? nullptr : tree.masks[at];
     if (processor >= 0 || mask != nullptr) plan_.process(processor, row.ancestors, drafted, mask);
   }
-  return slice;
 }
 
 // Rows of one sequence are neighbours, so the end of a run is the end of a sequence's slice.

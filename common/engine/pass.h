@@ -30,8 +30,17 @@ namespace slipstream {
 // among the wanted rows.
 struct PassSlice {
   int32_t context_rows = 0;
+  int32_t scored = 0;         // tokens whose logprobs the context rows give
+  int32_t first_scored = 0;   // index in StepPlan::logprobs of the first of these
   int32_t first_wanted = 0;   // index of the tree's first row among the wanted rows
   int32_t first_logprob = 0;  // index of the tree's first row in StepPlan::logprobs, if it has any
+};
+
+// Tokens of a sequence whose logprobs are wanted: those at positions [first, end), as far as the
+// rows before them are context rows of the pass.
+struct ScoredTokens {
+  int32_t first = 0, end = 0;
+  int32_t top = 0;  // alternatives for each
 };
 
 // A tree behind a sequence. The pass computes its rows from `first` on, and wants the logits of
@@ -69,17 +78,17 @@ class Pass {
   int rows() const { return plan_.rows(); }
 
   // Adds the next `rows` positions of the sequence's context, all before the root.
-  PassSlice add_context(CachedSequence& sequence, int32_t rows);
+  PassSlice add_context(CachedSequence& sequence, int32_t rows, const ScoredTokens& scored = {});
   // Adds the next `context_rows` positions and the tree behind them. REQUIRES (unchecked): no
   // position before the root is missing then.
-  PassSlice add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree);
+  PassSlice add_tree(CachedSequence& sequence, int32_t context_rows, const PassTree& tree, const ScoredTokens& scored = {});
   PassSlice add_tree(TreeBase& base, const PassTree& tree);
 
  private:
   struct Root;
 
-  int32_t begin(CachedSequence& sequence, int32_t context_rows);  // the index of its block table
-  PassSlice add_rows(int32_t table, const Root& root, const PassTree& tree);
+  int32_t begin(CachedSequence& sequence, PassSlice& slice, const ScoredTokens& scored);  // the index of its block table
+  void add_rows(int32_t table, const Root& root, const PassTree& tree, PassSlice& slice);
 
   StepPlan& plan_;
 };

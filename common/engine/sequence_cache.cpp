@@ -1,5 +1,6 @@
 #include "common/engine/sequence_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
@@ -9,8 +10,9 @@ namespace slipstream {
 SequenceCache::SequenceCache(int32_t blocks, NextVictim next_victim) : pool_(blocks), next_victim_(std::move(next_victim)) {}
 
 // Looks the tokens before the root up, so that a prefix that ends with the root is not found whole.
-int32_t SequenceCache::adopt(CachedSequence& sequence) {
-  const auto before_root = std::span(sequence.tokens_).first(static_cast<size_t>(sequence.root()));
+int32_t SequenceCache::adopt(CachedSequence& sequence, int32_t positions_max) {
+  const int32_t most = std::min(sequence.root(), positions_max);
+  const auto before_root = std::span(sequence.tokens_).first(static_cast<size_t>(most));
   sequence.cached_ = sequence.in_place_ = prefixes_.attach(sequence.table_, before_root, sequence.prefix_);
   return sequence.cached_;
 }

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "common/base/limits.h"
 #include "common/engine/cached_sequence.h"
 #include "common/kv/block_pool.h"
 #include "common/kv/prefix_cache.h"
@@ -40,10 +41,10 @@ class SequenceCache {
 
   SequenceCache(int32_t blocks, NextVictim next_victim);
 
-  // Gives a sequence without blocks the cached blocks of its longest known prefix. Returns how many
-  // positions they hold. The root is never among them, because its logits must be computed.
-  // REQUIRES: the sequence has tokens and no blocks.
-  int32_t adopt(CachedSequence& sequence);
+  // Gives a sequence without blocks the cached blocks of its longest known prefix, of at most
+  // `positions_max` positions. Returns how many positions they hold. The root is never among them,
+  // because its logits must be computed. REQUIRES: the sequence has tokens and no blocks.
+  int32_t adopt(CachedSequence& sequence, int32_t positions_max = kContextTokensMax);
   // Gives the sequence blocks for its first `positions` positions, and evicts for them if it must.
   // False: there is no room; what was evicted stays evicted.
   bool reserve(CachedSequence& sequence, int32_t positions, MayEvict evict);

@@ -16,6 +16,10 @@ Result<void> within(std::string_view field, T value, T low, T high) {
   return fail("{} is {}, but must be in [{}, {}]", field, value, low, high);
 }
 Result<void> count(std::string_view field, int32_t value) { return within(field, value, 0, kContextTokensMax); }
+// Of a token, as Tokens counts: below 0 it is the prompt's.
+Result<void> index(std::string_view field, int32_t value) {
+  return within(field, value, 1 - kContextTokensMax, kContextTokensMax);
+}
 
 Result<void> entries(std::string_view field, size_t size, int entries_max) {
   if (size <= static_cast<size_t>(entries_max)) return {};
@@ -107,7 +111,8 @@ Result<void> valid(const GenerationSpec& spec) {
   TRY_VOID(count("outputMax", spec.output_max));
   TRY_VOID(tokens("stopIds", spec.stop_ids, kStopIdsMax));
   TRY_VOID(bytes("Grammar.text", spec.grammar.text, kGrammarBytesMax));
-  return within("topLogprobs", spec.top_logprobs.value_or(0), 0, kTopLogprobsMax);
+  TRY_VOID(within("topLogprobs", spec.top_logprobs.value_or(0), 0, kTopLogprobsMax));
+  return within("promptLogprobs", spec.prompt_logprobs.value_or(0), 0, kTopLogprobsMax);
 }
 
 Result<void> valid(const Hello& hello) {
@@ -143,13 +148,14 @@ Result<void> valid(const Start& start) {
   TRY_VOID(valid(start.spec));
   TRY_VOID(tokens("Start.tokens", start.tokens, kContextTokensMax));
   TRY_VOID(within("Start.promptLength", start.spec.prompt_length, 0, static_cast<int32_t>(start.tokens.size())));
+  TRY_VOID(within("Start.scored", start.scored, 0, start.spec.prompt_length));
   TRY_VOID(within("Start.leaseMs", start.lease_ms, kLeaseMsMin, kLeaseMsMax));
   TRY_VOID(within<int>("Start.draftNodesMax", start.draft_nodes_max, 0, kTreeNodesMax));
   TRY_VOID(within<int>("Start.draftDepthMax", start.draft_depth_max, 0, kTreeDepthMax));
   return valid("Start.drafters", start.drafters);
 }
 Result<void> valid(const Assign& assign) { return valid("Assign.drafters", assign.drafters); }
-Result<void> valid(const Ack& ack) { return count("Ack.nextIndex", ack.next_index); }
+Result<void> valid(const Ack& ack) { return index("Ack.nextIndex", ack.next_index); }
 
 // Finite and at most 0: JSON cannot express an infinity.
 Result<void> logprob(float value) { return within("logprob", value, -std::numeric_limits<float>::max(), 0.0F); }
@@ -164,10 +170,18 @@ Result<void> valid(const TokenLogprob& token) {
   return {};
 }
 
+// Logprobs of the prompt, all of them before output index 0.
+Result<void> of_prompt(const Tokens& message) {
+  if (!message.ids.empty()) return fail("Tokens.ids has {} entries before output index 0", message.ids.size());
+  TRY_VOID(entries("Tokens.logprobs of a prompt", message.logprobs.size(), kPromptTokensPerMessageMax));
+  if (message.first_index + static_cast<int64_t>(message.logprobs.size()) <= 0) return {};
+  return fail("Tokens.logprobs of a prompt has {} entries from index {} on", message.logprobs.size(), message.first_index);
+}
+
 Result<void> valid(const Tokens& message) {
   TRY_VOID(within("Report.spent", message.report.spent, 0.0F, static_cast<float>(kContextTokensMax)));
   TRY_VOID(bytes("Tokens.field", message.field));
-  TRY_VOID(count("Tokens.firstIndex", message.first_index));
+  TRY_VOID(index("Tokens.firstIndex", message.first_index));
   TRY_VOID(tokens("Tokens.ids", message.ids, kTokensPerMessageMax));
   if (message.drafted.size() != message.ids.size()) {
     return fail("Tokens.drafted has {} entries beside {} ids", message.drafted.size(), message.ids.size());
@@ -182,11 +196,10 @@ Result<void> valid(const Tokens& message) {
   for (size_t i = 0; i < message.ids.size(); ++i) {
     TRY_VOID(within("Tokens.depths", int{message.depths[i]}, int{message.drafted[i]}, kTreeDepthMax));
   }
-  if (!message.logprobs.empty() && message.logprobs.size() != message.ids.size()) {
-    return fail("Tokens.logprobs has {} entries beside {} ids", message.logprobs.size(), message.ids.size());
-  }
   for (const TokenLogprob& each : message.logprobs) TRY_VOID(valid(each));
-  return {};
+  if (message.first_index < 0) return of_prompt(message);
+  if (message.logprobs.empty() || message.logprobs.size() == message.ids.size()) return {};
+  return fail("Tokens.logprobs has {} entries beside {} ids", message.logprobs.size(), message.ids.size());
 }
 
 Result<void> valid(const Attach& attach) { return valid(attach.fingerprint); }

@@ -36,6 +36,7 @@ struct Start {
   // method.
   uint16_t draft_nodes_max = Tuning{}.nodes_max;  // 0: plain decoding
   uint16_t draft_depth_max = Tuning{}.depth_max;
+  int32_t scored = 0;          // tokens at the prompt's beginning whose logprobs the router has, if the spec wants them
   uint32_t lease_ms = 10'000;  // the verifier frees the sequence after this long without a RouterHeartbeat
   bool operator==(const Start&) const = default;
 };
@@ -52,7 +53,7 @@ struct Assign {
 struct Ack {
   SequenceId sequence;
   Epoch epoch = 0;
-  int32_t next_index = 0;  // output index that the router expects next; the verifier sends again from there
+  int32_t next_index = 0;  // index (Tokens) that the router expects next; the verifier sends again from there
   bool finished = false;   // the router has the finish too: the verifier forgets the sequence
   bool operator==(const Ack&) const = default;
 };
@@ -78,12 +79,16 @@ struct Refused {
   bool retry = false;  // a later try here, or one on another verifier, may succeed
   bool operator==(const Refused&) const = default;
 };
-// Newly emitted tokens. The verifier keeps them, and the finish, until they are acknowledged or the
-// lease ends.
+// Newly emitted tokens, or logprobs of the prompt's. The verifier keeps them, and the finish, until
+// they are acknowledged or the lease ends.
+//
+// The token at position p of the sequence has the index p - prompt_length: an output token's is at
+// least 0. If the spec wants the prompt's logprobs, those come first, in messages of their own with
+// an index below 0: without ids, which the router knows.
 struct Tokens {
   SequenceId sequence;
   Epoch epoch = 0;
-  int32_t first_index = 0;  // output index of ids[0]
+  int32_t first_index = 0;  // of ids[0], or of logprobs[0] if it is below 0
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;  // [ids] 1: it was an accepted draft token; else 0
   std::vector<uint8_t> depths;   // [ids] depth of the draft tree in the step that emitted it; 0: no tree
@@ -91,7 +96,7 @@ struct Tokens {
   std::string reason;        // with Finish::error: a sentence for the client
   std::string field;         // with Finish::error: the request's field that is the cause ("bad_words"); empty: none is
   SpeculationReport report;  // totals since the epoch began
-  std::vector<TokenLogprob> logprobs;  // [ids] if the Start asked for them, else empty
+  std::vector<TokenLogprob> logprobs;  // [ids] if the Start asked for them, else empty; or of the prompt's tokens
   bool operator==(const Tokens&) const = default;
 };
 

@@ -33,15 +33,18 @@ struct GenerationSpec {
   GrammarText grammar;
 
   // What ends the output, and what is reported with each token.
-  int32_t output_max = 0;               // most tokens after the prompt, over all epochs
-  std::vector<TokenId> stop_ids;        // emitting one of these ends the sequence with Finish::stop; it is sent too
-  std::optional<int32_t> top_logprobs;  // alternatives reported beside each token's logprob; nullopt: no logprobs
+  int32_t output_max = 0;                  // most tokens after the prompt, over all epochs
+  std::vector<TokenId> stop_ids;           // emitting one of these ends the sequence with Finish::stop; it is sent too
+  std::optional<int32_t> top_logprobs;     // alternatives reported beside each token's logprob; nullopt: no logprobs
+  std::optional<int32_t> prompt_logprobs;  // the same for the tokens of the prompt, but the first: nothing comes before it
 
   // How the row that samples the token with this output index must sample. Index 0 is the first
   // token after the prompt.
   RowSampling row(int32_t output_index) const {
     return {.seed = seed, .choice = choice, .position = static_cast<uint32_t>(output_index), .params = sampling};
   }
+  // Logprobs that a prompt of so many tokens has. For kPromptLogprobsMax.
+  int64_t prompt_logprobs_of(int64_t tokens) const { return prompt_logprobs ? tokens * (1 + *prompt_logprobs) : 0; }
   bool operator==(const GenerationSpec&) const = default;
 };
 
@@ -52,6 +55,7 @@ inline GenerationSpec drafter_part(GenerationSpec spec) {
   spec.output_max = 0;
   spec.stop_ids.clear();
   spec.top_logprobs.reset();
+  spec.prompt_logprobs.reset();
   return spec;
 }
 

@@ -15,11 +15,12 @@
 
 namespace slipstream {
 
-// A wanted row whose token's logprob is wanted as well.
+// A wanted row for which the logprob of the token after it is wanted as well.
 struct LogprobRow {
   int32_t wanted = 0;   // index among the wanted rows
-  int32_t parent = -1;  // index in StepPlan::logprobs of the tree row's parent; -1: this is the root
+  int32_t parent = -1;  // index in StepPlan::logprobs of the tree row's parent; -1: it is no tree's row, or the root
   int32_t top = 0;      // alternatives to report
+  TokenId next = -1;    // the token after a row of context; -1: the one that the step emits there
 };
 
 // The fields are those of Step, which explains them.

@@ -6,9 +6,9 @@
 
 namespace slipstream {
 
-Result<std::string> Detokenizer::push(TokenId id) {
+Result<std::string> Detokenizer::push(TokenId id, bool shows_special) {
   TRY(const std::string_view piece, tokenizer_.piece(id));
-  if (tokenizer_.is_special(id)) return std::string();  // an incomplete character before it stays pending
+  if (!shows_special && tokenizer_.is_special(id)) return std::string();  // an incomplete character before it stays pending
   pending_ += piece;
   return take_utf8(pending_);
 }

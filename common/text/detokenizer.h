@@ -14,10 +14,11 @@ namespace slipstream {
 class Detokenizer {
  public:
   explicit Detokenizer(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
-  // The text that this id completes: "" for a special token, or inside a character. All pieces
-  // together, with that of flush(), equal Tokenizer::decode(ids, skip_special) with each invalid
-  // byte sequence replaced by U+FFFD. An error if the id is outside the vocabulary.
-  Result<std::string> push(TokenId id);
+  // The text that this id completes: "" inside a character, and for a special token that is not
+  // shown. All pieces together, with that of flush(), equal Tokenizer::decode(ids, skip_special)
+  // with each invalid byte sequence replaced by U+FFFD. An error if the id is outside the
+  // vocabulary.
+  Result<std::string> push(TokenId id, bool shows_special = false);
   // Call it at the end of the output: an incomplete character becomes U+FFFD.
   std::string flush();
 

@@ -23,6 +23,7 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
   TRY(hello.metrics_endpoint, read("Hello.metricsEndpoint", from.getMetricsEndpoint()));
   hello.pid = from.getPid();
   TRY(hello.draft_model, read("Hello.draftModel", from.getDraftModel()));
+  hello.scores_prompts = from.getScoresPrompts();
   return hello;
 }
 

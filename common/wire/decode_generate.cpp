@@ -27,6 +27,7 @@ Result<GenerateMessage> read_start(schema::Start::Reader from) {
               .epoch = from.getEpoch(),
               .draft_nodes_max = from.getDraftNodesMax(),
               .draft_depth_max = from.getDraftDepthMax(),
+              .scored = from.getScored(),
               .lease_ms = from.getLeaseMs()};
   TRY(start.spec, read(from));
   TRY(start.tokens, read("Start.tokens", from.getTokens(), kContextTokensMax));

@@ -25,6 +25,7 @@ void write(Top top, const Hello& hello) {
   to.setMetricsEndpoint(hello.metrics_endpoint);
   to.setPid(hello.pid);
   to.setDraftModel(fit(hello.draft_model));  // a folder's name may be no UTF-8
+  to.setScoresPrompts(hello.scores_prompts);
 }
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {

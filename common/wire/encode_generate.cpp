@@ -25,6 +25,7 @@ void write(Top top, const Start& start) {
   write(to.initSequence(), start.sequence);
   to.setEpoch(start.epoch);
   write(to, start.spec);
+  to.setScored(start.scored);
   to.setLeaseMs(start.lease_ms);
   write(to.initTokens(static_cast<unsigned>(start.tokens.size())), start.tokens);
   write(to.initDrafters(static_cast<unsigned>(start.drafters.size())), start.drafters);

@@ -101,8 +101,9 @@ struct LiveRequest {
     return starting != nullptr ? starting->waiting_since : now;
   }
 
-  // A token is out: only a verifier of the same backend may go on, so that the words stay the same.
-  bool pinned() const { return received.next_index() > 0; }
+  // A token is out, or a logprob of the prompt: only a verifier of the same backend may go on, so
+  // that the words stay the same.
+  bool pinned() const { return received.any(); }
   Time token_awaited_since() const { return pinned() ? newest_token : submitted; }
   // Tokens of prompt and output together, at least one of output.
   int32_t context_needed() const {

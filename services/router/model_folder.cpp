@@ -28,16 +28,19 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
   config.tuning.threshold = static_cast<float>(options.threshold);
   TRY(const SamplingDefaults defaults, read_sampling_defaults(options));
-  ServedModel served{
-      .offer = {.names = options.served_names(), .rules = options.rule_list(), .defaults = defaults, .strict = options.strict},
-      .tokenizer = std::move(tokenizer),
-      .chat_template = std::move(chat_template),
-      .grammars = grammars ? std::optional<Grammars>(*grammars) : std::nullopt,
-      .vocabulary = model.vocabulary,
-      .eos_ids = model.eos_ids,
-      .context_max = model.context_max,
-      .draft_nodes_max = config.tuning.nodes_max,
-      .one_tenant = options.tenants == kOneTenant};
+  ServedModel served{.offer = {.names = options.served_names(),
+                               .rules = options.rule_list(),
+                               .defaults = defaults,
+                               .ollama = options.ollama,
+                               .strict = options.strict},
+                     .tokenizer = std::move(tokenizer),
+                     .chat_template = std::move(chat_template),
+                     .grammars = grammars ? std::optional<Grammars>(*grammars) : std::nullopt,
+                     .vocabulary = model.vocabulary,
+                     .eos_ids = model.eos_ids,
+                     .context_max = model.context_max,
+                     .draft_nodes_max = config.tuning.nodes_max,
+                     .one_tenant = options.tenants == kOneTenant};
   return ModelFolder{.served = std::move(served),
                      .config = std::move(config),
                      .tunes = options.tune == "on",

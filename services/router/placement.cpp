@@ -7,6 +7,7 @@
 namespace slipstream {
 
 bool can_serve(const KnownWorker& worker, const LiveRequest& request) {
+  if (request.submit.spec.prompt_logprobs && !worker.hello.scores_prompts) return false;
   return worker.hello.role == Role::verifier && worker.takes_work() && worker.hello.context_max >= request.context_needed() &&
          (!request.pinned() || worker.backend() == request.backend);
 }

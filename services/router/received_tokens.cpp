@@ -21,41 +21,64 @@ SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
           .cached_tokens = std::max(a.cached_tokens, b.cached_tokens)};
 }
 
+// The index behind what a message brings.
+int64_t end_of(const Tokens& tokens) {
+  return tokens.first_index + static_cast<int64_t>(tokens.first_index < 0 ? tokens.logprobs.size() : tokens.ids.size());
+}
+
 }  // namespace
+
+bool ReceivedTokens::possible(const Tokens& tokens, int32_t output_max) const {
+  const size_t ids = tokens.ids.size();
+  if (tokens.first_index < 0) {
+    const bool ends = tokens.finish == Finish::stop || tokens.finish == Finish::length;
+    return tokens.first_index >= -scored_ && ids == 0 && end_of(tokens) <= 0 && !ends;
+  }
+  const auto in_vocabulary = [this](TokenId id) { return 0 <= id && id < vocabulary_; };
+  return end_of(tokens) <= output_max && tokens.drafted.size() == ids && tokens.depths.size() == ids &&
+         tokens.logprobs.size() == (logprobs_ ? ids : 0) && std::ranges::all_of(tokens.ids, in_vocabulary);
+}
 
 ReceivedTokens::Taken ReceivedTokens::take(const Tokens& tokens, int32_t output_max) {
   Taken taken;
-  const int64_t first = tokens.first_index;
-  const int64_t end = first + static_cast<int64_t>(tokens.ids.size());
-  const auto in_vocabulary = [this](TokenId id) { return 0 <= id && id < vocabulary_; };
-  if (first < 0 || end > output_max || tokens.drafted.size() != tokens.ids.size() ||
-      tokens.depths.size() != tokens.ids.size() || tokens.logprobs.size() != (logprobs_ ? tokens.ids.size() : 0) ||
-      !std::ranges::all_of(tokens.ids, in_vocabulary)) {
+  if (!possible(tokens, output_max)) {
     taken.arrival = Arrival::invalid;
     return taken;
   }
-  if (first > next_index()) {
+  const int64_t end = end_of(tokens), next = next_index();
+  if (tokens.first_index > next) {
     taken.arrival = Arrival::gap;
     return taken;
   }
-  const int64_t skip = std::min<int64_t>(next_index(), end) - first;
+  const int64_t skip = std::min(next, end) - tokens.first_index;
   taken.repeated = static_cast<int32_t>(skip);
-  taken.ids.assign(tokens.ids.begin() + skip, tokens.ids.end());
-  taken.drafted.assign(tokens.drafted.begin() + skip, tokens.drafted.end());
-  taken.depths.assign(tokens.depths.begin() + skip, tokens.depths.end());
-  if (logprobs_) taken.logprobs.assign(tokens.logprobs.begin() + skip, tokens.logprobs.end());
   // A finish stands behind the last token of its message. A message that ends before next_index()
   // is an old copy.
-  if (end >= next_index()) taken.finish = tokens.finish;
-  if (taken.ids.empty() && taken.finish == Finish::none) return taken;
-
+  if (end >= next) taken.finish = tokens.finish;
+  tokens.first_index < 0 ? take_prompt(tokens, static_cast<size_t>(skip), taken)
+                         : take_output(tokens, static_cast<size_t>(skip), taken);
+  if (taken.empty() && taken.finish == Finish::none) return taken;
   taken.arrival = Arrival::fresh;
-  emitted_.insert(emitted_.end(), taken.ids.begin(), taken.ids.end());
   // A verifier that has freed the sequence sends an empty report: the one before it stays.
   if (tokens.report.steps >= current_.steps) current_ = tokens.report;
-  for (auto at = static_cast<size_t>(skip); at < tokens.ids.size(); ++at) histogram_.add(tokens.drafted[at], tokens.depths[at]);
   if (taken.finish != Finish::none) histogram_.end_step();
   return taken;
+}
+
+void ReceivedTokens::take_prompt(const Tokens& tokens, size_t skip, Taken& taken) {
+  const auto fresh = std::span(tokens.logprobs).subspan(skip);
+  taken.prompt_logprobs.assign(fresh.begin(), fresh.end());
+  unscored_ -= static_cast<int32_t>(fresh.size());
+}
+
+void ReceivedTokens::take_output(const Tokens& tokens, size_t skip, Taken& taken) {
+  const auto from = static_cast<int64_t>(skip);
+  taken.ids.assign(tokens.ids.begin() + from, tokens.ids.end());
+  taken.drafted.assign(tokens.drafted.begin() + from, tokens.drafted.end());
+  taken.depths.assign(tokens.depths.begin() + from, tokens.depths.end());
+  if (logprobs_) taken.logprobs.assign(tokens.logprobs.begin() + from, tokens.logprobs.end());
+  emitted_.insert(emitted_.end(), taken.ids.begin(), taken.ids.end());
+  for (size_t at = skip; at < tokens.ids.size(); ++at) histogram_.add(tokens.drafted[at], tokens.depths[at]);
 }
 
 // Draft nodes that the verifier of the old epoch held will never get a fate. They leave `received`,

@@ -1,5 +1,6 @@
-// The tokens that one request has got so far: each once and in order, whatever a verifier repeats
-// or the network loses. Pure.
+// What one request has got so far: the logprobs of its prompt's tokens if it wants them, then the
+// tokens of its output. Each comes once and in order, whatever a verifier repeats or the network
+// loses. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ namespace slipstream {
 
 class ReceivedTokens {
  public:
-  // logprobs: each token must come with one.
-  explicit ReceivedTokens(int32_t vocabulary, bool logprobs = false) : vocabulary_(vocabulary), logprobs_(logprobs) {}
+  // logprobs: each token must come with one. scored: tokens of the prompt whose logprobs must come.
+  explicit ReceivedTokens(int32_t vocabulary, bool logprobs = false, int32_t scored = 0)
+      : vocabulary_(vocabulary), logprobs_(logprobs), scored_(scored), unscored_(scored) {}
 
   enum class Arrival : uint8_t {
     fresh,     // it brings something new: answer with an Ack
@@ -28,22 +30,32 @@ class ReceivedTokens {
     std::vector<uint8_t> drafted;        // [ids]
     std::vector<uint8_t> depths;         // [ids]
     std::vector<TokenLogprob> logprobs;  // [ids] if they were asked for
+    std::vector<TokenLogprob> prompt_logprobs;
     Finish finish = Finish::none;
     int32_t repeated = 0;  // tokens that were here already
+    bool empty() const { return ids.empty() && prompt_logprobs.empty(); }
   };
   // Takes what is new. output_max: tokens after the prompt. REQUIRES: sequence and epoch are
   // current.
   Taken take(const Tokens& tokens, int32_t output_max);
 
   void begin_epoch();  // another verifier takes over: its report begins at zero
-  int32_t next_index() const { return static_cast<int32_t>(emitted_.size()); }
+  // As Tokens counts (messages/generate.h): below 0 while logprobs of the prompt are missing.
+  int32_t next_index() const { return unscored_ > 0 ? -unscored_ : static_cast<int32_t>(emitted_.size()); }
+  int32_t unscored() const { return unscored_; }  // tokens at the prompt's end whose logprobs are missing
+  bool any() const { return unscored_ < scored_ || !emitted_.empty(); }
   std::span<const TokenId> emitted() const { return emitted_; }
   SpeculationReport report() const;  // all epochs together
   const AcceptanceHistogram& histogram() const { return histogram_; }
 
  private:
+  bool possible(const Tokens& tokens, int32_t output_max) const;
+  void take_prompt(const Tokens& tokens, size_t skip, Taken& taken);
+  void take_output(const Tokens& tokens, size_t skip, Taken& taken);
+
   int32_t vocabulary_;
   bool logprobs_;
+  int32_t scored_, unscored_;
   std::vector<TokenId> emitted_;
   SpeculationReport before_;  // finished epochs, without the draft nodes that their verifiers held when they ended
   SpeculationReport current_;

@@ -78,7 +78,10 @@ struct Delivery {
   RuleChoice rule;                          // of the newest epoch
   uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
-  AcceptanceHistogram histogram = {};       // of the report
+  // The next ones of the prompt's tokens, from the second token on, if they were asked for. All
+  // come before the first of the ids.
+  std::vector<TokenLogprob> prompt_logprobs = {};
+  AcceptanceHistogram histogram = {};  // of the report
 };
 
 // What Retry-After tells a client whose request was not taken, in seconds.

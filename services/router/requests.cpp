@@ -50,7 +50,8 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
   }
   counters.prompt_tokens += submit.prompt.size();
   auto prefixes = hash_prefixes(submit.prompt, submit.spec.tenant);
-  ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value());
+  const int32_t scored = submit.spec.prompt_logprobs ? static_cast<int32_t>(submit.prompt.size()) - 1 : 0;
+  ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value(), scored);
   requests.emplace(id, LiveRequest{.submit = std::move(submit),
                                    .prefixes = std::move(prefixes),
                                    .submitted = now,
@@ -144,6 +145,7 @@ void Router::State::send_start(const LiveRequest& request, Effects& effects) {
               .drafters = at.drafters,
               .draft_nodes_max = speculation.enabled ? std::min(config.tuning.nodes_max, speculation.nodes_max) : uint16_t{0},
               .draft_depth_max = std::min(config.tuning.depth_max, speculation.depth_max),
+              .scored = static_cast<int32_t>(submit.prompt.size()) - request.received.unscored(),
               .lease_ms = config.lease_ms};
   start.spec.prompt_length = static_cast<int32_t>(submit.prompt.size());
   start.spec.acceptance = at.rule.ran;
@@ -231,7 +233,7 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
     return deliver(*request, std::move(taken), now, effects);
   }
   const Finish finish = std::exchange(taken.finish, Finish::none);
-  if (!taken.ids.empty()) deliver(*request, std::move(taken), now, effects);
+  if (!taken.empty()) deliver(*request, std::move(taken), now, effects);
   if (finish == Finish::error && !goes_on_elsewhere(*request, tokens)) {
     ++counters.failed;
     return fail(*request, failure_of(tokens), now, effects);
@@ -260,6 +262,7 @@ void Router::State::acknowledge(LiveRequest& request, const ReceivedTokens::Take
 
 void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, Time now, Effects& effects) {
   const auto fresh = taken.ids.size();
+  if (!taken.prompt_logprobs.empty()) request.newest_token = now;
   if (fresh > 0) {
     if (request.received.next_index() == static_cast<int32_t>(fresh)) {
       counters.first_token_seconds.observe(seconds(now - request.submitted));
@@ -283,6 +286,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
                              .rule = request.at_verifier().rule,
                              .backend = hash(request.backend, config.fingerprint.tokenizer),
                              .logprobs = std::move(taken.logprobs),
+                             .prompt_logprobs = std::move(taken.prompt_logprobs),
                              .histogram = request.received.histogram()});
   if (finish == Finish::none) return;
   std::vector<TokenId> whole = request.submit.prompt;  // the chat's next turn begins with prompt and answer

@@ -47,6 +47,9 @@ HttpApi::Ports RouterHost::ports() {
           .metrics = [this] { return metrics(); },
           .refusal = [this](const http::Request& request) -> std::optional<ApiError> {
             return access_.keys ? access_.keys->refusal(request) : std::nullopt;
+          },
+          .admit = [this](const http::Request& request) -> ApiResult<KeyUse::Pass> {
+            return access_.keys ? access_.keys->admit(request) : KeyUse::Pass();
           }};
 }
 

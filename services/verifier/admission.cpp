@@ -24,6 +24,9 @@ std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& con
   if (spec.output_max > context - spec.prompt_length) {
     return never(fmt::format("prompt and output together exceed the context of {} tokens", context));
   }
+  if (spec.prompt_logprobs_of(spec.prompt_length) > kPromptLogprobsMax) {
+    return never(fmt::format("the prompt has more logprobs than {}, the limit", kPromptLogprobsMax));
+  }
   const LogitsParams& how = spec.logits_params;
   if (!std::ranges::all_of(how.bias, known, &LogitBias::id) || !std::ranges::all_of(how.allowed, known)) {
     return never("logit_bias or allowed_token_ids names a token outside the model's vocabulary");

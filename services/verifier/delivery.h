@@ -9,12 +9,13 @@
 
 namespace slipstream {
 
-// Sends the tokens that the router does not have yet, in messages of at most kTokensPerMessageMax.
-// The last of them carries the finish.
+// Sends what the router does not have yet: logprobs of the prompt, in messages of at most
+// kPromptTokensPerMessageMax, then tokens, in messages of at most kTokensPerMessageMax. The last of
+// them carries the finish.
 void deliver(VerifierSequence& sequence, Time now, std::vector<VerifierEffect>& effects);
 
-// The router has all output before index `next`. Logprobs that it has are dropped.
-// REQUIRES: next is in [window.acked(), context.output()].
+// The router has all before index `next`. Logprobs that it has are dropped.
+// REQUIRES: next is in [window.acked(), sendable()].
 void acknowledge(VerifierSequence& sequence, int32_t next, Time now);
 
 // A view of the sequence's ledger of draft nodes (fates.h), as the router reports it to clients.

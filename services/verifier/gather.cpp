@@ -24,7 +24,7 @@ class Gathering {
     CachedSequence& context = sequence.context;
     if (prompt_bound(context.cached()) == 0) return;
     const bool begins = !context.holds_blocks();
-    const int32_t adopted = begins ? cache_.adopt(context) : 0;
+    const int32_t adopted = begins ? cache_.adopt(context, sequence.output.prompt.skippable()) : 0;
     rows_max = std::min(rows_max, prompt_bound(context.cached()));
     const int32_t prompt_rows = std::min(context.prefill_rows(), rows_max);
     const bool decodes = prompt_rows == context.prefill_rows() && prompt_rows < rows_max;
@@ -54,7 +54,7 @@ class Gathering {
     if (decodes) {
       add_tree(sequence, slice, prompt_rows);
     } else {
-      slice.rows = pass_.add_context(context, prompt_rows);
+      slice.rows = pass_.add_context(context, prompt_rows, sequence.output.prompt.wanted());
     }
     slices_.push_back(std::move(slice));
   }
@@ -93,7 +93,8 @@ class Gathering {
                                  .choice = sequence.spec.choice,
                                  .params = sampled ? kLogitsOnly : sequence.spec.sampling,
                                  .top_logprobs = sequence.spec.top_logprobs,
-                                 .masks = masks});
+                                 .masks = masks},
+                                sequence.output.prompt.wanted());
     if (!sampled) return;
     slice.rejection_task = static_cast<int>(plan_.rejection_tasks.size());
     plan_.rejection_tasks.push_back({.first_wanted = static_cast<size_t>(slice.rows.first_wanted),

@@ -134,8 +134,9 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
   }
 }
 
-void Schedule::started(StepLoad load, Time now) {
+void Schedule::started(StepLoad load, StepKind kind, Time now) {
   load_ = load;
+  kind_ = kind;
   began_ = now;
   counters_.step_rows += static_cast<uint64_t>(load.rows);
 }
@@ -145,8 +146,10 @@ void Schedule::ended(Time forward, double accepted_each, Time now) {
   ++counters_.steps;
   counters_.waited_seconds += static_cast<double>(waited_.count()) * 1e-6;
   counters_.step_seconds.observe(seconds);
-  counters_.cost_error.observe(std::abs(seconds / cost_.forward_seconds(load_) - 1));
-  cost_.ran(load_, seconds, static_cast<double>((now - began_).count()) * 1e-6 - seconds);
+  if (kind_ == StepKind::usual) {
+    counters_.cost_error.observe(std::abs(seconds / cost_.forward_seconds(load_) - 1));
+    cost_.ran(load_, seconds, static_cast<double>((now - began_).count()) * 1e-6 - seconds);
+  }
   wait_budget_.step(waited_, forward, accepted_each);
 }
 

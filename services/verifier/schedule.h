@@ -31,6 +31,10 @@ struct Ready {
   double plain_seconds = 0;      // that a step of those that decode takes without drafts; 0: none decodes
 };
 
+// The cost model is fitted to usual steps. It does not know what the logits of a prompt's rows
+// cost.
+enum class StepKind : uint8_t { usual, scores_prompts };
+
 class Schedule {
  public:
   Schedule(const VerifierConfig& config, const Rounds& rounds, VerifierCounters& counters);
@@ -53,7 +57,7 @@ class Schedule {
   //   any other                      nodes that gain at least the price of one
   void set_prices(const VerifierSequences& sequences);
 
-  void started(StepLoad load, Time now);
+  void started(StepLoad load, StepKind kind, Time now);
   // The step that was started has ended. forward: time of its forward pass. accepted_each: mean
   // number of accepted nodes of the sequences that decoded in it.
   void ended(Time forward, double accepted_each, Time now);
@@ -73,6 +77,7 @@ class Schedule {
   Time waited_{};                    // by the step in flight
   Time began_{};                     // of the step in flight
   StepLoad load_;                    // of the step in flight
+  StepKind kind_ = StepKind::usual;  // of the step in flight
 };
 
 }  // namespace slipstream

@@ -3,8 +3,9 @@
 // Ack, so a verifier that is faster than its router fills no socket, where messages would be
 // dropped. Output that stays unacknowledged for too long is sent again. Pure.
 //
-// Indices count output tokens; a finish counts as one more, after the last token. `end` is the
-// index after the last one that exists.
+// Indices are those of Tokens (messages/generate.h): of output tokens, and below 0 of the
+// prompt's logprobs. A finish counts as one more, after the last token. `end` is the index after
+// the last one that exists.
 #pragma once
 
 #include <array>
@@ -14,11 +15,17 @@
 #include "common/actor/actor.h"
 #include "common/actor/backoff.h"
 #include "common/base/limits.h"
+#include "common/sampling/logprobs.h"
 
 namespace slipstream {
 
 inline constexpr int kTokensInFlight = 3;  // messages of a sequence
 static_assert(kTokensInFlight * kSequencesPerVerifierMax <= kSocketHighWaterMessages * 3 / 4, "or a socket could be full");
+// A prompt's logprobs come by the step, so that all sequences may send full messages of them at
+// once.
+inline constexpr int64_t kScoredTokenBytesMax = 24 + 8 * kTopLogprobsMax;  // on the wire
+static_assert(kTokensInFlight * kSequencesPerVerifierMax * kPromptTokensPerMessageMax * kScoredTokenBytesMax < kHeldBytesMax,
+              "or a router would cut the connection");
 
 inline constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again; doubling
 inline constexpr Time kResendIntervalMost = std::chrono::milliseconds(800);

@@ -17,8 +17,8 @@
 //                    schedule.cpp (prices; cuts draft.tree), step.cpp (rate), resident.cpp (what it
 //                    holds)
 //   output           what its tokens came with, and how it ended. settle.cpp; also gather.cpp
-//                    (cached_tokens), step.cpp (a failed step), delivery.cpp (drops the logprobs
-//                    that are acked)
+//                    (cached_tokens), step.cpp (a failed step), sequences.cpp (makes the scores of
+//                    the prompt), delivery.cpp (drops the logprobs that are acked)
 //   delivery         what its router has. delivery.cpp; also verifier.cpp (the lease, and when to
 //                    send again)
 //   step             its share of the step in flight. gather.cpp, and step.cpp when the step ends
@@ -40,6 +40,7 @@
 #include "common/messages/generate.h"
 #include "services/verifier/fates.h"
 #include "services/verifier/grammar_guide.h"
+#include "services/verifier/prompt_scores.h"
 #include "services/verifier/send_window.h"
 #include "services/verifier/sequence_drafting.h"
 #include "services/verifier/tree_timing.h"
@@ -47,6 +48,7 @@
 namespace slipstream {
 
 struct SequenceOutput {
+  PromptScores prompt;                 // sent before the output
   std::vector<uint8_t> drafted;        // [output] 1: a drafter had guessed it
   std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
   std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
@@ -95,7 +97,9 @@ struct VerifierSequence {
   bool running() const { return output.finish == Finish::none; }
   bool decodes() const { return context.prefill_rows() == 0; }
   TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }
-  int32_t to_send() const { return context.output() + (running() ? 0 : 1); }  // what there is, as send_window.h counts
+  // The index (messages/generate.h) behind what can be sent: the prompt's logprobs go first.
+  int32_t sendable() const { return output.prompt.done() ? context.output() : output.prompt.next() - spec.prompt_length; }
+  int32_t to_send() const { return sendable() + (running() ? 0 : 1); }  // as send_window.h counts
 };
 
 using VerifierSequences = std::vector<std::unique_ptr<VerifierSequence>>;  // oldest first

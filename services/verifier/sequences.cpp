@@ -86,6 +86,8 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
   CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params, start.spec.tenant);
   context.append(start.tokens);
   const int32_t output = context.output();  // of earlier epochs
+  PromptScores scores;
+  if (start.spec.prompt_logprobs) scores = {start.scored, start.spec.prompt_length, *start.spec.prompt_logprobs};
   const SequenceIdentity identity{.number = ++sequences_ever,
                                   .id = start.sequence,
                                   .epoch = start.epoch,
@@ -101,7 +103,8 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
   sequence->output.drafted.assign(static_cast<size_t>(output), 0);
   sequence->output.depths = sequence->output.drafted;
   sequence->output.logprobs_from = output;
-  sequence->delivery = {.window = SendWindow(output), .lease_ends = now + identity.lease};
+  sequence->output.prompt = std::move(scores);
+  sequence->delivery = {.window = SendWindow(sequence->sendable()), .lease_ends = now + identity.lease};
   links.open(*sequence, sequences, now, effects);
   rounds.begin(*sequence, now, effects);
   sequences.push_back(std::move(sequence));
@@ -144,7 +147,7 @@ void Verifier::State::on(const From<Ack>& event, Time now, Effects& effects) {
         event.peer,
         {.sequence = event.message.sequence, .epoch = event.message.epoch, .first_index = next, .finish = Finish::cancelled}});
   }
-  if (sequence == nullptr || next < sequence->delivery.window.acked() || next > sequence->context.output()) {
+  if (sequence == nullptr || next < sequence->delivery.window.acked() || next > sequence->sendable()) {
     ++counters.fenced;
     return;
   }

@@ -50,13 +50,20 @@ Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& 
   return {.emitted = emitted, .accepted_nodes = accepted, .path = std::move(path)};
 }
 
+namespace {
+
+void not_finite(VerifierSequence& sequence, VerifierCounters& counters) {
+  sequence.output.reason = "the model gave logits that are not finite";
+  ++counters.non_finite_rows;
+}
+
+}  // namespace
+
 void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters) {
   const auto& processor = sequence.context.logits_processor();
   const GrammarGuide::Mask allowed = sequence.grammar ? sequence.grammar->allowed_after({}) : nullptr;
   if (!processor || processor->leaves_a_token(vocabulary, allowed.get())) {
-    sequence.output.reason = "the model gave logits that are not finite";
-    ++counters.non_finite_rows;
-    return;
+    return not_finite(sequence, counters);
   }
   std::vector<std::string_view> masks = sequence.spec.logits_params.masks();
   if (allowed != nullptr) masks.push_back(kGrammarField);
@@ -64,6 +71,19 @@ void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCo
   sequence.output.reason = fmt::format("no token is left after the first {} of this answer: `{}` forbid{} every one.",
                                        sequence.context.output(), fmt::join(masks, "` and `"), masks.size() == 1 ? "s" : "");
   ++counters.masked_rows;
+}
+
+bool keep_prompt_logprobs(VerifierSequence& sequence, const BatchSlice& slice, const VerifyPlan& plan, const StepOutput& output,
+                          VerifierCounters& counters) {
+  const auto first = static_cast<size_t>(slice.rows.first_scored), count = static_cast<size_t>(slice.rows.scored);
+  const auto refused = [&](const LogprobRow& row) { return output.sampled_tokens[static_cast<size_t>(row.wanted)] < 0; };
+  if (std::ranges::any_of(std::span(plan.step.logprobs).subspan(first, count), refused)) {
+    sequence.output.finish = Finish::error;
+    not_finite(sequence, counters);
+    return false;
+  }
+  if (count > 0) sequence.output.prompt.add(std::span(output.logprobs).subspan(first, count));
+  return true;
 }
 
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs) {

@@ -25,6 +25,11 @@ Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& 
 // model's logits were not finite. vocabulary: columns of the logits.
 void explain_no_token(VerifierSequence& sequence, int32_t vocabulary, VerifierCounters& counters);
 
+// Keeps the logprobs of the prompt's tokens that the step has scored, if it has any. False: a row's
+// logits were not finite, which ends the sequence with Finish::error.
+bool keep_prompt_logprobs(VerifierSequence& sequence, const BatchSlice& slice, const VerifyPlan& plan, const StepOutput& output,
+                          VerifierCounters& counters);
+
 // Keeps the logprobs of the tokens that settle() emitted. logprobs: [slice.tree.size() + 1], of the
 // token after each row.
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);

@@ -25,7 +25,8 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   }
   for (const BatchSlice& slice : slices) counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
   computing = true;
-  schedule.started(load_of(plan.step), now);
+  const bool scores = std::ranges::any_of(slices, [](const BatchSlice& slice) { return slice.rows.scored > 0; });
+  schedule.started(load_of(plan.step), scores ? StepKind::scores_prompts : StepKind::usual, now);
   schedule.set_prices(sequences);
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
@@ -44,9 +45,12 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
     sequence->step = {};
     if (!event.result) {
       fail(*sequence, slice, event.result.error().message, now, effects);
+    } else if (!keep_prompt_logprobs(*sequence, slice, plan, *event.result, counters)) {
+      end_by_error(*sequence, slice, now, effects);
     } else if (!slice.decodes) {
       sequence->context.computed(slice.rows.context_rows);
       cache.keep(sequence->context);
+      if (slice.rows.scored > 0) deliver(*sequence, now, effects);
     } else {
       ++decoding;
       accepted += decoded(*sequence, slice, *event.result, now, effects);
@@ -130,6 +134,10 @@ void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, 
                            Effects& effects) {
   sequence.output.finish = Finish::error;
   sequence.output.reason = reason;
+  end_by_error(sequence, slice, now, effects);
+}
+
+void Verifier::State::end_by_error(VerifierSequence& sequence, const BatchSlice& slice, Time now, Effects& effects) {
   sequence.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
   deliver(sequence, now, effects);
   finish(sequence, effects);

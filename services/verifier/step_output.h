@@ -52,8 +52,8 @@ struct StepOutput {
   // rejection tasks have no meaning here: their tokens are in `rejections`.
   std::vector<TokenId> sampled_tokens;
   std::vector<RejectionResult> rejections;  // [rejection_tasks]
-  // [StepPlan::logprobs] of the token that is emitted after that row; empty where the accepted path
-  // does not reach the row.
+  // [StepPlan::logprobs] of the token after that row: a known one after a row of context, else the
+  // one that is emitted; empty where the accepted path does not reach the row.
   std::vector<TokenLogprob> logprobs;
   HeadTrees head = {};  // of a job that drafts
   uint32_t forward_us = 0;

@@ -17,6 +17,7 @@ Hello self(const VerifierConfig& config) {
   hello.numerics_id = config.numerics_id;
   hello.context_max = config.context_max;
   hello.sequences_max = kSequencesPerVerifierMax;
+  hello.scores_prompts = true;
   return hello;
 }
 

@@ -78,6 +78,8 @@ struct Verifier::State {
   int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);
   // The step failed.
   void fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now, Effects& effects);
+  // The output says how it ended.
+  void end_by_error(VerifierSequence& sequence, const BatchSlice& slice, Time now, Effects& effects);
   // Lets the target's head draft for the sequences that are ready, where that pays. False: nobody
   // asks it, and the step may start.
   bool start_head(const Ready& ready, Effects& effects);

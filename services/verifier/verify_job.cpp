@@ -75,8 +75,8 @@ std::vector<TokenId> emitted_after(const VerifyPlan& plan, const StepOutput& out
   return after;
 }
 
-// Of the rows that the walk reaches: a node is reached if it is the token after a row that is. The
-// others' stay empty.
+// Of the rows that the walk reaches, and of context rows: a node is reached if it is the token
+// after a row that is. The others' stay empty.
 std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const float> logits, std::span<const TokenId> after,
                                         ChainScratch& scratch) {
   const size_t columns = logits.size() / after.size();
@@ -87,8 +87,8 @@ std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const fl
     const auto wanted = static_cast<size_t>(row.wanted);
     const TokenId token = plan.token[static_cast<size_t>(plan.wanted[wanted])];
     if (row.parent >= 0 && follows[static_cast<size_t>(row.parent)] != token) continue;
-    follows[i] = after[wanted];
-    logprobs[i] = logprob_of(logits.subspan(wanted * columns, columns), after[wanted], row.top, scratch);
+    follows[i] = row.next >= 0 ? row.next : after[wanted];
+    logprobs[i] = logprob_of(logits.subspan(wanted * columns, columns), follows[i], row.top, scratch);
   }
   return logprobs;
 }

@@ -7,12 +7,28 @@
 
 namespace slipstream::sim {
 
+namespace {
+
+std::vector<float> scores_of(const std::vector<TokenId>& prompt, const ToyDistribution& distribution) {
+  std::vector<float> scores;
+  ToyContext context;
+  for (size_t i = 0; i + 1 < prompt.size(); ++i) {
+    context.add(prompt[i], static_cast<int32_t>(i));
+    scores.push_back(distribution.logprob(context.hash()));
+  }
+  return scores;
+}
+
+}  // namespace
+
 Client::Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions)
     : ask_(ask),
       id_(id),
       output_max_(ask.output_max > 0 ? ask.output_max : kToyContext - static_cast<int32_t>(ask.prompt.size())) {
   for (const ToyDistribution& distribution : distributions)
-    truths_.push_back({ToyOracle(distribution, {ask.prompt, ask.sampling, ask.logits_params, ask.grammar, ask.seed}), {}});
+    truths_.push_back({ToyOracle(distribution, {ask.prompt, ask.sampling, ask.logits_params, ask.grammar, ask.seed}),
+                       {},
+                       scores_of(ask.prompt, distribution)});
 }
 
 Submit Client::submit(Time now) {
@@ -25,7 +41,8 @@ Submit Client::submit(Time now) {
                    .seed = ask_.seed,
                    .grammar = ask_.grammar,
                    .output_max = ask_.output_max,
-                   .stop_ids = ask_.stop_ids},
+                   .stop_ids = ask_.stop_ids,
+                   .prompt_logprobs = ask_.scores ? std::optional(0) : std::nullopt},
           .speculation = {.enabled = ask_.speculate, .acceptance = {.rule = ask_.rule}}};
 }
 
@@ -43,10 +60,15 @@ void Client::take(const Delivery& delivery, Time now) {
   if (state_ == State::abandoned) return;  // sent before the router knew that the client left
   if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));
   tokens_.insert(tokens_.end(), delivery.ids.begin(), delivery.ids.end());
+  for (const TokenLogprob& each : delivery.prompt_logprobs) scores_.push_back(each.logprob);
+  if (!tokens_.empty() && ask_.scores && scores_.size() + 1 != ask_.prompt.size()) {
+    return complain(fmt::format("tokens come after {} logprobs of a prompt of {}", scores_.size(), ask_.prompt.size()));
+  }
   drafted_ += static_cast<size_t>(std::ranges::count(delivery.drafted, 1));
   if (std::ranges::none_of(truths_, [&](Truth& truth) { return follows(truth); })) {
-    return complain(fmt::format("token {} or one of the {} before it is wrong: [{}], not [{}]", tokens_.size() - 1,
-                                delivery.ids.size() - 1, fmt::join(tokens_, " "), fmt::join(truths_[0].tokens, " ")));
+    return complain(fmt::format("a logprob of the prompt, token {} or one of the {} before it is wrong: [{}], not [{}]",
+                                tokens_.size() - 1, delivery.ids.size() - 1, fmt::join(tokens_, " "),
+                                fmt::join(truths_[0].tokens, " ")));
   }
   if (delivery.finish == Finish::none) return;
   state_ = State::answered;
@@ -72,7 +94,9 @@ bool Client::follows(Truth& truth) const {
   for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
     if (std::ranges::count(ask_.stop_ids, tokens_[i]) > 0) return false;
   }
-  return std::equal(tokens_.begin(), tokens_.end(), truth.tokens.begin());
+  if (scores_.size() > truth.scores.size() || (!ask_.scores && !scores_.empty())) return false;
+  return std::equal(tokens_.begin(), tokens_.end(), truth.tokens.begin()) &&
+         std::equal(scores_.begin(), scores_.end(), truth.scores.begin());
 }
 
 std::string Client::end() const {

@@ -39,6 +39,7 @@ class Client {
   struct Truth {
     ToyOracle oracle;
     std::vector<TokenId> tokens;  // of the plain run, computed as far as needed
+    std::vector<float> scores;    // logprobs of the prompt's tokens, from the second on
   };
   bool follows(Truth& truth) const;
   void complain(std::string what) {
@@ -50,7 +51,8 @@ class Client {
   int32_t output_max_;
   std::vector<Truth> truths_;
   std::vector<TokenId> tokens_;
-  size_t drafted_ = 0;  // those of tokens_ that were drafted
+  std::vector<float> scores_;  // of the prompt, that came
+  size_t drafted_ = 0;         // those of tokens_ that were drafted
   State state_ = State::not_asked;
   Time heard_{};
   Time longest_pause_{};

@@ -47,6 +47,9 @@ Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
   }
   const auto forward_us = static_cast<uint32_t>(took_.count());
   StepOutput output{.sampled_tokens = target_.run(plan.step.view()), .rejections = {}, .forward_us = forward_us};
+  for (const LogprobRow& row : plan.step.logprobs) {
+    output.logprobs.push_back({.logprob = target_.logprob(plan.step.wanted[static_cast<size_t>(row.wanted)]), .top = {}});
+  }
   AcceptScratch scratch;
   for (const RejectionTask& rejection_task : plan.rejection_tasks) {
     sampled_trees_ += !rejection_task.tree.empty();

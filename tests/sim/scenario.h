@@ -55,6 +55,7 @@ struct Ask {  // one client's request
   int32_t output_max = 0;
   std::vector<TokenId> stop_ids;
   bool speculate = true;
+  bool scores = false;  // it wants the logprobs of its prompt
   Rule rule = Rule::coupled;
   LogitsParams logits_params = {};
   GrammarText grammar = {};

@@ -18,6 +18,8 @@ void ToyDistribution::logits(uint64_t context, std::span<float> out) const {
   for (float& logit : out) logit = static_cast<float>((1 - noise) * logit + noise * 4 * other.share());
 }
 
+float ToyDistribution::logprob(uint64_t context) const { return -static_cast<float>((context ^ weights) % 4096); }
+
 std::vector<TokenId> ToyTarget::run(const Step& step) {
   for (const KvMove& move : step.moves) cache_.at(static_cast<size_t>(move.to)) = cache_.at(static_cast<size_t>(move.from));
   after_.clear();

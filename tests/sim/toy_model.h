@@ -25,6 +25,7 @@ struct ToyDistribution {
   double noise = 0;  // share of unrelated logits mixed in; 0: the model itself, 1: another one
 
   void logits(uint64_t context, std::span<float> out) const;  // [kToyVocabulary]
+  float logprob(uint64_t context) const;                      // told of whatever token follows: it shows which row it is of
 };
 
 // The state after some tokens. A cache row holds one 64-bit word that stands for its token and
@@ -52,6 +53,8 @@ class ToyTarget {
   ToyTarget(ToyDistribution distribution, int32_t cache_blocks)
       : distribution_(distribution), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
   std::vector<TokenId> run(const Step& step);  // [wanted] sampled tokens
+  // Of the last run.
+  float logprob(int32_t row) const { return distribution_.logprob(after_.at(static_cast<size_t>(row))); }
   // The tree of a draft head whose distribution is the target's with that noise. It does the moves
   // of the ask, and reads the cache rows of the sequence.
   TokenTree guess(const HeadAsk& ask, double noise);

@@ -95,6 +95,7 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
   if (!options.api_key_file.empty()) flags.insert(flags.end(), {"--api-key-file", options.api_key_file});
   if (!options.tls_cert.empty()) flags.insert(flags.end(), {"--tls-cert", options.tls_cert, "--tls-key", options.tls_key});
   if (options.open) flags.emplace_back("--open");
+  if (options.ollama) flags.emplace_back("--ollama");
   if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});
   if (options.nodes_max) flags.insert(flags.end(), {"--nodes-max", std::to_string(*options.nodes_max)});
   flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // every worker is one of ours

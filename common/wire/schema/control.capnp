@@ -38,6 +38,7 @@ struct Hello {
   metricsEndpoint @10 :Text;
   pid @11 :UInt32;
   draftModel @12 :Text;
+  scoresPrompts @13 :Bool;
 }
 
 struct WorkerHeartbeat {

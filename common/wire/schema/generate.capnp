@@ -47,6 +47,8 @@ struct Start {
   draftNodesMax @16 :UInt16;
   draftDepthMax @17 :UInt16;
   grammar @18 :Grammar;  # null: none
+  promptLogprobs @19 :UInt8;  # as logprobs, of the prompt's tokens
+  scored @20 :Int32;
 }
 
 enum GrammarForm {
@@ -117,7 +119,7 @@ struct Tokens {
   drafted @5 :List(Bool);
   reason @6 :Text;
   report @7 :Report;
-  logprobs @8 :List(TokenLogprob);  # [ids], or empty
+  logprobs @8 :List(TokenLogprob);  # [ids], or empty; below firstIndex 0 of the prompt
   depths @9 :List(UInt8);
   field @10 :Text;
 }

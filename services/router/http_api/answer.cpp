@@ -17,14 +17,17 @@ Answer::Answer(http::Exchange exchange, const GenerationRequest& request, Voice 
       voice_(std::move(voice)),
       prompt_tokens_(prompt_tokens),
       stream_(request.stream),
+      choices_(request.choices),
+      best_(request.best),
       stops_(std::make_shared<const StopAutomaton>(request.stops)) {}
 
 void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, const Tokenizer& tokenizer,
                  const std::string& echo) {
   const size_t first = parts_.size();
   for (const Submit& submit : submits) {
-    const bool leads = parts_.size() == first;
-    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, {.leads = leads, .echo = echo}}});
+    Choice::Place place{.leads = parts_.size() == first, .echo = echo};
+    if (request.spec.prompt_logprobs) place.prompt = submit.prompt;
+    parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, std::move(place)}});
   }
   submits.erase(submits.begin());
   parts_[first].followers = std::move(submits);
@@ -52,7 +55,20 @@ Answer::Next Answer::deliver(Delivery delivery) {
 AnswerState Answer::state() const {
   AnswerState state{.prompt_tokens = prompt_tokens_};
   for (const Part& part : parts_) state.choices.push_back(&part.choice);
+  if (best_ > 0 && state.ended()) keep_best(state);
   return state;
+}
+
+// Of each prompt's choices, the best ones, the very best first.
+void Answer::keep_best(AnswerState& state) const {
+  const std::vector<const Choice*> all = std::exchange(state.choices, {});
+  for (size_t first = 0; first < all.size(); first += static_cast<size_t>(choices_)) {
+    std::vector<const Choice*> group(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                     all.begin() + static_cast<std::ptrdiff_t>(first) + choices_);
+    std::ranges::stable_sort(group, std::ranges::greater{}, &Choice::mean_logprob);
+    state.choices.insert(state.choices.end(), group.begin(), group.begin() + best_);
+    state.others.insert(state.others.end(), group.begin() + best_, group.end());
+  }
 }
 
 std::vector<Submit> Answer::followers_of(RequestId request) {

@@ -14,6 +14,7 @@
 #include "services/router/http_api/choice.h"
 #include "services/router/http_api/field_names.h"
 #include "services/router/http_api/generation_request.h"
+#include "services/router/http_api/key_use.h"
 #include "services/router/request.h"
 
 namespace slipstream {
@@ -24,6 +25,7 @@ class Answer {
     std::string id;  // of the answer, for the log
     std::unique_ptr<AnswerFormat> format;
     FieldNames names;
+    KeyUse::Pass pass = {};  // the answer holds it
   };
   // prompt_tokens: of all prompts together.
   Answer(http::Exchange exchange, const GenerationRequest& request, Voice voice, int32_t prompt_tokens);
@@ -59,12 +61,14 @@ class Answer {
   void begin_stream(const AnswerState& state);
   void write_news(int index, const AnswerState& state);
   AnswerState state() const;
+  void keep_best(AnswerState& state) const;
   std::string note() const;
 
   http::Exchange exchange_;
   Voice voice_;
   int32_t prompt_tokens_;
   bool stream_;
+  int choices_, best_;  // of each prompt: generated; told, 0: all
   std::shared_ptr<const StopAutomaton> stops_;
   std::vector<Part> parts_;  // by the index of their choice
   bool begun_ = false;       // the stream has begun

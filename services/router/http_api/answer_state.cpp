@@ -15,7 +15,9 @@ bool AnswerState::ended() const {
 // The prompt counts once, with the choice that computed it.
 Totals AnswerState::totals() const {
   Totals totals{.usage = {.prompt_tokens = prompt_tokens}};
-  for (const Choice* choice : choices) {
+  std::vector<const Choice*> all = choices;
+  all.insert(all.end(), others.begin(), others.end());
+  for (const Choice* choice : all) {
     const SpeculationReport& one = choice->newest().report;
     totals.usage.completion_tokens += choice->tokens();
     totals.usage.reasoning_tokens += choice->reasoning_tokens();

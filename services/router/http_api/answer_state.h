@@ -40,8 +40,9 @@ struct Totals {
 };
 
 struct AnswerState {
-  std::vector<const Choice*> choices;  // by their index; at least one
-  int32_t prompt_tokens = 0;           // of all prompts together
+  std::vector<const Choice*> choices;      // by their index; at least one
+  int32_t prompt_tokens = 0;               // of all prompts together
+  std::vector<const Choice*> others = {};  // that `best_of` left out once all had ended: they count in the totals
 
   bool ended() const;  // all choices have
   Totals totals() const;

@@ -66,6 +66,7 @@ std::string error_json(const ApiError& error, ErrorShape shape) {
     return dump(
         Json{{"type", "error"}, {"error", {{"type", anthropic_type_of(error.status)}, {"message", within(error.message)}}}});
   }
+  if (shape == ErrorShape::ollama) return dump(Json{{"error", within(error.message)}});
   return dump(Json{{"error",
                     {{"message", within(error.message)},
                      {"type", type_of(error.status)},

@@ -2,6 +2,7 @@
 //
 //   openai     {"error": {"message", "type", "param", "code"}}
 //   anthropic  {"type": "error", "error": {"type", "message"}}
+//   ollama     {"error": message}
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace slipstream {
 inline constexpr std::string_view kDetokenizeFailed = "detokenize_failed";
 inline constexpr size_t kErrorTextMost = 2000;  // bytes of a message or a field's name; longer ones are cut in the middle
 
-enum class ErrorShape : uint8_t { openai, anthropic };
+enum class ErrorShape : uint8_t { openai, anthropic, ollama };
 
 struct ApiError {
   int status = 400;

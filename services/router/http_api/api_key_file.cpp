@@ -74,6 +74,11 @@ void ApiKeyFile::look_again(Clock::time_point now) {
            others_may_read() ? "; every user of this machine may read it (chmod o-r)" : "");
 }
 
+ApiResult<KeyUse::Pass> ApiKeyFile::admit(const http::Request& request, Clock::time_point now) {
+  const std::string_view key = key_in(request.authorization);
+  return use_.admit(tenant_of(request.authorization), keys_.find(key).value_or(KeyLimits{}), now);
+}
+
 std::optional<ApiError> ApiKeyFile::refusal(const http::Request& request, Clock::time_point now) {
   if (!needs_key(request)) return std::nullopt;
   look_again(now);

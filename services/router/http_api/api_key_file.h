@@ -34,6 +34,9 @@ class ApiKeyFile {
   // Why the request may not pass, a 401; nullopt: it may. If the file has changed, it is read
   // before, and the log says so. A file that is bad now leaves the keys as they were.
   std::optional<ApiError> refusal(const http::Request& request, Clock::time_point now = Clock::now());
+  // Counts the request against the limits of its key (key_use.h); a 429 if it is over one.
+  // REQUIRES: refusal() let it pass.
+  ApiResult<KeyUse::Pass> admit(const http::Request& request, Clock::time_point now = Clock::now());
   size_t keys() const { return keys_.size(); }
   bool others_may_read() const;  // every user of this machine may read the file
 
@@ -55,6 +58,7 @@ class ApiKeyFile {
   std::filesystem::path file_;
   Stamp stamp_;
   ApiKeys keys_;
+  KeyUse use_;
   std::optional<Clock::time_point> looked_at_;
 };
 

@@ -4,7 +4,9 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
+#include <system_error>
 
 #include "common/base/limits.h"
 
@@ -21,17 +23,42 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-// The key of a line; "": the line is blank or a comment.
-Result<std::string_view> key_of(std::string_view line) {
-  const std::string_view first = take_word(line), second = take_word(line), third = take_word(line);
-  if (first.empty() || first.starts_with('#')) return std::string_view{};
-  if (second.starts_with('#')) return fail("a comment stands on a line of its own");
-  if (!third.empty()) return fail("it has more than two words; write KEY, or NAME KEY");
-  const std::string_view key = second.empty() ? first : second;
+struct Line {
+  std::string_view key;  // "": the line is blank or a comment
+  KeyLimits limits = {};
+};
+
+constexpr std::string_view kPerMinute = "rpm=", kAtOnce = "concurrent=";
+
+bool is_limit(std::string_view word) { return word.starts_with(kPerMinute) || word.starts_with(kAtOnce); }
+
+Result<void> read_limit(std::string_view word, KeyLimits& limits) {
+  const bool per_minute = word.starts_with(kPerMinute);
+  const std::string_view number = word.substr((per_minute ? kPerMinute : kAtOnce).size());
+  int32_t& limit = per_minute ? limits.per_minute : limits.at_once;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), limit);
+  if (error == std::errc() && end == number.data() + number.size() && limit >= 1 && limit <= kKeyLimitMost) return {};
+  return fail("{} must be a number between 1 and {}", word.substr(0, word.find('=')), kKeyLimitMost);
+}
+
+Result<void> check_key(std::string_view key) {
   if (key.size() > kApiKeyBytesMax) return fail("its key has {} bytes, the limit is {}", key.size(), kApiKeyBytesMax);
-  if (!std::ranges::all_of(key, [](char c) { return c > ' ' && c <= '~'; }))
-    return fail("its key has a character that is no printable ASCII");
-  return key;
+  if (std::ranges::all_of(key, [](char c) { return c > ' ' && c <= '~'; })) return {};
+  return fail("its key has a character that is no printable ASCII");
+}
+
+Result<Line> read_line(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::string_view word = take_word(text); !word.empty(); word = take_word(text)) words.push_back(word);
+  Line line;
+  if (words.empty() || words.front().starts_with('#')) return line;
+  for (; words.size() > 1 && is_limit(words.back()); words.pop_back()) TRY_VOID(read_limit(words.back(), line.limits));
+  if (words.size() > 1 && words[1].starts_with('#')) return fail("a comment stands on a line of its own");
+  if (words.size() > 2)
+    return fail("it has more than two words; write KEY, or NAME KEY, and limits such as rpm=60 behind them");
+  line.key = words.back();
+  TRY_VOID(check_key(line.key));
+  return line;
 }
 
 }  // namespace
@@ -47,12 +74,13 @@ Result<ApiKeys> ApiKeys::parse(std::string_view text) {
   for (size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const auto key = key_of(line);
-    if (!key) return fail("line {} is bad: {}", number, key.error().message);
-    if (key->empty()) continue;
-    if (keys.has(*key)) return fail("line {} is bad: its key is there already", number);
+    const auto read = read_line(line);
+    if (!read) return fail("line {} is bad: {}", number, read.error().message);
+    if (read->key.empty()) continue;
+    if (keys.has(read->key)) return fail("line {} is bad: its key is there already", number);
     if (keys.size() == kApiKeysMax) return fail("line {} is bad: {} keys are the most", number, kApiKeysMax);
-    keys.digests_.push_back(digest_of(*key));
+    keys.digests_.push_back(digest_of(read->key));
+    keys.limits_.push_back(read->limits);
   }
   if (keys.digests_.empty()) return fail("it has no key; write one a line");
   return keys;
@@ -60,12 +88,13 @@ Result<ApiKeys> ApiKeys::parse(std::string_view text) {
 
 // Digests are compared and not keys, so that the time tells nothing of a key: neither its length
 // nor how much of it was right.
-bool ApiKeys::has(std::string_view key) const {
+std::optional<KeyLimits> ApiKeys::find(std::string_view key) const {
   const Digest wanted = digest_of(key);
-  int found = 0;
-  for (const Digest& digest : digests_)
-    found |= static_cast<int>(CRYPTO_memcmp(digest.data(), wanted.data(), wanted.size()) == 0);
-  return found != 0;
+  std::optional<KeyLimits> found;
+  for (size_t at = 0; at < digests_.size(); ++at) {
+    if (CRYPTO_memcmp(digests_[at].data(), wanted.data(), wanted.size()) == 0) found = limits_[at];
+  }
+  return found;
 }
 
 }  // namespace slipstream

@@ -3,17 +3,20 @@
 //   # the laptops
 //   sk-9f2c41d0                 a key
 //   alice sk-77aa03be           a key behind the name of whose it is, which only people read
+//   bob sk-5d10 rpm=60 concurrent=4     one that may send 60 requests a minute, 4 of them at once
 //
 // Blank lines and lines that begin with # are skipped. A key has 1 to kApiKeyBytesMax printable
-// ASCII characters and no space.
+// ASCII characters and no space. Limits come last, in any order, and are 1 to kKeyLimitMost.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
+#include "services/router/http_api/key_use.h"
 
 namespace slipstream {
 
@@ -24,7 +27,8 @@ class ApiKeys {
   static Result<ApiKeys> parse(std::string_view text);
 
   // Takes as long for a key that is nearly right as for one that is all wrong.
-  bool has(std::string_view key) const;
+  bool has(std::string_view key) const { return find(key).has_value(); }
+  std::optional<KeyLimits> find(std::string_view key) const;  // nullopt: it is none of these
   size_t size() const { return digests_.size(); }
 
  private:
@@ -32,6 +36,7 @@ class ApiKeys {
   static Digest digest_of(std::string_view key);
 
   std::vector<Digest> digests_;
+  std::vector<KeyLimits> limits_;  // [digests]
 };
 
 }  // namespace slipstream

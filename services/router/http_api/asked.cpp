@@ -5,6 +5,7 @@
 
 #include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/completion_format.h"
+#include "services/router/http_api/ollama_request.h"
 #include "services/router/http_api/paths.h"
 #include "services/router/http_api/responses_request.h"
 
@@ -29,9 +30,12 @@ ApiResult<Asked> read_completion(std::string_view body, const ServedModel& model
   return completion(CompletionKind::text, std::move(request));
 }
 
-constexpr std::array kGenerationApis{
-    GenerationApi{kChatPath, "chatcmpl-", read_chat}, GenerationApi{kCompletionsPath, "cmpl-", read_completion},
-    GenerationApi{kResponsesPath, "resp_", read_responses}, GenerationApi{kMessagesPath, "msg_", read_anthropic}};
+constexpr std::array kGenerationApis{GenerationApi{kOllamaChatPath, "ollama-", read_ollama_chat},
+                                     GenerationApi{kOllamaGeneratePath, "ollama-", read_ollama_generate},
+                                     GenerationApi{kChatPath, "chatcmpl-", read_chat},
+                                     GenerationApi{kCompletionsPath, "cmpl-", read_completion},
+                                     GenerationApi{kResponsesPath, "resp_", read_responses},
+                                     GenerationApi{kMessagesPath, "msg_", read_anthropic}};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace slipstream {
 namespace {
 
 // Fields of a chat that are no fields of another API, whatever their value.
-constexpr std::array<std::string_view, 17> kChatsOwn{"add_generation_prompt",
+constexpr std::array<std::string_view, 18> kChatsOwn{"add_generation_prompt",
                                                      "best_of",
                                                      "continue_final_message",
                                                      "echo",
@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 17> kChatsOwn{"add_generation_prompt",
                                                      "messages",
                                                      "n",
                                                      "parallel_tool_calls",
+                                                     "prompt_logprobs",
                                                      "response_format",
                                                      "stream_options",
                                                      "tool_choice",

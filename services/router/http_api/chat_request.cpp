@@ -1,5 +1,7 @@
 #include "services/router/http_api/chat_request.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
@@ -7,6 +9,7 @@
 #include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/message_fields.h"
+#include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/request_body.h"
 #include "services/router/http_api/tool_fields.h"
 
@@ -18,6 +21,7 @@ ApiResult<void> read_logprobs(const RequestFields& fields, ChatRequest& request)
   TRY(const auto top, fields.integer("top_logprobs", 0, kTopLogprobsMax));
   if (asked.value_or(false)) {
     request.spec.top_logprobs = static_cast<int32_t>(top.value_or(0));
+    request.tells_logprobs = true;
   } else if (top.value_or(0) > 0) {
     return std::unexpected(bad_field("top_logprobs", "`top_logprobs` goes with `logprobs`: true only."));
   }
@@ -51,8 +55,12 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
   return {};
 }
 
-// `echo` belongs to completions.
-ApiResult<void> refuse_echo(const RequestFields& fields) {
+// `echo` and `best_of` belong to completions.
+ApiResult<void> refuse_echo(const RequestFields& fields, int choices) {
+  TRY(const auto best_of, fields.integer("best_of", 0, std::numeric_limits<int32_t>::max()));
+  if (best_of.value_or(0) > 1 && best_of != choices) {
+    return std::unexpected(unsupported("best_of", "`best_of` goes with /v1/completions only."));
+  }
   TRY(const auto echo, fields.boolean("echo"));
   if (!echo.value_or(false)) return {};
   return std::unexpected(unsupported("echo", "`echo` goes with /v1/completions only."));
@@ -68,7 +76,8 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& of
   TRY(request.messages, read_messages(fields));
   TRY_VOID(read_extras(fields, request));
   TRY_VOID(read_logprobs(fields, request));
-  TRY_VOID(refuse_echo(fields));
+  TRY_VOID(read_prompt_logprobs(fields, request));
+  TRY_VOID(refuse_echo(fields, request.choices));
   note_ignored(fields, request);
   return request;
 }

@@ -4,19 +4,14 @@
 #include <utility>
 
 namespace slipstream {
-namespace {
-
-// Characters of UTF-8 text, or of a part of it: a character counts where its first byte is.
-int32_t characters(std::string_view bytes) {
-  return static_cast<int32_t>(std::ranges::count_if(bytes, [](char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
-}  // namespace
-
 Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, Place place)
     : leads_(place.leads),
       tell_tokens_(request.tell_tokens),
-      tell_logprobs_(request.spec.top_logprobs.has_value()),
+      tell_logprobs_(request.tells_logprobs),
+      lists_prompt_(request.lists_prompt),
+      tells_prompt_(request.tells_prompt_logprobs),
+      scores_only_(request.scores_only),
+      shows_special_(request.shows_special),
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
@@ -24,15 +19,29 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       reasoning_(request.reasoning),
       tools_(request.tool_format),
       parallel_calls_(request.parallel_tool_calls),
-      characters_(characters(place.echo)),
-      text_(std::move(place.echo)) {}
+      prompt_(std::move(place.prompt)),
+      characters_(characters_of(place.echo)),
+      text_(std::move(place.echo)) {
+  read_prompt({});
+}
+
+void Choice::read_prompt(std::span<const TokenLogprob> logprobs) {
+  prompt_.add(logprobs, tokenizer_);
+  if (prompt_.complete()) prompt_facts_ = prompt_.facts(characters_, tokenizer_);
+}
 
 Result<void> Choice::read(Delivery delivery) {
   const auto ids = std::exchange(delivery.ids, {});
   const auto drafted = std::exchange(delivery.drafted, {});
   const auto depths = std::exchange(delivery.depths, {});
   const auto logprobs = std::exchange(delivery.logprobs, {});
+  const auto prompt_logprobs = std::exchange(delivery.prompt_logprobs, {});
   newest_ = std::move(delivery);
+  if (!prompt_logprobs.empty()) read_prompt(prompt_logprobs);
+  if (scores_only_) {
+    if (newest_.finish != Finish::none) end("length");
+    return {};
+  }
   for (size_t i = 0; i < ids.size(); ++i) {
     ++tokens_read_;
     const bool thinks = reasoning_.inside();
@@ -42,8 +51,10 @@ Result<void> Choice::read(Delivery delivery) {
       tokens_.drafted.push_back(drafted[i]);
       tokens_.depths.push_back(depths[i]);
     }
+    if (!logprobs.empty()) logprob_sum_ += logprobs[i].logprob;
     if (tell_logprobs_) tell_logprob(ids[i], logprobs[i]);
-    TRY(std::string piece, detokenizer_.push(ids[i]));
+    const bool ends = newest_.finish == Finish::stop && i + 1 == ids.size();
+    TRY(std::string piece, detokenizer_.push(ids[i], shows_special_ && !ends));
     const bool may_stop = tokens_read_ > min_tokens_;
     auto shown = may_stop ? stops_.push(piece) : StopStrings::Piece{.text = std::move(piece)};
     show(std::move(shown.text));
@@ -86,12 +97,12 @@ void Choice::take(ToolCallReader::Piece piece) {
 // A model may have more rows than its tokenizer has tokens. The other rows have no bytes.
 void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
   const auto told = [this](const Logprob& of) {
-    return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob};
+    return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob, of.id};
   };
   LogprobFacts& facts =
       logprobs_.emplace_back(LogprobFacts{.token = told({id, logprob.logprob}), .top = {}, .offset = characters_});
   for (const Logprob& other : logprob.top) facts.top.push_back(told(other));
-  characters_ += characters(facts.token.bytes);
+  characters_ += characters_of(facts.token.bytes);
 }
 
 void Choice::show(std::string piece) {
@@ -100,6 +111,8 @@ void Choice::show(std::string piece) {
 }
 
 void Choice::forget() {
+  if (!prompt_.complete()) return;
+  prompt_facts_.clear();
   reasoning_text_.clear();
   text_.clear();
   calls_.clear();

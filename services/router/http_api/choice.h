@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "common/text/stop_strings.h"
 #include "services/router/http_api/choice_facts.h"
 #include "services/router/http_api/generation_request.h"
+#include "services/router/http_api/prompt_logprobs.h"
 #include "services/router/request.h"
 
 namespace slipstream {
@@ -20,12 +22,14 @@ namespace slipstream {
 class Choice {
  public:
   struct Place {
-    bool leads = true;      // it is the first of its prompt, which the others find in the prefix cache
-    std::string echo = {};  // text that comes before the answer's
+    bool leads = true;                 // it is the first of its prompt, which the others find in the prefix cache
+    std::string echo = {};             // text that comes before the answer's
+    std::vector<TokenId> prompt = {};  // if logprobs of its tokens will come: they are told before all else
   };
   // stops: of the request.
   Choice(const GenerationRequest& request, std::shared_ptr<const StopAutomaton> stops, Tokenizer tokenizer, Place place);
 
+  // Nothing is told before all logprobs of the prompt are here.
   // Reads the tokens one by one, so that a stop string ends their count exactly where it was met.
   // Errors: a token that the tokenizer does not have.
   Result<void> read(Delivery delivery);
@@ -37,13 +41,20 @@ class Choice {
   const std::string& text() const { return text_; }                 // since the last forget(); without calls of tools
   const std::vector<ToolCall>& calls() const { return calls_; }     // since the last forget()
   int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
-  Facts facts() const { return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr}; }
+  Facts facts() const {
+    return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr, lists_prompt_ ? &prompt_facts_ : nullptr};
+  }
+  const std::vector<LogprobFacts>* own_prompt_logprobs() const { return tells_prompt_ ? &prompt_facts_ : nullptr; }
   bool has_news() const {
-    return !reasoning_text_.empty() || !text_.empty() || !calls_.empty() || !tokens_.ids.empty() || !logprobs_.empty();
+    if (!prompt_.complete()) return false;
+    return !prompt_facts_.empty() || !reasoning_text_.empty() || !text_.empty() || !calls_.empty() || !tokens_.ids.empty() ||
+           !logprobs_.empty();
   }
   void forget();  // what was told so far was written
 
   bool leads() const { return leads_; }
+  // Of its tokens, if the verifier told their logprobs; the likeliest text has the highest.
+  double mean_logprob() const { return tokens_read_ == 0 ? 0 : logprob_sum_ / tokens_read_; }
   const Delivery& newest() const { return newest_; }  // without its tokens: the report, the rule, the backend
   int32_t tokens() const { return tokens_read_; }
   int32_t reasoning_tokens() const { return reasoning_tokens_; }  // of the tokens
@@ -55,8 +66,11 @@ class Choice {
   void take(ToolCallReader::Piece piece);
   void end(std::string reason);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
+  void read_prompt(std::span<const TokenLogprob> logprobs);
 
-  bool leads_, tell_tokens_, tell_logprobs_;
+  bool leads_, tell_tokens_, tell_logprobs_, lists_prompt_, tells_prompt_;
+  bool scores_only_;  // its tokens are not told
+  bool shows_special_;
   int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;
@@ -67,13 +81,15 @@ class Choice {
 
   int32_t tokens_read_ = 0, reasoning_tokens_ = 0;
   uint32_t guessed_ = 0;
+  double logprob_sum_ = 0;
+  PromptLogprobs prompt_;
   int32_t characters_ = 0;  // of the tokens so far and of what comes before them
   std::string reason_, stop_string_;
   std::string reasoning_text_, text_;
   std::vector<ToolCall> calls_;
   int calls_told_ = 0;  // in all
   TokenFacts tokens_;
-  std::vector<LogprobFacts> logprobs_;
+  std::vector<LogprobFacts> logprobs_, prompt_facts_;
   Delivery newest_;
 };
 

@@ -1,8 +1,10 @@
 // What an answer may carry beside its text, of one choice. Plain data.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -23,9 +25,10 @@ struct LogprobFacts {
   struct Token {
     std::string bytes;
     float logprob = 0;
+    TokenId id = -1;
   };
   Token token;
-  std::vector<Token> top;
+  std::vector<Token> top = {};
   int32_t offset = 0;  // characters of the choice's text before it
 };
 
@@ -33,6 +36,12 @@ struct LogprobFacts {
 struct Facts {
   const TokenFacts* tokens = nullptr;
   const std::vector<LogprobFacts>* logprobs = nullptr;
+  const std::vector<LogprobFacts>* prompt = nullptr;  // of the prompt's tokens; the first has no logprob
 };
+
+// Characters of UTF-8 text, or of a part of it: a character counts where its first byte is.
+inline int32_t characters_of(std::string_view bytes) {
+  return static_cast<int32_t>(std::ranges::count_if(bytes, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
 
 }  // namespace slipstream

@@ -1,11 +1,14 @@
 #include "services/router/http_api/completion_format.h"
 
+#include <span>
+
 #include <fmt/format.h>
 
 #include "common/messages/rules.h"
 #include "common/text/utf8.h"
 #include "services/router/http_api/answer_facts.h"
 #include "services/router/http_api/json_text.h"
+#include "services/router/http_api/prompt_logprobs.h"
 
 namespace slipstream {
 namespace {
@@ -24,22 +27,35 @@ Json chat_logprobs_json(const std::vector<LogprobFacts>& logprobs) {
 }
 
 // The form of the older API: parallel lists. The token itself is among its alternatives.
-Json text_logprobs_json(const std::vector<LogprobFacts>& logprobs) {
+struct LogprobLists {
   Json tokens = Json::array(), values = Json::array(), tops = Json::array(), offsets = Json::array();
-  for (const LogprobFacts& each : logprobs) {
-    const std::string token = lossy_utf8(each.token.bytes);
-    Json top = Json::object();
-    for (const LogprobFacts::Token& other : each.top) top.emplace(lossy_utf8(other.bytes), other.logprob);
-    top.emplace(token, each.token.logprob);
-    tokens.push_back(token);
-    values.push_back(each.token.logprob);
+
+  void add(const LogprobFacts& facts, Json value, Json top) {
+    tokens.push_back(lossy_utf8(facts.token.bytes));
+    values.push_back(std::move(value));
     tops.push_back(std::move(top));
-    offsets.push_back(each.offset);
+    offsets.push_back(facts.offset);
   }
-  return {{"tokens", std::move(tokens)},
-          {"token_logprobs", std::move(values)},
-          {"top_logprobs", std::move(tops)},
-          {"text_offset", std::move(offsets)}};
+  void add(const LogprobFacts& facts) {
+    Json top = Json::object();
+    for (const LogprobFacts::Token& other : facts.top) top.emplace(lossy_utf8(other.bytes), other.logprob);
+    top.emplace(lossy_utf8(facts.token.bytes), facts.token.logprob);
+    add(facts, facts.token.logprob, std::move(top));
+  }
+};
+
+// Of a prompt, the first token has no logprob.
+Json text_logprobs_json(const Facts& facts) {
+  LogprobLists lists;
+  if (facts.prompt != nullptr && !facts.prompt->empty()) {
+    lists.add(facts.prompt->front(), nullptr, nullptr);
+    for (const LogprobFacts& each : std::span(*facts.prompt).subspan(1)) lists.add(each);
+  }
+  for (const LogprobFacts& each : *facts.logprobs) lists.add(each);
+  return {{"tokens", std::move(lists.tokens)},
+          {"token_logprobs", std::move(lists.values)},
+          {"top_logprobs", std::move(lists.tops)},
+          {"text_offset", std::move(lists.offsets)}};
 }
 
 }  // namespace
@@ -55,7 +71,7 @@ Json CompletionFormat::root(const Choice& choice, const char* chat_object) const
 Json CompletionFormat::logprobs(const Choice& choice) const {
   const std::vector<LogprobFacts>* logprobs = choice.facts().logprobs;
   if (logprobs == nullptr) return nullptr;
-  return kind_ == CompletionKind::chat ? chat_logprobs_json(*logprobs) : text_logprobs_json(*logprobs);
+  return kind_ == CompletionKind::chat ? chat_logprobs_json(*logprobs) : text_logprobs_json(choice.facts());
 }
 
 // The calls of tools that a choice tells now. Their ids name the answer, the choice and the call.
@@ -176,6 +192,9 @@ std::string CompletionFormat::whole(const AnswerState& state) {
     }
     part["logprobs"] = logprobs(*choice);
     part["finish_reason"] = choice->reason();
+    if (const auto* prompt = choice->own_prompt_logprobs()) {  // as vLLM: a chat has one prompt, and one list
+      (kind_ == CompletionKind::chat ? json : part)["prompt_logprobs"] = prompt_logprobs_json(*prompt);
+    }
     const TokenFacts* tokens = choice->facts().tokens;
     Json own = tokens != nullptr ? tokens_json(*tokens) : Json::object();
     own["speculation"] = speculation_json(head_, *choice);

@@ -1,12 +1,14 @@
 #include "services/router/http_api/completion_request.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
 #include "services/router/http_api/generation_fields.h"
+#include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/request_body.h"
 
 namespace slipstream {
@@ -49,16 +51,42 @@ ApiResult<std::vector<Prompt>> read_prompts(const RequestFields& fields) {
   return prompts;
 }
 
-// `logprobs` is how many alternatives are told; a request that wants none leaves it out. `echo`
-// with it would want those of the prompt.
+// `logprobs` is how many alternatives are told; a request that wants none leaves it out. With
+// `echo` it wants those of the prompt, too.
 ApiResult<void> read_logprobs(const RequestFields& fields, CompletionRequest& request) {
   TRY(const auto top, fields.integer("logprobs", 0, kTopLogprobsMax));
   TRY(const auto echo, fields.boolean("echo"));
   request.echo = echo.value_or(false);
   if (!top) return {};
   request.spec.top_logprobs = static_cast<int32_t>(*top);
-  if (!request.echo) return {};
-  return std::unexpected(unsupported("logprobs", "`logprobs` of a prompt are not built yet: leave `echo` or `logprobs` out."));
+  request.tells_logprobs = true;
+  request.lists_prompt = request.echo;
+  if (request.echo) request.spec.prompt_logprobs = request.spec.top_logprobs;
+  return {};
+}
+
+// Of `best_of` choices the `n` are told whose tokens are the likeliest.
+ApiResult<void> read_best_of(const RequestFields& fields, CompletionRequest& request) {
+  TRY(const auto best_of, fields.integer("best_of", 1, kChoicesMax));
+  if (!best_of || *best_of == request.choices) return {};
+  if (*best_of < request.choices) {
+    return std::unexpected(bad_field("best_of", fmt::format("`best_of` is {}, less than `n`: {}.", *best_of, request.choices)));
+  }
+  if (request.stream) {
+    return std::unexpected(
+        bad_field("best_of", "`best_of` above `n` goes with `stream`: false only: the best is known at the end."));
+  }
+  request.best = std::exchange(request.choices, static_cast<int>(*best_of));
+  if (!request.spec.top_logprobs) request.spec.top_logprobs = 0;
+  return {};
+}
+
+// OpenAI's default, or as many tokens as the request demands. A pass samples a token after every
+// prompt: one that is scored alone gets it as well, and does not tell it.
+int32_t output_max_of(const CompletionRequest& request) {
+  if (request.scores_only) return 1;
+  if (request.spec.output_max > 0) return request.spec.output_max;
+  return std::max(kCompletionTokensDefault, request.spec.logits_params.min_tokens);
 }
 
 ApiResult<void> refuse_suffix(const RequestFields& fields) {
@@ -73,12 +101,13 @@ ApiResult<CompletionRequest> parse_completion_request(std::string_view body, con
   TRY(const RequestBody json, RequestBody::parse(body));
   const RequestFields& fields = json.fields();
   CompletionRequest request;
+  request.output_least = 0;
   TRY_VOID(read_generation(fields, offer, request));
-  if (request.spec.output_max == 0) {
-    request.spec.output_max = std::max(kCompletionTokensDefault, request.spec.logits_params.min_tokens);
-  }
+  request.spec.output_max = output_max_of(request);
   TRY(request.prompts, read_prompts(fields));
   TRY_VOID(read_logprobs(fields, request));
+  TRY_VOID(read_prompt_logprobs(fields, request));
+  TRY_VOID(read_best_of(fields, request));
   TRY_VOID(refuse_suffix(fields));
   note_ignored(fields, request);
   return request;

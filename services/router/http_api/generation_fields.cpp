@@ -19,9 +19,8 @@ using Checked = ApiResult<void>;
 
 // Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
 // what an answer is. A request may carry one only with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 22> kUnbuilt{"add_special_tokens",
+constexpr std::array<std::string_view, 19> kUnbuilt{"add_special_tokens",
                                                     "audio",
-                                                    "best_of",
                                                     "chat_template",
                                                     "documents",
                                                     "function_call",
@@ -32,17 +31,15 @@ constexpr std::array<std::string_view, 22> kUnbuilt{"add_special_tokens",
                                                     "mm_processor_kwargs",
                                                     "modalities",
                                                     "prediction",
-                                                    "prompt_logprobs",
                                                     "return_token_ids",
                                                     "return_tokens_as_token_ids",
-                                                    "skip_special_tokens",
                                                     "spaces_between_special_tokens",
                                                     "truncate_prompt_tokens",
                                                     "typical_p",
                                                     "use_beam_search",
                                                     "web_search_options"};
-// Unsupported fields whose usual value is true.
-constexpr std::array<std::string_view, 2> kOnAsUsual{"skip_special_tokens", "spaces_between_special_tokens"};
+// The unsupported field whose usual value is true.
+constexpr std::string_view kOnAsUsual = "spaces_between_special_tokens";
 
 // Whether an unsupported field has the value that means the usual behaviour.
 bool asks_for_nothing(std::string_view name, element value) {
@@ -52,9 +49,9 @@ bool asks_for_nothing(std::string_view name, element value) {
   bool flag = false;
   double number = 0;
   if (value.is_null()) return true;
-  if (value.get(flag) == simdjson::SUCCESS) return flag == (std::ranges::find(kOnAsUsual, name) != kOnAsUsual.end());
+  if (value.get(flag) == simdjson::SUCCESS) return flag == (name == kOnAsUsual);
   if (value.get(number) == simdjson::SUCCESS) {
-    const bool one = name == "best_of" || name == "length_penalty" || name == "typical_p";
+    const bool one = name == "length_penalty" || name == "typical_p";
     return number == (one ? 1 : 0);
   }
   if (value.get(text) == simdjson::SUCCESS) return text.empty();
@@ -64,11 +61,10 @@ bool asks_for_nothing(std::string_view name, element value) {
   return list.size() == 0;
 }
 
-Checked refuse_unbuilt(const RequestFields& fields, int choices) {
+Checked refuse_unbuilt(const RequestFields& fields) {
   for (std::string_view name : kUnbuilt) {
     const auto value = fields.find(name);
     if (!value || asks_for_nothing(name, *value)) continue;
-    if (int64_t best_of = 0; name == "best_of" && value->get(best_of) == simdjson::SUCCESS && best_of == choices) continue;
     return std::unexpected(unsupported(std::string(name), fmt::format("`{}` is not built yet: leave it out.", name)));
   }
   return {};
@@ -104,11 +100,12 @@ Checked read_sampling(const RequestFields& fields, const SamplingParams& default
 
 Checked read_limits(const RequestFields& fields, GenerationRequest& request) {
   for (std::string_view name : {"max_tokens", "max_completion_tokens"}) {  // the newer name wins
-    TRY(const auto most, fields.integer(name, 1, kContextTokensMax));
+    TRY(const auto most, fields.integer(name, request.output_least, kContextTokensMax));
     if (most) request.spec.output_max = static_cast<int32_t>(*most);
+    if (most) request.scores_only = *most == 0;
   }
   const int32_t least = request.spec.logits_params.min_tokens, most = request.spec.output_max;
-  if (most > 0 && least > most) {
+  if ((most > 0 || request.scores_only) && least > most) {
     return std::unexpected(
         bad_field("min_tokens", fmt::format("`min_tokens` is {}, more than `max_tokens`: {}.", least, most)));
   }
@@ -205,13 +202,15 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   TRY_VOID(read_stop_ids(fields, request));
   TRY(const auto shows_stop, fields.boolean("include_stop_str_in_output"));
   request.shows_stop = shows_stop.value_or(false);
+  TRY(const auto skips_special, fields.boolean("skip_special_tokens"));
+  request.shows_special = !skips_special.value_or(true);
   TRY_VOID(read_stream(fields, request));
   TRY(const auto choices, fields.integer("n", 1, kChoicesMax));
   request.choices = static_cast<int>(choices.value_or(1));
   TRY(AskedGrammar grammar, read_grammar(fields));
   request.spec.grammar = std::move(grammar.grammar);
   request.grammar_field = std::move(grammar.field);
-  TRY_VOID(refuse_unbuilt(fields, request.choices));
+  TRY_VOID(refuse_unbuilt(fields));
   TRY(request.speculation, read_speculation(fields, offer.rules));
   TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));
   return {};

@@ -19,9 +19,16 @@ struct GenerationRequest {
   std::string grammar_field;           // that asked for the spec's grammar, for errors
   std::optional<int64_t> seed;         // nullopt: the server chooses one
   std::vector<std::string> stops;
-  bool shows_stop = false;  // the stop string that ends the answer is part of it
+  bool shows_stop = false;     // the stop string that ends the answer is part of it
+  bool shows_special = false;  // special tokens are part of the text, but for the one that ends the answer
   bool ignore_eos = false;
-  int choices = 1;  // of each prompt: `n`
+  int choices = 1;                     // of each prompt: `n`, or `best_of` if that is more
+  int best = 0;                        // of them, those with the highest mean logprob are told; 0: all
+  bool tells_logprobs = false;         // else they only choose the best
+  int32_t output_least = 1;            // of `max_tokens`
+  bool scores_only = false;            // `max_tokens` is 0: the token that is sampled is not told
+  bool lists_prompt = false;           // the lists of logprobs begin with the prompt's tokens
+  bool tells_prompt_logprobs = false;  // they are told in a list of their own
   bool stream = false;
   bool include_usage = false;     // a last chunk without choices
   bool continuous_usage = false;  // usage in each chunk

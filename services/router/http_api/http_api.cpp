@@ -13,8 +13,11 @@
 #include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/logits_fields.h"
+#include "services/router/http_api/models_json.h"
+#include "services/router/http_api/ollama_models.h"
 #include "services/router/http_api/page.h"
 #include "services/router/http_api/paths.h"
+#include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
@@ -85,7 +88,8 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
   if (ports_.refusal != nullptr) {
     if (const auto refusal = ports_.refusal(request)) return refuse(request, exchange, *refusal);
   }
-  const std::string_view allowed = method_of(request.path);
+  const bool offered = model_.offer.ollama || !is_ollamas(request.path);
+  const std::string_view allowed = offered ? method_of(request.path) : std::string_view();
   const bool posts = allowed == "POST";
   if (allowed.empty()) {
     refuse(request, exchange,
@@ -102,11 +106,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
   } else if (posts && !is_json(request.content_type)) {
     refuse(request, exchange, not_json(request.content_type));
   } else if (posts) {
-    const auto shared = std::make_shared<const http::Request>(std::move(request));
-    const auto text_work = [this, shared, exchange]() mutable {
-      if (const auto done = post(*shared, exchange); !done) refuse(*shared, exchange, done.error());
-    };
-    if (!ports_.later(text_work)) refuse(*shared, exchange, not_taken(ports_.counters().closing));
+    on_text_thread(std::move(request), std::move(exchange));
   } else if (request.path == kReadyPath) {
     exchange.send(ready());
   } else if (auto response = get(request.path)) {
@@ -116,17 +116,36 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
   }
 }
 
+void HttpApi::on_text_thread(http::Request request, http::Exchange exchange) {
+  KeyUse::Pass pass;
+  if (ports_.admit != nullptr) {
+    auto admitted = ports_.admit(request);
+    if (!admitted) return refuse(request, exchange, admitted.error());
+    pass = *std::move(admitted);
+  }
+  const auto shared = std::make_shared<const http::Request>(std::move(request));
+  const auto text_work = [this, shared, exchange, pass]() mutable {
+    if (const auto done = post(*shared, exchange, pass); !done) refuse(*shared, exchange, done.error());
+  };
+  if (!ports_.later(text_work)) refuse(*shared, exchange, not_taken(ports_.counters().closing));
+}
+
 void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error) {
   exchange.annotate(error.code);
   errors_.add(error.code);
   exchange.send(error_response(error, error_shape_of(request.path)));
 }
 
-ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange) {
-  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange);
+ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass) {
+  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, pass);
   if (request.path == kCountTokensPath) {
     TRY(std::string counted, count_anthropic(request.body, model_, context_max()));
     exchange.send(json_response(std::move(counted)));
+    return {};
+  }
+  if (request.path == kOllamaShowPath) {
+    TRY(std::string shown, ollama_show(request.body, model_, context_max()));
+    exchange.send(json_response(std::move(shown)));
     return {};
   }
   const TokensApi tokens{model_, context_max()};
@@ -135,17 +154,19 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
   return {};
 }
 
-ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange) {
+ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange,
+                                  const KeyUse::Pass& pass) {
   TRY(Asked asked, api.read(http.body, model_));
   TRY_VOID(tell_ignored(asked.generation(), model_.offer));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
+  TRY_VOID(bound_prompt_logprobs(asked.generation(), *prompts));
   if (const auto fits = fit(asked, *prompts); !fits) return std::unexpected(asked.names.renamed(fits.error()));
   GenerationRequest& request = asked.generation();
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
   request.spec.seed = static_cast<uint64_t>(*request.seed);
   request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
-  return begin(api, std::move(asked), *prompts, exchange);
+  return begin(api, std::move(asked), *prompts, exchange, pass);
 }
 
 // The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
@@ -204,7 +225,7 @@ ApiResult<void> HttpApi::fit(Asked& asked, const std::vector<PromptTokens>& prom
 
 // Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
 ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
-                               http::Exchange& exchange) {
+                               http::Exchange& exchange, const KeyUse::Pass& pass) {
   const GenerationRequest& request = asked.generation();
   int32_t prompt_tokens = 0;
   for (const PromptTokens& prompt : prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
@@ -217,7 +238,7 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
                   .speculates = request.speculation.enabled,
                   .draft_nodes_max = model_.draft_nodes_max,
                   .warnings = request.warnings};
-  Answer::Voice voice{.id = head.id, .format = asked.format(head), .names = std::move(asked.names)};
+  Answer::Voice voice{.id = head.id, .format = asked.format(head), .names = std::move(asked.names), .pass = pass};
   const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
   const bool chat = std::holds_alternative<ChatRequest>(asked.request);
   std::vector<Submit> first_ones;
@@ -274,7 +295,8 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
   if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
   if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));
-  if (path == kVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
+  if (path == kOllamaTagsPath) return json_response(ollama_tags(model_, created_));
+  if (path == kVersionPath || path == kOllamaVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
   if (path == kPagePath) {
     std::string address;
     {
@@ -286,28 +308,9 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
     page.headers.emplace_back("Refresh", "1");  // a browser shows it anew each second, in place
     return page;
   }
-  return models(unescaped(path.substr(std::min(path.size(), kModelsPath.size() + 1))));
-}
-
-ApiResult<http::Response> HttpApi::models(std::string_view asked) const {
-  const int32_t context = context_max();
-  const auto model = [&](std::string_view name) {
-    return Json{
-        {"id", name}, {"object", "model"}, {"created", created_}, {"owned_by", "slipstream"}, {"max_model_len", context}};
-  };
-  const Offer& offer = model_.offer;
-  if (asked.empty()) {
-    Json list = Json::array();
-    for (const std::string& name : offer.names) {
-      if (name != kAnyModelName) list.push_back(model(name));
-    }
-    return json_response(Json{{"object", "list"}, {"data", std::move(list)}}.dump());
-  }
-  if (offer.takes(asked)) return json_response(model(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
-  return std::unexpected(ApiError{.status = 404,
-                                  .message = fmt::format("The model `{}` is not served here; `{}` is.", asked, offer.name()),
-                                  .param = "model",
-                                  .code = "model_not_found"});
+  const std::string name = unescaped(path.substr(std::min(path.size(), kModelsPath.size() + 1)));
+  TRY(std::string models, models_json(model_.offer, name, created_, context_max()));
+  return json_response(std::move(models));
 }
 
 // A load balancer or a person asks, not a client, so the 503 is not counted as an error.

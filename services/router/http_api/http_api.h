@@ -25,6 +25,7 @@
 #include "services/router/http_api/answer.h"
 #include "services/router/http_api/asked.h"
 #include "services/router/http_api/error_counts.h"
+#include "services/router/http_api/key_use.h"
 #include "services/router/http_api/prompts.h"
 #include "services/router/http_api/served_model.h"
 #include "services/router/request.h"
@@ -41,6 +42,9 @@ class HttpApi {
     std::function<std::string()> metrics;              // the page /metrics; on the server's thread
     // Why a request may not pass, on the server's thread; null: every request may.
     std::function<std::optional<ApiError>(const http::Request&)> refusal = nullptr;
+    // The pass that a POST holds until it is answered, on the server's thread; null: none is
+    // needed.
+    std::function<ApiResult<KeyUse::Pass>(const http::Request&)> admit = nullptr;
   };
 
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
@@ -58,18 +62,19 @@ class HttpApi {
 
  private:
   // On the text thread.
-  ApiResult<void> post(const http::Request& request, http::Exchange& exchange);
-  ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange);
+  ApiResult<void> post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass);
+  ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange,
+                           const KeyUse::Pass& pass);
   // Adds what needs the model.
   ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts);
   ApiResult<void> demand_call(GenerationRequest& request, std::string_view tools) const;
   ApiResult<void> begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
-                        http::Exchange& exchange);
+                        http::Exchange& exchange, const KeyUse::Pass& pass);
+  void on_text_thread(http::Request request, http::Exchange exchange);
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
 
   ApiResult<http::Response> get(std::string_view path) const;
-  ApiResult<http::Response> models(std::string_view name) const;  // name: "" lists all
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);
   http::Response ready() const;
   int32_t context_max() const;  // tokens that a request may have now

@@ -24,6 +24,7 @@ struct Offer {
   std::vector<std::string> names;                // of the model, at least one; kAnyModelName: any other name is taken, too
   std::vector<std::string> rules = {"coupled"};  // names (messages/rules.h)
   SamplingDefaults defaults;
+  bool ollama = false;  // Ollama's paths are there
   bool strict = false;  // requests with fields that are not used are refused
 
   const std::string& name() const { return names.front(); }  // as answers tell it

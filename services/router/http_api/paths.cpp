@@ -7,10 +7,10 @@
 namespace slipstream {
 namespace {
 
-constexpr std::array kPostPaths{kChatPath,        kCompletionsPath, kResponsesPath, kMessagesPath,
-                                kCountTokensPath, kTokenizePath,    kDetokenizePath};
-constexpr std::array kGetPaths{kPagePath,    kHealthPath, kReadyPath,   kMetricsPath,
-                               kWorkersPath, kTuningPath, kVersionPath, kModelsPath};
+constexpr std::array kPostPaths{kChatPath,     kCompletionsPath, kResponsesPath,  kMessagesPath,       kCountTokensPath,
+                                kTokenizePath, kDetokenizePath,  kOllamaChatPath, kOllamaGeneratePath, kOllamaShowPath};
+constexpr std::array kGetPaths{kPagePath,   kHealthPath,  kReadyPath,  kMetricsPath,    kWorkersPath,
+                               kTuningPath, kVersionPath, kModelsPath, kOllamaTagsPath, kOllamaVersionPath};
 
 // Whether the path is `base` or lies under it.
 bool within(std::string_view path, std::string_view base) {
@@ -29,6 +29,8 @@ std::string usual_path(std::string path) {
              ? std::string(kVersion) + path
              : path;
 }
+
+bool is_ollamas(std::string_view path) { return within(path, kOllamaPaths); }
 
 std::string unescaped(std::string_view part) {
   std::string text;
@@ -52,6 +54,7 @@ std::string_view method_of(std::string_view path) {
 }
 
 ErrorShape error_shape_of(std::string_view path) {
+  if (is_ollamas(path)) return ErrorShape::ollama;
   return within(path, kMessagesPath) ? ErrorShape::anthropic : ErrorShape::openai;
 }
 

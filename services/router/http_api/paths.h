@@ -24,10 +24,18 @@ inline constexpr std::string_view kMetricsPath = "/metrics";
 inline constexpr std::string_view kWorkersPath = "/workers";
 inline constexpr std::string_view kTuningPath = "/tuning";
 inline constexpr std::string_view kPagePath = "/";
+inline constexpr std::string_view kOllamaPaths = "/api";  // all of Ollama's lie below it, and are there if the operator says so
+inline constexpr std::string_view kOllamaChatPath = "/api/chat";
+inline constexpr std::string_view kOllamaGeneratePath = "/api/generate";
+inline constexpr std::string_view kOllamaTagsPath = "/api/tags";
+inline constexpr std::string_view kOllamaShowPath = "/api/show";
+inline constexpr std::string_view kOllamaVersionPath = "/api/version";
 
 // The path without a slash at its end, and with the /v1 that some clients leave out of their base
 // URL, as other servers take it.
 std::string usual_path(std::string path);
+
+bool is_ollamas(std::string_view path);
 
 // A part of a path with its escapes read: "Qwen%2FQwen3" is "Qwen/Qwen3". What is no escape stays.
 std::string unescaped(std::string_view part);

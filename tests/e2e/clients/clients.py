@@ -89,6 +89,16 @@ def openai_reads_logprobs_of_both_forms(client, model):
 
 
 @task
+def openai_scores_a_prompt_as_it_was_generated(client, model):
+    ask = {"model": model, "temperature": 0, "logprobs": 2}
+    prompt = "The capital of France is"
+    made = client.completions.create(prompt=prompt, max_tokens=8, **ask).choices[0]
+    scored = client.completions.create(prompt=prompt + made.text, max_tokens=0, echo=True, **ask).choices[0]
+    assert scored.text == prompt + made.text and scored.logprobs.token_logprobs[0] is None, scored
+    assert scored.logprobs.token_logprobs[-8:] == made.logprobs.token_logprobs, (scored.logprobs, made.logprobs)
+
+
+@task
 def openai_stops_at_one_of_many_strings(client, model):
     stops = [f"never {i}" for i in range(40)] + ["Paris"]
     answer = client.chat.completions.create(model=model, messages=QUESTION, temperature=1e-8, max_tokens=24, stop=stops)

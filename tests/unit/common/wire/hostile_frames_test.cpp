@@ -191,11 +191,30 @@ TEST(HostileFrames, NegativeLengthsAndIdsAreRefused) {
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initTokens(1).set(0, -1); })), "negative");
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initVerdicts(2).set(1, -2); })),
                  "below -1");
-  expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initAck().setNextIndex(-1); })), "nextIndex");
+  expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initAck().setNextIndex(-kContextTokensMax); })),
+                 "nextIndex");
 }
 
 TEST(HostileFrames, FlagsThatDoNotPairWithTokensAreRefused) {
   expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initIds(2); })), "Tokens.drafted");
+}
+
+TEST(HostileFrames, LogprobsOfAPromptThatCannotBeAreRefused) {
+  const auto tokens = [](int32_t first, unsigned logprobs, unsigned ids = 0) {
+    return decode_generate(built<schema::Generate>([=](auto top) {
+      auto tokens = top.initTokens();
+      tokens.setFirstIndex(first);
+      tokens.initLogprobs(logprobs);
+      tokens.initIds(ids);
+      tokens.initDrafted(ids);
+      tokens.initDepths(ids);
+    }));
+  };
+  EXPECT_TRUE(tokens(-kPromptTokensPerMessageMax, kPromptTokensPerMessageMax));
+  expect_refused(tokens(-3, 4), "from index -3 on");
+  expect_refused(tokens(-3, 2, 2), "before output index 0");
+  expect_refused(tokens(-1000, kPromptTokensPerMessageMax + 1), "the limit is 256");
+  expect_refused(tokens(-kContextTokensMax, 0), "firstIndex");
 }
 
 TEST(HostileFrames, DraftDepthsThatFitNoTokenAreRefused) {

@@ -136,7 +136,8 @@ class RandomMessage {
                 text(),     {},
                 length(),   below(100000),
                 text(),     text(),
-                u32(),      text()};
+                u32(),      text(),
+                coin()};
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }
@@ -160,6 +161,8 @@ class RandomMessage {
     start.spec.output_max = length();
     start.spec.stop_ids = ids(kStopIdsMax);
     if (coin()) start.spec.top_logprobs = below(kTopLogprobsMax + 1);
+    if (coin()) start.spec.prompt_logprobs = below(kTopLogprobsMax + 1);
+    start.scored = below(start.spec.prompt_length + 1);
     if (coin()) start.spec.grammar = {static_cast<GrammarForm>(below(3)), "{}\n" + text()};
     start.drafters = drafters();
     start.draft_nodes_max = static_cast<uint16_t>(below(kTreeNodesMax + 1));
@@ -167,14 +170,25 @@ class RandomMessage {
     start.lease_ms = kLeaseMsMin + static_cast<uint32_t>(below(kLeaseMsMax - kLeaseMsMin));
     return start;
   }
+  std::vector<TokenLogprob> logprobs(size_t count) {
+    std::vector<TokenLogprob> made;
+    for (size_t n = 0; n < count; ++n) {
+      TokenLogprob& each = made.emplace_back(TokenLogprob{-20 * unit(), {}});
+      for (int top = below(kTopLogprobsMax + 1); top > 0; --top) each.top.push_back({below(100000), -20 * unit()});
+    }
+    return made;
+  }
   Tokens tokens() {
+    if (below(4) > 0) return output();
+    const int32_t count = below(kPromptTokensPerMessageMax + 1);
+    return {
+        .sequence = sequence(), .epoch = u32(), .first_index = -1 - count, .logprobs = logprobs(static_cast<size_t>(count))};
+  }
+  Tokens output() {
     Tokens tokens{.sequence = sequence(), .epoch = u32(), .first_index = length(), .ids = ids(70)};
     for (size_t n = 0; n < tokens.ids.size(); ++n) tokens.drafted.push_back(coin() ? 1 : 0);
     for (const uint8_t drafted : tokens.drafted) tokens.depths.push_back(static_cast<uint8_t>(drafted + below(kTreeDepthMax)));
-    for (size_t n = coin() ? tokens.ids.size() : 0; n > 0; --n) {
-      TokenLogprob& each = tokens.logprobs.emplace_back(TokenLogprob{-20 * unit(), {}});
-      for (int top = below(kTopLogprobsMax + 1); top > 0; --top) each.top.push_back({below(100000), -20 * unit()});
-    }
+    tokens.logprobs = logprobs(coin() ? tokens.ids.size() : 0);
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
     tokens.field = text();

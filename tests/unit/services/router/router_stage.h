@@ -21,6 +21,7 @@ inline Hello verifier(Peer peer) {
   hello.fingerprint.weights = 0x11;
   hello.context_max = 64;
   hello.sequences_max = 2;
+  hello.scores_prompts = true;
   return hello;
 }
 inline Hello drafter(Peer peer, std::string endpoint) {

@@ -105,7 +105,7 @@ class VerifierStage : public testing::Test {
     StepOutput output;
     for (int32_t row : plan->wanted) output.sampled_tokens.push_back(plan->token[static_cast<size_t>(row)] + 1);
     for (const LogprobRow& row : plan->logprobs) {
-      const auto token = output.sampled_tokens[static_cast<size_t>(row.wanted)];
+      const auto token = row.next >= 0 ? row.next : output.sampled_tokens[static_cast<size_t>(row.wanted)];
       output.logprobs.push_back({-static_cast<float>(token), {static_cast<size_t>(row.top), Logprob{token, -1}}});
     }
     stage.finishes(std::move(output));

@@ -367,12 +367,11 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     NotBuiltYet, BadInput,
     testing::Values(field(R"("stop_token_ids":[1.5])", "stop_token_ids", "invalid_value", "integers"),
-                    field(R"("n":2,"best_of":3)", "best_of", "unsupported_parameter", "not built"),
+                    field(R"("n":2,"best_of":3)", "best_of", "unsupported_parameter", "/v1/completions"),
                     field(R"("echo":true)", "echo", "unsupported_parameter", "/v1/completions"),
-                    field(R"("skip_special_tokens":false)", "skip_special_tokens", "unsupported_parameter", "not built"),
+                    field(R"("skip_special_tokens":3)", "skip_special_tokens", "invalid_type", "true or false"),
                     field(R"("chat_template":"{{ x }}")", "chat_template", "unsupported_parameter", "not built"),
                     field(R"("truncate_prompt_tokens":8)", "truncate_prompt_tokens", "unsupported_parameter", "not built"),
-                    field(R"("prompt_logprobs":1)", "prompt_logprobs", "unsupported_parameter", "not built"),
                     field(R"("grammar":"root ::= \"x\"")", "grammar", "unsupported_parameter", "not built")));
 
 TEST(ChatRequest, BoundsMessagesAndTheirParts) {

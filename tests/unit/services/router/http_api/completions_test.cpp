@@ -65,9 +65,11 @@ TEST_F(Completions, RefuseWhatIsNotBuiltOrCannotBe) {
         Bad{R"({"prompt":[300]})", "prompt", "0 to 299"}, Bad{R"({"prompt":[-1]})", "prompt", "integers"},
         Bad{R"({"prompt":"a","suffix":"b"})", "suffix", "middle"},
         Bad{R"({"prompt":"a","logprobs":true})", "logprobs", "integer"},
-        Bad{R"({"prompt":"a","logprobs":1,"echo":true})", "logprobs", "not built"},
         Bad{fmt::format(R"({{"prompt":[[7{}]]}})", repeated(",7", 511)), "prompt", "maximum context length is 512"},
-        Bad{R"({"prompt":"a","max_tokens":0})", "max_tokens", "between 1"}, Bad{R"({"prompt":"a","n":9})", "n", "8"}}) {
+        Bad{R"({"prompt":"a","n":3,"best_of":2})", "best_of", "less than `n`"},
+        Bad{R"({"prompt":"a","best_of":9})", "best_of", "between 1 and 8"},
+        Bad{R"({"prompt":"a","best_of":2,"stream":true})", "best_of", "`stream`: false"},
+        Bad{R"({"prompt":"a","max_tokens":-1})", "max_tokens", "between 0"}, Bad{R"({"prompt":"a","n":9})", "n", "8"}}) {
     const auto reply = post(body, kPath).get();
     EXPECT_EQ(reply.status, 400) << body;
     const auto error = json::parse(reply.body)["error"];
@@ -127,6 +129,35 @@ TEST_F(Completions, TellLogprobsAsParallelLists) {
     EXPECT_EQ(told["top_logprobs"][i].size(), 2) << "the alternative, and the token itself";
   }
   EXPECT_EQ(text, "you and");
+}
+
+TEST_F(Completions, OfWhichTheBestAreToldAreGeneratedAll) {
+  auto reply = post(R"({"prompt":"Hello","n":1,"best_of":2})", kPath);
+  const auto ids = tokens("you and");
+  size_t used = 0;
+  for (const float logprob : {-2.0F, -1.0F}) {
+    const auto submit = inbox.take<Submit>();
+    EXPECT_EQ(submit.spec.top_logprobs, 0);
+    const auto one = logprob < -1.5F ? ids : std::vector<TokenId>{ids.front()};
+    used += one.size();
+    api.deliver({.request = submit.request,
+                 .ids = one,
+                 .drafted = std::vector<uint8_t>(one.size()),
+                 .depths = std::vector<uint8_t>(one.size()),
+                 .finish = Finish::length,
+                 .logprobs = std::vector<TokenLogprob>(one.size(), {logprob, {}})});
+  }
+  const auto body = json::parse(reply.get().body);
+  ASSERT_EQ(body["choices"].size(), 1);
+  EXPECT_EQ(body["choices"][0]["text"], tokenizer().decode(std::vector{ids.front()}, true).value());
+  EXPECT_TRUE(body["choices"][0]["logprobs"].is_null());
+  EXPECT_EQ(body["usage"]["completion_tokens"], used);
+}
+
+TEST_F(Completions, ShowSpecialTokensIfAskedButNotTheEnd) {
+  auto reply = post(R"({"prompt":"Hello","skip_special_tokens":false})", kPath);
+  finish(inbox.take<Submit>().request, "a<|im_start|>b");
+  EXPECT_EQ(json::parse(reply.get().body)["choices"][0]["text"], "a<|im_start|>b");
 }
 
 TEST_F(Completions, OfSeveralPromptsAreChoicesInTheirOrder) {

@@ -1,0 +1,101 @@
+#include "services/router/http_api/ollama_format.h"
+
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "services/router/http_api/answer_facts.h"
+#include "services/router/http_api/json_text.h"
+
+namespace slipstream {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Calls have their arguments as an object, and no ids.
+Json calls_json(const std::vector<ToolCall>& calls) {
+  Json list = Json::array();
+  for (const ToolCall& call : calls) {
+    list.push_back(
+        {{"function",
+          {{"name", call.name}, {"arguments", call.arguments.empty() ? Json::object() : Json::parse(call.arguments)}}}});
+  }
+  return list;
+}
+
+int64_t nanoseconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+std::string line(const Json& json) { return dump(json) + "\n"; }
+
+}  // namespace
+
+std::string utc_text(int64_t unix_seconds) {
+  const auto at = static_cast<std::time_t>(unix_seconds);
+  std::tm parts{};
+  gmtime_r(&at, &parts);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", parts);
+}
+
+Json OllamaFormat::object() const {
+  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(now_() - began_).count();
+  return {{"model", head_.model}, {"created_at", utc_text(head_.created + passed)}};
+}
+
+Json OllamaFormat::with_words(const Choice* choice) const {
+  Json json = object();
+  const std::string text = choice == nullptr ? "" : choice->text();
+  const std::string thought = choice == nullptr ? "" : choice->reasoning();
+  Json message{{"role", "assistant"}, {"content", text}};
+  Json& place = kind_ == OllamaKind::chat ? message : json;
+  if (kind_ == OllamaKind::generate) json["response"] = text;
+  if (!thought.empty()) place["thinking"] = thought;
+  if (choice != nullptr && !choice->calls().empty()) place["tool_calls"] = calls_json(choice->calls());
+  if (kind_ == OllamaKind::chat) json["message"] = std::move(message);
+  json["done"] = false;
+  return json;
+}
+
+// Ollama has no reason for calls: the answer stopped.
+void OllamaFormat::end(Json& json, const AnswerState& state) const {
+  const Totals totals = state.totals();
+  const Clock::time_point now = now_(), first = first_words_.value_or(now);
+  json["done"] = true;
+  json["done_reason"] = state.first().reason() == "length" ? "length" : "stop";
+  json["total_duration"] = nanoseconds(now - began_);
+  json["load_duration"] = 0;
+  json["prompt_eval_count"] = totals.usage.prompt_tokens;
+  json["prompt_eval_duration"] = nanoseconds(first - began_);
+  json["eval_count"] = totals.usage.completion_tokens;
+  json["eval_duration"] = nanoseconds(now - first);
+  json["slipstream"] = slipstream_json(head_);
+}
+
+// When the first words came is not seen of a whole answer: all of its time is that of the prompt.
+std::string OllamaFormat::whole(const AnswerState& state) {
+  Json json = with_words(&state.first());
+  end(json, state);
+  return dump(json);
+}
+
+std::string OllamaFormat::news(int index, const AnswerState& state) {
+  const Choice& choice = state[index];
+  std::string out;
+  if (choice.has_news()) {
+    if (!first_words_) first_words_ = now_();
+    out += line(with_words(&choice));
+  }
+  if (!state.ended()) return out;
+  Json last = with_words(nullptr);
+  end(last, state);
+  return out + line(last);
+}
+
+// Clients read every line as JSON, so that none may be a comment.
+std::string OllamaFormat::awake() { return line(with_words(nullptr)); }
+
+std::string OllamaFormat::failure(const ApiError& error, const AnswerState&) { return error_json(error, error_shape()) + "\n"; }
+
+}  // namespace slipstream
