@@ -66,7 +66,6 @@ TEST_F(AcceptanceHeadTest, PredictsWhatItsFormulaGives) {
       for (size_t in = 0; in < kHidden; ++in) sum += weight(out, in) * double{state[in]};
       x[out] += sum / (1 + std::exp(-sum));
     }
-    const size_t bias = kHidden + kHidden * kHidden;
     const size_t bias = kHidden + kHidden * kHidden, weights = bias + 2, stated = weights + 2 * kHidden;
     for (size_t column = 0; column < 2; ++column) {
       double z = number(bias + column);
