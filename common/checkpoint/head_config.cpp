@@ -83,6 +83,12 @@ Result<std::vector<TokenId>> read_tokens(const std::filesystem::path& file, int3
 
 std::vector<int32_t> default_taps(int32_t layers) { return {2, layers / 2, layers - 3}; }
 
+std::filesystem::path head_beside(const std::string& model) {
+  const std::filesystem::path beside = model + "-head";
+  std::error_code ignored;
+  return std::filesystem::is_directory(beside, ignored) ? beside : std::filesystem::path();
+}
+
 Result<HeadConfig> read_head_config(const std::filesystem::path& folder) {
   const auto path = folder / "config.json";
   std::error_code ignored;

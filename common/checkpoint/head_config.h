@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -25,6 +26,9 @@ struct HeadConfig {
 // The taps of a head whose config names none: near the bottom, in the middle and near the top, as
 // EAGLE-3's code has them. REQUIRES: layers >= 6.
 std::vector<int32_t> default_taps(int32_t layers);
+
+// The folder beside a model that has its draft head: MODEL-head. Empty: there is none.
+std::filesystem::path head_beside(const std::string& model);
 
 // Errors name the file, the field and what is supported.
 Result<HeadConfig> read_head_config(const std::filesystem::path& folder);

@@ -13,8 +13,8 @@
 
 namespace slipstream {
 
-// A sequence that a tree is wanted for. Its blocks have room for rule.nodes_max rows behind the
-// root.
+// A sequence that a tree is wanted for. Its blocks have room for kTreeNodesMax rows behind the
+// root: nodes that were read and then lost their place keep their row.
 struct HeadAsk {
   TreeBase base;
   StopRule rule;

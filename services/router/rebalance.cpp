@@ -18,7 +18,7 @@ double gap(const KnownWorker& from, const KnownWorker& to) {
 
 // The gain of a move minus its cost, in recomputed tokens; 0 or less: it does not pay.
 int64_t worth(const LiveRequest& request) {
-  const int32_t emitted = request.received.next_index();
+  const auto emitted = static_cast<int32_t>(request.received.emitted().size());
   const int64_t left = std::min(request.output_max - emitted, std::max(emitted, kLikelyLeftTokens));
   const int64_t held = static_cast<int64_t>(request.submit.prompt.size()) + emitted;
   return left * kReplayTokensPerTokenLeft - held;

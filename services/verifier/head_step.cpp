@@ -8,14 +8,15 @@
 
 namespace slipstream {
 
-// The rows of a tree that grows lie behind the root. A guess evicts no sequence for them.
+// The rows of a tree that grows lie behind the root: also those of nodes that deeper ones push out
+// of the tree, so they may be more than it has nodes. A guess evicts no sequence for them.
 bool Verifier::State::start_head(const Ready& ready, Effects& effects) {
   plan.clear();
   plan.step.blocks_max = schedule.limits().blocks_max;
   for (VerifierSequence* sequence : ready.sequences) {
     const auto rule = rounds.ask_head(*sequence, ready.plain_seconds);
     CachedSequence& context = sequence->context;
-    if (!rule || !cache.reserve(context, context.root() + 1 + rule->nodes_max, MayEvict::prefixes)) continue;
+    if (!rule || !cache.reserve(context, context.root() + 1 + kTreeNodesMax, MayEvict::prefixes)) continue;
     sequence->step.in_step = true;  // so that it keeps its blocks; its drafters' trees are in time still
     by_head.push_back(sequence->identity.number);
     plan.head_asks.push_back({.base = take_base(context),

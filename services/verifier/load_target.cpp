@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/names.h"
 #include "common/checkpoint/fingerprint.h"
+#include "common/checkpoint/head_config.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/config/settings_checks.h"
 #include "common/kv/block_pool.h"
@@ -48,10 +49,7 @@ Result<Grammars> grammars_of(const std::string& model) {
 // there is one. Empty: none.
 std::filesystem::path head_of(const VerifierOptions& options) {
   if (options.head == kNoMethod) return {};
-  if (!options.head.empty()) return options.head;
-  const std::filesystem::path beside = options.model + std::string(kHeadEnding);
-  std::error_code ignored;
-  return std::filesystem::is_directory(beside, ignored) ? beside : std::filesystem::path();
+  return options.head.empty() ? head_beside(options.model) : std::filesystem::path(options.head);
 }
 
 }  // namespace

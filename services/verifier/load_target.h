@@ -16,8 +16,6 @@
 
 namespace slipstream {
 
-inline constexpr std::string_view kHeadEnding = "-head";  // of the folder beside a model that has its draft head
-
 struct LoadedTarget {
   LanguageModel model;
   uint64_t tokenizer = 0;            // its hash

@@ -90,6 +90,12 @@ void calibrate(const Weights& weights, const AcceptanceExamples& examples, const
       own.push_back(logits[i]);
       seen.push_back(examples.accepted[i]);
     }
+    if (own.empty()) {  // nobody traced such requests: the stated confidence stays as it is
+      weights.at(kOutWeight)[column].zero_();
+      weights.at(kOutBias)[column].zero_();
+      weights.at(kStated)[column].fill_(1);
+      continue;
+    }
     const PlattLine line = fit_platt(own, seen);
     weights.at(kOutWeight)[column].mul_(line.slope);
     weights.at(kStated)[column].mul_(line.slope);

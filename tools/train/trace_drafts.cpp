@@ -62,7 +62,7 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
   RateLine progress(static_cast<int64_t>(chats.size()), "chats");
   std::vector<TracedChat> traced;
   for (size_t first = 0; first < chats.size(); first += kChatsAtOnce) {
-    if (stop.stop_requested()) return RunEnd::stopped;
+    if (stop.stop_requested()) return fail("stopped: a trace is written whole, so nothing of this one was kept");
     const auto batch = std::span(chats).subspan(first, std::min(kChatsAtOnce, chats.size() - first));
     TRY(std::vector<TracedChat> more, tracer.trace(batch, static_cast<int64_t>(first)));
     std::ranges::move(more, std::back_inserter(traced));

@@ -41,7 +41,10 @@ Answer::Next Answer::deliver(Delivery delivery) {
     return Next::abandon_failed;
   }
   const AnswerState state = this->state();
-  if (state.ended()) exchange_.annotate(note());
+  if (state.ended()) {
+    exchange_.annotate(note());
+    voice_.pass.reset();  // before the client knows that it may ask again
+  }
   if (stream_) {
     write_news(static_cast<int>(at - parts_.begin()), state);
     at->choice.forget();
@@ -113,6 +116,7 @@ std::string Answer::note() const {
 }
 
 void Answer::fail(ApiError error) {
+  voice_.pass.reset();
   error = voice_.names.renamed(std::move(error));
   exchange_.annotate(fmt::format("{}: {} {}", note(), error.code, error.message));
   if (!begun_) return exchange_.send(error_response(error, voice_.format->error_shape()));

@@ -28,9 +28,20 @@ struct Line {
   KeyLimits limits = {};
 };
 
+constexpr size_t kLimitedKeyBytesLeast =
+    6;  // of a key that stands alone before limits: a shorter word is a name whose key is missing
 constexpr std::string_view kPerMinute = "rpm=", kAtOnce = "concurrent=";
 
 bool is_limit(std::string_view word) { return word.starts_with(kPerMinute) || word.starts_with(kAtOnce); }
+
+// A limit that is spelt wrongly would otherwise be taken for a key, which anybody may guess.
+bool looks_like_limit(std::string_view word) {
+  const size_t equals = word.find('=');
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return equals != word.npos && equals > 0 && equals + 1 < word.size() && std::ranges::all_of(word.substr(0, equals), letter) &&
+         std::ranges::all_of(word.substr(equals + 1), digit);
+}
 
 Result<void> read_limit(std::string_view word, KeyLimits& limits) {
   const bool per_minute = word.starts_with(kPerMinute);
@@ -53,7 +64,13 @@ Result<Line> read_line(std::string_view text) {
   Line line;
   if (words.empty() || words.front().starts_with('#')) return line;
   for (; words.size() > 1 && is_limit(words.back()); words.pop_back()) TRY_VOID(read_limit(words.back(), line.limits));
+  const bool limited = line.limits != KeyLimits{};
   if (words.size() > 1 && words[1].starts_with('#')) return fail("a comment stands on a line of its own");
+  if (words.size() > 1 && looks_like_limit(words.back()))
+    return fail("{} is no limit; there are rpm=N and concurrent=N", words.back());
+  if (words.size() == 1 && limited && words.front().size() < kLimitedKeyBytesLeast)
+    return fail("{} is too short for a key; behind a name the key is missing, or it has fewer than {} characters",
+                words.front(), kLimitedKeyBytesLeast);
   if (words.size() > 2)
     return fail("it has more than two words; write KEY, or NAME KEY, and limits such as rpm=60 behind them");
   line.key = words.back();

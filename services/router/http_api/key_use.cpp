@@ -28,7 +28,8 @@ KeyUse::Used& KeyUse::of(TenantId tenant, const KeyLimits& limits, Clock::time_p
   const auto [at, fresh] = used_.try_emplace(tenant);
   Used& used = at->second;
   const double minutes = fresh ? 1.0 : std::chrono::duration<double, std::ratio<60>>(now - used.filled_at).count();
-  used.left = std::min<double>(limits.per_minute, used.left + minutes * limits.per_minute);
+  const double most = limits.per_minute > 0 ? limits.per_minute : kKeyLimitMost;  // a limit that comes later begins full
+  used.left = std::min(most, used.left + minutes * most);
   used.filled_at = now;
   return used;
 }
@@ -49,7 +50,7 @@ ApiResult<KeyUse::Pass> KeyUse::admit(TenantId tenant, const KeyLimits& limits, 
                          limits.per_minute, wait),
              wait));
   }
-  used.left -= 1;
+  if (limits.per_minute > 0) used.left -= 1;
   ++*used.under_way;
   return Pass(nullptr, [under_way = used.under_way](void*) { --*under_way; });
 }

@@ -16,7 +16,13 @@ Result<void> run_chat(const ChatOptions& options) {
   std::setlocale(LC_CTYPE, "C.UTF-8");  // how wide a letter is
   TRY(http::Client client, url.client(options.ca_file));
   client.set_api_key(options.question.api_key);
-  const auto model = served_model(client);
+  Result<ServedModel> model = fail("interrupted");
+  const auto look = [&] { model = served_model(client); };
+  if (interrupts) {
+    interrupts->during(look, [&] { client.cancel(); });  // a server may accept a connection and say nothing
+  } else {
+    look();
+  }
   if (!model) {
     return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", options.url,
                 model.error().message);

@@ -11,6 +11,7 @@
 #include "common/corpus/corpus.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
+#include "common/model/heads/eagle_head.h"
 #include "common/model_text/read_chat_template.h"
 #include "common/model_text/read_tokenizer.h"
 #include "kernels/cpu/panels.h"
@@ -36,9 +37,9 @@ Result<ModelFacts> read_facts(const std::filesystem::path& given, std::string& f
   TRY(const Checkpoint checkpoint, Checkpoint::open(facts.path));
   TRY_VOID(check_shapes(checkpoint, facts.config));
   facts.bytes_as_stored = static_cast<double>(checkpoint.bytes());
-  TRY(const uint64_t hash, hash_weights(facts.path, facts.config));
+  TRY(facts.weights, hash_weights(facts.path, facts.config));
   found = fmt::format("{}: {} layers, context {}, {:.0f} MB, weights {:016x}", facts.path.string(), facts.config.layers,
-                      facts.config.context_max, facts.bytes_as_stored / kMegabyte, hash);
+                      facts.config.context_max, facts.bytes_as_stored / kMegabyte, facts.weights);
   return facts;
 }
 
@@ -76,11 +77,8 @@ Finding check_draft_model(const std::filesystem::path& path, const ModelFacts& t
 Finding check_head(const std::string& folder, const ModelFacts& target) {
   const auto head = read_head_config(folder);
   if (!head) return failed("draft head", head.error().message, "train one (slipstream-train), or leave --head out");
-  if (head->layer.hidden == target.config.hidden) return ok("draft head", folder);
-  return failed(
-      "draft head",
-      fmt::format("{} is for a model {} wide, and this one is {} wide", folder, head->layer.hidden, target.config.hidden),
-      "take the head that was trained for this model");
+  const auto fits = head_fits(*head, target.config, target.weights, folder);
+  return fits ? ok("draft head", folder) : failed("draft head", fits.error().message);
 }
 
 double need_of(const ModelFacts& model, const FleetOptions& options) {
@@ -109,7 +107,8 @@ std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findin
 
 void check_drafting_files(const FleetOptions& options, const ModelFacts& target, Findings& findings) {
   if (!options.draft_model.empty()) findings.push_back(check_draft_model(options.draft_model, target));
-  if (!options.head.empty() && options.head != kNoMethod) findings.push_back(check_head(options.head, target));
+  const std::string head = options.head.empty() ? head_beside(target.path.string()).string() : options.head;
+  if (!head.empty() && head != kNoMethod) findings.push_back(check_head(head, target));
   for (const std::string& path : options.corpora) {
     const auto corpus = Corpus::open(path, target.tokenizer, target.config.vocabulary);
     findings.push_back(corpus ? ok("corpus", fmt::format("{}: {} tokens", path, corpus->tokens()))

@@ -14,8 +14,8 @@ namespace slipstream::command::doctor {
 struct ModelFacts {
   std::filesystem::path path;
   LlamaConfig config;
-  uint64_t tokenizer = 0;      // its hash
-  double bytes_as_stored = 0;  // of all tensors
+  uint64_t weights = 0, tokenizer = 0;  // their hashes
+  double bytes_as_stored = 0;           // of all tensors
 };
 
 // Adds what it finds. It reads all weights once, to hash them: that takes as long as the disk

@@ -41,6 +41,7 @@ FullScreen::FullScreen() {
 FullScreen::~FullScreen() {
   write_now(kLeave);
   close(descriptor_);
+  keys_.reset();  // first: a signal that waits ends the process at the next line
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 

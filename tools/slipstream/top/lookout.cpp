@@ -1,5 +1,6 @@
 #include "tools/slipstream/top/lookout.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -40,6 +41,9 @@ FleetLook Lookout::look() {
   if (const auto read = read_router(look); !read) look.trouble = "the router does not answer: " + read.error().message;
   look.model = model_;
   for (WorkerLook& worker : look.workers) read_page(worker);
+  std::erase_if(pages_, [&](const auto& page) {
+    return std::ranges::find(look.workers, page.first, &WorkerLook::metrics) == look.workers.end();
+  });
   return look;
 }
 

@@ -139,7 +139,7 @@ TEST_F(PromptScoresTest, OfLogitsThatAreNotFiniteEndTheSequence) {
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 
-TEST_F(PromptScoresTest, BeyondTheLimitAreRefused) {
+TEST_F(PromptScoresTest, OfALongPromptWithAllAlternativesAreTaken) {
   Start asks = scored(900);
   asks.spec.prompt_logprobs = kTopLogprobsMax;
   stage.hears(kRouter, asks);

@@ -179,7 +179,7 @@ TEST_F(TokenDelivery, SendsUnackedTokensAgainAtGrowingGapsUntilTheLeaseEnds) {
     stage.waits(100ms);
     for (; !stage.silent<Tokens>(); stage.says<Tokens>()) when.push_back(i);
   }
-  EXPECT_EQ(when, (std::vector<int>{2, 6, 14, 30, 46, 62, 78, 94}));
+  EXPECT_EQ(when, (std::vector<int>{2, 6, 14, 22, 30, 38, 46, 54, 62, 70, 78, 86, 94}));
   EXPECT_EQ(verifier.counters().live, 0U);
 }
 

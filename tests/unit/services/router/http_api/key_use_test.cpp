@@ -78,5 +78,25 @@ TEST(KeyLimits, StandBehindAKey) {
   }
 }
 
+// Otherwise the misspelt word, or the name, would be a key that anybody may guess.
+TEST(KeyLimits, ThatAreMisspeltOrStandBehindANameAloneAreRefused) {
+  for (const char* bad : {"sk-one rpn=60", "sk-one concurrency=4", "sk-one RPM=60"}) {
+    const auto none = ApiKeys::parse(bad);
+    ASSERT_FALSE(none) << bad;
+    EXPECT_THAT(none.error().message, HasSubstr("is no limit; there are rpm=N and concurrent=N"));
+  }
+  const auto name = ApiKeys::parse("bob rpm=60");
+  ASSERT_FALSE(name);
+  EXPECT_THAT(name.error().message, HasSubstr("behind a name the key is missing"));
+  EXPECT_TRUE(ApiKeys::parse("bob c2VjcmV0IQ==\n")) << "a key may end in =";
+}
+
+TEST(KeyUse, BeginsALimitThatComesLaterWithAFullBucket) {
+  KeyUse use;
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(use.admit(7, {.at_once = 4}, kNow));
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(use.admit(7, {.per_minute = 60, .at_once = 4}, kNow)) << i;
+  EXPECT_FALSE(use.admit(7, {.per_minute = 60, .at_once = 4}, kNow));
+}
+
 }  // namespace
 }  // namespace slipstream
