@@ -8,16 +8,19 @@ A trace has what the draft head would have drafted behind each token of the answ
 the same answers:
 
     fixed K      drafts K tokens
-    confidence   goes on while the product of the stated confidences is at least 1 - h
-    SpecDec++    goes on while the product of the acceptance head's probabilities is at least 1 - h: Algorithm 2, which learns of a token
-                 when it has read it, and so has drafted one more by then
+    confidence   a pass tells a token and its confidence; the next pass is made while the product of the confidences is at least 1 - h
+    SpecDec++    Algorithm 2: the next pass is made while the product of the acceptance head's probabilities is at least 1 - h. The head
+                 judges a token by the pass that reads it, which drafts one more token: a rejected token has cost two passes
+    as served    as confidence, but each token that was read counts with the acceptance head's probability in place of its confidence
     oracle       drafts what will be accepted, and no more (Lemma 2.1)
+
+A pass of the head drafts one token, so drafted tokens count its passes.
 
     discard rate = drafted and not accepted / tokens;  verification rate = passes of the target / tokens
 
 The time of a token, in plain steps, is the paper's equation 2.3 plus what a drafted token's row costs the target:
 (1 - c) passes + c (1 + discarded) + r drafted, per token, where c is --draft-cost and r --row-cost.
-Exit status: 0 SpecDec++'s frontier lies nowhere above a fixed K's point, 1 it does, 2 wrong arguments.
+Exit status: 0 no frontier lies above a fixed K's point, 1 one does, 2 wrong arguments.
 """
 
 import argparse
@@ -29,6 +32,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import svg  # noqa: E402
 
+CONFIDENCE = 0  # column of a node's chances
 LONGEST = 20  # of a draft, as the paper has it
 FIXED = (1, 2, 3, 4, 6, 8, 10, 12, 14)
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
@@ -61,13 +65,29 @@ def accepted(draft):
     return len(draft)
 
 
-def product_rule(column, threshold):
+def confidence_rule(threshold):
+    return served_rule(CONFIDENCE, threshold)
+
+
+def specdec_rule(column, threshold):
     def drafted(draft):
         reached = 1.0
         for count, (_, chances) in enumerate(draft[:LONGEST]):
             reached *= chances[column]
             if not reached >= 1 - threshold:  # a chance that is no number ends the draft, too
+                return min(count + 2, LONGEST, len(draft))
+        return min(LONGEST, len(draft))
+    return drafted
+
+
+def served_rule(column, threshold):
+    """column: of the chance that a token has once it was read."""
+    def drafted(draft):
+        reached = 1.0
+        for count, (_, chances) in enumerate(draft[:LONGEST]):
+            if not reached * chances[CONFIDENCE] >= 1 - threshold:
                 return count + 1
+            reached *= chances[column]
         return min(LONGEST, len(draft))
     return drafted
 
@@ -111,8 +131,10 @@ def speed_up(rates, options):
 def compared(path, options):
     names, chats = read(path)
     rules = {"fixed K": {f"K = {k}": replay(chats, lambda draft, k=k: k) for k in FIXED},
-             "confidence": {f"h = {h}": replay(chats, product_rule(0, h)) for h in THRESHOLDS},
-             "SpecDec++": {f"{name}, h = {h}": replay(chats, product_rule(at, h)) for at, name in enumerate(names) if at > 0
+             "confidence": {f"h = {h}": replay(chats, confidence_rule(h)) for h in THRESHOLDS},
+             "SpecDec++": {f"{name}, h = {h}": replay(chats, specdec_rule(at, h)) for at, name in enumerate(names) if at > CONFIDENCE
+                           for h in THRESHOLDS},
+             "as served": {f"{name}, h = {h}": replay(chats, served_rule(at, h)) for at, name in enumerate(names) if at > CONFIDENCE
                            for h in THRESHOLDS}}
     oracle = replay(chats, accepted)
     print(f"\n{path.stem}: {sum(map(len, chats))} tokens of {len(chats)} answers")
@@ -122,23 +144,33 @@ def compared(path, options):
         print(f"{rule:<12} {setting:<20} {points[setting].discard:>8.3f} {points[setting].verification:>13.3f} "
               f"{speed_up(points[setting], options):>9.3f}")
     print(f"{'oracle':<12} {'':<20} {oracle.discard:>8.3f} {oracle.verification:>13.3f} {speed_up(oracle, options):>9.3f}")
-    line = frontier(rules["SpecDec++"].values())
+    whole = True
+    for rule in ("SpecDec++", "as served"):
+        line = frontier(rules[rule].values())
+        worse = above(line, rules["fixed K"])
+        print(f"{rule}: the frontier lies below all fixed K, or meets them" if not worse else f"{rule}: the frontier lies above " + ", ".join(worse))
+        whole = whole and not worse
+    return rules, oracle, whole
+
+
+def above(line, points):
+    """The settings of a rule that lie below a frontier, and by how much."""
     worse = []
-    for setting, point in rules["fixed K"].items():
+    for setting, point in points.items():
         bound = below(line, point)
         if bound is not None and bound > point.verification + ALIKE:
             worse.append(f"{setting} (by {bound - point.verification:.4f})")
-    print("SpecDec++'s frontier lies below all fixed K, or meets them" if not worse else "SpecDec++'s frontier lies above " + ", ".join(worse))
-    return rules, oracle, line, not worse
+    return worse
 
 
-def panel(name, rules, oracle, line):
+def panel(name, rules, oracle):
     most = max(point.discard for point in rules["fixed K"].values())
     ticks = [round(most * step / 4, 1) for step in range(5)]
     drawn = svg.Panel(name, ("discarded / token", ticks), ("target passes / token", [0.2, 0.4, 0.6, 0.8, 1.0]))
     drawn.series("fixed K", sorted((point.discard, point.verification) for point in rules["fixed K"].values()))
     drawn.series("confidence", sorted((point.discard, point.verification) for point in rules["confidence"].values()))
-    drawn.series("SpecDec++, frontier", [(point.discard, point.verification) for point in line])
+    for rule in ("SpecDec++", "as served"):
+        drawn.series(f"{rule}, frontier", [(point.discard, point.verification) for point in frontier(rules[rule].values())])
     drawn.series("oracle", [(oracle.discard, oracle.verification)])
     return drawn
 
@@ -152,8 +184,8 @@ def main():
     options = parser.parse_args()
     results = {path.stem: compared(path, options) for path in options.predictions}
     if options.plot:
-        svg.write(options.plot, [panel(name, *result[:3]) for name, result in results.items()])
-    sys.exit(0 if all(result[3] for result in results.values()) else 1)
+        svg.write(options.plot, [panel(name, *result[:2]) for name, result in results.items()])
+    sys.exit(0 if all(result[2] for result in results.values()) else 1)
 
 
 if __name__ == "__main__":

@@ -33,15 +33,24 @@ class Replay(unittest.TestCase):
     def test_the_oracle_discards_nothing(self):
         self.assertEqual(pareto.replay(ANSWER, pareto.accepted), pareto.Rates(0, 2 / 4, 2 / 4))
 
-    def test_specdec_stops_behind_the_token_that_it_thinks_rejected(self):
+    def test_confidence_stops_at_the_token_that_falls_below(self):
+        self.assertEqual(pareto.confidence_rule(0.5)(ANSWER[0][0]), 2)   # 0.9, then 0.36: the pass that told it has drafted it
+        self.assertEqual(pareto.confidence_rule(0.95)(ANSWER[0][0]), 4)  # the draft ends there
+
+    def test_specdec_has_drafted_one_more_when_it_rejects_a_token(self):
         first = ANSWER[0][0]
-        self.assertEqual(pareto.product_rule(1, 0.5)(first), 3)   # 0.9, 0.81, then 0.162: the third token is drafted by then
-        self.assertEqual(pareto.product_rule(0, 0.5)(first), 2)   # 0.9, then 0.36
-        self.assertEqual(pareto.product_rule(1, 0.95)(first), 4)  # the draft ends there
-        self.assertEqual(pareto.product_rule(1, 0.05)(first), 1)
+        self.assertEqual(pareto.specdec_rule(1, 0.5)(first), 4)   # 0.9, 0.81, then 0.162, told by the pass that drafts the fourth
+        self.assertEqual(pareto.specdec_rule(1, 0.05)(first), 2)  # 0.9 is too little
+        self.assertEqual(pareto.specdec_rule(1, 0.95)(first), 4)
+
+    def test_served_counts_what_was_read_and_the_confidence_of_the_newest(self):
+        self.assertEqual(pareto.served_rule(1, 0.5)(ANSWER[0][0]), 2)  # 0.9, then 0.9 * 0.4
+        self.assertEqual(pareto.served_rule(1, 0.7)(ANSWER[0][0]), 4)  # 0.36, then 0.9 * 0.9 * 0.9, then 0.162 * 0.9
 
     def test_a_chance_that_is_no_number_ends_a_draft(self):
-        self.assertEqual(pareto.product_rule(0, 0.99)(draft((RIGHT, 0.9), (RIGHT, float("nan")), (RIGHT, 0.9))), 2)
+        broken = draft((RIGHT, 0.9), (RIGHT, float("nan")), (RIGHT, 0.9), (RIGHT, 0.9))
+        self.assertEqual(pareto.confidence_rule(0.99)(broken), 2)
+        self.assertEqual(pareto.specdec_rule(0, 0.99)(broken), 3)
 
     def test_reads_what_the_trainer_writes(self):
         with tempfile.TemporaryDirectory() as folder:
