@@ -75,6 +75,13 @@ class ServedDrafts {
     return std::move(draft_by_head(model_, asks, plan_).value().trees.front());
   }
 
+  // Of the last token that chain() read: all of them but the last are.
+  std::vector<uint16_t> last_state() const {
+    std::vector<uint16_t> state;
+    std::ranges::transform(model_.drafted_states(), std::back_inserter(state), to_bf16);
+    return state;
+  }
+
  private:
   static constexpr int32_t kBlocks = 8;
 
@@ -100,9 +107,10 @@ class ServedDrafts {
   }
 
   float temperature_;
-  LanguageModel model_ = LanguageModel::load(test_data("tiny-llama"), make_cpu_device({.threads = 1}).value(),
-                                             {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = 1})
-                             .value();
+  LanguageModel model_ =
+      LanguageModel::load(test_data("tiny-llama"), make_cpu_device({.threads = 1}).value(),
+                          {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = 1, .head_states = true})
+          .value();
   SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
   StepPlan plan_;
 };
@@ -130,6 +138,10 @@ TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
           const TreeNode& expected = chain.nodes()[node];
           EXPECT_FLOAT_EQ(reached *= draft.nodes[node].confidence, expected.survival);
           EXPECT_EQ(draft.nodes[node].matched == 1, expected.token == answer[from + node]) << from;
+        }
+        if (const size_t read = draft.nodes.size() - 1; read > 0) {
+          const auto state = std::span(draft.states).subspan((read - 1) * 32, 32);
+          EXPECT_THAT(served.last_state(), ElementsAreArray(state.begin(), state.end())) << from;
         }
         tokens.push_back(answer[from]);
       }
