@@ -59,6 +59,7 @@ ReceivedTokens::Taken ReceivedTokens::take(const Tokens& tokens, int32_t output_
                          : take_output(tokens, static_cast<size_t>(skip), taken);
   if (taken.empty() && taken.finish == Finish::none) return taken;
   taken.arrival = Arrival::fresh;
+  if (begins_anew(tokens.report, taken)) add_current();
   // A verifier that has freed the sequence sends an empty report: the one before it stays.
   if (tokens.report.steps >= current_.steps) current_ = tokens.report;
   if (taken.finish != Finish::none) histogram_.end_step();
@@ -81,13 +82,24 @@ void ReceivedTokens::take_output(const Tokens& tokens, size_t skip, Taken& taken
   for (size_t at = skip; at < tokens.ids.size(); ++at) histogram_.add(tokens.drafted[at], tokens.depths[at]);
 }
 
-// Draft nodes that the verifier of the old epoch held will never get a fate. They leave `received`,
-// so that the fates still add up.
-void ReceivedTokens::begin_epoch() {
+// Whether the report is that of a second sequence of the same epoch: its verifier had freed the
+// first one, whose lease had ended, when a late copy of the Start came. Each new token comes of one
+// more step, so the reports of one sequence grow with its tokens.
+bool ReceivedTokens::begins_anew(const SpeculationReport& report, const Taken& taken) const {
+  return !taken.ids.empty() && report.steps > 0 && report.steps <= current_.steps;
+}
+
+// Draft nodes that the verifier of an ended sequence held will never get a fate. They leave
+// `received`, so that the fates still add up.
+void ReceivedTokens::add_current() {
   before_ = sum(before_, current_);
   before_.received -= std::min(before_.received, before_.held);
   before_.held = 0;
   current_ = {};
+}
+
+void ReceivedTokens::begin_epoch() {
+  add_current();
   histogram_.end_step();
 }
 

@@ -52,12 +52,14 @@ class ReceivedTokens {
   bool possible(const Tokens& tokens, int32_t output_max) const;
   void take_prompt(const Tokens& tokens, size_t skip, Taken& taken);
   void take_output(const Tokens& tokens, size_t skip, Taken& taken);
+  bool begins_anew(const SpeculationReport& report, const Taken& taken) const;
+  void add_current();
 
   int32_t vocabulary_;
   bool logprobs_;
   int32_t scored_, unscored_;
   std::vector<TokenId> emitted_;
-  SpeculationReport before_;  // finished epochs, without the draft nodes that their verifiers held when they ended
+  SpeculationReport before_;  // ended sequences, without the draft nodes that their verifiers held then
   SpeculationReport current_;
   AcceptanceHistogram histogram_;
 };
