@@ -57,7 +57,7 @@ TEST(AcceptanceTraining, FindsTheChancesOfBothColumnsWithEachWeight) {
   const AcceptanceData all = data();
   for (const double weight : {1.0, 6.0}) {
     for (const int layers : {0, 2}) {
-      const AcceptanceSettings settings{.layers = layers, .reject_weight = weight, .epochs = 4, .learning_rate = 3e-3};
+      const AcceptanceSettings settings{.layers = layers, .reject_weight = weight, .epochs = 15, .learning_rate = 1e-2};
       const Weights weights = train_acceptance_head(all, settings).value();
       const std::vector<float> logits = predicted(weights, layers, all.measure);
       double wrong = 0;
