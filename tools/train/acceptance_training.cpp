@@ -15,10 +15,10 @@
 #include "common/model/heads/acceptance_head.h"
 #include "common/speculation/reliability.h"
 #include "tools/train/adamw.h"
+#include "tools/train/bf16_tensors.h"
 #include "tools/train/epoch_order.h"
 #include "tools/train/learning_rate.h"
 #include "tools/train/platt.h"
-#include "tools/train/safetensors_writer.h"
 
 namespace slipstream::train {
 namespace {
@@ -172,17 +172,7 @@ Result<void> write_acceptance_folder(const std::filesystem::path& draft_head, co
   std::filesystem::create_directories(folder, error);
   if (error) return fail("cannot make the folder {}: {}", folder.string(), error.message());
   TRY(const std::string hash, draft_head_hash(draft_head));
-  const at::NoGradGuard no_gradients;
-  std::vector<at::Tensor> rounded;  // keeps the bytes alive
-  std::vector<StoredTensor> tensors;
-  for (const Parameter& parameter : weights.all()) {
-    const at::Tensor& tensor = rounded.emplace_back(parameter.value.to(at::kBFloat16));
-    tensors.push_back({.name = parameter.spec.name,
-                       .dtype = "BF16",
-                       .shape = tensor.sizes().vec(),
-                       .bytes = {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
-  }
-  return write_safetensors(folder / "model.safetensors", tensors, {{kAcceptanceHeadKey, hash}});
+  return write_safetensors(folder / "model.safetensors", Bf16Tensors(weights).stored(), {{kAcceptanceHeadKey, hash}});
 }
 
 }  // namespace slipstream::train

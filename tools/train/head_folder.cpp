@@ -14,7 +14,7 @@
 #include "common/base/write_whole.h"
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/safetensors.h"
-#include "tools/train/safetensors_writer.h"
+#include "tools/train/bf16_tensors.h"
 
 namespace slipstream::train {
 namespace {
@@ -87,17 +87,12 @@ Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFi
   if (error) return fail("cannot make the folder {}: {}", folder.string(), error.message());
   TRY_VOID(replace_whole((folder / "config.json").string(), head_config_json(head), "the head's configuration"));
   const at::NoGradGuard no_gradients;
-  std::vector<at::Tensor> rounded;  // keeps the bytes alive
-  std::vector<StoredTensor> tensors;
+  Bf16Tensors rounded;
   for (const Parameter& parameter : weights.all()) {
     const bool fuse = parameter.spec.name == kFuse;
-    const at::Tensor value = fuse ? parameter.value / tensor_of(head.scales) : parameter.value;
-    const at::Tensor& tensor = rounded.emplace_back(value.to(at::kBFloat16));
-    tensors.push_back({.name = parameter.spec.name,
-                       .dtype = "BF16",
-                       .shape = tensor.sizes().vec(),
-                       .bytes = {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
+    rounded.add(parameter.spec.name, fuse ? parameter.value / tensor_of(head.scales) : parameter.value);
   }
+  std::vector<StoredTensor> tensors = rounded.stored();
   const std::vector<int64_t> offsets = offsets_of(head.config.vocabulary);
   tensors.push_back({.name = "d2t",
                      .dtype = "I64",

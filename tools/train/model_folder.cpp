@@ -4,13 +4,12 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
 #include <nlohmann/json.hpp>
 
 #include "common/base/write_whole.h"
 #include "common/checkpoint/gguf/file.h"
 #include "common/checkpoint/gguf/tokenizer.h"
-#include "tools/train/safetensors_writer.h"
+#include "tools/train/bf16_tensors.h"
 
 namespace slipstream::train {
 namespace {
@@ -63,20 +62,6 @@ Result<void> write_text_files(const std::filesystem::path& folder, const std::fi
   return {};
 }
 
-Result<void> write_weights(const std::filesystem::path& path, const Weights& weights) {
-  const at::NoGradGuard no_gradients;
-  std::vector<at::Tensor> rounded;  // keeps the bytes alive
-  std::vector<StoredTensor> tensors;
-  for (const Parameter& parameter : weights.all()) {
-    const at::Tensor& tensor = rounded.emplace_back(parameter.value.to(at::kBFloat16));
-    tensors.push_back({.name = parameter.spec.name,
-                       .dtype = "BF16",
-                       .shape = tensor.sizes().vec(),
-                       .bytes = {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
-  }
-  return write_safetensors(path, tensors, {{"format", "pt"}});
-}
-
 }  // namespace
 
 Result<std::string> hf_config_json(const LlamaConfig& config) {
@@ -114,7 +99,7 @@ Result<void> write_model_folder(const std::filesystem::path& folder, const Llama
   TRY(const std::string json, hf_config_json(config));
   TRY_VOID(write_text(folder / "config.json", json));
   TRY_VOID(write_text_files(folder, source));
-  return write_weights(folder / "model.safetensors", weights);
+  return write_safetensors(folder / "model.safetensors", Bf16Tensors(weights).stored(), {{"format", "pt"}});
 }
 
 }  // namespace slipstream::train

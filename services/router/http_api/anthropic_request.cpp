@@ -9,6 +9,7 @@
 #include "services/router/http_api/anthropic_format.h"
 #include "services/router/http_api/chat_body.h"
 #include "services/router/http_api/json_text.h"
+#include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/prompts.h"
 #include "services/router/http_api/request_body.h"
 
@@ -153,14 +154,7 @@ ApiResult<void> read_turns(const RequestFields& fields, ChatBody& chat) {
     chat.turn("system", "system").content = std::move(system);
     chat.names.add("messages[0].content", "system");
   }
-  const auto given = fields.find("messages");
-  array messages;
-  const bool is_list = given && given->get(messages) == simdjson::SUCCESS;
-  if (!is_list || messages.size() == 0) {
-    const std::string is = !given ? "missing" : is_list ? "empty" : kind_of(*given);
-    return std::unexpected(
-        bad_field("messages", fmt::format("`messages` must be a list of at least one message; it is {}.", is)));
-  }
+  TRY(const array messages, message_list(fields));
   if (messages.size() > kMessagesMax) return std::unexpected(too_many("messages", "messages", messages.size(), kMessagesMax));
   size_t index = 0;
   std::string_view last;

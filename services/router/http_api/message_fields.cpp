@@ -68,25 +68,30 @@ ApiResult<ChatMessage> read_message(element message, const std::string& path) {
   return ChatMessage{std::string(known), std::move(text), std::move(more)};
 }
 
-ApiError no_messages(const RequestFields& body, std::string_view what) {
-  std::string words = fmt::format("`messages` must be a list of at least one message; it is {}.", what);
-  if (body.find("prompt")) words += " `prompt` is not read here: send it as the content of a user's message.";
-  return bad_field("messages", std::move(words));
-}
-
 }  // namespace
 
-ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body) {
-  const auto found = body.find("messages");
-  if (!found) return std::unexpected(no_messages(body, "missing"));
+ApiResult<simdjson::dom::array> message_list(const RequestFields& body) {
+  const auto given = body.find("messages");
   simdjson::dom::array messages;
-  if (found->get(messages) != simdjson::SUCCESS) return std::unexpected(no_messages(body, kind_of(*found)));
-  if (messages.size() == 0) return std::unexpected(no_messages(body, "empty"));
-  if (messages.size() > kMessagesMax) {
-    return std::unexpected(too_many("messages", "messages", messages.size(), kMessagesMax));
+  const bool is_list = given && given->get(messages) == simdjson::SUCCESS;
+  if (is_list && messages.size() > 0) return messages;
+  const std::string is = !given ? "missing" : is_list ? "empty" : kind_of(*given);
+  return std::unexpected(
+      bad_field("messages", fmt::format("`messages` must be a list of at least one message; it is {}.", is)));
+}
+
+ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body) {
+  const auto messages = message_list(body);
+  if (!messages) {
+    ApiError error = messages.error();
+    if (body.find("prompt")) error.message += " `prompt` is not read here: send it as the content of a user's message.";
+    return std::unexpected(std::move(error));
+  }
+  if (messages->size() > kMessagesMax) {
+    return std::unexpected(too_many("messages", "messages", messages->size(), kMessagesMax));
   }
   std::vector<ChatMessage> chat;
-  for (element message : messages) {
+  for (element message : *messages) {
     TRY(auto read, read_message(message, fmt::format("messages[{}]", chat.size())));
     chat.push_back(std::move(read));
   }

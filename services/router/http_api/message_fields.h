@@ -8,6 +8,9 @@
 
 namespace slipstream {
 
+// `messages` of a body: at least one. The error says what it is instead.
+ApiResult<simdjson::dom::array> message_list(const RequestFields& body);
+
 // At least one message. Errors name the message and the part.
 ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body);
 

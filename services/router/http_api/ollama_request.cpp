@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "services/router/http_api/chat_body.h"
+#include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/ollama_format.h"
 #include "services/router/http_api/request_body.h"
 
@@ -144,14 +145,7 @@ ApiResult<void> add_message(element given, const std::string& path, ChatBody& ch
 }
 
 ApiResult<void> read_turns(const RequestFields& fields, ChatBody& chat) {
-  const auto given = fields.find("messages");
-  array messages;
-  const bool is_list = given && given->get(messages) == simdjson::SUCCESS;
-  if (!is_list || messages.size() == 0) {
-    const std::string is = !given ? "missing" : is_list ? "empty" : kind_of(*given);
-    return std::unexpected(
-        bad_field("messages", fmt::format("`messages` must be a list of at least one message; it is {}.", is)));
-  }
+  TRY(const array messages, message_list(fields));
   if (messages.size() > kMessagesMax) return std::unexpected(too_many("messages", "messages", messages.size(), kMessagesMax));
   size_t index = 0;
   for (element message : messages) TRY_VOID(add_message(message, fmt::format("messages[{}]", index++), chat));
