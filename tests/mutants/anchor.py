@@ -95,9 +95,13 @@ def places(pattern, source, function=""):
 
     A place is (its first character, the character after its last, {$name: its tokens}).
     """
+    head = pattern[0].text
+    begins_with_a_name = head.startswith("$")
     for first, end in bodies(source, function) if function else [(0, len(source))]:
         for at in range(first, end):
-            inside_a_name = pattern[0].text.startswith("$") and at > 0 and source[at - 1].text in REACHES
+            if not begins_with_a_name and source[at].text != head:
+                continue
+            inside_a_name = begins_with_a_name and at > 0 and source[at - 1].text in REACHES
             if not inside_a_name and (found := match(pattern, source, at, {})) and found[0] <= end:
                 yield source[at].begin, source[found[0] - 1].end, found[1]
 

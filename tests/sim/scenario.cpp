@@ -15,6 +15,9 @@ constexpr uint64_t kTunesEvery = 16;  // seeds: to write and read the pages take
 using std::chrono::milliseconds;
 
 constexpr Time kBeginsMost = milliseconds(800);
+// Of the routers where processes only restart: longer than a lone verifier may drain and then be
+// away, one restart after the other, until the faults end.
+constexpr uint32_t kWaitsOutRestartsMs = 20'000;
 constexpr int kSoakOfEach = 2;  // number of routers, of verifiers and of drafters of a soak
 constexpr int kSoakWavesPerFaults = 10;
 
@@ -210,7 +213,7 @@ Scenario Scenario::draw(uint64_t seed) {
   s.rolling = random.chance(0.15);
   if (s.rolling) {
     s.climate = {};
-    s.verifier_wait_ms = 10'000;
+    s.verifier_wait_ms = kWaitsOutRestartsMs;
     for (Fault& fault : s.faults) fault.what = Fault::What::drain;
   }
   draw_joiner(s, random, rush);

@@ -1,5 +1,7 @@
 """The arrows between layers (docs/design/ARCHITECTURE.md) as one table. A layer is a folder and a CMake target of the same name."""
 
+import functools
+
 # layer: its folder, and the layers that it may include directly. It may also include whatever those may include.
 # A service has two or three layers: X is the actor, and PARTS names the files of its folder that belong to another layer.
 LAYERS = {
@@ -72,6 +74,7 @@ TOP_LEVEL = {
 }
 
 
+@functools.cache
 def layer_of(path):
     """The layer whose folder contains this file, or None: tests and benchmarks may include anything."""
     for name, files in PARTS.items():

@@ -19,9 +19,9 @@ UNKNOWN_PAGE = re.compile(r"\bDESIGN\b")
 def comments(source):
     """(line number, text) of each comment of a source file."""
     mark = "//" if source.suffix in (".h", ".cpp", ".cu", ".cuh") else "#"
+    comment = re.compile(rf"(?<![:\"'\w]){mark}\s(.*)")
     for number, line in enumerate(source.lines, 1):
-        match = re.search(rf"(?<![:\"'\w]){mark}\s(.*)", line)
-        if match:
+        if mark in line and (match := comment.search(line)):
             yield number, match[1]
 
 
@@ -81,8 +81,8 @@ def comments_are_narrow(sources):
         if source.suffix not in (".h", ".cpp", ".cu", ".cuh"):
             continue
         for number, line in enumerate(source.lines, 1):
-            text = re.match(r"\s*// ?(.*)", line)
-            if text and len(line) > COLUMNS_MAX and not text[1].startswith("  "):  # indented lines are tables or commands
+            text = re.match(r"\s*// ?(.*)", line) if len(line) > COLUMNS_MAX else None
+            if text and not text[1].startswith("  "):  # indented lines are tables or commands
                 yield source.path, number, f"this comment has {len(line)} columns, over {COLUMNS_MAX}: wrap it"
 
 
