@@ -125,7 +125,7 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
               "Verifiers free the sequences of a router not heard for so long");
   line.option("--rebalance-ms", options.rebalance_ms, {0, 3'600'000},
               "Live requests move to a verifier that had much less to do for so long; 0: never");
-  line.option("--verifier-stuck-ms", options.verifier_stuck_ms, {1000, 3'600'000},
+  line.option("--verifier-stuck-ms", options.verifier_stuck_ms, kStuckMsRange,
               "A verifier that has work and ends no step for so long is given up; raise it if your steps are slow");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange, "When told to stop, answers under way may go on for so long");
   line.option("--rules", options.rules,

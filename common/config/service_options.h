@@ -36,6 +36,7 @@ struct WorkerOptions : ServiceOptions {
   std::string weights = "file";                             // one of weights_choices()
   uint32_t cache_tokens = 16384;                            // rows of the KV cache, which all sequences share
   std::string metrics = "127.0.0.1:0";                      // address of the HTTP page: /metrics, /health, /ready
+  uint32_t job_stuck_ms = 60'000;                           // a job that runs longer makes /health fail
   std::string advertise_metrics;                            // its host:port as routers are told it; empty: the bound one
 
   uint32_t threads_or_quota() const;  // `threads`, or the CPU quota for 0

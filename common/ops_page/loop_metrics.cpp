@@ -2,10 +2,12 @@
 
 namespace slipstream {
 
-void add_loop_metrics(const LoopCounters& counters, Exposition& page) {
+void add_loop_metrics(const LoopCounters& counters, const Standstill& still, Exposition& page) {
   using namespace metric;
   const auto d = [](uint64_t count) { return static_cast<double>(count); };
   const TransportCounters& transport = counters.transport;
+  page.gauge(kNodeStandstill, std::chrono::duration<double>(still.loop).count(), {{"of", "loop"}});
+  page.gauge(kNodeStandstill, std::chrono::duration<double>(still.job).count(), {{"of", "job"}});
   page.counter(kNodeEvents, d(counters.events));
   page.counter(kNodeFrames, d(transport.sent), {{"direction", "sent"}});
   page.counter(kNodeFrames, d(transport.received), {{"direction", "received"}});

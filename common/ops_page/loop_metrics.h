@@ -6,7 +6,7 @@
 
 namespace slipstream {
 
-// The slipstream_node_... metrics, from ActorLoop::loop_counters().
-void add_loop_metrics(const LoopCounters& counters, Exposition& page);
+// The slipstream_node_... metrics, from ActorLoop::loop_counters() and standstill().
+void add_loop_metrics(const LoopCounters& counters, const Standstill& still, Exposition& page);
 
 }  // namespace slipstream

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "common/http/stuck_status.h"
+
 namespace slipstream {
 namespace {
 
@@ -22,7 +24,10 @@ std::string_view words(WorkerState state) {
 http::Response answer(const WorkerPage& page, const http::Request& request) {
   if (request.method != "GET" && request.method != "HEAD") return text(405, "this page is read with GET\n");
   if (request.path == "/metrics") return text(200, page.metrics(), kPrometheusText);
-  if (request.path == "/health") return text(200, "alive\n");
+  if (request.path == "/health") {
+    const std::string stuck = page.stuck();
+    return stuck.empty() ? text(200, "alive\n") : text(http::kStuckStatus, stuck + "\n");
+  }
   if (request.path == "/ready") {
     switch (page.state()) {
       case WorkerState::waiting:
@@ -34,7 +39,7 @@ http::Response answer(const WorkerPage& page, const http::Request& request) {
     }
   }
   if (request.path == "/") {
-    return text(200, fmt::format("{}: {}\n{}\n/metrics  what it did, for Prometheus\n/health   200 while it lives\n"
+    return text(200, fmt::format("{}: {}\n{}\n/metrics  what it did, for Prometheus\n/health   200 while it gets on\n"
                                  "/ready    200 while a router has it\n",
                                  page.name, words(page.state()), page.work()));
   }

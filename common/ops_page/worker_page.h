@@ -2,7 +2,7 @@
 //
 //   /           a page of text: name, state, what it works with and does
 //   /metrics    its metrics
-//   /health     200 while the process lives
+//   /health     200 while its loop and its jobs get on; else 500 and the reason
 //   /ready      200 while a router uses it and it is not leaving; else 503 and the reason
 #pragma once
 
@@ -26,6 +26,7 @@ struct WorkerPage {
   std::string name;                      // "slipstream-verifier"
   std::function<std::string()> metrics;  // one scrape; thread-safe
   std::function<WorkerState()> state;    // thread-safe
+  std::function<std::string()> stuck;    // why it does not get on; "": it does (health.h); thread-safe
   std::function<std::string()> work;     // lines about its model or method, and what it does now; thread-safe
 };
 

@@ -24,6 +24,7 @@
 #include "common/base/limits.h"
 #include "common/base/log.h"
 #include "common/runtime/compute_thread.h"
+#include "common/runtime/progress.h"
 #include "common/runtime/published.h"
 #include "common/runtime/transport.h"
 #include "common/wire/codec.h"
@@ -122,6 +123,8 @@ class ActorLoop {
     counters.inbox_full = inbox_full_.load(std::memory_order_relaxed);
     return counters;
   }
+  // For how long the loop and its job have stood still. Thread-safe; it waits for neither.
+  Standstill standstill() const { return progress_.standstill(now()); }
 
  private:
   using Counters = std::decay_t<decltype(std::declval<A&>().counters())>;
@@ -147,6 +150,7 @@ class ActorLoop {
   // Handles what is ready now: alarm, job, inbox, transport. At most kEventsPerTurnMax events of
   // one source, so that a flood from one does not starve the others. False: nothing was ready.
   bool turn() {
+    progress_.turned(now());
     bool any = ring() | take_result();
     for (int n = 0; n < kEventsPerTurnMax; ++n) {
       auto event = inbox_.pop();
@@ -185,6 +189,7 @@ class ActorLoop {
   bool take_result() {
     if constexpr (kHasJob) {
       if (auto ran = compute_->take()) {
+        progress_.job_ended();
         give(*std::move(ran));
         return true;
       }
@@ -262,6 +267,7 @@ class ActorLoop {
   void perform(WakeAt& wake) { alarm_ = wake.at; }
   void perform(Run<J>& run) {
     static_assert(kHasJob);
+    progress_.job_began(now());
     compute_->submit(std::move(run.job));
   }
   void perform(Note& note) { log_at(note.warning ? LogLevel::warning : LogLevel::info, "{}", note.text); }
@@ -289,6 +295,7 @@ class ActorLoop {
   Time published_at_{0};
 
   // Shared with other threads.
+  Progress progress_;
   BoundedQueue<Event> inbox_{kInboxEventsMax};
   std::atomic<uint64_t> inbox_full_{0};
   Published<Counters> published_actor_;

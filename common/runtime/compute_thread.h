@@ -8,6 +8,8 @@
 //   if (auto ran = compute.take()) use(ran->job, ran->result);
 #pragma once
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -28,7 +30,11 @@ class ComputeThread {
   // `work` and `finished` are called on the compute thread. finished() follows each job and must
   // not block; its purpose is to wake the loop.
   ComputeThread(Work work, std::function<void()> finished)
-      : work_(std::move(work)), finished_(std::move(finished)), thread_([this](std::stop_token stop) { serve(stop); }) {}
+      : work_(std::move(work)), finished_(std::move(finished)), thread_([this](std::stop_token stop) { serve(stop); }) {
+    ::pthread_setname_np(thread_.native_handle(), kName);
+  }
+
+  static constexpr const char* kName = "compute";  // of its thread, for those who look at a process from outside
 
   // REQUIRES: no other job is submitted or running.
   void submit(J job) {

@@ -37,10 +37,9 @@ void WorkerService::add_facts(const std::string& numerics_id, Exposition& page) 
   add_build_info(options_.name, numerics_id, page);
 }
 
-Result<http::Server> WorkerService::serve_page(std::function<std::string()> metrics, std::function<WorkerState()> state,
-                                               std::function<std::string()> work) const {
-  return serve_worker_page(metrics_.host, metrics_.port,
-                           {"slipstream-" + options_.name, std::move(metrics), std::move(state), std::move(work)});
+Result<http::Server> WorkerService::serve_page(WorkerPage page) const {
+  page.name = "slipstream-" + options_.name;
+  return serve_worker_page(metrics_.host, metrics_.port, std::move(page));
 }
 
 Result<std::unique_ptr<ZmqTransport>> WorkerService::open_transport() const {

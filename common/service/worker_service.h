@@ -22,6 +22,7 @@
 #include "common/http/server.h"
 #include "common/keys/keys.h"
 #include "common/metrics/exposition.h"
+#include "common/ops_page/health.h"
 #include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/worker_page.h"
 #include "common/runtime/actor_loop.h"
@@ -39,6 +40,7 @@ struct WorkerServiceOptions {
   std::string key, peers;                // the key file and the folder of enrolled keys; both empty: no keys
   std::string metrics;                   // host:port of the HTTP page
   std::string advertise_metrics = {};    // the host:port of it that routers are told; empty: the bound one
+  std::chrono::milliseconds job_stuck;   // a job that runs longer makes /health fail
   std::string port_file;                 // where to write the bound addresses; empty: nowhere
   std::string bind = {};                 // the endpoint that this worker listens on; empty: none
   std::string advertise = {};            // the endpoint that other processes are told; empty: the bound one
@@ -89,8 +91,7 @@ class WorkerService {
   WorkerService(WorkerServiceOptions options, std::vector<std::string> names, std::optional<Keys> keys, Endpoint metrics);
 
   void add_facts(const std::string& numerics_id, Exposition& page) const;
-  Result<http::Server> serve_page(std::function<std::string()> metrics, std::function<WorkerState()> state,
-                                  std::function<std::string()> work) const;
+  Result<http::Server> serve_page(WorkerPage page) const;
   Result<std::unique_ptr<ZmqTransport>> open_transport() const;
   WorkerPlace place(const http::Server& server, const ZmqTransport& transport) const;
   Result<void> write_ports(const WorkerPlace& at) const;
@@ -113,7 +114,7 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
     parts.add_start_metrics(page);
     if (const auto* loop = running.load()) {
       parts.add_metrics(loop->counters(), page);
-      add_loop_metrics(loop->loop_counters(), page);
+      add_loop_metrics(loop->loop_counters(), loop->standstill(), page);
     }
     return page.text();
   };
@@ -123,12 +124,16 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
     const WorkerCounters worker = loop->counters().worker;
     return worker_state(worker.welcome, worker.draining);
   };
+  const auto stuck = [&] {
+    const auto* loop = running.load();
+    return loop == nullptr ? std::string() : why_stuck(loop->standstill(), options_.job_stuck);
+  };
   const auto work = [&] {
     const auto* loop = running.load();
     return (parts.works_with.empty() ? "" : parts.works_with + "\n") +
            (loop == nullptr ? "" : parts.tell_work(loop->counters()));
   };
-  TRY(http::Server server, serve_page(metrics, state, work));
+  TRY(http::Server server, serve_page({.name = {}, .metrics = metrics, .state = state, .stuck = stuck, .work = work}));
   TRY(const auto transport, open_transport());
   const WorkerPlace at = place(server, *transport);
   A actor = parts.make(at);

@@ -90,6 +90,7 @@ DASHBOARDS = {
         ("Wrong messages", "short",
          [(rate(role + "peer_faults_total", "kind"), name + " {{kind}}") for role, name in ((R, "router"), (V, "verifier"), (D, "drafter"))]),
         ("Frames dropped", "short", [(rate(N + "dropped_total", "why"), "{{why}}")]),
+        ("What stands still longest", "s", [(now(N + "standstill_seconds", "max", "of"), "{{of}}")]),
         ("Connections cut", "short", [(rate(N + "connections_cut_total", "why"), "{{why}}")]),
         ("Handshakes that failed", "short", [(rate(N + "handshakes_failed_total", "why"), "{{why}}")]),
         ("HTTP turned away", "short", [(rate("slipstream_http_faults_total", "kind"), "{{kind}}")]),

@@ -47,6 +47,7 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
                                                         .peers = options.peers,
                                                         .metrics = options.metrics,
                                                         .advertise_metrics = options.advertise_metrics,
+                                                        .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
                                                         .port_file = options.port_file,
                                                         .bind = options.bind,
                                                         .advertise = options.advertise,

@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/metrics/build_info.h"
+#include "common/ops_page/health.h"
 #include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/server_metrics.h"
 #include "common/service/drain.h"
@@ -17,6 +18,8 @@
 namespace slipstream {
 
 namespace {
+
+constexpr std::chrono::milliseconds kNoJobs{1};  // a router has none, so any limit serves
 
 // Probes, scrapes and a page that a browser renews come every few seconds, and say nothing while
 // they succeed.
@@ -45,6 +48,7 @@ HttpApi::Ports RouterHost::ports() {
           .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
           .counters = [this] { return loop_.counters(); },
           .metrics = [this] { return metrics(); },
+          .stuck = [this] { return why_stuck(loop_.standstill(), kNoJobs); },
           .refusal = [this](const http::Request& request) -> std::optional<ApiError> {
             return access_.keys ? access_.keys->refusal(request) : std::nullopt;
           },
@@ -59,7 +63,7 @@ std::string RouterHost::metrics() const {
   add_router_metrics(loop_.counters(), page);
   add_tuning_metrics(loop_.counters(), page);
   add_error_metrics(api_.errors(), page);
-  add_loop_metrics(loop_.loop_counters(), page);
+  add_loop_metrics(loop_.loop_counters(), loop_.standstill(), page);
   if (const http::Server* server = listening_) add_server_metrics(server->counters(), page);
   return page.text();
 }

@@ -29,6 +29,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                                                         .peers = options.peers,
                                                         .metrics = options.metrics,
                                                         .advertise_metrics = options.advertise_metrics,
+                                                        .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
                                                         .port_file = options.port_file}));
   TRY(LoadedTarget target, load_target(options));
   TRY(const auto texts, LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary));

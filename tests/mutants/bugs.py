@@ -985,4 +985,10 @@ BUGS = [
     Bug("a GPU's 4-bit weights have no zero", CUDA, "kFormat == WeightFormat::q4_0 ? 8 : 0", "kFormat == WeightFormat::q4_0 ? 0 : 0", "cuda_test CudaLinear.*"),
     Bug("a GPU forgets the minimum of a group", CUDA, "return fmaf(minimum, sum, scale * products);", "return scale * products;",
         "cuda_test CudaLinear.*"),
+    # Processes that hang.
+    Bug("a job that hangs is never told", RUNTIME, "progress_.job_began(now());", "", "runtime_test NodeTest.TellsHowLongItsJobHasRun"),
+    Bug("a job that has ended still hangs", RUNTIME, "progress_.job_ended();", "", "runtime_test NodeTest.TellsHowLongItsJobHasRun"),
+    Bug("a loop that hangs is healthy", "common/ops_page", "if (still.loop >= kLoopStuck) {", "if (false) {", "ops_page_test Health.*"),
+    Bug("serve takes a stuck service for a busy one", COMMAND, "reply->status == http::kStuckStatus", "reply->status == 503",
+        "e2e_test HungServiceLong.ServeStartsAVerifierAgainWhoseJobHangs"),
 ]

@@ -5,6 +5,8 @@
 #include <optional>
 #include <system_error>
 
+#include "common/http/stuck_status.h"
+
 namespace slipstream::command {
 namespace {
 
@@ -109,11 +111,13 @@ bool Fleet::serves(std::string_view service, pid_t pid) const {
   return says_yes(client(service, *ports, kGlanceTimeout), service == "router" ? "/health" : "/ready");
 }
 
-// Any answer counts, even an error or a closed connection, since an overloaded service may close
-// connections. Only silence until the timeout does not count.
-bool Fleet::answers(std::string_view service, const Ports& ports) const {
+// Most answers say that it gets on, even an error or a closed connection, since an overloaded
+// service may close connections. Silence until the timeout does not, and neither does a 500.
+std::string Fleet::why_stuck(std::string_view service, const Ports& ports) const {
   const auto began = std::chrono::steady_clock::now();
-  return client(service, ports, kLookTimeout).get("/ready") || std::chrono::steady_clock::now() - began < kLookTimeout;
+  const auto reply = client(service, ports, kLookTimeout).get("/health");
+  if (reply) return reply->status == http::kStuckStatus ? "it says: " + reply->body : "";
+  return std::chrono::steady_clock::now() - began < kLookTimeout ? "" : "it answers nothing";
 }
 
 void Fleet::end_who_hangs(const Supervisor::Say& say) {
@@ -122,9 +126,10 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
     const pid_t pid = supervisor_.life(service).pid;
     const auto ports = read_ports(files().port_file(service));
     if (!ports || ports->pid != pid) continue;  // the service is dead or still starting
-    if (!hangs_.hangs(service, pid, answers(service, *ports))) continue;
-    say(fmt::format("the {} (pid {}) hangs: it runs, and has answered none of the last {} looks; it is killed (log: {})",
-                    service, pid, kHangLooks, files().log(service).string()));
+    const std::string why = why_stuck(service, *ports);
+    if (!hangs_.hangs(service, pid, why.empty())) continue;
+    say(fmt::format("the {} (pid {}) hangs: in each of the last {} looks, {}; it is killed (log: {})", service, pid, kHangLooks,
+                    why, files().log(service).string()));
     supervisor_.signal(service, SIGKILL);
   }
 }

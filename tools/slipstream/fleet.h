@@ -18,25 +18,25 @@
 
 namespace slipstream::command {
 
-inline constexpr int kHangLooks = 20;  // consecutive looks without an answer
+inline constexpr int kHangLooks = 20;  // in a row, of which each finds it stuck
 
-// Tells a process that hangs from one that is busy: a process hangs once it has left kHangLooks
-// looks in a row unanswered. Pure.
+// Tells a process that hangs from one that is busy: a process hangs once kHangLooks looks in a row
+// have found it stuck. Pure.
 class HangWatch {
  public:
   // Records one look at process `pid` of a service that has finished starting. Returns true, once
   // for each process, if it hangs.
-  bool hangs(const std::string& service, pid_t pid, bool answers) {
+  bool hangs(const std::string& service, pid_t pid, bool gets_on) {
     Life& life = lives_[service];
     if (life.pid != pid) life = {.pid = pid};
-    if (answers) life.looks = 0;
-    return !answers && ++life.looks == kHangLooks;
+    if (gets_on) life.looks = 0;
+    return !gets_on && ++life.looks == kHangLooks;
   }
 
  private:
   struct Life {
     pid_t pid = -1;
-    int looks = 0;  // looks without an answer since the last answer
+    int looks = 0;  // in a row that found it stuck
   };
   std::map<std::string, Life> lives_;
 };
@@ -69,7 +69,7 @@ class Fleet {
   Result<Ports> start_one(StopSignal& stop, const std::string& service, Command command);
   const RunFolder& files() const { return plan_.run_folder(); }
   bool ready() const;
-  bool answers(std::string_view service, const Ports& ports) const;
+  std::string why_stuck(std::string_view service, const Ports& ports) const;  // as one look finds it; "": it is not
   // Whether process `pid` of the service serves: the router answers HTTP requests; a worker has
   // joined the router.
   bool serves(std::string_view service, pid_t pid) const;

@@ -10,6 +10,7 @@
 
 #include "common/base/build_info.h"
 #include "common/base/limits.h"
+#include "common/http/stuck_status.h"
 #include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/logits_fields.h"
@@ -290,8 +291,15 @@ int32_t HttpApi::context_max() const {
   return offered > 0 ? offered : model_.context_max;
 }
 
+http::Response HttpApi::health() const {
+  const std::string stuck = ports_.stuck();
+  http::Response response = json_response(Json{{"status", stuck.empty() ? "ok" : stuck}}.dump());
+  if (!stuck.empty()) response.status = http::kStuckStatus;
+  return response;
+}
+
 ApiResult<http::Response> HttpApi::get(std::string_view path) const {
-  if (path == kHealthPath) return json_response(R"({"status":"ok"})");
+  if (path == kHealthPath) return health();
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
   if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
   if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));

@@ -40,6 +40,8 @@ class HttpApi {
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
     std::function<RouterCounters()> counters;          // thread-safe
     std::function<std::string()> metrics;              // the page /metrics; on the server's thread
+    // Why the process does not get on, "" if it does, on the server's thread.
+    std::function<std::string()> stuck = [] { return std::string(); };
     // Why a request may not pass, on the server's thread; null: every request may.
     std::function<std::optional<ApiError>(const http::Request&)> refusal = nullptr;
     // The pass that a POST holds until it is answered, on the server's thread; null: none is
@@ -77,6 +79,7 @@ class HttpApi {
   ApiResult<http::Response> get(std::string_view path) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);
   http::Response ready() const;
+  http::Response health() const;
   int32_t context_max() const;  // tokens that a request may have now
 
   std::shared_ptr<Answer> find(RequestId id);

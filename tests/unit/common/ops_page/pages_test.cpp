@@ -42,7 +42,7 @@ std::string page_of(std::string_view role, const Counters& counters, void (*add)
   Exposition page;
   add_build_info(role, "", page);
   add(counters, page);
-  add_loop_metrics({}, page);
+  add_loop_metrics({}, {}, page);
   add_server_metrics({}, page);
   return page.text();
 }

@@ -1,6 +1,7 @@
 #include "common/runtime/actor_loop.h"
 
 #include <future>
+#include <semaphore>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -132,7 +133,14 @@ class NodeTest : public ::testing::Test {
   Words server_words_, client_words_;
   std::unique_ptr<Transport> server_transport_ = hub_.open(1, "memory://server");
   std::unique_ptr<Transport> client_transport_ = hub_.open(2);
-  ServerLoop server_loop_{server_, *server_transport_, [](int& job) -> Result<int> { return job + 2; }, server_words_};
+  std::binary_semaphore job_may_end_{1};
+  ServerLoop server_loop_{server_, *server_transport_,
+                          [this](int& job) -> Result<int> {
+                            job_may_end_.acquire();
+                            job_may_end_.release();
+                            return job + 2;
+                          },
+                          server_words_};
   ClientLoop client_loop_{client_, *client_transport_, {}, client_words_};
   std::jthread serving_, asking_;
 };
@@ -151,6 +159,22 @@ TEST_F(NodeTest, PublishesCountersBeforeItSleeps) {
   const auto end = std::chrono::steady_clock::now() + kLong;
   while (!published() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(published());
+}
+
+TEST_F(NodeTest, TellsHowLongItsJobHasRun) {
+  start_server();
+  job_may_end_.acquire();
+  start_client();
+  const auto soon = [](const auto& condition) {
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return condition();
+  };
+  EXPECT_TRUE(soon([this] { return server_loop_.standstill().job >= 20ms; }));
+  EXPECT_LT(server_loop_.standstill().loop, kLong) << "it turns while its job hangs";
+  job_may_end_.release();
+  EXPECT_EQ(client_words_.next(), "42");
+  EXPECT_TRUE(soon([this] { return server_loop_.standstill().job == 0ms; }));
 }
 
 TEST_F(NodeTest, TakesLocalEventsFromOtherThreads) {

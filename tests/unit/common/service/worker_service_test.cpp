@@ -44,6 +44,7 @@ class WorkerServiceTest : public testing::Test {
             .key = {},
             .peers = {},
             .metrics = "127.0.0.1:0",
+            .job_stuck = std::chrono::seconds(60),
             .port_file = testing::TempDir() + "worker_service_test.json"};
   }
   // Runs an Idle that is told to stop once it is ready and has been looked at.

@@ -155,6 +155,7 @@ class HttpApiTest : public testing::Test {
 
   Inbox inbox;
   std::optional<ApiError> refusal;  // of every request
+  std::string stuck;                // why the process does not get on
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
   std::counting_semaphore<> chats{0};  // given to the text thread
@@ -176,6 +177,7 @@ class HttpApiTest : public testing::Test {
                      return counters;
                    },
                .metrics = [] { return std::string("slipstream_build_info 1\n"); },
+               .stuck = [this] { return stuck; },
                .refusal = [this](const http::Request&) { return refusal; }}};
   TaskThread text{2};
   http::Server server = *http::Server::listen(

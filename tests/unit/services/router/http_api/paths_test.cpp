@@ -1,5 +1,6 @@
 // The API's paths: which there are, in which forms clients may write them, and what they answer.
 #include "services/router/http_api/paths.h"
+#include "common/http/stuck_status.h"
 #include "tests/unit/common/http/wire_client.h"
 #include "tests/unit/services/router/http_api/front.h"
 
@@ -59,13 +60,19 @@ TEST_F(HttpApiPaths, RefusesABodyThatAPageOfAnotherOriginCouldSend) {
   }
 }
 
-TEST_F(HttpApiPaths, IsHealthyAlwaysAndReadyOnlyWithAVerifier) {
+TEST_F(HttpApiPaths, IsHealthyBeforeItHasAVerifierAndReadyOnlyWithOne) {
   EXPECT_EQ(get("/health").status, 200);
   const auto unready = get("/ready");
   EXPECT_EQ(unready.status, 503);
   EXPECT_THAT(unready.body, HasSubstr("No verifier"));
   verifiers = 1;
   EXPECT_EQ(get("/ready").status, 200);
+}
+
+TEST_F(HttpApiPaths, IsNotHealthyWhileItsLoopHangs) {
+  stuck = "the event loop has not turned for 12.0 s";
+  EXPECT_EQ(get("/health").status, http::kStuckStatus);
+  EXPECT_EQ(json::parse(get("/health").body)["status"], stuck);
 }
 
 TEST_F(HttpApiPaths, ShowsAPageWithALineToPaste) {
