@@ -25,6 +25,7 @@ COPY = ROOT / "build/mutants"
 BUILD = COPY / "build/release"  # as deep as the preset's: a cache of compilers takes both for one tree
 SEEDS = 500  # a bug in the protocol must be found within this many seeds
 JOBS = 2
+CPU = pathlib.Path("/proc/cpuinfo").read_text().split()
 # A bug may leave a name unused. That is no reason for the compiler to refuse it.
 WARNINGS = ("unused-variable", "unused-parameter", "unused-function", "unused-but-set-variable", "unused-but-set-parameter",
             "unused-const-variable", "conversion", "sign-compare", "return-type", "unused-value", "type-limits", "maybe-uninitialized")
@@ -115,6 +116,9 @@ def main():
             built = target_of(bug)
             print(f"\nbuilding {built} without bugs ...\n{'bug':<44} {'caught by':<44} how", flush=True)
             build(built)
+        if bug.cpu and bug.cpu not in CPU:
+            print(f"{bug.name:<44} {'not here':<44} this CPU has no {bug.cpu}", flush=True)
+            continue
         path, text = texts[bug.name]
         file = COPY / path
         sound = file.read_text()

@@ -255,6 +255,19 @@ TEST_F(Holding, ARefusedReadingIsTheReason) {
   EXPECT_EQ(workers.reason(), TuneReason::refused);
 }
 
+// Else the next reading would be compared with it, and be refused, too.
+TEST_F(Holding, ARefusedReadingIsForgotten) {
+  workers.work(Town{});
+  const VerifierReading verifier = workers.verifier();
+  workers.verifier().tokens = std::numeric_limits<double>::quiet_NaN();
+  workers.read();
+  workers.verifier() = verifier;
+  const uint64_t refused = tuner.counters().refused;
+  workers.work(Town{});
+  EXPECT_EQ(tuner.counters().refused, refused);
+  EXPECT_EQ(workers.reason(), TuneReason::price);
+}
+
 TEST_F(Holding, ACounterThatFallsIsARestartAndNoNews) {
   workers.restart();
   workers.read();
@@ -311,7 +324,7 @@ TEST(Tuner, BoundsTheDepthByTheDeadline) {
 TEST(Tuner, DecidesNothingByAFewNodes) {
   Tuner tuner(0.6F);
   Workers workers(tuner);
-  workers.work(Town{.root_seconds = 0.05});
+  workers.work(Town{.says = 0.1, .root_seconds = 0.005});  // many steps, with a node in one of sixteen
   EXPECT_EQ(workers.threshold(), 0.6F);
   EXPECT_EQ(workers.reason(), TuneReason::few_counts);
 }

@@ -90,6 +90,7 @@ TEST_F(ResidentTest, DraftsNothingForARuleThatNeedsProbabilities) {
   start.spec.sampling.temperature = 1;
   stage.hears(kRouter, start);
   EXPECT_EQ(runs().wanted.size(), 1U);
+  EXPECT_EQ(verifier.counters().fates.received(), 0U);
 }
 
 TEST_F(ResidentTest, DraftsNothingForARequestWithoutSpeculation) {
