@@ -9,8 +9,8 @@ class Bug(NamedTuple):
     old: str  # tokens that are in that folder exactly once; `$x` stands for any one name
     new: str
     catcher: str = "simulate"  # within 500 seeds; else a test program and the filter of its tests
-    cpu: str = ""  # the flag of /proc/cpuinfo without which the test does not reach the bug
     function: str = ""  # where `old` alone is in several places: the function (`name` or `Class::name`) that is meant
+    cpu: str = ""  # the flag of /proc/cpuinfo without which the test does not reach the bug
 
 
 VERIFIER, ROUTER, DRAFTER = "services/verifier", "services/router", "services/drafter"
