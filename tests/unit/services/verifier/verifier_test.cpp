@@ -14,7 +14,6 @@ using PlainDecoding = VerifierTest;
 using LateTree = VerifierTest;
 using StaleTree = VerifierTest;
 using InvalidTree = VerifierTest;
-using ParkedTree = VerifierTest;
 using TokenDelivery = VerifierTest;
 using VerifierDraining = VerifierTest;
 using SequenceLease = VerifierTest;
@@ -104,36 +103,6 @@ TEST_F(InvalidTree, CutsItsDrafterAtTheThird) {
   EXPECT_EQ(stage.does<Disconnect>().peer, kDrafter);
   stage.waits(3ms);
   EXPECT_EQ(runs().rows(), 3);
-}
-
-TEST_F(ParkedTree, WaitsUntilTheCommitReachesItsBase) {
-  meet_drafter();
-  stage.hears(kRouter, second());
-  const auto advance = stage.says<Advance>();
-  Tree ahead = tree({{16, kRoot, .9F}}, advance);
-  ahead.fence.base_length += 3;
-  ahead.fence.prefix_hash = hash_of({10, 11, 12, 13, 14, 15});
-  stage.hears(kDrafter, ahead);
-  stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}}, advance));
-  runs();
-  sample_token();  // 13 14 15: exactly the parked base
-  EXPECT_EQ(runs().token, (std::vector<int32_t>{15, 16}));
-  EXPECT_TRUE(stage.silent<Advance>());
-}
-
-TEST_F(ParkedTree, OfAnotherPrefixIsStaleWhenTheCommitReachesItsBase) {
-  meet_drafter();
-  stage.hears(kRouter, second());
-  const auto advance = stage.says<Advance>();
-  Tree ahead = tree({{16, kRoot, .9F}}, advance);
-  ahead.fence.base_length += 3;
-  ahead.fence.prefix_hash = hash_of({10, 11, 12, 13, 14, 99});
-  stage.hears(kDrafter, ahead);
-  stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .8F}}, advance));
-  runs();
-  sample_token();  // 13 14 15, where the drafter expected 13 14 99
-  EXPECT_EQ(verifier.counters().fates.of(Fate::stale), 1U);
-  EXPECT_EQ(verifier.counters().parked_used, 0U);
 }
 
 TEST_F(VerifierTest, StopsAtAStopTokenInsideTheAcceptedPath) {
