@@ -16,13 +16,14 @@ std::optional<Placement> pick_verifier(const Workers& workers, const PrefixMemor
   std::vector<std::pair<std::tuple<bool, double, Peer>, const KnownWorker*>> offers;
   for (const auto& [peer, worker] : workers.all()) {
     if (!can_serve(worker, request) || worker.sequences() >= worker.capacity()) continue;
-    offers.push_back({{peer == request.refused_by, worker.load_with(0), peer}, &worker});
+    const bool last = peer == request.refused_by || worker.rests_until;
+    offers.push_back({{last, worker.load_with(0), peer}, &worker});
   }
   if (offers.empty()) return std::nullopt;
-  const auto [refused, load, peer] = std::ranges::min_element(offers)->first;
+  const auto [last, load, peer] = std::ranges::min_element(offers)->first;
 
   // Affinity: the offer with the longest known prefix replaces the least loaded one, unless it has
-  // just refused or is loaded beyond the slack.
+  // just refused, had a step that failed, or is loaded beyond the slack.
   Placement placement{.verifier = peer};
   int32_t longest = kAffinityTokensMin - 1;
   const std::map<Peer, int32_t> held = memory.find(request.prefixes);

@@ -210,6 +210,7 @@ void Router::State::check_workers(Time now, Effects& effects) {
     workers_changed = true;
     requeue(peer, now, effects);
   }
+  workers.end_rests(now);
   for (Peer peer : workers.find_forgotten(now)) lose_worker(peer, now, effects);
   if (now < next_heartbeat) return;
   next_heartbeat = now + ms(config.heartbeat_ms);

@@ -151,6 +151,16 @@ std::vector<Peer> Workers::find_stuck(Time now) {
   return stuck;
 }
 
+void Workers::step_failed(Peer peer, Time now) {
+  if (KnownWorker* worker = find(peer)) worker->rests_until = now + kFailedStepRest;
+}
+
+void Workers::end_rests(Time now) {
+  for (auto& [peer, worker] : workers_) {
+    if (worker.rests_until && now >= *worker.rests_until) worker.rests_until.reset();
+  }
+}
+
 std::vector<Peer> Workers::find_forgotten(Time now) const {
   std::vector<Peer> gone;
   for (const auto& [peer, worker] : workers_) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,9 @@ namespace slipstream {
 
 inline constexpr size_t kWorkersMax = 256;
 inline constexpr size_t kMethodsRememberedMax = 256;
+// How long a verifier whose step failed gets only what no other verifier has room for. One that
+// fails every step has the least to do, so it would be given each new request.
+inline constexpr std::chrono::seconds kFailedStepRest{30};
 inline constexpr double kDrafterGainUnknown = 1;  // tokens; expected of a drafter that no verifier knows well
 
 // Two verifiers with equal backends compute equal bits, so that one can go on where the other
@@ -39,12 +43,13 @@ struct KnownWorker {
   // A drafter's: tokens that an ask for a tree wins, less what its rows cost: the mean of what the
   // verifiers report that are here; nullopt: none of them knows it well.
   std::optional<double> greedy_gain, coupled_gain;
-  int32_t assigned = 0;  // live sequences of this router that it verifies, or drafts as their first drafter
-  int32_t others = 0;    // sequences of other routers, at the newest heartbeat
-  int32_t queued = 0;    // sequences of all routers that wait there without cache, at the newest heartbeat
-  Time stepped{};        // the newest heartbeat that showed progress, or nothing to do
-  bool silent = false;   // it has said nothing for worker_silent_ms
-  bool stuck = false;    // a verifier that heartbeats and has sequences, but has ended no step for verifier_stuck_ms
+  int32_t assigned = 0;             // live sequences of this router that it verifies, or drafts as their first drafter
+  int32_t others = 0;               // sequences of other routers, at the newest heartbeat
+  int32_t queued = 0;               // sequences of all routers that wait there without cache, at the newest heartbeat
+  Time stepped{};                   // the newest heartbeat that showed progress, or nothing to do
+  bool silent = false;              // it has said nothing for worker_silent_ms
+  bool stuck = false;               // a verifier that heartbeats and has sequences, but has ended no step for verifier_stuck_ms
+  std::optional<Time> rests_until;  // a step of it failed lately (kFailedStepRest)
   bool leaving = false;
   std::string why_leaving;
   bool takes_work() const { return !silent && !stuck && !leaving; }
@@ -81,6 +86,8 @@ class Workers {
   // Marks verifiers stuck and returns those that were not stuck before. A stuck verifier takes work
   // again when a step ends, or when it has nothing left to do.
   std::vector<Peer> find_stuck(Time now);
+  void step_failed(Peer peer, Time now);
+  void end_rests(Time now);
   // Workers that have said nothing for worker_forget_ms.
   std::vector<Peer> find_forgotten(Time now) const;
 

@@ -987,6 +987,10 @@ BUGS = [
     Bug("a GPU's 4-bit weights have no zero", CUDA, "kFormat == WeightFormat::q4_0 ? 8 : 0", "kFormat == WeightFormat::q4_0 ? 0 : 0", "cuda_test CudaLinear.*"),
     Bug("a GPU forgets the minimum of a group", CUDA, "return fmaf(minimum, sum, scale * products);", "return fmaf(0 * minimum, sum, scale * products);",
         "cuda_test CudaLinear.*"),
+    Bug("a verifier that fails each step gets each request", ROUTER, "worker->rests_until = now + kFailedStepRest;", "",
+        "router_test PlacementTest.*"),
+    Bug("a verifier rests for ever", ROUTER, "if (worker.rests_until && now >= *worker.rests_until) worker.rests_until.reset();", "",
+        "router_test PlacementTest.AVerifierWhoseStepFailed*"),
     # Processes that hang.
     Bug("a job that hangs is never told", RUNTIME, "progress_.job_began(now());", "", "runtime_test NodeTest.TellsHowLongItsJobHasRun"),
     Bug("a job that has ended still hangs", RUNTIME, "progress_.job_ended();", "", "runtime_test NodeTest.TellsHowLongItsJobHasRun"),

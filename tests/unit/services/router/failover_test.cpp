@@ -101,6 +101,18 @@ TEST_F(FailoverTest, GoesOnOnceAtAnotherVerifierWhenAStepFails) {
   EXPECT_EQ(stage.does<Failure>().message, "logits were not finite") << "it is the request's own fault, likely";
 }
 
+TEST_F(FailoverTest, NewRequestsAvoidAVerifierWhoseStepFailed) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  tokens(kVerifier, 1, 1, 0, {20});
+  stage.hears(kSpare, verifier(kSpare));
+  stage.hears(kVerifier, Tokens{.sequence = sequence(1), .epoch = 1, .first_index = 1, .finish = Finish::error});
+  accept(kSpare, 1, 2);
+  stage.forget();
+  stage.tell(ask(2));
+  EXPECT_EQ(stage.says<Start>().peer, kSpare) << "the other has nothing to do";
+}
+
 TEST_F(VerifierLoss, FencesTokensOfAVerifierThatWakesAfterBeingGivenUp) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

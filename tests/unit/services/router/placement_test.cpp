@@ -46,6 +46,31 @@ TEST_F(PlacementTest, ARequestGoesToTheLeastLoaded) {
   EXPECT_EQ(why(), Why::load);
 }
 
+// One that fails each step ends its requests quickly, so it has the least to do.
+TEST_F(PlacementTest, AVerifierWhoseStepFailedComesLastForAWhile) {
+  join(kVerifier).assigned = 2;
+  join(kSpare, 1);
+  workers.step_failed(kSpare, Time(0));
+  EXPECT_EQ(picked(), kVerifier);
+  workers.find(kVerifier)->assigned = 8;
+  EXPECT_EQ(picked(), kSpare) << "no other has room";
+  workers.find(kVerifier)->assigned = 2;
+  workers.end_rests(kFailedStepRest - std::chrono::milliseconds(1));
+  EXPECT_EQ(picked(), kVerifier);
+  workers.end_rests(kFailedStepRest);
+  EXPECT_EQ(picked(), kSpare);
+}
+
+TEST_F(PrefixAffinity, DoesNotLeadToAVerifierWhoseStepFailed) {
+  join(kVerifier);
+  join(kSpare);
+  ask(200);
+  memory.remember(request.prefixes, kSpare);
+  EXPECT_EQ(picked(), kSpare);
+  workers.step_failed(kSpare, Time(0));
+  EXPECT_EQ(picked(), kVerifier);
+}
+
 TEST_F(PlacementTest, SequencesOfOtherRoutersAreLoadToo) {
   join(kVerifier).assigned = 1;
   KnownWorker& spare = join(kSpare);
