@@ -6,7 +6,7 @@ set -euo pipefail
 deb=$(realpath "$1") model=$(realpath "$2")
 readonly port=8097 start_s=120
 work=$(mktemp -d) serve=
-root=$work/root
+root=$work/root run=run/slipstream-test # `run`: of serve, below the root
 say() { printf '\n== %s\n' "$*"; }
 in_root() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"; }
 finish() {
@@ -23,9 +23,9 @@ say "a fresh Debian, then the package by apt: its dependencies are all that it g
 mmdebstrap --quiet --variant=apt bookworm "$root"
 mount -t proc proc "$root/proc"
 (cd "$root" && find . -xdev -not -path './proc/*' | sort) > "$work/before"
-cp "$deb" "$root/tmp/slipstream.deb"
+cp "$deb" "$root/slipstream.deb"
 in_root apt-get -qq update
-in_root dpkg --unpack /tmp/slipstream.deb
+in_root dpkg --unpack slipstream.deb
 in_root apt-get -qq -y --no-install-recommends -f install
 in_root dpkg --status slipstream | grep -E '^(Status|Depends):'
 
@@ -58,8 +58,8 @@ for name in router verifier drafter; do
 done
 
 say "doctor, serve, ask"
-in_root slipstream doctor --plain --port $port --run-folder /tmp/run
-chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin slipstream serve --port $port --run-folder /tmp/run > "$work/serve.log" 2>&1 & serve=$!
+in_root slipstream doctor --plain --port $port --run-folder $run
+chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin slipstream serve --port $port --run-folder $run > "$work/serve.log" 2>&1 & serve=$!
 timeout $start_s sh -c "until grep -q '^ready' '$work/serve.log'; do kill -0 $serve; sleep 0.2; done" || { cat "$work/serve.log"; exit 1; }
 answer=$(in_root slipstream ask --plain --url http://127.0.0.1:$port --max-tokens 24 'What is the capital of France?')
 echo "$answer"; grep -q Paris <<< "$answer"
@@ -67,7 +67,7 @@ kill "$serve"; wait "$serve"; serve=
 
 say "purged: nothing is left but the model"
 in_root apt-get -qq -y purge slipstream
-in_root rm -rf /tmp/run /tmp/slipstream.deb /var/lib/slipstream/models/"$(basename "$model")"
+in_root rm -rf $run slipstream.deb /var/lib/slipstream/models/"$(basename "$model")"
 in_root sh -c 'rmdir /var/lib/slipstream/models /var/lib/slipstream 2>/dev/null || true'
 (cd "$root" && find . -xdev -not -path './proc/*' | sort) > "$work/after"
 ! comm -13 "$work/before" "$work/after" | grep -i slipstream
