@@ -120,7 +120,7 @@ install: package-files
 	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)' --strip
 
 deb: package-files
-	@rm -rf build/release/package && $(quietly) cpack cpack --config build/release/CPackConfig.cmake
+	@rm -rf build/release/package && $(quietly) cpack cpack --config build/release/CPackConfig.cmake -B build/release/package
 	@ls build/release/package/*.deb
 
 # Needs root: installs the package into a fresh Debian (mmdebstrap), serves from there, and removes it.
