@@ -43,8 +43,7 @@ say "manual pages"
 for page in "$root"/usr/share/man/man?/slipstream*.gz; do
   warnings=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null) || true
   none "$warnings"
-  gunzip -c "$page" > "$work/page"
-  mandoc -T lint -W warning "$work/page"
+  gunzip -c "$page" | mandoc -T lint -W warning
 done
 ls "$root"/usr/share/man/man? | grep -c slipstream
 
