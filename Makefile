@@ -17,7 +17,7 @@ help:
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
 	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
-	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (ten minutes)"
+	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
 	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth, on the same cluster"
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"

@@ -122,8 +122,8 @@ def trimmed(cluster, work):
 
 def report(schemas, refused, tally, forbidden, control):
     print(f"{len(schemas)} schemas: {sum(map(len, refused.values()))} refused by a 400, {len(tally.schemas)} with a valid document")
-    for kind, ones in sorted(refused.items(), key=lambda one: -len(one[1])):
-        print(f"  {len(ones)} {kind}: {ones[0]}")
+    for ones in sorted(refused.values(), key=len, reverse=True):
+        print(f"  {len(ones)} like {ones[0]}")
     print(", ".join(f"{tally.count[kind]} {kind}" for kind in ("valid", "invalid", "cut at max_tokens", "failed")))
     print(f"{tally.count['again']} asked again without drafts, {tally.count['differing']} differing")
     print(f"under schemas {forbidden}; without a schema {control}")
