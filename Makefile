@@ -17,8 +17,11 @@ help:
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
 	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
+	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
 	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth, on the same cluster"
+	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
+	@echo "make deb              makes a Debian package; make package-test installs, uses and removes it in a fresh Debian"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
@@ -107,6 +110,23 @@ keda-test:
 	@deploy/tests/cluster/build.sh
 	@deploy/tests/keda_test.py
 
+# PREFIX is where it will lie, DESTDIR a root that is packed or copied later. Only the second command needs the right to write there.
+PREFIX ?= /usr/local
+.PHONY: package-files install deb package-test
+package-files: programs
+	@$(quietly) build-package-files cmake --build --preset release --target package_files
+
+install: package-files
+	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)' --strip
+
+deb: package-files
+	@rm -rf build/release/package && $(quietly) cpack cpack --config build/release/CPackConfig.cmake -B build/release/package
+	@ls build/release/package/*.deb
+
+# Needs root: installs the package into a fresh Debian (mmdebstrap), serves from there, and removes it.
+package-test: deb
+	@deploy/tests/package_test.sh build/release/package/*.deb $(model).gguf
+
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py
 
@@ -140,11 +160,20 @@ bench: build
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --temperature 1
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --file bench/data/templates.jsonl --key any --warm 3
 
-.PHONY: clients
-clients: build
+.PHONY: clients clients-installed schemas
+clients-installed: build
 	@cmp -s tests/e2e/clients/requirements.txt $(clients)/requirements.txt || { python3 -m venv $(clients) && \
 	  $(clients)/bin/pip install --quiet -r tests/e2e/clients/requirements.txt && cp tests/e2e/clients/requirements.txt $(clients)/; }
+
+clients: clients-installed
 	@LITELLM_LOCAL_MODEL_COST_MAP=True $(clients)/bin/python tests/e2e/clients/clients.py $(slipstream) $(model).gguf
+
+# JSON-Schema-Test-Suite lies in the sources of the package jsonschema, at the version that is installed.
+suite = $(clients)/$(shell grep '^jsonschema==' tests/e2e/clients/requirements.txt)
+schemas: clients-installed
+	@[ -d $(suite)/json ] || { $(clients)/bin/pip download --quiet --no-deps --no-binary :all: -d $(suite) $(notdir $(suite)) && \
+	  tar xzf $(suite)/*.tar.gz -C $(suite) --strip-components=1 --wildcards '*/json'; }
+	@$(clients)/bin/python tests/e2e/clients/suite/suite.py build/release $(model).gguf $(suite)/json/tests/draft2020-12
 
 bench-peers: build
 	@bench/peers/setup.sh $(peers)

@@ -10,6 +10,7 @@ namespace slipstream::command {
 namespace {
 
 constexpr uint32_t kModelDeadlineUs = 200'000;
+const std::filesystem::path kStateFolder = "/var/lib/slipstream";  // of an installation; docs/use/INSTALL.md
 
 Result<std::filesystem::path> find_program(const std::string& service) {
   const std::filesystem::path here = this_program().parent_path();
@@ -60,10 +61,11 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
   for (auto at = this_program().parent_path(); model.is_relative() && at.has_relative_path(); at = at.parent_path()) {
     if (there(at / model)) return at / model;
   }
+  if (model.is_relative() && there(kStateFolder / model)) return kStateFolder / model;
   return fail(
-      "there is no model in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a GGUF file with "
-      "--model",
-      model.string());
+      "there is no model in {}, and none in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a "
+      "GGUF file with --model",
+      model.string(), (kStateFolder / model).string());
 }
 
 std::filesystem::path this_program() {

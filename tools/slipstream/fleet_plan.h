@@ -80,8 +80,9 @@ struct CpuSplit {
   std::string words() const;  // a sentence for the user
 };
 
-// Returns `model` if it exists, or else the same path in the build tree that made this program.
-// Error: what is missing, and the next step.
+// Returns `model` if it exists, or else the same path in the build tree that made this program, or
+// below /var/lib/slipstream, where an installation has its models. Error: what is missing, and the
+// next step.
 Result<std::filesystem::path> find_model(const std::filesystem::path& model);
 
 std::filesystem::path this_program();

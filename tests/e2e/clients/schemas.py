@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 """Samples answers under JSON schemas and validates each with the package jsonschema.
 
-Usage: schemas.py URL [--samples N] [--suite FOLDER]
---suite: the tests of JSON-Schema-Test-Suite for one draft (a folder of .json files) in place of the schemas below.
-Half of the answers are sampled without drafts, and must be the same to the byte.
+Usage: schemas.py URL [--samples N]
+Half of the answers are sampled without drafts, and must be the same to the byte. Those of JSON-Schema-Test-Suite: suite/suite.py.
 """
 
 import argparse
 import itertools
 import json
-import pathlib
 import sys
 import urllib.error
 import urllib.request
@@ -68,12 +66,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--suite", type=pathlib.Path)
     args = parser.parse_args()
-    schemas = SCHEMAS
-    if args.suite:
-        schemas = [group["schema"] for file in sorted(args.suite.glob("*.json")) for group in json.loads(file.read_text())]
-    validators = [(schema, jsonschema.Draft202012Validator(schema)) for schema in schemas]
+    validators = [(schema, jsonschema.Draft202012Validator(schema)) for schema in SCHEMAS]
     refused, valid, unfinished, bad, differ = set(), 0, 0, [], []
     for seed, (at, (schema, validator)) in zip(itertools.count(), itertools.cycle(enumerate(validators))):
         if valid + unfinished + len(bad) >= args.samples or len(refused) == len(validators):
@@ -99,7 +93,7 @@ def main():
         if sys.stderr.isatty():
             print(f"\r{valid} valid, {unfinished} cut at max_tokens, {len(bad)} invalid", end="", file=sys.stderr)
     print(
-        f"{len(schemas)} schemas, {len(refused)} refused by name; {valid} answers valid, {len(bad)} invalid, "
+        f"{len(SCHEMAS)} schemas, {len(refused)} refused by name; {valid} answers valid, {len(bad)} invalid, "
         f"{unfinished} cut at max_tokens, {len(differ)} differ without drafts"
     )
     for one in bad + differ:

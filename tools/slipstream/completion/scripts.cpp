@@ -10,7 +10,7 @@ namespace slipstream::command::completion {
 namespace {
 
 constexpr std::string_view kProgram = "slipstream";
-constexpr std::string_view kBash = "bash", kZsh = "zsh";
+constexpr std::string_view kBash = "bash", kZsh = "zsh", kFish = "fish";
 
 constexpr std::string_view kBashHead = R"(# bash completion of slipstream: source <(slipstream completion bash)
 _slipstream() {
@@ -99,17 +99,56 @@ std::string zsh_script(const CommandWords& root) {
          fmt::format("  esac\n}}\nif [[ $funcstack[1] == _{0} ]]; then _{0} \"$@\"; else compdef _{0} {0}; fi\n", kProgram);
 }
 
+// Within single quotes of fish.
+std::string fish_words(std::string_view help) {
+  std::string text;
+  for (const char c : help) {
+    if (c == '\'' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+// One rule: `offer` is there once `command` was typed; empty: before any command.
+std::string fish_rule(std::string_view command, std::string_view offer, std::string_view help) {
+  const std::string when = command.empty() ? "__fish_use_subcommand" : fmt::format("__fish_seen_subcommand_from {}", command);
+  return fmt::format("complete -c {} -n '{}' {} -d '{}'\n", kProgram, when, offer, fish_words(help));
+}
+
+std::string fish_flag(const FlagWords& flag) {
+  const std::string name = fmt::format("-l {}", flag.name.substr(2));
+  if (!flag.takes_value) return name;
+  return flag.choices.empty() ? name + " -r -F" : fmt::format("{} -x -a '{}'", name, fmt::join(flag.choices, " "));
+}
+
+std::string fish_command(const CommandWords& command) {
+  std::string text = fish_rule("", "-a " + command.name, command.help);
+  for (const FlagWords& flag : command.flags) text += fish_rule(command.name, fish_flag(flag), flag.help);
+  for (const CommandWords& below : command.commands) text += fish_rule(command.name, "-a " + below.name, below.help);
+  for (const std::string& word : command.arguments) text += fish_rule(command.name, "-a " + word, "");
+  return text;
+}
+
+std::string fish_script(const CommandWords& root) {
+  std::string text = fmt::format("# fish completion of {0}: {0} completion fish | source\ncomplete -c {0} -f\n", kProgram);
+  for (const FlagWords& flag : root.flags) text += fish_rule("", fish_flag(flag), flag.help);
+  for (const CommandWords& command : root.commands) text += fish_command(command);
+  return text;
+}
+
 }  // namespace
 
 CLI::App* completion_flags(CLI::App& app, std::string& shell) {
-  CLI::App* completion = app.add_subcommand("completion", "Print a script with which bash or zsh completes these commands");
-  completion->add_option("shell", shell, "bash: source <(slipstream completion bash); or zsh")
+  CLI::App* completion =
+      app.add_subcommand("completion", "Print a script with which bash, zsh or fish completes these commands");
+  completion->add_option("shell", shell, "bash: source <(slipstream completion bash); or zsh, or fish")
       ->required()
-      ->check(CLI::IsMember({std::string(kBash), std::string(kZsh)}));
+      ->check(CLI::IsMember({std::string(kBash), std::string(kZsh), std::string(kFish)}));
   return completion;
 }
 
 std::string script(const CommandWords& words, const std::string& shell) {
+  if (shell == kFish) return fish_script(words);
   return shell == kBash ? bash_script(words) : zsh_script(words);
 }
 

@@ -2,6 +2,7 @@
 //
 //   source <(slipstream completion bash)
 //   slipstream completion zsh > "${fpath[1]}/_slipstream"
+//   slipstream completion fish | source
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ namespace slipstream::command::completion {
 // Adds the subcommand, which fills `shell` when it is parsed. REQUIRES: shell outlives the app.
 CLI::App* completion_flags(CLI::App& app, std::string& shell);
 
-// shell: "bash" or "zsh". Pure.
+// shell: "bash", "zsh" or "fish". Pure.
 std::string script(const CommandWords& words, const std::string& shell);
 
 }  // namespace slipstream::command::completion

@@ -51,7 +51,7 @@ TEST(CompletionWords, ComeFromTheTableThatParses) {
   EXPECT_THAT(root.commands[0].flags, Contains(testing::Field(&FlagWords::name, "--plain")));
   EXPECT_THAT(root.commands[0].flags, Contains(testing::Field(&FlagWords::choices, ElementsAre("fast", "slow"))));
   EXPECT_EQ(root.commands[1].commands.at(0).name, "new");
-  EXPECT_THAT(root.commands[2].arguments, ElementsAre("bash", "zsh"));
+  EXPECT_THAT(root.commands[2].arguments, ElementsAre("bash", "zsh", "fish"));
 }
 
 TEST(CompletionWords, HaveTheFlagsOfServeAndTheirValues) {
@@ -75,6 +75,14 @@ TEST(ZshCompletion, QuotesHelpTexts) {
   EXPECT_THAT(text, testing::StartsWith("#compdef slipstream\n"));
   EXPECT_THAT(text, HasSubstr(R"('ask:Ask one question\: it'\''s quick \[really\]')"));
   EXPECT_THAT(text, HasSubstr("'--how[In which way]:value:(fast slow)'"));
+}
+
+TEST(FishCompletion, OffersFlagsBehindTheirCommandOnly) {
+  const std::string text = script(words(), "fish");
+  EXPECT_THAT(text, HasSubstr(R"(-n '__fish_use_subcommand' -a ask -d 'Ask one question: it\'s quick [really]')"));
+  EXPECT_THAT(text, HasSubstr("-n '__fish_seen_subcommand_from ask' -l how -x -a 'fast slow' -d 'In which way'"));
+  EXPECT_THAT(text, HasSubstr("-n '__fish_seen_subcommand_from ask' -l url -r -F -d 'The server'"));
+  EXPECT_THAT(text, HasSubstr("-n '__fish_seen_subcommand_from keys' -a new -d 'Make some'"));
 }
 
 }  // namespace
