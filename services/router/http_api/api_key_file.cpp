@@ -18,7 +18,7 @@ namespace {
 
 bool needs_key(const http::Request& request) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  return !reads || !is_probe(request.path);
+  return !reads || !(is_probe(request.path) || is_ui(request.path));
 }
 
 ApiError refused(std::string message) { return {.status = 401, .message = std::move(message), .code = "invalid_api_key"}; }

@@ -5,7 +5,8 @@
 //   if (const auto refusal = keys.refusal(request)) ...  // send it
 //
 // /health, /ready and /metrics need no key, because load balancers and Prometheus ask for them.
-// They tell nothing of a prompt or an answer.
+// They tell nothing of a prompt or an answer. The files of the page /ui need none either: a browser
+// loads them before anyone can type a key into them.
 //
 // Not thread-safe: the HTTP server's thread asks it.
 #pragma once

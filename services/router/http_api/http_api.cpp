@@ -22,6 +22,7 @@
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
 #include "services/router/http_api/tuning_page.h"
+#include "services/router/http_api/ui_page.h"
 #include "services/router/http_api/workers_page.h"
 
 namespace slipstream {
@@ -295,6 +296,7 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
   if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
   if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));
+  if (is_ui(path)) return ui_response(path);
   if (path == kOllamaTagsPath) return json_response(ollama_tags(model_, created_));
   if (path == kVersionPath || path == kOllamaVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
   if (path == kPagePath) {

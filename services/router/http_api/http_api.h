@@ -1,5 +1,5 @@
 // The HTTP API: the paths that generate text (asked.h), OpenAI's GET /v1/models, vLLM's /tokenize,
-// /detokenize, /version; /health, /ready, /metrics, and a page for people at /.
+// /detokenize, /version; /health, /ready, /metrics, and pages for people at / and /ui.
 //
 // Threads:
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries

@@ -30,6 +30,8 @@ std::string usual_path(std::string path) {
              : path;
 }
 
+bool is_ui(std::string_view path) { return within(path, kUiPath); }
+
 bool is_ollamas(std::string_view path) { return within(path, kOllamaPaths); }
 
 std::string unescaped(std::string_view part) {
@@ -50,7 +52,7 @@ std::string unescaped(std::string_view part) {
 
 std::string_view method_of(std::string_view path) {
   if (std::ranges::find(kPostPaths, path) != kPostPaths.end()) return "POST";
-  return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) ? "GET" : "";
+  return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) || is_ui(path) ? "GET" : "";
 }
 
 ErrorShape error_shape_of(std::string_view path) {

@@ -24,6 +24,7 @@ inline constexpr std::string_view kMetricsPath = "/metrics";
 inline constexpr std::string_view kWorkersPath = "/workers";
 inline constexpr std::string_view kTuningPath = "/tuning";
 inline constexpr std::string_view kPagePath = "/";
+inline constexpr std::string_view kUiPath = "/ui";        // the web page; its files lie below it
 inline constexpr std::string_view kOllamaPaths = "/api";  // all of Ollama's lie below it, and are there if the operator says so
 inline constexpr std::string_view kOllamaChatPath = "/api/chat";
 inline constexpr std::string_view kOllamaGeneratePath = "/api/generate";
@@ -34,6 +35,9 @@ inline constexpr std::string_view kOllamaVersionPath = "/api/version";
 // The path without a slash at its end, and with the /v1 that some clients leave out of their base
 // URL, as other servers take it.
 std::string usual_path(std::string path);
+
+// The web page or one of its files.
+bool is_ui(std::string_view path);
 
 bool is_ollamas(std::string_view path);
 

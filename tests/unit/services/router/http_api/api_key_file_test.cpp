@@ -65,6 +65,16 @@ TEST_F(ApiKeyFileTest, SaysHowAKeyIsSentOrThatItIsNoneOfIts) {
   EXPECT_THAT(file.refusal({.method = "GET", .path = "/", .authorization = "Bearer no"})->message, HasSubstr("not one of"));
 }
 
+TEST_F(ApiKeyFileTest, AsksNoKeyOfTheFilesOfTheWebPage) {
+  ApiKeyFile file = open();
+  for (const char* path : {"/ui", "/ui/app.js", "/ui/nothing"}) {
+    EXPECT_EQ(status(file, "", path), 200) << path;
+    EXPECT_EQ(status(file, "", path, "HEAD"), 200) << path;
+    EXPECT_EQ(status(file, "", path, "POST"), 401) << path;
+  }
+  for (const char* path : {"/uix", "/workers", "/tuning", "/v1/models"}) EXPECT_EQ(status(file, "", path), 401) << path;
+}
+
 TEST_F(ApiKeyFileTest, AsksNoKeyOfProbesAndScrapesOnly) {
   ApiKeyFile file = open();
   for (const char* path : {"/health", "/ready", "/metrics"}) {
