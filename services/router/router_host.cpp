@@ -21,7 +21,8 @@ namespace {
 // Probes, scrapes and a page that a browser renews come every few seconds, and say nothing while
 // they succeed.
 void log_access(const http::Access& access) {
-  const bool often = is_probe(access.path) || access.path == kPagePath || access.path == kTuningPath;
+  const bool often = is_probe(access.path) || access.path == kPagePath || access.path == kTuningPath ||
+                     access.path == kWorkersPath || is_ui(access.path);
   log_at(often ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
 }
 
