@@ -46,9 +46,7 @@ HttpApi::Ports RouterHost::ports() {
           .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
           .counters = [this] { return loop_.counters(); },
           .metrics = [this] { return metrics(); },
-          .refusal = [this](const http::Request& request) -> std::optional<ApiError> {
-            return access_.keys ? access_.keys->refusal(request) : std::nullopt;
-          },
+          .refusal = [this](const http::Request& request) { return access_.refusal(request); },
           .admit = [this](const http::Request& request) -> ApiResult<KeyUse::Pass> {
             return access_.keys ? access_.keys->admit(request) : KeyUse::Pass();
           }};

@@ -34,7 +34,7 @@ namespace slipstream {
 
 class HttpApi {
  public:
-  using ToRouter = std::variant<Submit, Abandon>;
+  using ToRouter = std::variant<Submit, Abandon, SetDrained>;
   struct Ports {
     std::function<bool(ToRouter)> post;                // thread-safe; false: the inbox is full
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
@@ -73,6 +73,7 @@ class HttpApi {
   void on_text_thread(http::Request request, http::Exchange exchange);
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
+  ApiResult<http::Response> drain(const SetDrained& asked) const;
 
   ApiResult<http::Response> get(std::string_view path) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);

@@ -1,6 +1,6 @@
 // Who works here, and how much of what drafters guess is accepted. Asks anew each second while it
 // is looked at, and changes what is there in place, so that focus and selection stay.
-import { getJson } from "./api.js";
+import { getJson, postJson } from "./api.js";
 import { byId, element, setText } from "./dom.js";
 import { fixed, percent } from "./figures.js";
 
@@ -22,6 +22,26 @@ const kColumns = [
   ["An ask wins", (worker) => (worker.role === "drafter" ? `${gain(worker.greedy_gain)} greedy, ${gain(worker.coupled_gain)} sampled` : "–")],
 ];
 
+// Drafters have a button in the last cell: nothing else can be told to rest.
+async function drain(worker) {
+  try {
+    await postJson(`/drafters/${worker.incarnation}/${worker.drained ? "undrain" : "drain"}`, {});
+    showError("drain-error", "");
+  } catch (error) {
+    showError("drain-error", error.message);
+    return;
+  }
+  restart();
+}
+
+function fillButton(cell, worker) {
+  if (worker.role !== "drafter") return;
+  const button = cell.firstElementChild ?? cell.appendChild(element("button", { type: "button" }));
+  setText(button, worker.drained ? "Use again" : "Drain");
+  button.setAttribute("aria-label", `${button.textContent}: drafter ${worker.incarnation}`);
+  button.onclick = () => drain(worker);
+}
+
 // Makes `parent` hold one child for each item, in order. Children are told apart by their key.
 function keep(parent, items, keyOf, make, fill) {
   const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
@@ -36,11 +56,12 @@ function keep(parent, items, keyOf, make, fill) {
   }
 }
 
-const makeRow = () => element("tr", {}, ...kColumns.map(([heading]) => element("td", { "data-label": heading })));
+const makeRow = () => element("tr", {}, ...kColumns.map(([heading]) => element("td", { "data-label": heading })), element("td"));
 
 function fillRow(row, worker) {
   kColumns.forEach(([, text], at) => setText(row.cells[at], text(worker)));
   row.cells[3].dataset.state = worker.state;
+  fillButton(row.cells[kColumns.length], worker);
 }
 
 function showWorkers({ workers }) {
@@ -84,9 +105,9 @@ function showTuning({ kinds }) {
   byId("no-kinds").hidden = kinds.length > 0;
 }
 
-function showError(sentence) {
-  byId("workers-error").hidden = sentence === "";
-  setText(byId("workers-error"), sentence);
+function showError(place, sentence) {
+  byId(place).hidden = sentence === "";
+  setText(byId(place), sentence);
 }
 
 async function look() {
@@ -96,10 +117,10 @@ async function look() {
     const [workers, tuning] = await Promise.all([getJson("/workers", signal), getJson("/tuning", signal)]);
     showWorkers(workers);
     showTuning(tuning);
-    showError("");
+    showError("workers-error", "");
   } catch (error) {
     if (error.name === "AbortError") return;
-    showError(error.message);
+    showError("workers-error", error.message);
   }
   if (!signal.aborted) timer = setTimeout(look, kBetweenLooksMs);
 }
@@ -116,6 +137,6 @@ export function showsWorkers(visible) {
 }
 
 export function startWorkers() {
-  byId("worker-heads").append(...kColumns.map(([heading]) => element("th", { scope: "col" }, heading)));
+  byId("worker-heads").append(...kColumns.map(([heading]) => element("th", { scope: "col" }, heading)), element("td"));
   document.addEventListener("visibilitychange", restart);
 }

@@ -36,7 +36,7 @@ export async function startServer(flags = []) {
   const log = join(folder, "log");
   const out = openSync(log, "w");
   const asked = ["serve", "--port", String(port), "--model", process.env.SLIPSTREAM_MODEL, "--run-folder", folder, ...flags];
-  const child = spawn(process.env.SLIPSTREAM, asked, { stdio: ["ignore", out, out] });
+  const child = spawn(process.env.SLIPSTREAM, asked, { stdio: ["ignore", out, out], env: { ...process.env, SLIPSTREAM_TUNE: "on" } });
   const ended = new Promise((end) => child.on("exit", end));
   const stop = async () => {
     child.kill("SIGTERM");
