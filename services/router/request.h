@@ -1,6 +1,6 @@
-// What the HTTP thread and the router's actor tell each other: Submit and Abandon (of a request) and
-// SetDrained (of a drafter) go to the actor, Delivery, StillHere and Failure come back. Plain data.
-// The two sides meet through bounded queues only.
+// What the HTTP thread and the router's actor tell each other: Submit, Abandon and SetDrained go to
+// the actor, Delivery, StillHere and Failure come back. Plain data. The two sides meet through
+// bounded queues only.
 #pragma once
 
 #include <array>

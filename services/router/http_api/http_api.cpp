@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/base/build_info.h"
 #include "common/base/limits.h"
 #include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/generation_fields.h"
@@ -17,7 +16,6 @@
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
-#include "services/router/http_api/workers_page.h"
 
 namespace slipstream {
 namespace {
