@@ -73,8 +73,13 @@ export class Tally {
   }
 }
 
-export const percent = (share) => `${Math.round(100 * share)} %`;
-export const fixed = (number, digits = 1) => number.toFixed(digits);
+export const percent = (share) => `${Math.round(100 * share)}\u00a0%`; // never broken into two lines
+
+// Without the sign of a zero.
+export function fixed(number, digits = 1) {
+  const text = number.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
 
 export function words(tally) {
   const parts = [tally.tokens === 1 ? "1 token" : `${tally.tokens} tokens`];

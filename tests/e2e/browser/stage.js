@@ -14,6 +14,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const kStartMs = 120_000; // a model is loaded within that
 const kBetweenLooksMs = 100; // at the log
+// A step waits for its drafts however long they take, so that a busy machine changes no test.
+const kWaits = ["--deadline-us", "1000000", "--wait-percent", "100000"];
 const kBrowserFlags = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
@@ -35,7 +37,7 @@ export async function startServer(flags = []) {
   const [folder, port] = [freshFolder(), await freePort()];
   const log = join(folder, "log");
   const out = openSync(log, "w");
-  const asked = ["serve", "--port", String(port), "--model", process.env.SLIPSTREAM_MODEL, "--run-folder", folder, ...flags];
+  const asked = ["serve", "--port", String(port), "--model", process.env.SLIPSTREAM_MODEL, "--run-folder", folder, ...kWaits, ...flags];
   const child = spawn(process.env.SLIPSTREAM, asked, { stdio: ["ignore", out, out], env: { ...process.env, SLIPSTREAM_TUNE: "on" } });
   const ended = new Promise((end) => child.on("exit", end));
   const stop = async () => {

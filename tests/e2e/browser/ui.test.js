@@ -63,7 +63,7 @@ onPage("An answer marks its drafted tokens, and not by colour alone", {}, async 
   const drafted = lastTurn(page).locator(".drafted");
   assert.ok((await drafted.count()) > 20, "tokens of a repetition were drafted");
   assert.equal(await drafted.first().evaluate((span) => getComputedStyle(span).borderBottomStyle), "solid");
-  assert.match(await text(lastTurn(page).locator(".figures")), /tokens\/s · [\d.]+ tokens a step · \d+ % drafted/);
+  assert.match(await text(lastTurn(page).locator(".figures")), /tokens\/s · [\d.]+ tokens a step · \d+\s% drafted/);
   await picture(page, "chat-light");
   await page.click("#clear");
   assert.equal(await page.locator("#turns article").count(), 0);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Tally, median, partsAt, piecesOf, verdict, words } from "../../../../../services/router/ui/figures.js";
+import { Tally, fixed, median, partsAt, piecesOf, verdict, words } from "../../../../../services/router/ui/figures.js";
 import { EventReader } from "../../../../../services/router/ui/sse.js";
 
 const chunk = (drafted, pieces, content = pieces.join("")) => ({
@@ -53,7 +53,13 @@ test("A Tally counts tokens, steps and time without the prompt's", () => {
   assert.equal(tally.rate(), 30);
   assert.equal(tally.wait(), 500);
   assert.equal(tally.seed, 5);
-  assert.equal(words(tally), "4 tokens · 30.0 tokens/s · 2.00 tokens a step · 50 % drafted · first after 500 ms");
+  assert.equal(words(tally), "4 tokens · 30.0 tokens/s · 2.00 tokens a step · 50\u00a0% drafted · first after 500 ms");
+});
+
+test("fixed writes no sign before a zero", () => {
+  assert.equal(fixed(-0.001, 2), "0.00");
+  assert.equal(fixed(-0.01, 2), "-0.01");
+  assert.equal(fixed(12.34), "12.3");
 });
 
 test("median is null of nothing, and the middle of the rest", () => {
