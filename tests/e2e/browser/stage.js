@@ -14,8 +14,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const kStartMs = 120_000; // a model is loaded within that
 const kBetweenLooksMs = 100; // at the log
-// A step waits for its drafts however long they take, so that a busy machine changes no test.
+// A step waits for its drafts however long they take, and their worth is told and not measured, so
+// that a busy machine changes no test.
 const kWaits = ["--deadline-us", "1000000", "--wait-percent", "100000"];
+const kFixed = { SLIPSTREAM_TUNE: "on", SLIPSTREAM_STEP_COST_US: "1000" };
 const kBrowserFlags = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
@@ -38,7 +40,7 @@ export async function startServer(flags = []) {
   const log = join(folder, "log");
   const out = openSync(log, "w");
   const asked = ["serve", "--port", String(port), "--model", process.env.SLIPSTREAM_MODEL, "--run-folder", folder, ...kWaits, ...flags];
-  const child = spawn(process.env.SLIPSTREAM, asked, { stdio: ["ignore", out, out], env: { ...process.env, SLIPSTREAM_TUNE: "on" } });
+  const child = spawn(process.env.SLIPSTREAM, asked, { stdio: ["ignore", out, out], env: { ...process.env, ...kFixed } });
   const ended = new Promise((end) => child.on("exit", end));
   const stop = async () => {
     child.kill("SIGTERM");
