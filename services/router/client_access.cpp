@@ -2,12 +2,15 @@
 
 #include "common/base/endpoint.h"
 #include "common/base/log.h"
+#include "services/router/http_api/paths.h"
 
 namespace slipstream {
 
 Result<ClientAccess> open_client_access(const RouterOptions& options) {
   ClientAccess access;
   access.cors.origins = options.cors_origin;
+  const auto http = parse_endpoint(options.http);
+  access.loopback = http && http->loopback();
   if (!options.api_key_file.empty()) {
     TRY(access.keys, ApiKeyFile::open(options.api_key_file));
   }
@@ -15,6 +18,12 @@ Result<ClientAccess> open_client_access(const RouterOptions& options) {
     TRY(access.tls, http::Tls::load(options.tls_cert, options.tls_key));
   }
   return access;
+}
+
+std::optional<ApiError> ClientAccess::refusal(const http::Request& request) {
+  if (keys) return keys->refusal(request);
+  if (loopback || !is_admins(request.path)) return std::nullopt;
+  return needs_admin("start the router with --api-key-file, and put the word admin behind your key in that file");
 }
 
 std::vector<std::string> client_access_problems(const RouterOptions& options) {

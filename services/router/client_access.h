@@ -17,6 +17,11 @@ struct ClientAccess {
   std::optional<ApiKeyFile> keys;  // none: no key is asked for
   http::Tls tls;                   // none: HTTP in clear
   http::Cors cors;                 // pages of other origins that may call the API
+  bool loopback = true;            // nobody reaches the API but this machine
+
+  // Why the request may not pass (api_key_file.h); nullopt: it may. Without keys, only this machine
+  // may do what is an admin's. On the server's thread.
+  std::optional<ApiError> refusal(const http::Request& request);
 };
 
 // Errors name the file.

@@ -30,7 +30,7 @@ struct WorkerFacts {
   uint32_t assigned = 0;                            // live sequences of this router
   float busy = 0.0F;                                // share of its time spent computing, at the newest heartbeat
   std::optional<double> greedy_gain, coupled_gain;  // a drafter's: tokens that an ask wins (workers.h)
-  bool silent = false, stuck = false, leaving = false;
+  bool silent = false, stuck = false, leaving = false, drained = false;
   std::string why_leaving;
 };
 

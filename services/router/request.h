@@ -1,6 +1,6 @@
-// What the HTTP thread and the router's actor tell each other about one request: Submit and Abandon
-// go to the actor, Delivery and Failure come back. Plain data. The two sides meet through bounded
-// queues only.
+// What the HTTP thread and the router's actor tell each other: Submit, Abandon and SetDrained go to
+// the actor, Delivery, StillHere and Failure come back. Plain data. The two sides meet through
+// bounded queues only.
 #pragma once
 
 #include <array>
@@ -59,6 +59,14 @@ struct Abandon {
   enum class Why : uint8_t { client_went, stop_string, failed };
   RequestId request = 0;
   Why why = Why::client_went;
+};
+
+// To the actor: assign this drafter to no request and take it from those that it drafts for, or use
+// it again. It holds for the drafter's life, also if it connects anew. Words never depend on who
+// drafts, so they do not change.
+struct SetDrained {
+  Incarnation drafter = 0;
+  bool drained = true;
 };
 
 // To the actor, from the process that was told to stop: take no new request.

@@ -22,8 +22,9 @@ namespace slipstream {
 
 class Router {
  public:
-  using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, Closing, From<Hello>, From<WorkerHeartbeat>,
-                             From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>, Scraped>;
+  using Event =
+      std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, SetDrained, Closing, From<Hello>, From<WorkerHeartbeat>,
+                   From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>, Scraped>;
   using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>,
                               To<Assign>, To<Ack>, To<Cancel>, Delivery, StillHere, Failure, Note>;
 

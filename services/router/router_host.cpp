@@ -24,7 +24,8 @@ constexpr std::chrono::milliseconds kNoJobs{1};  // a router has none, so any li
 // Probes, scrapes and a page that a browser renews come every few seconds, and say nothing while
 // they succeed.
 void log_access(const http::Access& access) {
-  const bool often = is_probe(access.path) || access.path == kPagePath || access.path == kTuningPath;
+  const bool often = is_probe(access.path) || access.path == kPagePath || access.path == kTuningPath ||
+                     access.path == kWorkersPath || is_ui(access.path);
   log_at(often ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
 }
 
@@ -49,9 +50,7 @@ HttpApi::Ports RouterHost::ports() {
           .counters = [this] { return loop_.counters(); },
           .metrics = [this] { return metrics(); },
           .stuck = [this] { return why_stuck(loop_.standstill(), kNoJobs); },
-          .refusal = [this](const http::Request& request) -> std::optional<ApiError> {
-            return access_.keys ? access_.keys->refusal(request) : std::nullopt;
-          },
+          .refusal = [this](const http::Request& request) { return access_.refusal(request); },
           .admit = [this](const http::Request& request) -> ApiResult<KeyUse::Pass> {
             return access_.keys ? access_.keys->admit(request) : KeyUse::Pass();
           }};

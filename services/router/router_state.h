@@ -80,6 +80,7 @@ struct Router::State {
   void on(const PeerUp& up, Time now, Effects& effects);
   void on(const PeerDown& down, Time now, Effects& effects);
   void on(const Malformed& malformed, Time now, Effects& effects);
+  void on(const SetDrained& event, Time now, Effects& effects);
   void on(From<Hello>&& event, Time now, Effects& effects);
   void on(const From<WorkerHeartbeat>& event, Time now, Effects& effects);
   void on(const From<Leaving>& event, Time now, Effects& effects);

@@ -165,6 +165,16 @@ void Router::State::on(const From<Leaving>& event, Time now, Effects& effects) {
   }
 }
 
+// Who drafts for the live requests now is the work of check_drafters(), at this very event.
+void Router::State::on(const SetDrained& event, Time, Effects& effects) {
+  const KnownWorker* worker = workers.set_drained(event.drafter, event.drained);
+  if (worker == nullptr) return;
+  workers_changed = drafters_changed = true;
+  note(fmt::format("{} {}", name_of(*worker),
+                   event.drained ? "is drained: no request is assigned to it until it is undrained" : "takes requests again"),
+       effects);
+}
+
 void Router::State::lose_worker(Peer peer, Time now, Effects& effects) {
   KnownWorker* worker = workers.find(peer);
   if (worker == nullptr) return;

@@ -24,6 +24,7 @@ Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   KnownWorker& worker = workers_[peer];  // check() has shown that a repeated Hello is of the same process
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
+  worker.drained = drained_.contains(worker.hello.incarnation);
   if (worker.hello.role == Role::verifier) served_weights_ = worker.hello.fingerprint.weights;
   remember_methods(worker.hello);
   worker.heard = now;
@@ -38,6 +39,31 @@ void Workers::remember_methods(const Hello& hello) {
   if (methods_.size() <= kMethodsRememberedMax) return;
   methods_ = {kMethodNames.begin(), kMethodNames.end()};
   for (const auto& [peer, worker] : workers_) methods_.insert(worker.hello.methods.begin(), worker.hello.methods.end());
+}
+
+const KnownWorker* Workers::set_drained(Incarnation drafter, bool drained) {
+  const auto same = [&](const auto& known) {
+    return known.second.hello.incarnation == drafter && known.second.hello.role == Role::drafter;
+  };
+  const auto at = std::ranges::find_if(workers_, same);
+  if (at == workers_.end() || at->second.drained == drained) return nullptr;
+  at->second.drained = drained;
+  if (drained) {
+    remember_drained(drafter);
+  } else {
+    drained_.erase(drafter);
+  }
+  return &at->second;
+}
+
+// Beyond the limit it forgets those that are not here.
+void Workers::remember_drained(Incarnation drafter) {
+  drained_.insert(drafter);
+  if (drained_.size() <= kDrainedRememberedMax) return;
+  drained_.clear();
+  for (const auto& [peer, worker] : workers_) {
+    if (worker.drained) drained_.insert(worker.hello.incarnation);
+  }
 }
 
 KnownWorker* Workers::find(Peer peer) {
@@ -195,6 +221,7 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
                      .silent = worker.silent,
                      .stuck = worker.stuck,
                      .leaving = worker.leaving,
+                     .drained = worker.drained,
                      .why_leaving = worker.why_leaving});
   }
   return std::make_shared<const std::vector<WorkerFacts>>(std::move(facts));

@@ -26,6 +26,7 @@ inline constexpr size_t kMethodsRememberedMax = 256;
 // How long a verifier whose step failed gets only what no other verifier has room for. One that
 // fails every step has the least to do, so it would be given each new request.
 inline constexpr std::chrono::seconds kFailedStepRest{30};
+inline constexpr size_t kDrainedRememberedMax = 2 * kWorkersMax;
 inline constexpr double kDrafterGainUnknown = 1;  // tokens; expected of a drafter that no verifier knows well
 
 // Two verifiers with equal backends compute equal bits, so that one can go on where the other
@@ -51,8 +52,9 @@ struct KnownWorker {
   bool stuck = false;               // a verifier that heartbeats and has sequences, but has ended no step for verifier_stuck_ms
   std::optional<Time> rests_until;  // a step of it failed lately (kFailedStepRest)
   bool leaving = false;
+  bool drained = false;  // a drafter that an operator lets rest
   std::string why_leaving;
-  bool takes_work() const { return !silent && !stuck && !leaving; }
+  bool takes_work() const { return !silent && !stuck && !leaving && !drained; }
   double gain(Rule rule) const { return (rule == Rule::greedy ? greedy_gain : coupled_gain).value_or(kDrafterGainUnknown); }
   Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 
@@ -78,6 +80,9 @@ class Workers {
   bool knows_method(std::string_view method) const { return methods_.contains(method); }
   const std::set<std::string, std::less<>>& methods() const { return methods_; }
   KnownWorker* find(Peer peer);
+  // A drained drafter takes no work, also if it is gone for a while and comes back. Null: there is
+  // no such drafter, or it is so already.
+  const KnownWorker* set_drained(Incarnation drafter, bool drained);
   void heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, Time now);
   void remove(Peer peer);
   // Marks workers silent and returns those that were not silent before. A silent worker takes work
@@ -104,11 +109,13 @@ class Workers {
   Result<void> check_verifier(Peer peer, const Hello& hello) const;
 
   void remember_methods(const Hello& hello);
+  void remember_drained(Incarnation drafter);
 
   uint64_t served_weights_ = 0;
   std::set<std::string, std::less<>> methods_{kMethodNames.begin(), kMethodNames.end()};
   const RouterConfig& config_;
   std::map<Peer, KnownWorker> workers_;
+  std::set<Incarnation> drained_;  // at most kDrainedRememberedMax, of which some may be gone
 };
 
 }  // namespace slipstream

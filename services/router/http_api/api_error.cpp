@@ -53,6 +53,10 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 
 }  // namespace
 
+ApiError needs_admin(std::string_view remedy) {
+  return {.status = 403, .message = "Only an admin may do that: " + std::string(remedy) + ".", .code = "needs_admin"};
+}
+
 ApiError api_error(const Failure& failure) {
   return {.status = failure.status,
           .message = failure.message,

@@ -18,7 +18,7 @@ namespace {
 
 bool needs_key(const http::Request& request) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  return !reads || !is_probe(request.path);
+  return !reads || !(is_probe(request.path) || is_ui(request.path));
 }
 
 ApiError refused(std::string message) { return {.status = 401, .message = std::move(message), .code = "invalid_api_key"}; }
@@ -88,7 +88,8 @@ std::optional<ApiError> ApiKeyFile::refusal(const http::Request& request, Clock:
         "No API key came with the request: send `Authorization: Bearer KEY` (or `x-api-key: KEY`) with a key of this "
         "server.");
   }
-  if (keys_.has(key)) return std::nullopt;
+  if (keys_.is_admin(key) || (keys_.has(key) && !is_admins(request.path))) return std::nullopt;
+  if (keys_.has(key)) return needs_admin("put the word admin behind your key in the router's file of API keys");
   return refused("This API key is not one of this server's: check it, or ask who runs the server.");
 }
 

@@ -5,7 +5,8 @@
 //   if (const auto refusal = keys.refusal(request)) ...  // send it
 //
 // /health, /ready and /metrics need no key, because load balancers and Prometheus ask for them.
-// They tell nothing of a prompt or an answer.
+// They tell nothing of a prompt or an answer. The files of the page /ui need none either: a browser
+// loads them before anyone can type a key into them.
 //
 // Not thread-safe: the HTTP server's thread asks it.
 #pragma once
@@ -31,8 +32,8 @@ class ApiKeyFile {
   // Errors name the file, and the line that is bad (api_keys.h).
   static Result<ApiKeyFile> open(std::filesystem::path file);
 
-  // Why the request may not pass, a 401; nullopt: it may. If the file has changed, it is read
-  // before, and the log says so. A file that is bad now leaves the keys as they were.
+  // Why the request may not pass: a 401, or a 403 without an admin's key; nullopt: it may. A file
+  // that has changed is read before, as the log says; one that is bad leaves the keys as they were.
   std::optional<ApiError> refusal(const http::Request& request, Clock::time_point now = Clock::now());
   // Counts the request against the limits of its key (key_use.h); a 429 if it is over one.
   // REQUIRES: refusal() let it pass.

@@ -26,11 +26,19 @@ std::string_view take_word(std::string_view& rest) {
 struct Line {
   std::string_view key;  // "": the line is blank or a comment
   KeyLimits limits = {};
+  bool admin = false;
 };
 
 constexpr size_t kLimitedKeyBytesLeast =
     6;  // of a key that stands alone before limits: a shorter word is a name whose key is missing
+constexpr std::string_view kAdmin = "admin";
+constexpr size_t kAdminKeyBytesLeast = 16;
 constexpr std::string_view kPerMinute = "rpm=", kAtOnce = "concurrent=";
+
+// But for their case.
+bool same_letters(std::string_view word, std::string_view small) {
+  return std::ranges::equal(word, small, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
 
 bool is_limit(std::string_view word) { return word.starts_with(kPerMinute) || word.starts_with(kAtOnce); }
 
@@ -58,12 +66,25 @@ Result<void> check_key(std::string_view key) {
   return fail("its key has a character that is no printable ASCII");
 }
 
+// Takes the limits and `admin` from the end.
+Result<void> take_rights(std::vector<std::string_view>& words, Line& line) {
+  for (; words.size() > 1 && (is_limit(words.back()) || words.back() == kAdmin); words.pop_back()) {
+    if (words.back() != kAdmin) TRY_VOID(read_limit(words.back(), line.limits));
+    line.admin |= words.back() == kAdmin;
+  }
+  const bool misspelt = words.size() > 1 && words.back().size() == kAdmin.size() && same_letters(words.back(), kAdmin);
+  if (misspelt) return fail("{} is no key; the word behind an admin's key is {}, in small letters", words.back(), kAdmin);
+  if (line.admin && words.back().size() < kAdminKeyBytesLeast)
+    return fail("the key of an admin has at least {} characters", kAdminKeyBytesLeast);
+  return {};
+}
+
 Result<Line> read_line(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::string_view word = take_word(text); !word.empty(); word = take_word(text)) words.push_back(word);
   Line line;
   if (words.empty() || words.front().starts_with('#')) return line;
-  for (; words.size() > 1 && is_limit(words.back()); words.pop_back()) TRY_VOID(read_limit(words.back(), line.limits));
+  TRY_VOID(take_rights(words, line));
   const bool limited = line.limits != KeyLimits{};
   if (words.size() > 1 && words[1].starts_with('#')) return fail("a comment stands on a line of its own");
   if (words.size() > 1 && looks_like_limit(words.back()))
@@ -72,7 +93,7 @@ Result<Line> read_line(std::string_view text) {
     return fail("{} is too short for a key; behind a name the key is missing, or it has fewer than {} characters",
                 words.front(), kLimitedKeyBytesLeast);
   if (words.size() > 2)
-    return fail("it has more than two words; write KEY, or NAME KEY, and limits such as rpm=60 behind them");
+    return fail("it has more than two words; write KEY, or NAME KEY, and limits such as rpm=60, or admin, behind them");
   line.key = words.back();
   TRY_VOID(check_key(line.key));
   return line;
@@ -98,6 +119,7 @@ Result<ApiKeys> ApiKeys::parse(std::string_view text) {
     if (keys.size() == kApiKeysMax) return fail("line {} is bad: {} keys are the most", number, kApiKeysMax);
     keys.digests_.push_back(digest_of(read->key));
     keys.limits_.push_back(read->limits);
+    keys.admins_.push_back(read->admin);
   }
   if (keys.digests_.empty()) return fail("it has no key; write one a line");
   return keys;
@@ -105,13 +127,23 @@ Result<ApiKeys> ApiKeys::parse(std::string_view text) {
 
 // Digests are compared and not keys, so that the time tells nothing of a key: neither its length
 // nor how much of it was right.
-std::optional<KeyLimits> ApiKeys::find(std::string_view key) const {
+std::optional<size_t> ApiKeys::place_of(std::string_view key) const {
   const Digest wanted = digest_of(key);
-  std::optional<KeyLimits> found;
+  std::optional<size_t> found;
   for (size_t at = 0; at < digests_.size(); ++at) {
-    if (CRYPTO_memcmp(digests_[at].data(), wanted.data(), wanted.size()) == 0) found = limits_[at];
+    if (CRYPTO_memcmp(digests_[at].data(), wanted.data(), wanted.size()) == 0) found = at;
   }
   return found;
+}
+
+std::optional<KeyLimits> ApiKeys::find(std::string_view key) const {
+  const auto at = place_of(key);
+  return at ? std::optional(limits_[*at]) : std::nullopt;
+}
+
+bool ApiKeys::is_admin(std::string_view key) const {
+  const auto at = place_of(key);
+  return at && admins_[*at];
 }
 
 }  // namespace slipstream

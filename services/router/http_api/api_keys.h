@@ -4,9 +4,12 @@
 //   sk-9f2c41d0                 a key
 //   alice sk-77aa03be           a key behind the name of whose it is, which only people read
 //   bob sk-5d10 rpm=60 concurrent=4     one that may send 60 requests a minute, 4 of them at once
+//   carol sk-e41b90c2d7a85f36 admin     one that may also drain drafters
 //
 // Blank lines and lines that begin with # are skipped. A key has 1 to kApiKeyBytesMax printable
-// ASCII characters and no space. Limits come last, in any order, and are 1 to kKeyLimitMost.
+// ASCII characters and no space. Limits and `admin` come last, in any order; limits are 1 to
+// kKeyLimitMost, and an admin's key has kAdminKeyBytesLeast characters, so that no name is
+// taken for one.
 #pragma once
 
 #include <array>
@@ -29,14 +32,17 @@ class ApiKeys {
   // Takes as long for a key that is nearly right as for one that is all wrong.
   bool has(std::string_view key) const { return find(key).has_value(); }
   std::optional<KeyLimits> find(std::string_view key) const;  // nullopt: it is none of these
+  bool is_admin(std::string_view key) const;
   size_t size() const { return digests_.size(); }
 
  private:
   using Digest = std::array<unsigned char, 32>;  // SHA-256 of a key
   static Digest digest_of(std::string_view key);
+  std::optional<size_t> place_of(std::string_view key) const;
 
   std::vector<Digest> digests_;
   std::vector<KeyLimits> limits_;  // [digests]
+  std::vector<bool> admins_;       // [digests]
 };
 
 }  // namespace slipstream

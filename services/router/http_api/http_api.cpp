@@ -1,29 +1,21 @@
 #include "services/router/http_api/http_api.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/base/build_info.h"
 #include "common/base/limits.h"
-#include "common/http/stuck_status.h"
 #include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/logits_fields.h"
-#include "services/router/http_api/models_json.h"
 #include "services/router/http_api/ollama_models.h"
-#include "services/router/http_api/page.h"
 #include "services/router/http_api/paths.h"
 #include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 #include "services/router/http_api/tool_grammar.h"
-#include "services/router/http_api/tuning_page.h"
-#include "services/router/http_api/workers_page.h"
 
 namespace slipstream {
 namespace {
@@ -139,6 +131,11 @@ void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, con
 
 ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass) {
   if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, pass);
+  if (const auto asked = drain_of(request.path)) {
+    TRY(http::Response done, drain(*asked));
+    exchange.send(std::move(done));
+    return {};
+  }
   if (request.path == kCountTokensPath) {
     TRY(std::string counted, count_anthropic(request.body, model_, context_max()));
     exchange.send(json_response(std::move(counted)));
@@ -278,6 +275,24 @@ ApiResult<void> HttpApi::submit(const std::vector<Submit>& submits) {
   return {};
 }
 
+// 202: the actor takes the drafter from its requests a moment later; /workers shows it then.
+ApiResult<http::Response> HttpApi::drain(const SetDrained& asked) const {
+  const RouterCounters counters = ports_.counters();
+  const std::string name = fmt::format("{:016x}", asked.drafter);
+  const auto same = [&](const WorkerFacts& worker) {
+    return worker.incarnation == asked.drafter && worker.role == Role::drafter;
+  };
+  if (std::ranges::none_of(*counters.workers, same)) {
+    return std::unexpected(ApiError{.status = 404,
+                                    .message = fmt::format("No drafter {} is here: {} lists who is.", name, kWorkersPath),
+                                    .code = "unknown_drafter"});
+  }
+  if (!ports_.post(asked)) return std::unexpected(not_taken(counters.closing));
+  auto response = json_response(Json{{"drafter", name}, {"drained", asked.drained}}.dump());
+  response.status = 202;
+  return response;
+}
+
 void HttpApi::abandon(const std::vector<RequestId>& requests, Abandon::Why why) {
   for (const RequestId id : requests) {
     forget(id);
@@ -289,55 +304,6 @@ void HttpApi::abandon(const std::vector<RequestId>& requests, Abandon::Why why) 
 int32_t HttpApi::context_max() const {
   const int32_t offered = ports_.counters().context_max;
   return offered > 0 ? offered : model_.context_max;
-}
-
-http::Response HttpApi::health() const {
-  const std::string stuck = ports_.stuck();
-  http::Response response = json_response(Json{{"status", stuck.empty() ? "ok" : stuck}}.dump());
-  if (!stuck.empty()) response.status = http::kStuckStatus;
-  return response;
-}
-
-ApiResult<http::Response> HttpApi::get(std::string_view path) const {
-  if (path == kHealthPath) return health();
-  if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
-  if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
-  if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));
-  if (path == kOllamaTagsPath) return json_response(ollama_tags(model_, created_));
-  if (path == kVersionPath || path == kOllamaVersionPath) return json_response(Json{{"version", build_info().version}}.dump());
-  if (path == kPagePath) {
-    std::string address;
-    {
-      std::lock_guard lock(mutex_);
-      address = address_;
-    }
-    const std::string self = fmt::format("{:016x}, pid {}", incarnation_, getpid());
-    auto page = text_response("text/plain; charset=utf-8", state_page(self, model_.offer.name(), address, ports_.counters()));
-    page.headers.emplace_back("Refresh", "1");  // a browser shows it anew each second, in place
-    return page;
-  }
-  const std::string name = unescaped(path.substr(std::min(path.size(), kModelsPath.size() + 1)));
-  TRY(std::string models, models_json(model_.offer, name, created_, context_max()));
-  return json_response(std::move(models));
-}
-
-// A load balancer or a person asks, not a client, so the 503 is not counted as an error.
-http::Response HttpApi::ready() const {
-  const RouterCounters counters = ports_.counters();
-  if (counters.closing) return error_response(api_error(shutting_down()));
-  if (counters.verifiers > 0) {
-    return json_response(Json{{"status", "ready"}, {"verifiers", counters.verifiers}, {"drafters", counters.drafters}}.dump());
-  }
-  const auto leaves = [](const WorkerFacts& worker) { return worker.role == Role::verifier && worker.leaving; };
-  const auto leaver = std::ranges::find_if(*counters.workers, leaves);
-  return error_response(
-      {.status = 503,
-       .message = leaver == counters.workers->end()
-                      ? "No verifier is connected yet: start slipstream-verifier, or wait until it has loaded the model."
-                      : fmt::format("No verifier takes requests: {:016x} leaves this router: {}.", leaver->incarnation,
-                                    leaver->why_leaving),
-       .code = "no_verifier",
-       .retry_after_s = kRetryNoVerifierSeconds});
 }
 
 void HttpApi::deliver(Delivery delivery) {

@@ -1,5 +1,5 @@
 // The HTTP API: the paths that generate text (asked.h), OpenAI's GET /v1/models, vLLM's /tokenize,
-// /detokenize, /version; /health, /ready, /metrics, and a page for people at /.
+// /detokenize, /version; /health, /ready, /metrics, and pages for people at / and /ui.
 //
 // Threads:
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries
@@ -34,7 +34,7 @@ namespace slipstream {
 
 class HttpApi {
  public:
-  using ToRouter = std::variant<Submit, Abandon>;
+  using ToRouter = std::variant<Submit, Abandon, SetDrained>;
   struct Ports {
     std::function<bool(ToRouter)> post;                // thread-safe; false: the inbox is full
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
@@ -75,6 +75,7 @@ class HttpApi {
   void on_text_thread(http::Request request, http::Exchange exchange);
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
+  ApiResult<http::Response> drain(const SetDrained& asked) const;
 
   ApiResult<http::Response> get(std::string_view path) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);

@@ -12,6 +12,8 @@ constexpr std::array kPostPaths{kChatPath,     kCompletionsPath, kResponsesPath,
 constexpr std::array kGetPaths{kPagePath,   kHealthPath,  kReadyPath,  kMetricsPath,    kWorkersPath,
                                kTuningPath, kVersionPath, kModelsPath, kOllamaTagsPath, kOllamaVersionPath};
 
+constexpr size_t kIncarnationDigits = 16;  // hexadecimal, as the logs and /workers write it
+
 // Whether the path is `base` or lies under it.
 bool within(std::string_view path, std::string_view base) {
   return path.starts_with(base) && (path.size() == base.size() || path[base.size()] == '/');
@@ -29,6 +31,8 @@ std::string usual_path(std::string path) {
              ? std::string(kVersion) + path
              : path;
 }
+
+bool is_ui(std::string_view path) { return within(path, kUiPath); }
 
 bool is_ollamas(std::string_view path) { return within(path, kOllamaPaths); }
 
@@ -49,8 +53,8 @@ std::string unescaped(std::string_view part) {
 }
 
 std::string_view method_of(std::string_view path) {
-  if (std::ranges::find(kPostPaths, path) != kPostPaths.end()) return "POST";
-  return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) ? "GET" : "";
+  if (std::ranges::find(kPostPaths, path) != kPostPaths.end() || drain_of(path)) return "POST";
+  return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) || is_ui(path) ? "GET" : "";
 }
 
 ErrorShape error_shape_of(std::string_view path) {
@@ -59,6 +63,19 @@ ErrorShape error_shape_of(std::string_view path) {
 }
 
 bool is_probe(std::string_view path) { return path == kHealthPath || path == kReadyPath || path == kMetricsPath; }
+
+std::optional<SetDrained> drain_of(std::string_view path) {
+  if (!within(path, kDraftersPath) || path.size() == kDraftersPath.size()) return std::nullopt;
+  path.remove_prefix(kDraftersPath.size() + 1);
+  const size_t slash = path.find('/');
+  const std::string_view name = path.substr(0, slash), verb = slash == path.npos ? "" : path.substr(slash + 1);
+  SetDrained asked{.drained = verb == "drain"};
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), asked.drafter, 16);
+  const bool whole = error == std::errc() && end == name.data() + name.size() && name.size() == kIncarnationDigits;
+  return whole && (verb == "drain" || verb == "undrain") ? std::optional(asked) : std::nullopt;
+}
+
+bool is_admins(std::string_view path) { return within(path, kDraftersPath); }
 
 bool is_json(std::string_view content_type) {
   content_type = content_type.substr(0, content_type.find(';'));

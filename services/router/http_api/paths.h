@@ -1,10 +1,12 @@
 // The paths of the API, in the forms in which clients write them. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "services/router/http_api/api_error.h"
+#include "services/router/request.h"
 
 namespace slipstream {
 
@@ -24,6 +26,8 @@ inline constexpr std::string_view kMetricsPath = "/metrics";
 inline constexpr std::string_view kWorkersPath = "/workers";
 inline constexpr std::string_view kTuningPath = "/tuning";
 inline constexpr std::string_view kPagePath = "/";
+inline constexpr std::string_view kUiPath = "/ui";              // the web page; its files lie below it
+inline constexpr std::string_view kDraftersPath = "/drafters";  // /drafters/{incarnation}/drain and /undrain
 inline constexpr std::string_view kOllamaPaths = "/api";  // all of Ollama's lie below it, and are there if the operator says so
 inline constexpr std::string_view kOllamaChatPath = "/api/chat";
 inline constexpr std::string_view kOllamaGeneratePath = "/api/generate";
@@ -34,6 +38,9 @@ inline constexpr std::string_view kOllamaVersionPath = "/api/version";
 // The path without a slash at its end, and with the /v1 that some clients leave out of their base
 // URL, as other servers take it.
 std::string usual_path(std::string path);
+
+// The web page or one of its files.
+bool is_ui(std::string_view path);
 
 bool is_ollamas(std::string_view path);
 
@@ -48,6 +55,12 @@ ErrorShape error_shape_of(std::string_view path);
 
 // What load balancers and Prometheus ask for every few seconds.
 bool is_probe(std::string_view path);
+
+// What "/drafters/00000000000000af/drain" or ".../undrain" asks for; nullopt: it is no such path.
+std::optional<SetDrained> drain_of(std::string_view path);
+
+// Whether it changes how the router works for everybody: not every key may do that.
+bool is_admins(std::string_view path);
 
 // Whether a content type is JSON, with or without parameters.
 bool is_json(std::string_view content_type);

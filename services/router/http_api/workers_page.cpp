@@ -19,6 +19,7 @@ Json json_of(const WorkerFacts& worker) {
           {"metrics", worker.metrics_endpoint},
           {"sequences", worker.role == Role::verifier ? worker.assigned : worker.sequences},
           {"busy", worker.busy},
+          {"drained", worker.drained},
           {"greedy_gain", number_or_null(worker.greedy_gain)},
           {"coupled_gain", number_or_null(worker.coupled_gain)}};
 }
@@ -28,7 +29,8 @@ Json json_of(const WorkerFacts& worker) {
 std::string_view state_of(const WorkerFacts& worker) {
   if (worker.leaving) return "leaving";
   if (worker.silent) return "silent";
-  return worker.stuck ? "stuck" : "ready";
+  if (worker.stuck) return "stuck";
+  return worker.drained ? "drained" : "ready";
 }
 
 std::string_view role_name(Role role) { return role == Role::verifier ? "verifier" : "drafter"; }

@@ -8,11 +8,11 @@
 namespace slipstream {
 
 // {"workers": [{"role", "incarnation", "pid", "state", "what", "metrics", "sequences", "busy",
-//  "greedy_gain", "coupled_gain"}]}: `incarnation` in hexadecimal, as the logs have it; `metrics`
-// is the address of the worker's page; the gains are null where none is known.
+//  "drained", "greedy_gain", "coupled_gain"}]}: `incarnation` in hexadecimal, as in the logs;
+// `metrics`: the address of the worker's page; the gains are null where none is known.
 std::string workers_json(const RouterCounters& counters);
 
-// "ready", "leaving", "silent" or "stuck".
+// "ready", "leaving", "silent", "stuck" or "drained".
 std::string_view state_of(const WorkerFacts& worker);
 std::string_view role_name(Role role);
 

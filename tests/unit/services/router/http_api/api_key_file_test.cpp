@@ -65,6 +65,27 @@ TEST_F(ApiKeyFileTest, SaysHowAKeyIsSentOrThatItIsNoneOfIts) {
   EXPECT_THAT(file.refusal({.method = "GET", .path = "/", .authorization = "Bearer no"})->message, HasSubstr("not one of"));
 }
 
+TEST_F(ApiKeyFileTest, LetsOnlyAnAdminsKeyDrainDrafters) {
+  write("alice sk-one\nbob sk-0123456789abcdef admin\n");
+  ApiKeyFile file = open();
+  const char* kDrain = "/drafters/00000000000000af/drain";
+  EXPECT_EQ(status(file, "", kDrain, "POST"), 401);
+  EXPECT_EQ(status(file, "Bearer sk-none", kDrain, "POST"), 401);
+  EXPECT_EQ(status(file, "Bearer sk-one", kDrain, "POST"), 403);
+  EXPECT_EQ(status(file, "Bearer sk-0123456789abcdef", kDrain, "POST"), 200);
+  EXPECT_EQ(status(file, "Bearer sk-0123456789abcdef"), 200) << "it may do what others may, too";
+}
+
+TEST_F(ApiKeyFileTest, AsksNoKeyOfTheFilesOfTheWebPage) {
+  ApiKeyFile file = open();
+  for (const char* path : {"/ui", "/ui/app.js", "/ui/nothing"}) {
+    EXPECT_EQ(status(file, "", path), 200) << path;
+    EXPECT_EQ(status(file, "", path, "HEAD"), 200) << path;
+    EXPECT_EQ(status(file, "", path, "POST"), 401) << path;
+  }
+  for (const char* path : {"/uix", "/workers", "/tuning", "/v1/models"}) EXPECT_EQ(status(file, "", path), 401) << path;
+}
+
 TEST_F(ApiKeyFileTest, AsksNoKeyOfProbesAndScrapesOnly) {
   ApiKeyFile file = open();
   for (const char* path : {"/health", "/ready", "/metrics"}) {

@@ -35,6 +35,22 @@ TEST(ApiKeys, NameTheLineThatIsBadAndNeverAKey) {
   EXPECT_THAT(error_of(std::string("a\0b\n", 4)), HasSubstr("line 1"));
 }
 
+TEST(ApiKeys, AreAnAdminsIfTheWordStandsBehindThem) {
+  const auto keys =
+      ApiKeys::parse("alice sk-0123456789abcdef admin rpm=9\nsk-fedcba9876543210 admin\nadmin sk-two\nsk-one rpm=3");
+  ASSERT_TRUE(keys) << keys.error().message;
+  for (const char* key : {"sk-0123456789abcdef", "sk-fedcba9876543210"}) EXPECT_TRUE(keys->is_admin(key)) << key;
+  for (const char* key : {"sk-one", "sk-two", "admin", "alice", ""}) EXPECT_FALSE(keys->is_admin(key)) << key;
+  EXPECT_EQ(keys->find("sk-0123456789abcdef")->per_minute, 9);
+}
+
+// Or the name before a key that is missing would be an admin's key, or a word that is guessed
+// easily a key.
+TEST(ApiKeys, OfAnAdminAreLongAndTheWordIsInSmallLetters) {
+  EXPECT_THAT(error_of("benjamin admin\n"), AllOf(HasSubstr("line 1"), HasSubstr("at least 16")));
+  EXPECT_THAT(error_of("sk-0123456789abcdef Admin\n"), HasSubstr("small letters"));
+}
+
 TEST(ApiKeys, HaveABoundOnTheirLengthAndTheirNumber) {
   EXPECT_EQ(error_of(std::string(kApiKeyBytesMax, 'k')), "");
   EXPECT_THAT(error_of(std::string(kApiKeyBytesMax + 1, 'k')), HasSubstr("the limit is 512"));

@@ -158,7 +158,8 @@ class HttpApiTest : public testing::Test {
   std::string stuck;                // why the process does not get on
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
-  std::counting_semaphore<> chats{0};  // given to the text thread
+  std::shared_ptr<const std::vector<WorkerFacts>> workers = RouterCounters().workers;  // set before the first request
+  std::counting_semaphore<> chats{0};                                                  // given to the text thread
   ServedModel model_;
   HttpApi api{model_,
               0xAB,
@@ -174,6 +175,7 @@ class HttpApiTest : public testing::Test {
                      RouterCounters counters;
                      counters.verifiers = verifiers;
                      counters.context_max = context_max;
+                     counters.workers = workers;
                      return counters;
                    },
                .metrics = [] { return std::string("slipstream_build_info 1\n"); },
