@@ -4,6 +4,7 @@ import { startChat, stopChat } from "./chat.js";
 import { startCompare, stopCompare } from "./compare.js";
 import { byId, setText } from "./dom.js";
 import { startSettings } from "./settings.js";
+import { read, write } from "./storage.js";
 import { showsWorkers, startWorkers } from "./workers.js";
 
 const kViews = ["chat", "compare", "workers"];
@@ -25,11 +26,11 @@ function showView() {
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   setText(byId("theme"), `Theme: ${theme}`);
-  localStorage.setItem(kThemeStored, theme);
+  write("localStorage", kThemeStored, theme);
 }
 
 function startTheme() {
-  const stored = localStorage.getItem(kThemeStored);
+  const stored = read("localStorage", kThemeStored);
   setTheme(kThemes.includes(stored) ? stored : kThemes[0]);
   byId("theme").addEventListener("click", () => {
     const now = kThemes.indexOf(document.documentElement.dataset.theme);

@@ -39,7 +39,7 @@ function addTurn(question) {
 }
 
 function endTurn(turn, tally, error) {
-  turn.answer = tally.text;
+  turn.answer = tally.answer;
   turn.parts.answer.removeAttribute("aria-busy");
   const stopped = error?.name === "AbortError";
   const figures = tally.tokens > 0 ? words(tally) : "";

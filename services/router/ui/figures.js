@@ -15,7 +15,8 @@ export function piecesOf(chunk) {
 
 // Takes the chunks of one stream.
 export class Tally {
-  text = "";
+  text = ""; // all that was shown, reasoning too
+  answer = ""; // without it: what the model is told later
   tokens = 0;
   drafted = 0;
   steps = null; // verify steps; only a stream that ended tells them
@@ -41,6 +42,7 @@ export class Tally {
     this.steps = chunk.metrics?.speculative_decoding?.num_spec_steps ?? this.steps;
     const pieces = piecesOf(chunk);
     for (const piece of pieces) this.text += piece.text;
+    this.answer += chunk.choices?.[0]?.delta?.content ?? "";
     return pieces;
   }
 

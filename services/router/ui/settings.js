@@ -1,6 +1,7 @@
 // The settings of the requests. They live as long as the tab (sessionStorage), the API key among
 // them: it is written nowhere else.
 import { byId, setText } from "./dom.js";
+import { read, write } from "./storage.js";
 
 const kStored = "slipstream.settings";
 const kTexts = ["key", "temperature", "seed", "max_tokens", "system"];
@@ -37,12 +38,12 @@ function summary() {
 
 function store() {
   const values = Object.fromEntries(kTexts.map((name) => [name, field(name).value]));
-  sessionStorage.setItem(kStored, JSON.stringify({ ...values, speculation: speculates() }));
+  write("sessionStorage", kStored, JSON.stringify({ ...values, speculation: speculates() }));
   setText(byId("settings-now"), summary());
 }
 
 export function startSettings(onKey) {
-  const stored = JSON.parse(sessionStorage.getItem(kStored) ?? "{}");
+  const stored = JSON.parse(read("sessionStorage", kStored) ?? "{}");
   for (const name of kTexts) field(name).value = stored[name] ?? "";
   field("speculation").checked = stored.speculation ?? true;
   form().addEventListener("input", store);

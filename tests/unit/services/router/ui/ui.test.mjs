@@ -56,6 +56,14 @@ test("A Tally counts tokens, steps and time without the prompt's", () => {
   assert.equal(words(tally), "4 tokens · 30.0 tokens/s · 2.00 tokens a step · 50\u00a0% drafted · first after 500 ms");
 });
 
+test("what a model thought is shown and not told to it again", () => {
+  const tally = new Tally(0);
+  tally.add({ choices: [{ delta: { reasoning_content: "hmm " } }], slipstream: { pieces: ["hmm "], drafted: [0] } }, 1);
+  tally.add({ choices: [{ delta: { content: "4" } }], slipstream: { pieces: ["4"], drafted: [0] } }, 2);
+  assert.equal(tally.text, "hmm 4");
+  assert.equal(tally.answer, "4");
+});
+
 test("fixed writes no sign before a zero", () => {
   assert.equal(fixed(-0.001, 2), "0.00");
   assert.equal(fixed(-0.01, 2), "-0.01");
