@@ -112,7 +112,7 @@ keda-test:
 	@deploy/tests/cluster/build.sh
 	@deploy/tests/keda_test.py
 
-# PREFIX is where it will lie, DESTDIR a root that is packed or copied later. Only the second command needs the right to write there.
+# PREFIX is where it will lie, DESTDIR a root that is packed or copied later.
 PREFIX ?= /usr/local
 .PHONY: package-files install deb package-test
 package-files: programs

@@ -39,7 +39,7 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
               fmt::format("{}rows of the KV cache, shared by all sequences", scope));
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--job-stuck-ms", job_stuck_ms, kStuckMsRange,
-              "A compute job that runs longer makes /health answer 503, so that what supervises this process starts it again");
+              "A compute job that runs longer makes /health answer 500, so that what supervises this process starts it again");
   line.option("--advertise-metrics", advertise_metrics,
               "The host:port of /metrics that routers are told, where that is not --metrics; default: the bound one");
   ServiceOptions::declare(line);

@@ -240,7 +240,7 @@ inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_t
 // Every process: the loop and its sockets.
 inline constexpr MetricName kNodeStandstill{
     "slipstream_node_standstill_seconds",
-    "Since the loop's newest turn, and that the present compute job has run, by what stands still: loop, job."};
+    "Seconds since the event loop last turned (of=loop), and for which the present compute job has run (of=job)."};
 inline constexpr MetricName kNodeEvents{"slipstream_node_events_total", "Events given to the actor."};
 inline constexpr MetricName kNodeFrames{"slipstream_node_frames_total", "Frames, by direction: sent, received."};
 inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Bytes of frames, by direction: sent, received."};

@@ -22,7 +22,7 @@ Result<ClientAccess> open_client_access(const RouterOptions& options) {
 
 std::optional<ApiError> ClientAccess::refusal(const http::Request& request) {
   if (keys) return keys->refusal(request);
-  if (loopback || !is_admins(request.path)) return std::nullopt;
+  if ((loopback && cors.origins.empty()) || !is_admins(request.path)) return std::nullopt;
   return needs_admin("start the router with --api-key-file, and put the word admin behind your key in that file");
 }
 

@@ -27,7 +27,7 @@ int64_t worth(const LiveRequest& request) {
 }  // namespace
 
 bool Rebalance::receives(const KnownWorker& to, Time now) const {
-  return to.hello.role == Role::verifier && to.takes_work() && to.sequences() < to.capacity() &&
+  return to.hello.role == Role::verifier && to.takes_work() && !to.rests_until && to.sequences() < to.capacity() &&
          now - to.heard < kHeartbeatsFresh * std::chrono::milliseconds(config_.heartbeat_ms);
 }
 

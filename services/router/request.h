@@ -62,8 +62,8 @@ struct Abandon {
 };
 
 // To the actor: assign this drafter to no request and take it from those that it drafts for, or use
-// it again. It holds for the drafter's life, also if it connects anew. Words never depend on who
-// drafts, so they do not change.
+// it again. It holds while this router and the drafter live, also if it connects anew. Words never
+// depend on who drafts, so they do not change.
 struct SetDrained {
   Incarnation drafter = 0;
   bool drained = true;

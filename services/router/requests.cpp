@@ -234,8 +234,9 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
   }
   const Finish finish = std::exchange(taken.finish, Finish::none);
   if (!taken.empty()) deliver(*request, std::move(taken), now, effects);
-  // A fault of the request itself names its field, and is none of the verifier's.
-  if (finish == Finish::error && tokens.field.empty()) workers.step_failed(request->at_verifier().verifier, now);
+  // A fault of the request itself names its field, or comes again at another verifier.
+  const bool its_fault = tokens.field.empty() && !request->failed_once;
+  if (finish == Finish::error && its_fault) workers.step_failed(request->at_verifier().verifier, now);
   if (finish == Finish::error && !goes_on_elsewhere(*request, tokens)) {
     ++counters.failed;
     return fail(*request, failure_of(tokens), now, effects);

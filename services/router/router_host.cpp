@@ -49,7 +49,7 @@ HttpApi::Ports RouterHost::ports() {
           .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
           .counters = [this] { return loop_.counters(); },
           .metrics = [this] { return metrics(); },
-          .stuck = [this] { return why_stuck(loop_.standstill(), kNoJobs); },
+          .stuck = [this] { return loop_ended_ ? std::string() : why_stuck(loop_.standstill(), kNoJobs); },
           .refusal = [this](const http::Request& request) { return access_.refusal(request); },
           .admit = [this](const http::Request& request) -> ApiResult<KeyUse::Pass> {
             return access_.keys ? access_.keys->admit(request) : KeyUse::Pass();
@@ -92,6 +92,7 @@ void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grac
   if (tunes_) scraper.emplace(prometheus_, workers, [this](Scraped scraped) { loop_.post(std::move(scraped)); });
   const auto left = run_until_drained(
       loop_, router_, stop, {.drain = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}}, lines);
+  loop_ended_ = true;                             // it no longer turns, and is not stuck
   server_->finish(std::max(kDrainLinger, left));  // for clients that read slowly
 }
 

@@ -65,6 +65,7 @@ class RouterHost {
   TaskThread text_;
   std::string address_;
   std::atomic<const http::Server*> listening_ = nullptr;
+  std::atomic<bool> loop_ended_ = false;
   std::optional<http::Server> server_;
 };
 

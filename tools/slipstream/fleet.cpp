@@ -116,7 +116,7 @@ bool Fleet::serves(std::string_view service, pid_t pid) const {
 std::string Fleet::why_stuck(std::string_view service, const Ports& ports) const {
   const auto began = std::chrono::steady_clock::now();
   const auto reply = client(service, ports, kLookTimeout).get("/health");
-  if (reply) return reply->status == http::kStuckStatus ? "it says: " + reply->body : "";
+  if (reply) return reply->status == http::kStuckStatus ? "it says: " + reply->body.substr(0, reply->body.find('\n')) : "";
   return std::chrono::steady_clock::now() - began < kLookTimeout ? "" : "it answers nothing";
 }
 
@@ -128,8 +128,8 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
     if (!ports || ports->pid != pid) continue;  // the service is dead or still starting
     const std::string why = why_stuck(service, *ports);
     if (!hangs_.hangs(service, pid, why.empty())) continue;
-    say(fmt::format("the {} (pid {}) hangs: in each of the last {} looks, {}; it is killed (log: {})", service, pid, kHangLooks,
-                    why, files().log(service).string()));
+    say(fmt::format("the {} (pid {}) hangs: it was stuck in each of the last {} looks, and {}; it is killed (log: {})", service,
+                    pid, kHangLooks, why, files().log(service).string()));
     supervisor_.signal(service, SIGKILL);
   }
 }

@@ -33,7 +33,6 @@ void say(std::string_view line) {
 }  // namespace
 
 Result<void> serve(FleetOptions options, StopSignal& stop) {
-  TRY(options.model, find_model(options.model));
   TRY_VOID(check_ports(options));
   say(fmt::format("model {}, logs in {}\n{}", options.model.string(), (options.run_folder / "logs").string(),
                   drafting_words(options)));

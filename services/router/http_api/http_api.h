@@ -41,7 +41,7 @@ class HttpApi {
     std::function<RouterCounters()> counters;          // thread-safe
     std::function<std::string()> metrics;              // the page /metrics; on the server's thread
     // Why the process does not get on, "" if it does, on the server's thread.
-    std::function<std::string()> stuck = [] { return std::string(); };
+    std::function<std::string()> stuck;
     // Why a request may not pass, on the server's thread; null: every request may.
     std::function<std::optional<ApiError>(const http::Request&)> refusal = nullptr;
     // The pass that a POST holds until it is answered, on the server's thread; null: none is

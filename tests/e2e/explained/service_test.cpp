@@ -252,7 +252,7 @@ TEST_F(Service, ServeKilledLeavesNothing) {
 
 TEST_F(Service, ServeSaysWhatToDoWithoutAModelOrAPort) {
   const Ended no_model = run(slipstream(), {"serve", "--model", "no/such/folder"});
-  EXPECT_EQ(no_model.status, 1);
+  EXPECT_EQ(no_model.status, 2) << "to try again would not help";
   EXPECT_NE(no_model.output.find("make setup"), std::string::npos) << no_model.output;
 
   Cluster cluster(tiny_model());

@@ -104,7 +104,9 @@ TEST_F(HungServiceLong, ServeStartsAVerifierAgainWhoseJobHangs) {
     return http::Client("127.0.0.1", port, 2 * kWaitMax)
         .post("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8})");
   });
-  wait("the sentence", "the verifier (pid " + std::to_string(hung) + ") hangs: in each of the last 20 looks, it says: ");
+  wait("the sentence",
+       "the verifier (pid " + std::to_string(hung) + ") hangs: it was stuck in each of the last 20 looks, and it says: ");
+  wait("the reason", "(--job-stuck-ms 1000); it is killed");
   frozen.reset();
   wait("the next life", "verifier is back");
   EXPECT_NE(pid("verifier"), hung);

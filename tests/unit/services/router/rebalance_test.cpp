@@ -111,6 +111,18 @@ TEST_F(RebalanceTest, AGapThatDoesNotLastMovesNothing) {
   EXPECT_TRUE(moved.empty());
 }
 
+TEST_F(RebalanceTest, NeverToOneWhoseStepFailed) {
+  load(9);
+  stage.hears(kVerifier, Tokens{.sequence = {kRouter, 9}, .epoch = 1, .first_index = 1, .finish = Finish::cancelled});
+  const To<Start> start = stage.says<Start>();
+  ASSERT_EQ(start.peer, kSpare) << "it has nothing to do";
+  stage.hears(kSpare,
+              Tokens{.sequence = {kRouter, 9}, .epoch = start.message.epoch, .first_index = 1, .finish = Finish::error});
+  stage.forget();
+  lives(milliseconds(5000));
+  EXPECT_TRUE(std::ranges::none_of(moved, [](const To<Start>& other) { return other.peer == kSpare; }));
+}
+
 TEST_F(RebalanceTest, ASmallGapMovesNothing) {
   load(2);
   lives(milliseconds(5000));
