@@ -44,10 +44,11 @@ int failed(const Error& error, int status = kExitFailed) {
 int status_of(const Result<void>& outcome) { return outcome ? 0 : failed(outcome.error()); }
 
 // A model that is not there is a wrong setting: what supervises the command need not try again.
-int run_serve(FleetOptions options) {
+int run_serve(const FleetOptions& asked) {
   StopSignal stop{SIGHUP};  // before any thread starts: threads inherit its signal mask
-  auto model = find_model(options.model);
+  auto model = find_model(asked.model);
   if (!model) return failed(model.error(), kExitUsage);
+  FleetOptions options = asked;
   options.model = *std::move(model);
   return status_of(serve(options, stop));
 }
