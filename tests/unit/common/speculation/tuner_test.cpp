@@ -324,7 +324,8 @@ TEST(Tuner, BoundsTheDepthByTheDeadline) {
 TEST(Tuner, DecidesNothingByAFewNodes) {
   Tuner tuner(0.6F);
   Workers workers(tuner);
-  workers.work(Town{.says = 0.1, .root_seconds = 0.005});  // many steps, with a node in one of sixteen
+  workers.work(Town{.says = 0.1, .root_seconds = 0.005});  // many steps, with nodes in one of sixteen
+  workers.pass(2 * kScrapeTakes);                          // all workers of this scrape were heard
   EXPECT_EQ(workers.threshold(), 0.6F);
   EXPECT_EQ(workers.reason(), TuneReason::few_counts);
 }
