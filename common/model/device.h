@@ -32,7 +32,7 @@ struct AttentionShape {
   int32_t heads = 0, kv_heads = 0, head_size = 0;
 };
 
-class Device {  // cpu/cpu_device.h implements it
+class Device {  // make_device.h makes one by its name
  public:
   virtual ~Device() = default;
   // Stacks matrices of equal `cols` by rows into one weight [sum of rows, cols]. REQUIRES: equal
@@ -47,10 +47,15 @@ class Device {  // cpu/cpu_device.h implements it
   // columns: [narrow] distinct columns of the wide tensor. REQUIRES: they are in [0, wide).
   virtual Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;
-  virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // readable by the host after run()
+  virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // that host() reads
+  virtual Type activations() const = 0;  // the type in which networks keep what they compute between two ops
   // Copies the step to the device, does its moves in the network's caches, runs forward(), and
   // waits for the result. The step must be valid (step_check.h).
   virtual Result<void> run(const Network& network, const Step& step) = 0;
+  // The rows of an output() in host memory, as the last run() left them; valid until the next one.
+  // Of a device with memory of its own they are copied when they are asked for, so ask for no more
+  // rows than are read.
+  virtual const void* host(const Tensor& output) = 0;
   virtual bool row_invariant() const = 0;  // a row gets the same bits whatever other rows are in the step
   // Names everything that a network's bits depend on: device, instruction path, formats of its
   // weights, kernel version. Equal ids promise equal bits.

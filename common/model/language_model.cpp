@@ -74,11 +74,21 @@ struct HeadPass final : Network {
   const Headed& model_;
 };
 
+// The first `rows` rows of an output, as the device's host() reads them; nothing of one that was not
+// asked for.
+template <class Number>
+std::span<const Number> read(Device& device, Tensor output, size_t rows) {
+  if (output.data == nullptr) return {};
+  output.rows = static_cast<int32_t>(rows);
+  constexpr size_t kWords = sizeof(Number) / 4;  // 32-bit columns that one takes
+  return {static_cast<const Number*>(device.host(output)), rows * static_cast<size_t>(output.cols) / kWords};
+}
+
 // The candidates of a row that Ops::rank() wrote. A row with fewer of them than columns ends at
 // token -1.
-std::span<const Ranked> candidates(const Tensor& all, size_t row) {
-  const auto columns = static_cast<size_t>(all.cols) / kRankedWords;
-  const auto of_row = std::span(static_cast<const Ranked*>(all.data) + row * columns, columns);
+std::span<const Ranked> candidates(std::span<const Ranked> all, const Tensor& output, size_t row) {
+  const auto columns = static_cast<size_t>(output.cols / kRankedWords);
+  const auto of_row = all.subspan(row * columns, columns);
   return of_row.first(static_cast<size_t>(std::ranges::find(of_row, -1, &Ranked::token) - of_row.begin()));
 }
 
@@ -175,14 +185,13 @@ Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
   TRY_VOID(state_->device->run(state_->model, step));
   state_->rows = step.token.size();
   state_->wanted = step.wanted.size();
-  const Tensor sampled_tokens = state_->model.target.sampled_tokens();
-  return std::span(static_cast<const TokenId*>(sampled_tokens.data), sampled_tokens.data == nullptr ? 0 : state_->wanted);
+  return read<TokenId>(*state_->device, state_->model.target.sampled_tokens(), state_->wanted);
 }
 
 std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {
   const Tensor all = state_->model.target.ranked();
   CHECK(wanted < state_->wanted && all.data != nullptr, "no candidates of wanted row {}", wanted);
-  return candidates(all, wanted);
+  return candidates(read<Ranked>(*state_->device, all, state_->wanted), all, wanted);
 }
 
 bool LanguageModel::has_head() const { return state_->model.head.has_value(); }
@@ -198,7 +207,8 @@ Result<void> LanguageModel::draft(const Step& step) {
 
 std::span<const Ranked> LanguageModel::drafted(size_t row) const {
   CHECK(row < state_->drafted, "row {} of a draft of {}", row, state_->drafted);
-  return candidates(state_->model.head->ranked(), row);
+  const Tensor all = state_->model.head->ranked();
+  return candidates(read<Ranked>(*state_->device, all, state_->drafted), all, row);
 }
 
 bool LanguageModel::predicts_acceptance() const { return has_head() && state_->model.head->acceptance().has_value(); }
@@ -211,17 +221,15 @@ float LanguageModel::acceptance(size_t row, float confidence, bool sampled) cons
 std::span<const float> LanguageModel::drafted_states() const {
   const Tensor states = state_->model.head->states();
   CHECK(states.data != nullptr, "the head's states were not asked for");
-  return {static_cast<const float*>(states.data), state_->drafted * static_cast<size_t>(states.cols)};
+  return read<float>(*state_->device, states, state_->drafted);
 }
 
 std::span<const float> LanguageModel::logits() const {
-  return {static_cast<const float*>(state_->model.target.logits().data),
-          state_->wanted * static_cast<size_t>(state_->config.vocabulary)};
+  return read<float>(*state_->device, state_->model.target.logits(), state_->wanted);
 }
 
 std::span<const float> LanguageModel::features() const {
-  const Tensor all = state_->model.target.features();
-  return {static_cast<const float*>(all.data), all.data == nullptr ? 0 : state_->rows * static_cast<size_t>(all.cols)};
+  return read<float>(*state_->device, state_->model.target.features(), state_->rows);
 }
 
 const LlamaConfig& LanguageModel::config() const { return state_->config; }

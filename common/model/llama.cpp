@@ -43,15 +43,16 @@ Result<Llama::Layer> Llama::load_layer(const WeightLoader& load, const LlamaConf
 Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options) {
   Buffers buffers;
   const int32_t rows_max = options.rows_max;
+  const Type kept = device.activations();
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   for (Tensor* each : {&buffers.residual, &buffers.delta, &buffers.normed, &buffers.wanted_residual, &buffers.wanted_delta,
                        &buffers.wanted_normed}) {
-    TRY(*each, device.scratch(rows_max, config.hidden, Type::f32));
+    TRY(*each, device.scratch(rows_max, config.hidden, kept));
   }
-  TRY(buffers.qkv, device.scratch(rows_max, q + 2 * kv, Type::f32));
-  TRY(buffers.heads, device.scratch(rows_max, q, Type::f32));
-  TRY(buffers.gate_up, device.scratch(rows_max, 2 * config.intermediate, Type::f32));
-  TRY(buffers.gated, device.scratch(rows_max, config.intermediate, Type::f32));
+  TRY(buffers.qkv, device.scratch(rows_max, q + 2 * kv, kept));
+  TRY(buffers.heads, device.scratch(rows_max, q, kept));
+  TRY(buffers.gate_up, device.scratch(rows_max, 2 * config.intermediate, kept));
+  TRY(buffers.gated, device.scratch(rows_max, config.intermediate, kept));
   TRY(buffers.logits, device.output(rows_max, config.vocabulary, Type::f32));
   if (options.ranked == 0) {
     TRY(buffers.sampled_tokens, device.output(rows_max, 1, Type::i32));

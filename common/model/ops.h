@@ -19,7 +19,7 @@
 
 namespace slipstream {
 
-enum class Type : uint8_t { f32, bf16, i32 };
+enum class Type : uint8_t { f32, bf16, f16, i32 };
 
 inline constexpr int32_t kRankedWords = sizeof(Ranked) / 4;  // 32-bit columns that a Ranked takes in a tensor
 

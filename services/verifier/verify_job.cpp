@@ -113,7 +113,7 @@ Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyS
   const Step step = plan.step.view();
   TRY(const auto sampled_tokens, target.run(step));
   StepOutput output{.sampled_tokens = {sampled_tokens.begin(), sampled_tokens.end()}, .rejections = {}, .logprobs = {}};
-  const size_t columns = sampled_tokens.empty() ? 0 : target.logits().size() / sampled_tokens.size();
+  const auto columns = static_cast<size_t>(target.config().vocabulary);
   for (const RejectionTask& rejection_task : plan.rejection_tasks) {
     const size_t rows = static_cast<size_t>(rejection_task.tree.size()) + 1;
     output.rejections.push_back(accept_in_job(

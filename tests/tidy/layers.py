@@ -31,6 +31,7 @@ LAYERS = {
     "kernels_cuda": ("kernels/cuda", ["kernels_exact"]),
     "corpus": ("common/corpus", ["checkpoint", "speculation"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
+    "torch_device": ("common/model/torch", ["model", "sampling", "checkpoint"]),
     "engine": ("common/engine", ["model"]),
     "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config", "corpus"]),
     "router": ("services/router", ["actor", "speculation"]),
@@ -63,9 +64,9 @@ ZONES = {
     "openssl": ["common/http", "services/router/http_api"],
     "spdlog": ["common/base"],
     "prometheus": ["common/metrics"],
-    "torch": ["tools/train"],
-    "ATen": ["tools/train"],
-    "c10": ["tools/train"],
+    "torch": ["common/model/torch", "tools/train"],
+    "ATen": ["common/model/torch", "tools/train"],
+    "c10": ["common/model/torch", "tools/train"],
 }
 
 TOP_LEVEL = {

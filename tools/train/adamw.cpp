@@ -5,7 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include "tools/train/check.h"
+#include "common/base/check_beside_torch.h"
 
 namespace slipstream::train {
 

@@ -10,7 +10,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "common/checkpoint/dequantise.h"
-#include "tools/train/check.h"
+#include "common/base/check_beside_torch.h"
 
 namespace slipstream::train {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstring>
 
 #include "common/base/check.h"
@@ -11,6 +10,7 @@
 #include "common/model/cpu/cpu_ops.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/numerics_probe.h"
+#include "common/model/host_weights.h"
 
 namespace slipstream {
 namespace {
@@ -46,10 +46,6 @@ WeightFormat format_of(std::span<const HostMatrix> stacked) {
   const WeightFormat first = format_of(stacked.front().dtype);
   const bool alike = std::ranges::all_of(stacked, [&](const HostMatrix& each) { return format_of(each.dtype) == first; });
   return alike ? first : WeightFormat::bf16;
-}
-
-bool all_finite(std::span<const float> numbers) {
-  return std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); });
 }
 
 // Packs rows of a matrix into panels of a format. Rows that the file stores in that format are
@@ -110,13 +106,6 @@ const HostMatrix* pack_rows(std::span<const HostMatrix> stacked, int32_t begin, 
   return nullptr;
 }
 
-std::unexpected<Error> not_finite(std::string_view tensor) {
-  return fail(
-      "tensor {} holds numbers that are not finite, or too large for the format asked for: the model is damaged; fetch "
-      "it anew, or try another --weights",
-      tensor);
-}
-
 class CpuDevice final : public Device {
  public:
   CpuDevice(CpuPath path, int threads, std::optional<WeightFormat> format)
@@ -141,13 +130,9 @@ class CpuDevice final : public Device {
     table->cosine.resize(static_cast<size_t>(positions) * half);
     table->sine.resize(table->cosine.size());
     ops_.pool().run(positions, kRopeRangePositions, [&](int32_t begin, int32_t end, int) {
-      auto at = static_cast<size_t>(begin) * half;
       for (int32_t position = begin; position < end; ++position) {
-        for (const float frequency : frequencies) {
-          const double angle = static_cast<float>(position) * frequency;  // the product is rounded to f32, as in the reference
-          table->cosine[at] = static_cast<float>(std::cos(angle));
-          table->sine[at++] = static_cast<float>(std::sin(angle));
-        }
+        const size_t at = static_cast<size_t>(position) * half;
+        write_rotation(frequencies, position, table->cosine.data() + at, table->sine.data() + at);
       }
     });
     ropes_.push_back(std::move(table));
@@ -190,12 +175,14 @@ class CpuDevice final : public Device {
   }
 
   Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) override {
-    CHECK(type != Type::bf16, "the cpu device keeps activations in f32");
+    CHECK(type == Type::f32 || type == Type::i32, "the cpu device keeps activations in f32");
     ops_.reserve_rows(rows_max);
     TRY(void* data, arena_.take(static_cast<size_t>(rows_max) * static_cast<size_t>(cols) * 4));
     return Tensor{.data = data, .rows = rows_max, .cols = cols, .type = type};
   }
   Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
+  Type activations() const override { return Type::f32; }
+  const void* host(const Tensor& output) override { return output.data; }
 
   Result<void> run(const Network& network, const Step& step) override {
     // Steps of two threads would overwrite each other's scratch and give wrong tokens silently.

@@ -58,7 +58,8 @@ Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem
   TRY(head.out_, layer_of("out", kAcceptanceColumns));
   TRY(const HostMatrix stated, checkpoint.matrix("confidence.weight", 1, kAcceptanceColumns));
   read_row(stated, 0, head.stated_);
-  TRY(head.delta_, device.scratch(rows_max, hidden, Type::f32));
+  head.device_ = &device;
+  TRY(head.delta_, device.scratch(rows_max, hidden, device.activations()));
   TRY(head.logits_, device.output(rows_max, kAcceptanceColumns, Type::f32));
   return head;
 }
@@ -75,7 +76,9 @@ void AcceptanceHead::predict(Ops& ops, Shape shape, Tensor state) const {
 
 float AcceptanceHead::probability(size_t row, float confidence, bool sampled) const {
   const auto column = static_cast<size_t>(acceptance_column(sampled));
-  const float z = static_cast<const float*>(logits_.data)[row * kAcceptanceColumns + column];
+  Tensor logits = logits_;
+  logits.rows = static_cast<int32_t>(row) + 1;
+  const float z = static_cast<const float*>(device_->host(logits))[row * kAcceptanceColumns + column];
   return 1.0F / (1.0F + std::exp(-(z + stated_[column] * logit_of_confidence(confidence))));
 }
 

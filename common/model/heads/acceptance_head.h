@@ -54,6 +54,7 @@ class AcceptanceHead {
   struct Layer {
     Weight *weight = nullptr, *bias = nullptr;
   };
+  Device* device_ = nullptr;
   std::vector<Layer> layers_;
   Layer out_;
   std::array<float, kAcceptanceColumns> stated_{};  // c

@@ -55,15 +55,16 @@ Result<void> EagleHead::load_weights(const std::filesystem::path& folder, const 
 Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, const EagleHeadOptions& options) {
   const LlamaConfig& layer = config.layer;
   const int32_t rows = options.rows_max, q = layer.heads * layer.head_size, kv = layer.kv_heads * layer.head_size;
+  const Type kept = device.activations();
   for (Tensor* each : {&buffers_.fused, &buffers_.embedded, &buffers_.feature, &buffers_.normed, &buffers_.delta}) {
-    TRY(*each, device.scratch(rows, layer.hidden, Type::f32));
+    TRY(*each, device.scratch(rows, layer.hidden, kept));
   }
-  TRY(buffers_.input, device.scratch(rows, 2 * layer.hidden, Type::f32));
-  TRY(buffers_.qkv, device.scratch(rows, q + 2 * kv, Type::f32));
-  TRY(buffers_.kv, device.scratch(rows, 2 * kv, Type::f32));
-  TRY(buffers_.heads, device.scratch(rows, q, Type::f32));
-  TRY(buffers_.gate_up, device.scratch(rows, 2 * layer.intermediate, Type::f32));
-  TRY(buffers_.gated, device.scratch(rows, layer.intermediate, Type::f32));
+  TRY(buffers_.input, device.scratch(rows, 2 * layer.hidden, kept));
+  TRY(buffers_.qkv, device.scratch(rows, q + 2 * kv, kept));
+  TRY(buffers_.kv, device.scratch(rows, 2 * kv, kept));
+  TRY(buffers_.heads, device.scratch(rows, q, kept));
+  TRY(buffers_.gate_up, device.scratch(rows, 2 * layer.intermediate, kept));
+  TRY(buffers_.gated, device.scratch(rows, layer.intermediate, kept));
   TRY(buffers_.columns, device.scratch(rows, static_cast<int32_t>(config.tokens.size()), Type::f32));
   TRY(buffers_.logits, device.scratch(rows, layer.vocabulary, Type::f32));
   TRY(buffers_.ranked, device.output(rows, options.ranked * kRankedWords, Type::i32));

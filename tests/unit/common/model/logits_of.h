@@ -11,10 +11,8 @@
 
 namespace slipstream {
 
-// [tokens, vocabulary] after each token. The test fails if the model cannot be loaded or run.
-inline std::vector<float> logits_of(const std::filesystem::path& model, const CpuOptions& computes,
-                                    std::span<const TokenId> tokens) {
-  auto target = load_alone(model, computes);
+// [tokens, vocabulary] after each token. The test fails if the model cannot be run.
+inline std::vector<float> logits_of(Result<LanguageModel> target, std::span<const TokenId> tokens) {
   EXPECT_TRUE(target.has_value()) << target.error().message;
   if (!target) return {};
   BlockPool pool(4);
@@ -25,6 +23,11 @@ inline std::vector<float> logits_of(const std::filesystem::path& model, const Cp
   const auto sampled_tokens = target->run(rows.view());
   EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
   return {target->logits().begin(), target->logits().end()};
+}
+
+inline std::vector<float> logits_of(const std::filesystem::path& model, const CpuOptions& computes,
+                                    std::span<const TokenId> tokens) {
+  return logits_of(load_alone(model, computes), tokens);
 }
 
 }  // namespace slipstream

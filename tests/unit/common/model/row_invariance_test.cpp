@@ -1,15 +1,7 @@
-// A token's logits, and the choice made from them, are the same bits alone, in any batch, at any
-// tree slot, in a prompt chunk of any size, with any number of threads, after a commit, computed
-// anew, from the prefix cache; on every path and in every format of weights: the ground that
-// "drafts never change a word" stands on.
-#include <cstring>
+// The cpu device is row-invariant on every path and in every format of weights.
+#include "tests/unit/common/model/row_invariance.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "common/kv/prefix_cache.h"
-#include "tests/unit/common/model/models.h"
-#include "tests/unit/common/model/rows.h"
+#include "common/model/cpu/cpu_device.h"
 
 namespace slipstream {
 namespace {
@@ -19,254 +11,42 @@ struct Model {
   int32_t tokens;                                            // of the text under test
   std::optional<WeightFormat> weights = WeightFormat::bf16;  // none: the real one's GGUF file, as it is
 };
-constexpr int32_t kBlocksMax = 5;  // of one sequence: 160 positions
-constexpr int32_t kBlocks = 20 * kBlocksMax;
 
-class RowInvariance : public testing::TestWithParam<std::tuple<Model, CpuPath>> {
- protected:
-  void SetUp() override {
-    const auto [model, path] = GetParam();
-    real_ = *model.name == 0;
-    if (real_ && model.weights && !has_real_model()) GTEST_SKIP() << kNoRealModel;
-    if (real_ && !model.weights && !std::filesystem::exists(real_gguf())) GTEST_SKIP() << kNoRealGguf;
-    for (const int threads : {1, 2}) {
-      const auto at = !real_ ? test_data(model.name) : model.weights ? real_model() : real_gguf();
-      auto target = load_alone(at, {.threads = threads, .path = path, .weights = model.weights}, {.cache_blocks = kBlocks});
-      ASSERT_TRUE(target.has_value()) << target.error().message;
-      targets_.push_back(*std::move(target));
-    }
-    vocabulary_ = static_cast<size_t>(targets_[0].config().vocabulary);
-    for (int32_t i = 0; i < model.tokens; ++i) text_.push_back(token(i * 7 + i * i % 5));
-    alone_ = one_by_one(targets_[0]);
-  }
-
-  // Of the cases, the first three for the real model, which is slow.
-  template <class T>
-  std::vector<T> few(std::vector<T> cases) const {
-    if (real_) cases.resize(3);
-    return cases;
-  }
-  TokenId token(int32_t number) const { return 4 + number % (targets_[0].config().vocabulary - 4); }
-  std::span<const TokenId> text(int32_t from, int32_t count) const {
-    return std::span(text_).subspan(static_cast<size_t>(from), static_cast<size_t>(count));
-  }
-  int32_t length() const { return static_cast<int32_t>(text_.size()); }
-
-  // What a position of the text gave.
-  struct Row {
-    std::vector<float> logits;
-    TokenId sampled_tokens;
-  };
-  std::vector<Row> run(LanguageModel& target, const Rows& rows) {
-    const auto sampled_tokens = target.run(rows.view());
-    EXPECT_TRUE(sampled_tokens.has_value()) << sampled_tokens.error().message;
-    std::vector<Row> out;
-    for (size_t i = 0; i < sampled_tokens->size(); ++i) {
-      const auto logits = target.logits().subspan(i * vocabulary_, vocabulary_);
-      out.push_back({{logits.begin(), logits.end()}, (*sampled_tokens)[i]});
-    }
-    return out;
-  }
-  std::vector<Row> one_by_one(LanguageModel& target) {
-    BlockTable blocks(pool_);
-    EXPECT_TRUE(blocks.reserve(length()));
-    std::vector<Row> out;
-    for (int32_t at = 0; at < length(); ++at) {
-      Rows rows(kBlocksMax);
-      rows.prompt(rows.sequence_of(blocks), blocks, text(at, 1), at);
-      out.push_back(run(target, rows)[0]);
-    }
-    return out;
-  }
-  void expect_equal(const Row& row, int32_t position, const std::string& how) {
-    const Row& alone = alone_[static_cast<size_t>(position)];
-    const bool same = std::memcmp(row.logits.data(), alone.logits.data(), vocabulary_ * sizeof(float)) == 0;
-    EXPECT_TRUE(same) << "logits of position " << position << ", " << how;
-    EXPECT_EQ(row.sampled_tokens, alone.sampled_tokens) << "position " << position << ", " << how;
-  }
-  void feed(LanguageModel& target, const BlockTable& blocks, int32_t count) {
-    Rows rows(kBlocksMax);
-    rows.prompt(rows.sequence_of(blocks), blocks, text(0, count), 0);
-    run(target, rows);
-  }
-
-  // Positions from.. of the text as one chunk, each with the bits of before.
-  void expect_chunk(LanguageModel& target, const BlockTable& blocks, int32_t from, const std::string& how) {
-    Rows rows(kBlocksMax);
-    rows.prompt(rows.sequence_of(blocks), blocks, text(from, length() - from), from);
-    const auto out = run(target, rows);
-    for (int32_t at = from; at < length(); ++at) expect_equal(out[static_cast<size_t>(at - from)], at, how);
-  }
-  // Another text in the blocks that the next sequences get, so that what they find there is never
-  // their own by luck.
-  void overwrite_next_blocks(LanguageModel& target) {
-    std::vector<BlockTable> tables;
-    for (int32_t at = 0; at <= length(); at += kBlockTokens) {
-      ASSERT_TRUE(tables.emplace_back(pool_).reserve(kBlockTokens));
-      Rows rows(kBlocksMax);
-      const std::vector<TokenId> other(kBlockTokens, token(3));
-      rows.prompt(rows.sequence_of(tables.back()), tables.back(), other, 0);
-      run(target, rows);
-    }
-  }
-
-  // A tree in which the text's next `depth` tokens hang, each behind `decoys` siblings, so that
-  // they lie at slots decoys + 1, 2 decoys + 2, ...
-  std::vector<TreeNode> tree_around(int32_t committed, int32_t depth, int32_t decoys) const {
-    std::vector<TreeNode> nodes;
-    int32_t parent = kRoot;
-    for (int32_t level = 1; level <= depth; ++level) {
-      for (int32_t i = 0; i < decoys; ++i) nodes.push_back({.token = token(3 * i + level), .parent = parent});
-      nodes.push_back({.token = text_[static_cast<size_t>(committed + level)], .parent = parent});
-      parent = static_cast<int32_t>(nodes.size()) - 1;
-    }
-    return nodes;
-  }
-
-  BlockPool pool_{kBlocks};
-  std::vector<LanguageModel> targets_;  // with one thread, with two
-  size_t vocabulary_ = 0;
-  bool real_ = false;
-  std::vector<TokenId> text_;
-  std::vector<Row> alone_;
-};
-
-TEST_P(RowInvariance, OfThreads) {
-  const auto rows = one_by_one(targets_[1]);
-  for (int32_t at = 0; at < length(); ++at) expect_equal(rows[static_cast<size_t>(at)], at, "two threads");
+OnDevice on(const Model& model, CpuPath path) {
+  const bool real = *model.name == 0;
+  std::string label = real ? "real" : model.name;
+  std::erase(label, '-');
+  return {.name = fmt::format("{}_{}_{}", label, model.weights ? name(*model.weights) : "file", name(path)),
+          .model = !real           ? test_data(model.name)
+                   : model.weights ? real_model()
+                                   : real_gguf(),
+          .tokens = model.tokens,
+          .slow = real,
+          .device = [weights = model.weights, path](int threads) -> Result<std::shared_ptr<Device>> {
+            return make_cpu_device({.threads = threads, .path = path, .weights = weights});
+          }};
 }
 
-TEST_P(RowInvariance, OfPromptChunks) {
-  for (LanguageModel& target : targets_) {
-    for (const int32_t chunk : few<int32_t>({5, 16, length(), 2, 3, 13, 33})) {
-      BlockTable blocks(pool_);
-      ASSERT_TRUE(blocks.reserve(length()));
-      for (int32_t at = 0; at < length(); at += chunk) {
-        Rows rows(kBlocksMax);
-        const int32_t count = std::min(chunk, length() - at);
-        rows.prompt(rows.sequence_of(blocks), blocks, text(at, count), at);
-        const auto out = run(target, rows);
-        for (int32_t i = 0; i < count; ++i)
-          expect_equal(out[static_cast<size_t>(i)], at + i, fmt::format("chunks of {}", chunk));
-      }
-    }
+std::vector<OnDevice> on_each_path(const std::vector<Model>& models) {
+  std::vector<OnDevice> all;
+  for (const Model& model : models) {
+    for (const CpuPath path : available_cpu_paths()) all.push_back(on(model, path));
   }
+  return all;
 }
 
-TEST_P(RowInvariance, OfTheBatchAroundARow) {
-  for (LanguageModel& target : targets_) {
-    for (const int32_t batch : few<int32_t>({2, 7, 16, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15})) {
-      // Each sequence holds another length of the text, so that the rows see blocks and positions
-      // of every kind.
-      std::vector<BlockTable> tables;
-      Rows rows(kBlocksMax);
-      std::vector<int32_t> positions;
-      for (int32_t i = 0; i < batch; ++i) {
-        const int32_t at = 1 + (i * 11 + batch) % (length() - 1);
-        ASSERT_TRUE(tables.emplace_back(pool_).reserve(at + 1));
-        feed(target, tables.back(), at);
-        rows.tree(rows.sequence_of(tables.back()), tables.back(), at, text_[static_cast<size_t>(at)], {});
-        positions.push_back(at);
-      }
-      const auto out = run(target, rows);
-      for (int32_t i = 0; i < batch; ++i)
-        expect_equal(out[static_cast<size_t>(i)], positions[static_cast<size_t>(i)], fmt::format("row {} of {}", i, batch));
-    }
-  }
-}
+const auto kNamed = [](const auto& info) { return info.param.name; };
 
-TEST_P(RowInvariance, OfTreeSlotsAndAcrossTheCommit) {
-  for (LanguageModel& target : targets_) {
-    for (const auto& [depth, decoys] : few<std::pair<int32_t, int32_t>>({{7, 0}, {5, 2}, {2, 30}, {4, 1}, {3, 6}, {6, 9}})) {
-      const int32_t committed = length() - depth - 3;
-      BlockTable blocks(pool_);
-      ASSERT_TRUE(blocks.reserve(committed + 64));
-      feed(target, blocks, committed);
-      Rows rows(kBlocksMax);
-      rows.tree(rows.sequence_of(blocks), blocks, committed, text_[static_cast<size_t>(committed)],
-                tree_around(committed, depth, decoys));
-      const auto out = run(target, rows);
-      std::vector<int32_t> path;
-      for (int32_t level = 0; level <= depth; ++level) {
-        const int32_t row = level * (decoys + 1);
-        expect_equal(out[static_cast<size_t>(row)], committed + level, fmt::format("slot {} of a tree", row));
-        if (level > 0) path.push_back(row);
-      }
-      Rows next(kBlocksMax);
-      blocks.commit(committed, path, next.moves);
-      const int32_t at = committed + depth + 1;
-      next.tree(next.sequence_of(blocks), blocks, at, text_[static_cast<size_t>(at)], {});
-      expect_equal(run(target, next)[0], at, fmt::format("after a commit of {} rows", depth));
-    }
-  }
-}
-
-// Preemption takes a sequence's blocks, gives them to others, and computes it anew in chunks,
-// elsewhere.
-TEST_P(RowInvariance, OfWhatIsComputedAnewAfterOthersHadTheBlocks) {
-  for (LanguageModel& target : targets_) {
-    const int32_t before = length() / 2;
-    {
-      BlockTable blocks(pool_);
-      ASSERT_TRUE(blocks.reserve(before));
-      feed(target, blocks, before);
-    }
-    overwrite_next_blocks(target);
-    BlockTable elsewhere(pool_), blocks(pool_);
-    ASSERT_TRUE(elsewhere.reserve(kBlockTokens) && blocks.reserve(length()));
-    feed(target, blocks, before);
-    expect_chunk(target, blocks, before, "computed anew");
-  }
-}
-
-// Blocks that another sequence wrote, among the rows of a third, and left behind.
-TEST_P(RowInvariance, OfRowsBehindBlocksOfThePrefixCache) {
-  for (LanguageModel& target : targets_) {
-    overwrite_next_blocks(target);
-    PrefixCache cache(pool_);
-    const int32_t shared = (length() - 1) / kBlockTokens * kBlockTokens;
-    {
-      BlockTable first(pool_), third(pool_);
-      ASSERT_TRUE(third.reserve(13) && first.reserve(shared));
-      Rows rows(kBlocksMax);
-      rows.prompt(rows.sequence_of(third), third, text(5, 13), 0);
-      rows.prompt(rows.sequence_of(first), first, text(0, shared), 0);
-      run(target, rows);
-      PrefixCache::Place place;
-      for (int32_t at = 0; at < shared; at += kBlockTokens) {
-        cache.keep(place, text(at, kBlockTokens), first.blocks()[static_cast<size_t>(at / kBlockTokens)]);
-      }
-    }
-    PrefixCache::Place place;
-    BlockTable blocks(pool_);
-    blocks.adopt(cache.find(text(0, length()), place));
-    ASSERT_EQ(static_cast<int32_t>(blocks.blocks().size()) * kBlockTokens, shared);
-    ASSERT_TRUE(blocks.reserve(length()));
-    expect_chunk(target, blocks, shared, "behind the prefix cache");
-  }
-}
-
-std::string test_name(const testing::TestParamInfo<RowInvariance::ParamType>& info) {
-  std::string model = std::get<0>(info.param).name;
-  std::erase(model, '-');
-  const auto weights = std::get<0>(info.param).weights;
-  return (model.empty() ? "real" : model) + "_" + (weights ? name(*weights) : "file") + "_" + name(std::get<1>(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, RowInvariance,
-                         testing::Combine(testing::Values(Model{"tiny-llama", 90}, Model{"tiny-llama3", 90},
-                                                          Model{"tiny-qwen3", 90}, Model{"", 38}),
-                                          testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
-                         test_name);
 INSTANTIATE_TEST_SUITE_P(
-    SmallFormats, RowInvariance,
-    testing::Combine(testing::Values(Model{"tiny-llama", 90, WeightFormat::q8_0}, Model{"tiny-llama", 90, WeightFormat::q4_0},
-                                     Model{"tiny-llama", 90, WeightFormat::q4_1}, Model{"tiny-qwen3", 90, WeightFormat::q4_1}),
-                     testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
-    test_name);
-INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance,
-                         testing::Combine(testing::Values(Model{"", 38, std::nullopt}), testing::Values(best_cpu_path())),
-                         test_name);
+    Models, RowInvariance,
+    testing::ValuesIn(on_each_path({{"tiny-llama", 90}, {"tiny-llama3", 90}, {"tiny-qwen3", 90}, {"", 38}})), kNamed);
+INSTANTIATE_TEST_SUITE_P(SmallFormats, RowInvariance,
+                         testing::ValuesIn(on_each_path({{"tiny-llama", 90, WeightFormat::q8_0},
+                                                         {"tiny-llama", 90, WeightFormat::q4_0},
+                                                         {"tiny-llama", 90, WeightFormat::q4_1},
+                                                         {"tiny-qwen3", 90, WeightFormat::q4_1}})),
+                         kNamed);
+INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance, testing::Values(on({"", 38, std::nullopt}, best_cpu_path())), kNamed);
 
 }  // namespace
 }  // namespace slipstream

@@ -1,0 +1,203 @@
+#include "common/model/torch/torch_ops.h"
+
+#include <limits>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorIndexing.h>
+
+#include "common/base/check_beside_torch.h"
+#include "common/model/processed_row.h"
+
+namespace slipstream {
+namespace {
+
+using at::indexing::Slice;
+
+// Rows that are multiplied together where bits may not depend on their number: few on a CPU, which
+// computes for each row, and as many as a GPU reads weights for in any case.
+constexpr int64_t kCpuBucket = 8, kGpuBucket = 64;
+
+const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
+
+at::ScalarType scalar(Type type) {
+  switch (type) {
+    case Type::f32:
+      return at::kFloat;
+    case Type::bf16:
+      return at::kBFloat16;
+    case Type::f16:
+      return at::kHalf;
+    case Type::i32:
+      break;
+  }
+  return at::kInt;
+}
+
+// rows / rms(rows) * gain over the last dimension, in f32.
+at::Tensor normed(const at::Tensor& rows, const at::Tensor& gain, float eps) {
+  const at::Tensor exact = rows.to(at::kFloat);
+  return exact.mul(exact.square().mean(-1, true).add(eps).rsqrt()).mul(gain.view({-1}));
+}
+
+}  // namespace
+
+at::Tensor TorchPlace::view(const Tensor& tensor) const {
+  return at::from_blob(tensor.data, {tensor.rows, tensor.cols}, of(scalar(tensor.type)));
+}
+
+void TorchOps::begin(const Step& step) {
+  step_.begin(step, place_);
+  attention_.begin(step);
+  scratch_.resize(std::max(scratch_.size(), static_cast<size_t>(at::get_num_threads())));
+}
+
+// In order, because one may overwrite the source of an earlier one (BlockTable::commit).
+void TorchOps::move(const TorchCache& cache, std::span<const KvMove> moves) {
+  const auto row = [&](int32_t slot) {  // [layers, kv_heads, 2, head_size]
+    return cache.data.select(1, slot / kBlockTokens).select(3, slot % kBlockTokens);
+  };
+  for (const KvMove& each : moves) row(each.to).copy_(row(each.from));
+}
+
+void TorchOps::move(const TorchPlane& plane, std::span<const KvMove> moves) {
+  for (const KvMove& each : moves) plane.data[each.to].copy_(plane.data[each.from]);
+}
+
+template <class Run>
+void TorchOps::by_rows(int64_t rows, const Run& run) const {
+  if (!place_.row_by_row()) return run(int64_t{0}, rows);
+  for (int64_t row = 0; row < rows; ++row) run(row, int64_t{1});
+}
+
+void TorchOps::embed(const Weight& table, Tensor out) { place_.view(out).copy_(values(table).index_select(0, step_.token)); }
+
+void TorchOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {
+  const at::Tensor all = place_.view(residual), result = place_.view(out);
+  if (delta != nullptr) all.add_(place_.view(*delta));
+  by_rows(all.size(0), [&](int64_t first, int64_t count) {
+    result.narrow(0, first, count).copy_(normed(all.narrow(0, first, count), values(gain), eps));
+  });
+}
+
+at::Tensor TorchOps::multiplied(const at::Tensor& in, const at::Tensor& weight) {
+  if (!place_.deterministic) return at::mm(in, weight.t());
+  const int64_t bucket = place_.device.is_cpu() ? kCpuBucket : kGpuBucket;
+  const at::Tensor group = at::empty({bucket, in.size(1)}, in.options()),
+                   out = at::empty({in.size(0), weight.size(0)}, in.options());
+  for (int64_t first = 0; first < in.size(0); first += bucket) {
+    const int64_t rows = std::min(bucket, in.size(0) - first);
+    group.narrow(0, 0, rows).copy_(in.narrow(0, first, rows));
+    if (rows < bucket) group.narrow(0, rows, bucket - rows).zero_();
+    out.narrow(0, first, rows).copy_(at::mm(group, weight.t()).narrow(0, 0, rows));
+  }
+  return out;
+}
+
+void TorchOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
+  CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
+        in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
+  const at::Tensor product = multiplied(place_.view(in).to(place_.type), values(weight));
+  place_.view(out).copy_(bias == nullptr ? product : product.add(values(*bias).view({-1})));
+}
+
+void TorchOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) {
+  const at::Tensor all = place_.view(rows).view({rows.rows, -1, gain.in}).narrow(1, first_head, heads);
+  by_rows(all.size(0), [&](int64_t first, int64_t count) {
+    const at::Tensor some = all.narrow(0, first, count);
+    some.copy_(normed(some, values(gain), eps));
+  });
+}
+
+void TorchOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) {
+  const auto& table = static_cast<const TorchRope&>(rope);
+  at::Tensor store = static_cast<TorchCache&>(cache).data.select(0, layer);
+  const int64_t kv_heads = store.size(1), size = store.size(4), half = size / 2;
+  const at::Tensor rows = place_.view(qkv).view({qkv.rows, -1, size});
+  const int64_t turned = rows.size(1) - kv_heads;  // queries and keys
+  const at::Tensor cosine = table.cosine.index_select(0, step_.position).unsqueeze(1);
+  const at::Tensor sine = table.sine.index_select(0, step_.position).unsqueeze(1);
+  const at::Tensor left = rows.narrow(1, 0, turned).narrow(2, 0, half), right = rows.narrow(1, 0, turned).narrow(2, half, half);
+  const at::Tensor a = left.to(at::kFloat, false, true), b = right.to(at::kFloat, false, true);
+  left.copy_(a.mul(cosine).sub_(b.mul(sine)));
+  right.copy_(b.mul(cosine).add_(a.mul(sine)));
+  const at::Tensor pairs = rows.narrow(1, turned - kv_heads, 2 * kv_heads).view({qkv.rows, 2, kv_heads, size});
+  store.index_put_({step_.block, Slice(), Slice(), step_.offset}, pairs.permute({0, 2, 1, 3}));
+}
+
+void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {
+  attention_.run(place_.view(qkv), static_cast<const TorchCache&>(cache), layer, place_.view(out));
+}
+
+void TorchOps::silu_gate(Tensor gate_up, Tensor out) {
+  const at::Tensor all = place_.view(gate_up), result = place_.view(out);
+  const int64_t cols = out.cols;
+  by_rows(all.size(0), [&](int64_t first, int64_t count) {
+    const at::Tensor some = all.narrow(0, first, count);
+    result.narrow(0, first, count).copy_(at::silu(some.narrow(1, 0, cols).contiguous()).mul_(some.narrow(1, cols, cols)));
+  });
+}
+
+void TorchOps::add_silu(Tensor in, Tensor residual) {
+  const at::Tensor all = place_.view(in), result = place_.view(residual);
+  by_rows(all.size(0),
+          [&](int64_t first, int64_t count) { result.narrow(0, first, count).add_(at::silu(all.narrow(0, first, count))); });
+}
+
+void TorchOps::put_columns(Tensor in, Tensor out, int32_t first_column) {
+  CHECK(in.rows == out.rows && first_column + in.cols <= out.cols, "[{}, {}] into [{}, {}] from column {} on", in.rows, in.cols,
+        out.rows, out.cols, first_column);
+  place_.view(out).narrow(1, first_column, in.cols).copy_(place_.view(in));
+}
+
+void TorchOps::store_features(Tensor in, FeaturePlane& plane) {
+  static_cast<TorchPlane&>(plane).data.index_copy_(0, step_.slot, place_.view(in).to(at::kFloat));
+}
+
+void TorchOps::load_features(const FeaturePlane& plane, Tensor out) {
+  at::Tensor rows = static_cast<const TorchPlane&>(plane).data.index_select(0, step_.parent_slot.clamp_min(0));
+  place_.view(out).copy_(rows.masked_fill_(step_.parent_slot.lt(0).unsqueeze(1), 0));
+}
+
+void TorchOps::spread_columns(Tensor in, const ColumnMap& map, Tensor out) {
+  const at::Tensor wide = place_.view(out);
+  wide.fill_(-std::numeric_limits<float>::infinity());
+  wide.index_copy_(1, static_cast<const TorchColumnMap&>(map).columns, place_.view(in).to(wide.scalar_type()));
+}
+
+void TorchOps::gather(Tensor in, Tensor out) { place_.view(out).copy_(place_.view(in).index_select(0, step_.wanted)); }
+
+// Rows of logits are processed and sampled on the host: the noise and the chain have the same bits
+// everywhere.
+template <class Choose>
+void TorchOps::choose(const Tensor& logits, const Choose& choose_row) {
+  const at::Tensor host = place_.view(logits).to(at::kCPU);
+  const auto* rows = host.const_data_ptr<float>();
+  const auto cols = static_cast<size_t>(logits.cols);
+  at::parallel_for(0, logits.rows, 1, [&](int64_t begin, int64_t end) {
+    Scratch& scratch = scratch_[static_cast<size_t>(at::get_thread_num())];
+    for (int64_t row = begin; row < end; ++row) {
+      const auto at = static_cast<int32_t>(row);
+      choose_row(at, processed(*step_.host, at, {rows + static_cast<size_t>(row) * cols, cols}, scratch.processed),
+                 scratch.choose);
+    }
+  });
+}
+
+void TorchOps::sample_tokens(Tensor logits, Tensor ids) {
+  choose(logits, [&](int32_t row, std::span<const float> from, SamplingScratch& scratch) {
+    static_cast<int32_t*>(ids.data)[row] =
+        slipstream::sample_token(from, step_.host->sampling[static_cast<size_t>(row)], scratch);
+  });
+}
+
+void TorchOps::rank(Tensor logits, Tensor out) {
+  const auto columns = static_cast<size_t>(out.cols / kRankedWords);
+  choose(logits, [&](int32_t row, std::span<const float> from, SamplingScratch& scratch) {
+    const std::span ranked(static_cast<Ranked*>(out.data) + static_cast<size_t>(row) * columns, columns);
+    std::ranges::fill(ranked, Ranked{});
+    slipstream::rank(from, step_.host->sampling[static_cast<size_t>(row)], scratch, ranked);
+  });
+}
+
+}  // namespace slipstream

@@ -1,0 +1,62 @@
+// Ops by operations of torch, on a CPU or on a GPU. Private to common/model/torch.
+//
+// Products of matrices round by the number of their rows, because libraries choose another kernel
+// for each. Deterministic, rows are multiplied in groups of a fixed number, in buffers of a fixed
+// place; the last group is filled up with zeros.
+#pragma once
+
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "common/model/ops.h"
+#include "common/model/torch/torch_attention.h"
+#include "common/model/torch/torch_step.h"
+#include "common/model/torch/torch_types.h"
+#include "common/sampling/sample_token.h"
+
+namespace slipstream {
+
+class TorchOps final : public Ops {
+ public:
+  explicit TorchOps(const TorchPlace& place) : place_(place), attention_(place) {}
+
+  void begin(const Step& step);
+  static void move(const TorchCache& cache, std::span<const KvMove> moves);
+  static void move(const TorchPlane& plane, std::span<const KvMove> moves);
+
+  void embed(const Weight& table, Tensor out) override;
+  void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
+  void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
+  void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
+  void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
+  void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
+  void silu_gate(Tensor gate_up, Tensor out) override;
+  void add_silu(Tensor in, Tensor residual) override;
+  void put_columns(Tensor in, Tensor out, int32_t first_column) override;
+  void store_features(Tensor in, FeaturePlane& plane) override;
+  void load_features(const FeaturePlane& plane, Tensor out) override;
+  void spread_columns(Tensor in, const ColumnMap& map, Tensor out) override;
+  void gather(Tensor in, Tensor out) override;
+  void sample_tokens(Tensor logits, Tensor ids) override;
+  void rank(Tensor logits, Tensor out) override;
+
+ private:
+  struct Scratch {                 // of one thread
+    std::vector<float> processed;  // one row of logits after its logits processor
+    SamplingScratch choose;
+  };
+  // Calls run(first, count) once for all rows, or for each row alone (TorchPlace::row_by_row()).
+  template <class Run>
+  void by_rows(int64_t rows, const Run& run) const;
+  at::Tensor multiplied(const at::Tensor& in, const at::Tensor& weight);  // in * weight^T
+  template <class Choose>
+  void choose(const Tensor& logits, const Choose& choose_row);
+
+  TorchPlace place_;
+  TorchStep step_;
+  TorchAttention attention_;
+  std::vector<Scratch> scratch_;  // [threads of torch's pool]
+};
+
+}  // namespace slipstream

@@ -1,0 +1,24 @@
+// A step's numbers on the device. Private to common/model/torch.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "common/model/ops.h"
+#include "common/model/torch/torch_types.h"
+
+namespace slipstream {
+
+// Index tensors are i64, as torch wants them.
+struct TorchStep {
+  const Step* host = nullptr;
+  at::Tensor token, position, parent_slot;  // [rows]
+  at::Tensor slot, block, offset;           // [rows] slot = block * kBlockTokens + offset
+  at::Tensor wanted;                        // [wanted]
+
+  void begin(const Step& step, const TorchPlace& place);
+};
+
+// [numbers] on the device.
+at::Tensor index_tensor(std::span<const int32_t> numbers, const TorchPlace& place);
+
+}  // namespace slipstream

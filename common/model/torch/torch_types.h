@@ -1,0 +1,48 @@
+// The torch devices' types behind the opaque types of common/model/ops.h. Private to
+// common/model/torch.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "common/kv/block_pool.h"
+#include "common/model/device.h"
+
+namespace slipstream {
+
+struct TorchWeight final : Weight {
+  at::Tensor values;  // [out, in]; gains and biases in f32, matrices in the device's type
+};
+
+struct TorchRope final : RopeTable {
+  at::Tensor cosine, sine;  // [positions, head_size / 2] f32
+};
+
+// data: [layers, blocks, kv_heads, keys and values, kBlockTokens, head_size] in the device's type, as
+// kernels/cuda/cache.h has it.
+struct TorchCache final : KvCache {
+  at::Tensor data;
+};
+
+struct TorchPlane final : FeaturePlane {
+  at::Tensor data;  // [slots, cols] f32
+};
+
+struct TorchColumnMap final : ColumnMap {
+  at::Tensor columns;  // [narrow] i64
+};
+
+// Where the tensors of a device lie and what they are made of.
+struct TorchPlace {
+  at::Device device = at::kCPU;
+  at::ScalarType type = at::kFloat;  // of matrices, caches and activations
+  bool deterministic = false;
+
+  at::TensorOptions of(at::ScalarType wanted) const { return at::TensorOptions(wanted).device(device); }
+  // Operations on a CPU compute a number of a row by vectors or alone, whatever is around it decides;
+  // on a GPU they do not.
+  bool row_by_row() const { return deterministic && device.is_cpu(); }
+  // The rows of a tensor of the network as torch sees them.
+  at::Tensor view(const Tensor& tensor) const;
+};
+
+}  // namespace slipstream

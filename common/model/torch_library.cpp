@@ -1,0 +1,69 @@
+#include "common/model/torch_library.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace slipstream {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFoldersAbove = 7;  // of the program, in which lib/slipstream is looked for: enough for a build's tests
+
+// The folders where the library may lie, the likeliest first.
+std::vector<fs::path> places() {
+  std::error_code error;
+  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  std::vector<fs::path> places{folder};
+  for (int i = 0; i < kFoldersAbove; ++i) {
+    folder = folder.parent_path();
+    places.push_back(folder / "lib" / "slipstream");
+  }
+  return places;
+}
+
+Result<fs::path> find_library() {
+  std::error_code error;
+  for (const fs::path& place : places()) {
+    if (fs::exists(place / kTorchLibrary, error)) return place / kTorchLibrary;
+  }
+  return fail(
+      "the devices of torch need {}, which is neither beside this program nor in lib/slipstream above it: `make torch` builds "
+      "it "
+      "into build/torch with all programs; or leave --device out",
+      kTorchLibrary);
+}
+
+// Never closed: torch's threads and registrations outlive any device.
+Result<void*> open_library(const fs::path& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return fail("{} cannot be opened: {}. It needs libtorch 2.11, which `make setup-torch` brings", path.string(), dlerror());
+  }
+  const auto abi = reinterpret_cast<TorchAbi*>(dlsym(library, kTorchAbiSymbol));
+  if (abi == nullptr || std::string_view(abi()) != torch_abi()) {
+    return fail("{} belongs to another build ({}; this program is of {}): build both anew with `make torch`", path.string(),
+                abi == nullptr ? "it does not say which" : abi(), torch_abi());
+  }
+  return library;
+}
+
+}  // namespace
+
+const char* torch_abi() { return SLIPSTREAM_TORCH_ABI; }
+
+Result<std::shared_ptr<Device>> open_torch_device(const TorchOptions& options) {
+  TRY(const fs::path path, find_library());
+  TRY(void* library, open_library(path));
+  const auto make = reinterpret_cast<MakeTorchDevice*>(dlsym(library, kTorchDeviceSymbol));
+  if (make == nullptr) return fail("{} has no {}: build it anew with `make torch`", path.string(), kTorchDeviceSymbol);
+  std::string error;
+  Device* device = make(options, error);
+  if (device == nullptr) return fail("{}", error);
+  return std::shared_ptr<Device>(device);
+}
+
+}  // namespace slipstream

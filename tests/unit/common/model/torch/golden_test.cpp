@@ -1,0 +1,54 @@
+// The torch device against transformers in float32 over the same weights.
+#include "tests/unit/common/model/golden.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/common/model/logits_of.h"
+#include "tests/unit/common/model/torch/torch_models.h"
+
+namespace slipstream {
+namespace {
+
+class TorchGolden : public testing::TestWithParam<const char*> {
+ protected:
+  Distance apart(TorchType type, bool deterministic) const {
+    const GoldenLogits golden = golden_logits(GetParam());
+    return distance(logits_of(load_on_torch(test_data(GetParam()), type, deterministic), golden.tokens), golden.logits);
+  }
+};
+
+TEST_P(TorchGolden, LogitsEqualTransformersInF32) {
+  for (const bool deterministic : {false, true}) {
+    const Distance found = apart(TorchType::f32, deterministic);
+    EXPECT_LT(found.mean, 1e-5) << (deterministic ? "deterministic" : "fast");
+    EXPECT_LT(found.most, 1e-4);
+  }
+}
+
+// 8 and 11 bits of fraction, in activations and in the cache.
+TEST_P(TorchGolden, LogitsAreNearThemInHalfTheBits) {
+  const Distance bf16 = apart(TorchType::bf16, false), f16 = apart(TorchType::f16, false);
+  EXPECT_LT(bf16.mean, 0.05);
+  EXPECT_LT(bf16.most, 0.5);
+  EXPECT_LT(f16.mean, 0.01);
+  EXPECT_LT(f16.most, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(TinyModels, TorchGolden, testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(TorchRealGolden, AChatsTopLogitsEqualTransformers) {
+  if (!has_real_model()) GTEST_SKIP() << kNoRealModel;
+  const GoldenChat golden;
+  const auto apart = golden.with(logits_of(load_on_torch(real_model()), golden.tokens));
+  EXPECT_LT(apart.error, 2e-4);
+  EXPECT_EQ(apart.agreed, static_cast<int>(golden.tokens.size()));
+}
+
+}  // namespace
+}  // namespace slipstream

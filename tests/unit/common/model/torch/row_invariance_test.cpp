@@ -1,0 +1,35 @@
+// A deterministic torch device is as row-invariant as our own.
+#include "tests/unit/common/model/row_invariance.h"
+
+#include "tests/unit/common/model/torch/torch_models.h"
+
+namespace slipstream {
+namespace {
+
+OnDevice on_torch(const char* name, TorchType type, const char* type_name) {
+  const bool real = *name == 0;
+  std::string label = real ? "real" : name;
+  std::erase(label, '-');
+  return {.name = fmt::format("{}_{}", label, type_name),
+          .model = real ? real_model() : test_data(name),
+          .tokens = real ? 38 : 90,
+          .slow = true,
+          .device = [type](int threads) { return torch_cpu(threads, type, true); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Torch, RowInvariance,
+                         testing::Values(on_torch("tiny-llama", TorchType::f32, "f32"),
+                                         on_torch("tiny-llama3", TorchType::f32, "f32"),
+                                         on_torch("tiny-qwen3", TorchType::bf16, "bf16"), on_torch("", TorchType::f32, "f32")),
+                         [](const auto& info) { return info.param.name; });
+
+// What the suite would say of a device that promises nothing: were it silent, it would see nothing.
+TEST(TorchRows, DoDependOnEachOtherWhereNothingIsPromised) {
+  if (!has_real_model()) GTEST_SKIP() << kNoRealModel;
+  const auto device = torch_cpu(1).value();
+  EXPECT_FALSE(device->row_invariant());
+  EXPECT_TRUE(torch_cpu(1, TorchType::f32, true).value()->row_invariant());
+}
+
+}  // namespace
+}  // namespace slipstream
