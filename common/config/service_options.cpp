@@ -23,6 +23,8 @@ void ServiceOptions::check(Problems& problems) const {
   problems.log_level(log_level);
 }
 
+DeviceName WorkerOptions::device_name() const { return slipstream::device_name(device).value_or(DeviceName{}); }
+
 uint32_t WorkerOptions::threads_or_quota() const { return threads > 0 ? threads : static_cast<uint32_t>(cpu_quota()); }
 
 void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
@@ -31,10 +33,18 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
               "looked up again and again");
   line.option("--threads", threads, kThreadsRange,
               fmt::format("{}threads of the model; 0: the CPU quota, here {}", scope, cpu_quota()));
+  line.option("--device", device,
+              fmt::format("{}what computes: {}; torch's are in libslipstream_torch.so (`make torch`)", scope, kDeviceChoices));
+  line.flag(
+      "--fast-rows", fast_rows,
+      fmt::format("{}on a device of torch: quicker, but a row's bits depend on the rows beside it, so drafts may change a "
+                  "word where two are nearly equal",
+                  scope));
   line.option("--path", path, fmt::format("{}instruction path: {}", scope, fmt::join(path_choices(), ", ")));
   line.option(
       "--weights", weights,
-      fmt::format("{}format of its matrices: {}; file: as the file has them", scope, fmt::join(weights_choices(), ", ")));
+      fmt::format("{}format of its matrices: {}; file: as the file has them. On torch: {}; file: f32 on a CPU, bf16 on a GPU",
+                  scope, fmt::join(weights_choices(), ", "), fmt::join(torch_weights_choices(), ", ")));
   line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
               fmt::format("{}rows of the KV cache, shared by all sequences", scope));
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
@@ -49,7 +59,7 @@ void WorkerOptions::check(Problems& problems) const {
   ServiceOptions::check(problems);
   problems.routers("--router", router, keyed());
   problems.path(path);
-  problems.weights(weights);
+  problems.device(device, path, weights, fast_rows);
   if (!advertise_metrics.empty()) problems.http_connect("--advertise-metrics", advertise_metrics);
   problems.http_bind("--metrics", metrics, open, "--open, so that anyone who can reach the port may read its pages");
 }

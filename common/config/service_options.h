@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/device_name.h"
 #include "common/config/settings.h"
 
 namespace slipstream {
@@ -32,6 +33,8 @@ struct ServiceOptions {
 struct WorkerOptions : ServiceOptions {
   std::vector<std::string> router{"tcp://127.0.0.1:7300"};  // endpoints and names (dns://) of all routers to work for
   uint32_t threads = 0;                                     // of the model; 0: the CPU quota (cpu_quota.h)
+  std::string device = "cpu";                               // base/device_name.h
+  bool fast_rows = false;                                   // of torch's devices: a row's bits may depend on the others
   std::string path = "auto";                                // one of path_choices()
   std::string weights = "file";                             // one of weights_choices()
   uint32_t cache_tokens = 16384;                            // rows of the KV cache, which all sequences share
@@ -40,6 +43,7 @@ struct WorkerOptions : ServiceOptions {
   std::string advertise_metrics;                            // its host:port as routers are told it; empty: the bound one
 
   uint32_t threads_or_quota() const;  // `threads`, or the CPU quota for 0
+  DeviceName device_name() const;     // of `device`, which is checked
   // scope: begins the help of the flags that concern a model, where only some methods have one:
   // "small-lm: ".
   void declare(CommandLine& line, std::string_view scope = "");

@@ -34,6 +34,8 @@ std::vector<std::string> path_choices() {
   return choices;
 }
 
+std::vector<std::string> torch_weights_choices() { return {"file", "f32", "bf16", "f16"}; }
+
 std::vector<std::string> weights_choices() {
   std::vector<std::string> choices{"file"};
   for (const WeightFormat format : kAllWeightFormats) choices.emplace_back(name(format));
@@ -179,7 +181,14 @@ void Problems::path(const std::string& path, const CpuFeatures& cpu) {
   if (auto sentence = path_problem("--path", path, cpu)) add(*std::move(sentence));
 }
 
-void Problems::weights(const std::string& weights) { one_of("--weights", weights, weights_choices()); }
+void Problems::device(const std::string& device, const std::string& path, const std::string& weights, bool fast_rows) {
+  const auto name = device_name(device);
+  if (!name) return add(fmt::format("--device \"{}\" is not known; choose one of: {}", device, kDeviceChoices));
+  const bool torch = name->kind != DeviceKind::cpu;
+  one_of("--weights", weights, torch ? torch_weights_choices() : weights_choices());
+  if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
+  if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
+}
 
 void Problems::model(std::string_view flag, const std::string& path) {
   std::error_code error;

@@ -7,14 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/device_name.h"
 #include "common/base/endpoint.h"
 #include "kernels/cpu/path.h"
 
 namespace slipstream {
 
 // The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
-std::vector<std::string> path_choices();     // "auto" (the fastest path of this CPU), then all paths, slowest first
-std::vector<std::string> weights_choices();  // "file" (the format of the model's file), then all formats
+std::vector<std::string> path_choices();           // "auto" (the fastest path of this CPU), then all paths, slowest first
+std::vector<std::string> weights_choices();        // "file" (the format of the model's file), then all formats
+std::vector<std::string> torch_weights_choices();  // of torch's devices: "file", then their types
 
 // The draft methods (base/names.h), with ", " between them.
 std::string method_words();        // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"
@@ -51,8 +53,9 @@ class Problems {
   void tls(const std::string& certificate, const std::string& key);  // both are given or neither
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
-  void weights(const std::string& weights);                                 // --weights
-  void model(std::string_view flag, const std::string& path);               // it is a folder or a file; its content is not read
+  // --device is known, and --path, --weights and --fast-rows are what it has.
+  void device(const std::string& device, const std::string& path, const std::string& weights, bool fast_rows);
+  void model(std::string_view flag, const std::string& path);  // it is a folder or a file; its content is not read
   void log_level(const std::string& name);
 
   std::vector<std::string> take() { return std::move(sentences_); }

@@ -3,7 +3,7 @@
 #include "common/base/log.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/model_name.h"
-#include "common/model/cpu/cpu_device.h"
+#include "common/model/make_device.h"
 
 namespace slipstream {
 
@@ -18,10 +18,11 @@ Result<DraftModelSource> find_draft_model(const DrafterOptions& options, const F
         "family, with the same tokenizer",
         folder, options.model);
   }
-  const CpuOptions computes{.threads = static_cast<int>(options.threads_or_quota()),
-                            .path = cpu_path(options.path),              // "auto" names none
-                            .weights = weight_format(options.weights)};  // nor does "file"
-  TRY(std::shared_ptr<Device> device, make_cpu_device(computes));
+  TRY(std::shared_ptr<Device> device, make_device({.name = options.device_name(),
+                                                   .threads = static_cast<int>(options.threads_or_quota()),
+                                                   .path = options.path,
+                                                   .weights = options.weights,
+                                                   .deterministic = !options.fast_rows}));
   log_info("loading {}", folder);
   return DraftModelSource{.folder = folder, .name = model_name(folder), .device = std::move(device)};
 }

@@ -74,8 +74,8 @@ struct HeadPass final : Network {
   const Headed& model_;
 };
 
-// The first `rows` rows of an output, as the device's host() reads them; nothing of one that was not
-// asked for.
+// The first `rows` rows of an output, as the device's host() reads them; nothing of one that was
+// not asked for.
 template <class Number>
 std::span<const Number> read(Device& device, Tensor output, size_t rows) {
   if (output.data == nullptr) return {};

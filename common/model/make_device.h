@@ -2,8 +2,8 @@
 //
 //   TRY(std::shared_ptr<Device> device, make_device({.name = {.kind = DeviceKind::torch_cpu}, .threads = 2}));
 //
-// The devices of libtorch are in a shared object, libslipstream_torch.so, that is opened when one of
-// them is asked for. A process that asks for none opens no library of torch.
+// The devices of libtorch are in a shared object, libslipstream_torch.so, that is opened when one
+// of them is asked for. A process that asks for none opens no library of torch.
 #pragma once
 
 #include <memory>

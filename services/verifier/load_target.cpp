@@ -14,7 +14,7 @@
 #include "common/checkpoint/llama_config.h"
 #include "common/config/settings_checks.h"
 #include "common/kv/block_pool.h"
-#include "common/model/cpu/cpu_device.h"
+#include "common/model/make_device.h"
 #include "common/model_text/read_tokenizer.h"
 #include "services/verifier/admission.h"
 #include "services/verifier/calibrate.h"
@@ -57,9 +57,11 @@ std::filesystem::path head_of(const VerifierOptions& options) {
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
   const int32_t cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens;
   log_info("loading {}", options.model);
-  TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = static_cast<int>(options.threads_or_quota()),
-                                                       .path = cpu_path(options.path),                // "auto" names none
-                                                       .weights = weight_format(options.weights)}));  // nor does "file"
+  TRY(std::shared_ptr<Device> device, make_device({.name = options.device_name(),
+                                                   .threads = static_cast<int>(options.threads_or_quota()),
+                                                   .path = options.path,
+                                                   .weights = options.weights,
+                                                   .deterministic = !options.fast_rows}));
   // It takes a third of a second on one thread, so it runs beside the load, and ends before the
   // trial.
   std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);

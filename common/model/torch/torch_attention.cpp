@@ -75,7 +75,8 @@ void TorchAttention::list_rows(const Step& step) {
   }
 }
 
-// cache: of one layer, [blocks, kv_heads, 2, kBlockTokens, head_size]; queries: [rows, heads, head_size].
+// cache: of one layer, [blocks, kv_heads, 2, kBlockTokens, head_size]; queries: [rows, heads,
+// head_size].
 void TorchAttention::attend_together(const Sequence& sequence, const at::Tensor& queries, const at::Tensor& cache,
                                      const at::Tensor& out) const {
   const at::Tensor blocks = cache.index_select(0, sequence.blocks);

@@ -1,9 +1,9 @@
 // Attention over a paged cache by operations of torch. Private to common/model/torch.
 //
-// Rows of one sequence attend together, over whole blocks of the cache behind a mask. Deterministic,
-// each row attends alone, over the positions that it sees in their order: a token gets the same bits
-// as a tree's row, as a prompt's, and once it is committed, because the operations have the same
-// shapes and numbers each time.
+// Rows of one sequence attend together, over whole blocks of the cache behind a mask.
+// Deterministic, each row attends alone, over the positions that it sees in their order: a token
+// gets the same bits as a tree's row, as a prompt's, and once it is committed, because the
+// operations have the same shapes and numbers each time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ class TorchAttention {
 
   // Lists what each row of the step sees, once for all layers.
   void begin(const Step& step);
-  // As Ops::attend(). qkv: [rows, (heads + 2 kv_heads) * head_size], out: [rows, heads * head_size].
+  // As Ops::attend(). qkv: [rows, (heads + 2 kv_heads) * head_size], out: [rows, heads *
+  // head_size].
   void run(const at::Tensor& qkv, const TorchCache& cache, int layer, const at::Tensor& out) const;
 
  private:

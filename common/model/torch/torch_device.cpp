@@ -151,8 +151,8 @@ class TorchDevice final : public Device {
     return options_.type == TorchType::f32 ? Type::f32 : options_.type == TorchType::bf16 ? Type::bf16 : Type::f16;
   }
 
-  // A step that failed may have written some rows of its caches. Whoever gets the error computes its
-  // sequences anew, as after a crash.
+  // A step that failed may have written some rows of its caches. Whoever gets the error
+  // computes its sequences anew, as after a crash.
   Result<void> run(const Network& network, const Step& step) override {
     CHECK(!running_.exchange(true), "a step begins on a device that runs another");
     const Result<void> result = caught("a step", [&]() -> Result<void> {

@@ -1,7 +1,8 @@
 // Devices of libtorch: torch-cpu, the reference, and cuda:N. Programs get them through
 // common/model/make_device.h, which opens this code as a shared object.
 //
-// Errors: no such GPU, or no library for it; not enough memory; whatever torch throws, as a sentence.
+// Errors: no such GPU, or no library for it; not enough memory; whatever torch throws, as a
+// sentence.
 #pragma once
 
 #include <memory>

@@ -17,8 +17,8 @@ struct TorchRope final : RopeTable {
   at::Tensor cosine, sine;  // [positions, head_size / 2] f32
 };
 
-// data: [layers, blocks, kv_heads, keys and values, kBlockTokens, head_size] in the device's type, as
-// kernels/cuda/cache.h has it.
+// data: [layers, blocks, kv_heads, keys and values, kBlockTokens, head_size] in the device's
+// type, as kernels/cuda/cache.h has it.
 struct TorchCache final : KvCache {
   at::Tensor data;
 };
@@ -38,8 +38,8 @@ struct TorchPlace {
   bool deterministic = false;
 
   at::TensorOptions of(at::ScalarType wanted) const { return at::TensorOptions(wanted).device(device); }
-  // Operations on a CPU compute a number of a row by vectors or alone, whatever is around it decides;
-  // on a GPU they do not.
+  // Operations on a CPU compute a number of a row by vectors or alone, whatever is around it
+  // decides; on a GPU they do not.
   bool row_by_row() const { return deterministic && device.is_cpu(); }
   // The rows of a tensor of the network as torch sees them.
   at::Tensor view(const Tensor& tensor) const;

@@ -14,6 +14,24 @@ TEST(KernelChoices, AreThoseThatTheKernelsHave) {
   EXPECT_THAT(weights_choices(), ElementsAre("file", "bf16", "q8_0", "q4_0", "q4_1"));
 }
 
+TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {
+  const auto problems = [](const char* device, const char* path, const char* weights, bool fast_rows) {
+    Problems found;
+    found.device(device, path, weights, fast_rows);
+    return found.take();
+  };
+  EXPECT_THAT(problems("cpu", "avx2", "q4_0", false), ElementsAre());
+  EXPECT_THAT(problems("torch-cpu", "auto", "f32", true), ElementsAre());
+  EXPECT_THAT(problems("cuda:3", "auto", "f16", false), ElementsAre());
+  EXPECT_THAT(problems("gpu", "auto", "file", false),
+              ElementsAre("--device \"gpu\" is not known; choose one of: cpu, torch-cpu, cuda:N (GPU number N)"));
+  EXPECT_THAT(problems("cuda:0", "avx2", "q4_0", false),
+              ElementsAre("--weights \"q4_0\" is not known; choose one of: file, f32, bf16, f16",
+                          "--path avx2 is of --device cpu; leave it out with --device cuda:0"));
+  EXPECT_THAT(problems("cpu", "auto", "f32", true), ElementsAre(testing::HasSubstr("--weights \"f32\" is not known"),
+                                                                testing::HasSubstr("--fast-rows is of torch's")));
+}
+
 TEST(KernelChoices, RefuseAPathThatTheCpuLacksByTheInstructionSetThatIsMissing) {
   const CpuFeatures haswell{.avx2 = true, .fma = true, .f16c = true};
   EXPECT_EQ(path_problem("--path", "avx512_vnni", haswell),

@@ -49,8 +49,8 @@ inline GoldenLogits golden_logits(const char* model) {
   return {.tokens = {tokens.begin(), tokens.end()}, .logits = read_floats(file.tensors().at("logits"))};
 }
 
-// Of the real model: the eight highest logits after each token of a chat. They are about 20, and two
-// of them are a nat apart in the mean.
+// Of the real model: the eight highest logits after each token of a chat. They are about 20, and
+// two of them are a nat apart in the mean.
 class GoldenChat {
  public:
   GoldenChat() {

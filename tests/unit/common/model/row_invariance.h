@@ -1,7 +1,7 @@
 // A token's logits, and the choice made from them, are the same bits alone, in any batch, at any
 // tree slot, in a prompt chunk of any size, with any number of threads, after a commit, computed
-// anew, from the prefix cache: the ground that "drafts never change a word" stands on. Tests of each
-// device that promises it instantiate this suite.
+// anew, from the prefix cache: the ground that "drafts never change a word" stands on. Tests of
+// each device that promises it instantiate this suite.
 #pragma once
 
 #include <cstring>

@@ -239,7 +239,7 @@ TEST_P(OpsParity, OfFeaturesOfParents) {
           ops.load_features(*plane, found);
           ops.put_columns(found, out, 0);
         });
-        StepPlan plan;
+        StepPlan plan = Trial::plan();
         for (int32_t row = 0; row < 6; ++row)
           plan.add({.token = row, .slot = 2 * row, .parent_slot = row == 0 ? -1 : 2 * (row / 2)});
         trial.run(plan.view());
@@ -256,7 +256,7 @@ TEST_P(OpsParity, OfWantedRows) {
         Tensor out = trial.output(10);
         out.rows = 2;
         trial.body([=](Ops& ops) { ops.gather(in, out); });
-        StepPlan plan;
+        StepPlan plan = Trial::plan();
         for (int32_t row = 0; row < 6; ++row) {
           plan.add({.token = row});
           if (row == 1 || row == 4) plan.want({});

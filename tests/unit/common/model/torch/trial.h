@@ -1,6 +1,6 @@
-// Runs a few ops as a network of their own, on any device: what the parity tests compare. Inputs come
-// to the device as rows of a packed table, by Ops::embed, and results leave it in an output, so that
-// nothing here knows where a device keeps its numbers.
+// Runs a few ops as a network of their own, on any device: what the parity tests compare. Inputs
+// come to the device as rows of a packed table, by Ops::embed, and results leave it in an output,
+// so that nothing here knows where a device keeps its numbers.
 #pragma once
 
 #include <cstdint>
@@ -68,11 +68,18 @@ class Trial final : public Network {
     const auto ran = device_->run(*this, step);
     EXPECT_TRUE(ran.has_value()) << ran.error().message;
   }
-  // A step of rows that belong to no sequence.
-  void run() {
+  // A step without rows whose sequence nobody attends to.
+  static StepPlan plan() {
     StepPlan plan;
-    for (int32_t row = 0; row < rows_; ++row) plan.add({.token = row});
-    run(plan.view());
+    plan.blocks_max = 1;
+    plan.add_sequence(std::vector<int32_t>{0});
+    return plan;
+  }
+  // The inputs' rows in their order.
+  void run() {
+    StepPlan step = plan();
+    for (int32_t row = 0; row < rows_; ++row) step.add({.token = row});
+    run(step.view());
   }
   std::vector<float> read(Tensor output, int32_t rows) {
     output.rows = rows;
