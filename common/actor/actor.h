@@ -9,6 +9,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,9 @@ struct Run {  // run a compute job; the actor has at most one in flight
 };
 struct Note {  // log a sentence that an operator should know
   std::string text;
-  bool warning = false;  // the operator may have to act
+  bool warning = false;                     // the operator may have to act
+  std::optional<SequenceId> sequence = {};  // that the sentence is about; the text does not name it
+  bool detail = false;                      // for who follows one request: told at the level debug only
 };
 
 template <class A>

@@ -19,9 +19,9 @@ constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::
 
 spdlog::level::level_enum native(LogLevel level) { return kLevels[static_cast<size_t>(level)]; }
 
-std::shared_ptr<spdlog::logger> make_logger(std::string_view service) {
+std::shared_ptr<spdlog::logger> make_logger(std::string_view service, LogFormat format) {
   auto logger = std::make_shared<spdlog::logger>(std::string(service), std::make_shared<spdlog::sinks::stderr_sink_st>());
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %-7l %n: %v");
+  logger->set_pattern(format == LogFormat::json ? "%v" : "%Y-%m-%dT%H:%M:%S.%e %-7l %n: %v");
   logger->set_level(spdlog::level::trace);  // log_wants() filters, before the text is formatted
   logger->flush_on(spdlog::level::trace);
   return logger;
@@ -31,15 +31,14 @@ std::shared_ptr<spdlog::logger> make_logger(std::string_view service) {
 // static objects are being destroyed.
 struct Log {
   std::atomic<LogLevel> level{LogLevel::info};
-  std::mutex mutex;  // guards logger, which log_start may replace while other threads log
-  std::shared_ptr<spdlog::logger> logger = make_logger("slipstream");
+  std::mutex mutex;  // guards format and logger, which log_start may replace while other threads log
+  LogFormat format = LogFormat::text;
+  std::shared_ptr<spdlog::logger> logger = make_logger("slipstream", format);
 };
 Log& process_log() {
   static Log* log = new Log;
   return *log;
 }
-
-constexpr size_t kMessageBytesMax = 4096 - 128;  // of the message alone: the prefix takes the rest of 4 KB
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
@@ -56,6 +55,10 @@ std::string without_control(std::string_view message) {
   return clean;
 }
 
+std::string text_line(std::string_view message) {
+  return cut_for_log(std::ranges::any_of(message, is_control) ? without_control(message) : message);
+}
+
 }  // namespace
 
 std::optional<LogLevel> log_level_from(std::string_view name) {
@@ -64,10 +67,13 @@ std::optional<LogLevel> log_level_from(std::string_view name) {
   return static_cast<LogLevel>(found - kNames.begin());
 }
 
-void log_start(std::string_view service, LogLevel level) {
+LogFormat log_format_from(std::string_view name) { return name == kLogFormatNames[1] ? LogFormat::json : LogFormat::text; }
+
+void log_start(std::string_view service, LogLevel level, LogFormat format) {
   Log& log = process_log();
   const std::lock_guard lock(log.mutex);
-  log.logger = make_logger(service);
+  log.logger = make_logger(service, format);
+  log.format = format;
   log.level = level;
 }
 
@@ -75,13 +81,16 @@ bool log_wants(LogLevel level) {
   return level != LogLevel::off && level >= process_log().level.load(std::memory_order_relaxed);
 }
 
-void log_line(LogLevel level, std::string_view message) {
+void log_line(LogLevel level, std::string_view message, std::span<const LogField> fields) {
   Log& log = process_log();
-  std::string clean = std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
-  if (clean.size() > kMessageBytesMax) clean.replace(kMessageBytesMax - 3, std::string::npos, "...");
   // The sink has no lock of its own (stderr_sink_st): this one keeps lines whole.
   const std::lock_guard lock(log.mutex);
-  log.logger->log(native(level), clean);
+  if (log.format == LogFormat::text) return log.logger->log(native(level), text_line(message));
+  log.logger->log(native(level), json_line({.time = std::chrono::system_clock::now(),
+                                            .level = kNames[static_cast<size_t>(level)],
+                                            .service = log.logger->name(),
+                                            .message = message,
+                                            .fields = fields}));
 }
 
 }  // namespace slipstream

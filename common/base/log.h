@@ -1,4 +1,5 @@
-// The process's log: one line per event on stderr, with time, level, service and message.
+// The process's log: one line per event on stderr, with time, level, service and message, as text
+// or as JSON (log_json.h).
 //
 //   log_start("router", LogLevel::info);
 //   log_info("listening on {}", endpoint);
@@ -9,11 +10,15 @@
 // Thread-safe.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "common/base/log_json.h"
 
 namespace slipstream {
 
@@ -23,14 +28,21 @@ inline constexpr std::string_view kLogLevelNames = "debug, info, warning, error 
 // The level of this name; nullopt: there is none.
 std::optional<LogLevel> log_level_from(std::string_view name);
 
-// Sets the service name and the lowest level of later lines.
-void log_start(std::string_view service, LogLevel level);
+enum class LogFormat { text, json };
+
+inline constexpr std::array<std::string_view, 2> kLogFormatNames{"text", "json"};
+// The format of this name; text if there is none.
+LogFormat log_format_from(std::string_view name);
+
+// Sets the service name, the lowest level and the format of later lines.
+void log_start(std::string_view service, LogLevel level, LogFormat format = LogFormat::text);
 // Whether lines of this level are written. The functions below check it before they format a text.
 bool log_wants(LogLevel level);
-// Writes one line. Control characters become \xNN, so that text from a peer cannot forge a line. A
-// message of more than 4 KB is cut. A line that cannot be written (full disk, closed reader) is
-// lost, and the process goes on.
-void log_line(LogLevel level, std::string_view message);
+// Writes one line. Text: control characters become \xNN, so that text from a peer cannot forge a
+// line, and the fields are left out, because the message says the same in words. A message of more
+// than 4 KB is cut. A line that cannot be written (full disk, closed reader) is lost, and the
+// process goes on.
+void log_line(LogLevel level, std::string_view message, std::span<const LogField> fields = {});
 
 template <class... Args>
 void log_at(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {

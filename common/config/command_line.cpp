@@ -12,6 +12,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "common/base/build_info.h"
+#include "common/base/log.h"
 #include "common/config/misspelling.h"
 
 namespace slipstream {
@@ -69,6 +70,11 @@ void CommandLine::option(const std::string& flag, std::string& value, std::span<
   choices_.push_back({flag, &value, known});
 }
 
+void CommandLine::log_format(std::string& value, const std::string& help) {
+  option("--log-format", value, std::vector<std::string>(kLogFormatNames.begin(), kLogFormatNames.end()), help);
+  log_format_ = &value;
+}
+
 void CommandLine::section(const std::string& name, std::vector<std::string>& flags) { sections_[name] = &flags; }
 
 void CommandLine::add_number(const std::string& flag, const std::string& shown, Number number, const std::string& help) {
@@ -89,7 +95,18 @@ std::vector<std::string> CommandLine::choices_of(std::string_view flag) const {
   return choice == choices_.end() ? std::vector<std::string>{} : choice->known;
 }
 
-void CommandLine::warn(std::string_view sentence) const { std::cerr << service_ << ": " << sentence << '\n'; }
+void CommandLine::warn(std::string_view sentence) const {
+  if (log_format_ != nullptr && log_format_from(*log_format_) == LogFormat::json) {
+    const std::string_view service = service_;
+    std::cerr << json_line({.time = std::chrono::system_clock::now(),
+                            .level = "warning",
+                            .service = service.substr(service.find_first_of("- ") + 1),
+                            .message = sentence})
+              << '\n';
+  } else {
+    std::cerr << service_ << ": " << sentence << '\n';
+  }
+}
 
 std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
                                            const std::function<std::vector<std::string>()>& validate) {

@@ -67,7 +67,9 @@ class CommandLine {
   // none: it may be any.
   const CLI::App& app() const { return app_; }
   std::vector<std::string> choices_of(std::string_view flag) const;
-  void warn(std::string_view sentence) const;  // on stderr; the program goes on
+  void warn(std::string_view sentence) const;  // on stderr, in the format of the log; the program goes on
+  // Declares --log-format, one of kLogFormatNames (base/log.h).
+  void log_format(std::string& value, const std::string& help);
   // Removes the variables of the declared settings from this process's environment, so that
   // programs that it starts do not take them for their own. REQUIRES: no other thread has started.
   void forget_environment() const;
@@ -106,7 +108,8 @@ class CommandLine {
   std::vector<Setting> settings_;
   std::vector<Choice> choices_;
   std::map<std::string, std::vector<std::string>*> sections_;
-  std::string file_;  // of --config; empty: none
+  std::string file_;                         // of --config; empty: none
+  const std::string* log_format_ = nullptr;  // null: the program has none
   bool check_ = false;
   bool version_ = false;
 };

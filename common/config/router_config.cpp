@@ -103,6 +103,9 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
               "As clients name the model; repeat it for several, * for any; default: the folder's name, or the file's");
   line.option("--cors-origin", options.cors_origin,
               "Of web pages that may call the API from their scripts, as https://chat.example; * for any; repeat it");
+  line.option("--metrics-compat", options.metrics_compat,
+              std::vector<std::string>{std::string(kNoCompat), std::string(kVllmCompat)},
+              "Whose names of metrics /metrics has beside our own, for dashboards that ask for them");
   line.flag("--ollama", options.ollama,
             "Speak Ollama's API, too: /api/chat, /api/generate, /api/tags, /api/show, /api/version");
   line.flag("--strict", options.strict, "Refuse requests with fields that are not used; without it they are told of them");

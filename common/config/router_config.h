@@ -5,11 +5,15 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/config/service_options.h"
 
 namespace slipstream {
+
+// Whose names of metrics the router's page has beside our own: the values of --metrics-compat.
+inline constexpr std::string_view kNoCompat = "none", kVllmCompat = "vllm";
 
 // `model`: its tokenizer, chat template and config are read.
 struct RouterOptions : ServiceOptions {
@@ -34,9 +38,10 @@ struct RouterOptions : ServiceOptions {
   std::string tenants = "by-key";  // of kTenantsNames: whose requests share prefix caches and look-up
   std::string trust;               // trusted drafters (rules of the ratio family need one): names of keys by commas, or "local"
 
-  bool ollama = false;                   // Ollama's API is there, too
-  bool strict = false;                   // requests with fields that are not used are refused
-  std::vector<std::string> cors_origin;  // of web pages that may call the API from their scripts; "*": any
+  std::string metrics_compat{kNoCompat};  // or kVllmCompat
+  bool ollama = false;                    // Ollama's API is there, too
+  bool strict = false;                    // requests with fields that are not used are refused
+  std::vector<std::string> cors_origin;   // of web pages that may call the API from their scripts; "*": any
   // How requests are sampled that do not say so; nullopt: as the model's files say, else OpenAI's.
   std::optional<double> default_temperature, default_top_p, default_min_p, default_repetition_penalty;
   std::optional<uint32_t> default_top_k;

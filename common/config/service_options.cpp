@@ -14,6 +14,7 @@ void ServiceOptions::declare(CommandLine& line) {
   line.option("--peers", peers, "Folder of the public keys of those it may speak with");
   line.flag("--open", open, "HTTP may be reachable from other machines: anyone who can reach the port may use it");
   line.option("--log-level", log_level, "debug, info, warning, error or off");
+  line.log_format(log_format, "Lines of the log");
   line.option("--port-file", port_file, "Write the bound addresses there as JSON once ready");
 }
 

@@ -21,11 +21,12 @@ struct ServiceOptions {
   std::string key;                    // file of this process's key pair; empty: no keys, so loopback only
   std::string peers;                  // folder of the public keys that are enrolled
   std::string log_level = "info";
-  bool open = false;      // the HTTP page or API may be reachable from other machines without a key
-  std::string port_file;  // where to write the bound addresses (port_file.h); empty: nowhere
+  std::string log_format = "text";  // one of kLogFormatNames
+  bool open = false;                // the HTTP page or API may be reachable from other machines without a key
+  std::string port_file;            // where to write the bound addresses (port_file.h); empty: nowhere
 
   bool keyed() const { return !key.empty(); }
-  void declare(CommandLine& line);  // --key, --peers, --open, --log-level, --port-file
+  void declare(CommandLine& line);  // --key, --peers, --open, --log-level, --log-format, --port-file
   void check(Problems& problems) const;
 };
 

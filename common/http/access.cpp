@@ -19,6 +19,7 @@ std::string words_of(const Access& access) {
   if (access.end == Access::End::client_left) line += ", the client left";
   if (access.end == Access::End::cut) line += ", cut";
   if (!access.note.empty()) line += ": " + access.note;
+  if (access.note.empty() && !access.subject.empty()) line += ": " + access.subject;
   return line;
 }
 

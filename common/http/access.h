@@ -20,6 +20,7 @@ struct Access {
   size_t bytes = 0;                              // of the answer, head and body
   std::chrono::steady_clock::duration took{};    // since the head was read
   std::string note;                              // what the handler said of it (Exchange::annotate)
+  std::string subject;                           // what it is called in other logs (Exchange::concerns)
   End end = End::answered;
 };
 // Called on the server's thread; must not block.

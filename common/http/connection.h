@@ -57,6 +57,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void end(uint64_t request);
   void abort(uint64_t request);
   void annotate(uint64_t request, const std::string& note);
+  void concerns(uint64_t request, const std::string& subject);
   void on_gone(uint64_t request, std::function<void()> gone);
   void cut_slow_reader(uint64_t request);
   void forgotten(uint64_t request);  // the last copy of the Exchange was destroyed

@@ -45,6 +45,10 @@ void Connection::annotate(uint64_t request, const std::string& note) {
   if (current(request, Answer::none) || current(request, Answer::streaming)) access_->note = note;
 }
 
+void Connection::concerns(uint64_t request, const std::string& subject) {
+  if (current(request, Answer::none) || current(request, Answer::streaming)) access_->subject = subject;
+}
+
 void Connection::log_access(Access::End end) {
   if (!access_) return;
   access_->took = std::chrono::steady_clock::now() - head_read_;

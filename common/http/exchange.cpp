@@ -38,6 +38,10 @@ void Exchange::annotate(std::string note) {
   state_->run([note = std::move(note)](Connection& on, uint64_t request) { on.annotate(request, note); });
 }
 
+void Exchange::concerns(std::string subject) {
+  state_->run([subject = std::move(subject)](Connection& on, uint64_t request) { on.concerns(request, subject); });
+}
+
 void Exchange::on_gone(std::function<void()> gone) {
   state_->run([gone = std::move(gone)](Connection& on, uint64_t request) { on.on_gone(request, gone); });
 }

@@ -61,6 +61,8 @@ class Exchange {
 
   // What the access log shall tell of this request; the last call before the answer's end counts.
   void annotate(std::string note);
+  // What the request is called in the logs of other parts and processes, for the access log.
+  void concerns(std::string subject);
 
   // Calls `gone` once, on the server's thread, if the client leaves or is cut as a slow reader
   // before the answer ended. Not called when the server itself is destroyed.

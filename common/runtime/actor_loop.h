@@ -22,8 +22,8 @@
 #include "common/actor/actor.h"
 #include "common/base/bounded_queue.h"
 #include "common/base/limits.h"
-#include "common/base/log.h"
 #include "common/runtime/compute_thread.h"
+#include "common/runtime/log_note.h"
 #include "common/runtime/progress.h"
 #include "common/runtime/published.h"
 #include "common/runtime/transport.h"
@@ -270,7 +270,7 @@ class ActorLoop {
     progress_.job_began(now());
     compute_->submit(std::move(run.job));
   }
-  void perform(Note& note) { log_at(note.warning ? LogLevel::warning : LogLevel::info, "{}", note.text); }
+  void perform(Note& note) { log_note(note); }
   template <class E>
   void perform(E& effect) {
     local_(std::move(effect));

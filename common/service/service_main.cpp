@@ -7,8 +7,8 @@
 
 namespace slipstream {
 
-int run_service(std::string_view name, std::string_view log_level, const std::function<Result<void>(StopSignal&)>& run) {
-  log_start(std::string(name), log_level_from(log_level).value_or(LogLevel::info));
+int run_service(std::string_view name, LogSettings log, const std::function<Result<void>(StopSignal&)>& run) {
+  log_start(name, log_level_from(log.level).value_or(LogLevel::info), log_format_from(log.format));
   // StopSignal blocks its signals for the threads that start later, so it comes before `run`.
   allow_open_files();
   StopSignal stop;

@@ -69,7 +69,10 @@ void Drafter::State::on(From<Advance> event, Time now, Effects& effects) {
       return;
     case Fit::begin:
     case Fit::extend:
-      if (has_room(held, advance)) return apply(key, std::move(event.message), how, now);
+      if (has_room(held, advance)) {
+        if (how == Fit::begin) effects.push_back(Note{.text = "begins", .sequence = key.sequence, .detail = true});
+        return apply(key, std::move(event.message), how, now);
+      }
       ++counters.busy;
       return send_empty(event.peer, advance, NoNodes::busy, effects);
     case Fit::gap:
@@ -129,7 +132,7 @@ void Drafter::State::send_empty(Peer peer, const Advance& advance, NoNodes reaso
       peer, {.fence = fence_after(advance), .tuning_version = advance.tuning.version, .nodes = {}, .no_nodes = reason}});
 }
 
-void Drafter::State::on(const From<Release>& event, Time now, Effects&) {
+void Drafter::State::on(const From<Release>& event, Time now, Effects& effects) {
   if (meet_attached(event.peer, now) == nullptr) return;
   const DraftKey key{event.peer, event.message.sequence};
   const HeldSequence* held = sequences.find(key);
@@ -137,6 +140,7 @@ void Drafter::State::on(const From<Release>& event, Time now, Effects&) {
   if (held == nullptr || event.message.epoch < held->epoch) return;
   erase(key);
   ++counters.sequences_released;
+  effects.push_back(Note{.text = "is released by its verifier", .sequence = key.sequence, .detail = true});
 }
 
 // The method frees it in the next job. If a job with this sequence runs now, its answer finds no
@@ -157,6 +161,10 @@ void Drafter::State::on(Ran<DraftPlan, Drafts> event, Time, Effects& effects) {
   if (!event.result) {
     ++counters.failed_jobs;
     effects.push_back(Note{fmt::format("a draft job failed: {}", event.result.error().message), true});
+    for (const auto& ask : event.job.asks) {
+      effects.push_back(
+          Note{.text = "gets no tree, because the draft job failed", .sequence = ask.key.sequence, .detail = true});
+    }
   } else {
     worker.computed(Time(event.result->draft_us));
     counters.work = event.result->work;

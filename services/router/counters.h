@@ -15,6 +15,7 @@
 #include "common/messages/control.h"
 #include "common/speculation/tuner.h"
 #include "services/router/request.h"
+#include "services/router/speculation_counts.h"
 
 namespace slipstream {
 
@@ -68,6 +69,7 @@ struct RouterCounters {
   uint64_t prompt_tokens = 0;   // of admitted requests
   uint64_t output_tokens = 0;   // delivered, each once
   uint64_t drafted_tokens = 0;  // of output_tokens, those that a drafter had guessed
+  SpeculationCounts speculation;
   uint64_t repeated_tokens = 0, gaps = 0, stale = 0, invalid_tokens = 0, quiet = 0;
   uint64_t placed_by_load = 0, placed_by_affinity = 0, moved = 0;  // add up to `starts`; moved: to a less loaded verifier
   RuleCounts rules;                                                // add up to `starts`

@@ -44,7 +44,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   return ModelFolder{.served = std::move(served),
                      .config = std::move(config),
                      .tunes = options.tune == "on",
-                     .prometheus = options.prometheus};
+                     .prometheus = options.prometheus,
+                     .vllm_metrics = options.metrics_compat == kVllmCompat};
 }
 
 }  // namespace slipstream

@@ -14,6 +14,7 @@ struct ModelFolder {
   RouterConfig config;          // fingerprint, context and options; the incarnation is not set
   bool tunes = true;            // by the workers' metrics
   std::string prometheus = {};  // its address, if workers are not asked themselves
+  bool vllm_metrics = false;    // /metrics has vLLM's names, too
 };
 
 // Errors name the file.

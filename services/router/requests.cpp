@@ -131,6 +131,9 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
      : placement.why == Placement::Why::affinity ? counters.placed_by_affinity
                                                  : counters.moved);
   send_start(request, effects);
+  effects.push_back(Note{.text = fmt::format("goes to verifier {:016x}, epoch {}", worker.hello.incarnation, request.epoch),
+                         .sequence = sequence(request),
+                         .detail = true});
 }
 
 void Router::State::send_start(const LiveRequest& request, Effects& effects) {
@@ -242,7 +245,9 @@ void Router::State::on(const From<Tokens>& event, Time now, Effects& effects) {
     return fail(*request, failure_of(tokens), now, effects);
   }
   if (finish == Finish::error) {
-    warn(fmt::format("a verifier failed a request: {}; another verifier goes on with it", tokens.reason), effects);
+    effects.push_back(Note{.text = fmt::format("a verifier failed it: {}; another verifier goes on with it", tokens.reason),
+                           .warning = true,
+                           .sequence = sequence(*request)});
   }
   // The verifier gave the sequence up: its step failed, the lease ended, or the verifier drains.
   // Another verifier goes on.
@@ -320,6 +325,8 @@ void Router::State::release(LiveRequest& request) {
 }
 
 void Router::State::erase(LiveRequest& request, Time now, Effects& effects) {
+  const ReceivedTokens& received = request.received;
+  if (received.any()) counters.speculation.add(received.report(), received.histogram(), request.submit.prompt.size());
   release(request);
   requests.erase(request.submit.request);
   start_waiting(now, effects);

@@ -9,11 +9,13 @@
 #include "common/ops_page/health.h"
 #include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/server_metrics.h"
+#include "common/runtime/log_note.h"
 #include "common/service/drain.h"
 #include "services/router/drain.h"
 #include "services/router/http_api/paths.h"
 #include "services/router/metrics_page.h"
 #include "services/router/tuning_metrics.h"
+#include "services/router/vllm_metrics.h"
 
 namespace slipstream {
 
@@ -21,12 +23,25 @@ namespace {
 
 constexpr std::chrono::milliseconds kNoJobs{1};  // a router has none, so any limit serves
 
+std::vector<LogField> fields_of(const http::Access& access) {
+  std::vector<LogField> fields{{"request_id", access.request_id},
+                               {"client", access.client},
+                               {"method", access.method},
+                               {"path", access.path},
+                               {"status", access.status},
+                               {"ms", std::chrono::duration_cast<std::chrono::milliseconds>(access.took).count()},
+                               {"bytes", static_cast<int64_t>(access.bytes)}};
+  if (!access.subject.empty()) fields.emplace_back(kSequenceField, access.subject);
+  return fields;
+}
+
 // Probes, scrapes and a page that a browser renews come every few seconds, and say nothing while
 // they succeed.
 void log_access(const http::Access& access) {
   const bool often = is_probe(access.path) || access.path == kPagePath || access.path == kTuningPath ||
                      access.path == kWorkersPath || is_ui(access.path);
-  log_at(often ? LogLevel::debug : LogLevel::info, "{}", words_of(access));
+  const LogLevel level = often ? LogLevel::debug : LogLevel::info;
+  if (log_wants(level)) log_line(level, words_of(access), fields_of(access));
 }
 
 }  // namespace
@@ -35,6 +50,7 @@ RouterHost::RouterHost(ModelFolder model, Transport& transport, ClientAccess acc
     : access_(std::move(access)),
       tunes_(model.tunes),
       prometheus_(std::move(model.prometheus)),
+      vllm_model_(model.vllm_metrics ? model.served.offer.name() : ""),
       router_(model.config),
       api_(std::move(model.served), model.config.incarnation, ports()),
       loop_(router_, transport, {}, ToClients{api_}),
@@ -62,6 +78,7 @@ std::string RouterHost::metrics() const {
   add_router_metrics(loop_.counters(), page);
   add_tuning_metrics(loop_.counters(), page);
   add_error_metrics(api_.errors(), page);
+  if (!vllm_model_.empty()) add_vllm_metrics(loop_.counters(), vllm_model_, page);
   add_loop_metrics(loop_.loop_counters(), loop_.standstill(), page);
   if (const http::Server* server = listening_) add_server_metrics(server->counters(), page);
   return page.text();

@@ -59,6 +59,7 @@ class RouterHost {
   ClientAccess access_;
   bool tunes_;
   std::string prometheus_;
+  std::string vllm_model_;  // as vLLM's metrics shall name it; empty: they are not there
   Router router_;
   HttpApi api_;
   ActorLoop<Router, NoJob, NoJob, ToClients> loop_;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "services/verifier/admission.h"
 #include "services/verifier/delivery.h"
 #include "services/verifier/verifier_state.h"
@@ -19,6 +21,18 @@ std::vector<std::string> endpoints_of(const std::vector<DrafterRef>& drafters) {
   std::vector<std::string> endpoints;
   for (const DrafterRef& ref : drafters) endpoints.push_back(ref.endpoint);
   return endpoints;
+}
+
+// A fault is the operator's to know, whoever is told it as well.
+Note how_it_ended(const VerifierSequence& sequence) {
+  const SequenceOutput& output = sequence.output;
+  if (output.finish == Finish::error) {
+    return {.text = "ends with an error: " + output.reason, .warning = true, .sequence = sequence.identity.id};
+  }
+  return {.text = fmt::format("ends after {} tokens of output: {}", sequence.context.output(),
+                              output.finish == Finish::length ? "no more may follow" : "a stop token"),
+          .sequence = sequence.identity.id,
+          .detail = true};
 }
 
 }  // namespace
@@ -64,6 +78,7 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
   if (!grammar) refused = NotAdmitted{grammar.error().message, false};
   if (refused) {
     ++counters.sequences_refused;
+    effects.push_back(Note{.text = "refused: " + refused->reason, .sequence = start.sequence, .detail = true});
     effects.push_back(To<Refused>{event.peer, {start.sequence, start.epoch, refused->reason, refused->retry}});
     return;
   }
@@ -86,6 +101,10 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
   CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params, start.spec.tenant);
   context.append(start.tokens);
   const int32_t output = context.output();  // of earlier epochs
+  effects.push_back(Note{.text = fmt::format("begins: {} tokens of prompt, {} of output, {} of output at most",
+                                             start.spec.prompt_length, output, start.spec.output_max),
+                         .sequence = start.sequence,
+                         .detail = true});
   PromptScores scores;
   if (start.spec.prompt_logprobs) scores = {start.scored, start.spec.prompt_length, *start.spec.prompt_logprobs};
   const SequenceIdentity identity{.number = ++sequences_ever,
@@ -111,6 +130,7 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
 }
 
 void Verifier::State::finish(VerifierSequence& sequence, Effects& effects) {
+  effects.push_back(how_it_ended(sequence));
   rounds.release(sequence, effects);
   sequence.context.forget();
   sequence.grammar.reset();
@@ -163,6 +183,7 @@ void Verifier::State::on(const From<Cancel>& event, Time, Effects& effects) {
   VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
   if (sequence == nullptr) return;
   ++counters.sequences_cancelled;
+  effects.push_back(Note{.text = "is cancelled by its router", .sequence = event.message.sequence, .detail = true});
   end(*sequence, effects);
 }
 

@@ -1007,4 +1007,17 @@ BUGS = [
     Bug("a loop that hangs is healthy", "common/ops_page", "if (still.loop >= kLoopStuck) {", "if (false) {", "ops_page_test Health.*"),
     Bug("serve takes a stuck service for a busy one", COMMAND, "reply->status == http::kStuckStatus", "reply->status == 503",
         "e2e_test HungServiceLong.ServeStartsAVerifierAgainWhoseJobHangs"),
+    # Logs and metrics.
+    Bug("a line of JSON is two for some readers", BASE, "constexpr bool kAscii = true;", "constexpr bool kAscii = false;", "base_test LogJson.IsOneLine*"),
+    Bug("a line of JSON throws on a peer's bytes", BASE, "Json::error_handler_t::replace", "Json::error_handler_t::strict", "base_test LogJson.IsOneLine*"),
+    Bug("each request fills the workers' logs", RUNTIME, "return note.detail ? LogLevel::debug : LogLevel::info;", "return LogLevel::info;",
+        "runtime_test LogNote.TellsDetails*"),
+    Bug("a note forgets its sequence", RUNTIME, "log_line(level, fmt::format(\"sequence {}: {}\", name, note.text), fields);", "log_line(level, note.text);",
+        "runtime_test LogNote.NamesTheSequence*"),
+    Bug("a sequence ends with an error and no warning", VERIFIER, ".warning = true, .sequence = $sequence.identity.id", ".warning = false, .sequence = $sequence.identity.id",
+        "verifier_test LogLines.WarnOf*"),
+    Bug("plain steps count as drafts", ROUTER, "for (int length = 1; length <= $histogram.longest(); ++length) {",
+        "for (int length = 0; length <= histogram.longest(); ++length) {", "router_test SpeculationCounts.TellSteps*"),
+    Bug("a verifier's word on cached tokens is believed", ROUTER, "std::min<uint64_t>(report.cached_tokens, prompt)", "report.cached_tokens",
+        "router_test SpeculationCounts.Believe*"),
 ]

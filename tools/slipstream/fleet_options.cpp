@@ -65,6 +65,7 @@ void declare_services(CommandLine& line, FleetOptions& options) {
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; none: 8; 0: plain decoding");
   line.option("--keys", options.keys, "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
   line.option("--log-level", options.log_level, "Of all three: debug, info, warning, error or off");
+  line.log_format(options.log_format, "Lines of their logs");
   line.section("router", options.router_more);
   line.section("verifier", options.verifier_more);
   line.section("drafter", options.drafter_more);

@@ -153,7 +153,7 @@ Command FleetPlan::router(const Ports& ports) const {
   Command router{router_program_, {}, {}, run_folder_.log("router")};
   add(router, {"--model", options_.model.string(), "--http", http.address(), "--bind", bind});
   add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
-  add(router, {"--log-level", options_.log_level});
+  add(router, {"--log-level", options_.log_level, "--log-format", options_.log_format});
   add(router, router_flags(options_));
   add_keys("router", router);
   add(router, options_.router_more);
@@ -190,7 +190,8 @@ Command FleetPlan::worker(std::string_view service, const std::filesystem::path&
   add(command, {"--model", options_.model.string(), "--router", router.bind});
   add(command, {"--port-file", run_folder_.port_file(service).string()});
   const Endpoint metrics = metrics_endpoint(options_, service);
-  add(command, {"--metrics", metrics.address(), "--log-level", options_.log_level});
+  add(command, {"--metrics", metrics.address()});
+  add(command, {"--log-level", options_.log_level, "--log-format", options_.log_format});
   if (!metrics.loopback()) add(command, {"--open"});  // pages of metrics are open, as the router's is
   add_keys(service, command);
   return command;

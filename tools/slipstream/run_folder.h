@@ -53,7 +53,7 @@ std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
 // Returns the last 12 lines, each behind "\n  | ".
 std::string log_tail(const std::filesystem::path& log);
 
-// Appends a line, and ignores a failure to do so.
+// Appends a line, as JSON if the log's last line is JSON, and ignores a failure to do so.
 void note_in_log(const std::filesystem::path& log, std::string_view line);
 
 }  // namespace slipstream::command

@@ -169,7 +169,7 @@ std::string Supervisor::on_exit(Service& service, Exit exit) {
   service.restart_at = Clock::now() + service.pause;
   service.last = exit;
   service.why = why_ended(exit, service.command.log, service.log_begin);
-  note_in_log(service.command.log, fmt::format("slipstream: the {} {}", service.name, exit.words()));
+  note_in_log(service.command.log, fmt::format("the {} {}", service.name, exit.words()));
   service.process.reset();
   std::string line = fmt::format("{} {}", service.name, exit.words());
   if (!service.why.empty()) line += ": " + service.why;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/limits.h"
+#include "common/base/sequence_name.h"
 #include "services/router/http_api/anthropic_request.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/logits_fields.h"
@@ -227,7 +228,8 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
   const GenerationRequest& request = asked.generation();
   int32_t prompt_tokens = 0;
   for (const PromptTokens& prompt : prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
-  const std::string stem = fmt::format("{:016x}{:x}", incarnation_, newest_ + 1);
+  const std::string stem = sequence_name({incarnation_, newest_ + 1});
+  exchange.concerns(stem);
   AnswerHead head{.id = std::string(api.id_prefix) + stem,
                   .stem = stem,
                   .created = unix_seconds(),

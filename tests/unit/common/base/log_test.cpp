@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <thread>
 #include <vector>
 
@@ -64,6 +65,27 @@ TEST(Log, CutsALongLine) {
   const std::string line = lines_of([] { log_info("{}", std::string(10'000, 'x')); });
   EXPECT_THAT(line, EndsWith("xxx...\n"));
   EXPECT_LE(line.size(), 4096U);
+}
+
+TEST(Log, WritesALineOfJsonInThatFormatWithItsFields) {
+  log_start("tester", LogLevel::info, LogFormat::json);
+  const std::array fields{LogField{"status", int64_t{200}}};
+  const std::string line = lines_of([&] { log_line(LogLevel::warning, "a\nb {} %v", fields); });
+  EXPECT_THAT(line, MatchesRegex(R"(\{"time":"[0-9T:.-]+Z","level":"warning","service":"tester","message":"a\\nb \{\} %v",)"
+                                 R"("status":200\}
+)"));
+  log_start("tester", LogLevel::info);
+}
+
+TEST(Log, LeavesTheFieldsOutOfText) {
+  log_start("tester", LogLevel::info);
+  const std::array fields{LogField{"status", int64_t{200}}};
+  EXPECT_THAT(lines_of([&] { log_line(LogLevel::info, "answered", fields); }), EndsWith(": answered\n"));
+}
+
+TEST(Log, KnowsItsFormatsByName) {
+  EXPECT_EQ(log_format_from("json"), LogFormat::json);
+  EXPECT_EQ(log_format_from("text"), LogFormat::text);
 }
 
 TEST(Log, GoesOnOverAFullDisk) {

@@ -211,6 +211,12 @@ TEST_F(CommandLineTest, WarnsOfAMisspeltVariableAndGoesOn) {
   EXPECT_EQ(err_, "slipstream-router: SLIPSTREAM_LEESE_MS is no setting and was ignored; did you mean SLIPSTREAM_LEASE_MS?\n");
 }
 
+TEST_F(CommandLineTest, WarnsInTheFormatOfTheLog) {
+  const ScopedVariable variable("SLIPSTREAM_LEESE_MS", "5000");
+  EXPECT_EQ(router({"--log-format", "json"}).log_format, "json");
+  EXPECT_THAT(err_, HasSubstr(R"("level":"warning","service":"router","message":"SLIPSTREAM_LEESE_MS is no setting)"));
+}
+
 // One environment may serve all roles: what is another's setting is no misspelling.
 TEST_F(CommandLineTest, TakesNoOtherServicesSettingForAMisspelling) {
   std::vector<std::string> names{"config"};

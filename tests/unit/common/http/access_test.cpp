@@ -62,6 +62,18 @@ TEST_F(HttpAccess, HasTheHandlersNoteOfAStream) {
   EXPECT_EQ(access.bytes, wire.until("0\r\n\r\n").size());
 }
 
+TEST_F(HttpAccess, NamesItsSubjectAlsoWhereTheClientLeft) {
+  start();
+  auto wire = client();
+  wire.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+  auto exchange = held();
+  exchange.concerns("00ab1f");
+  wire.reset();
+  const Access access = logged();
+  EXPECT_EQ(access.subject, "00ab1f");
+  EXPECT_THAT(words_of(access), testing::EndsWith(", the client left: 00ab1f"));
+}
+
 TEST_F(HttpAccess, SaysThatAClientLeftBeforeItsAnswer) {
   start();
   auto wire = client();

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -13,12 +14,14 @@
 #include "services/drafter/metrics_page.h"
 #include "services/router/metrics_page.h"
 #include "services/router/tuning_metrics.h"
+#include "services/router/vllm_metrics.h"
 #include "services/verifier/metrics_page.h"
 #include "tests/unit/common/metrics/promtool.h"
 
 namespace slipstream {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 RouterCounters busy_router() {
@@ -80,6 +83,43 @@ TEST(MetricsPages, HaveEveryNameOfTheHeaderAndNoOther) {
   std::string pages;
   for (const std::string& page : all_pages()) pages += page;
   EXPECT_EQ(matches(pages, "# TYPE (\\S+) "), matches(header, "\"(slipstream_[a-z_]+)\""));
+}
+
+std::string vllm_page(const RouterCounters& counters) {
+  Exposition page;
+  add_vllm_metrics(counters, "tiny", page);
+  return page.text();
+}
+
+TEST(VllmMetrics, AreThoseOfTheTable) {
+  std::ifstream file(SLIPSTREAM_METRICS_TABLE);
+  const std::string table((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(matches(vllm_page({}), "# TYPE (\\S+) "), matches(table, "\\| `(vllm:[a-z0-9_]+)`"));
+}
+
+TEST(VllmMetrics, AllHaveTheLabelsModelNameAndEngine) {
+  std::istringstream page(vllm_page({}));
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with('#')) continue;
+    EXPECT_THAT(line, HasSubstr(R"(model_name="tiny",engine="0")"));
+  }
+}
+
+TEST(VllmMetrics, TellTheCountersOfTheRouter) {
+  RouterCounters counters{.stopped = 3, .length = 2, .abandoned = 1, .failed = 4, .waiting = 5, .live = 6};
+  counters.output_tokens = 70;
+  counters.first_token_seconds.observe(0.3);
+  counters.speculation.draft_tokens = 8;
+  const std::string page = vllm_page(counters);
+  for (const char* line : {R"(vllm:request_success_total{model_name="tiny",engine="0",finished_reason="stop"} 3)",
+                           R"(vllm:request_success_total{model_name="tiny",engine="0",finished_reason="abort"} 1)",
+                           R"(vllm:num_requests_running{model_name="tiny",engine="0"} 6)",
+                           R"(vllm:num_requests_waiting{model_name="tiny",engine="0"} 5)",
+                           R"(vllm:generation_tokens_total{model_name="tiny",engine="0"} 70)",
+                           R"(vllm:time_to_first_token_seconds_count{model_name="tiny",engine="0"} 1)",
+                           R"(vllm:spec_decode_num_draft_tokens_total{model_name="tiny",engine="0"} 8)"}) {
+    EXPECT_THAT(page, HasSubstr(std::string(line) + "\n"));
+  }
 }
 
 }  // namespace

@@ -297,6 +297,20 @@ TEST_F(DrafterActor, SendsNoTreeOfASequenceThatEndedMeanwhile) {
   EXPECT_EQ(counters().nodes_discarded, 1u);
 }
 
+TEST_F(DrafterActor, TellsTheLogWhichSequenceItDraftsFor) {
+  stage.forget();
+  stage.hears(kVerifier, first_advance({10}));
+  const Note begins = stage.does<Note>();
+  EXPECT_EQ(begins.sequence, kSequence);
+  EXPECT_TRUE(begins.detail);
+  stage.runs<DraftPlan>();
+  stage.finishes(fail("no memory"));
+  EXPECT_FALSE(stage.does<Note>().sequence) << "the job is everybody's";
+  EXPECT_EQ(stage.does<Note>().sequence, kSequence);
+  stage.hears(kVerifier, Release{.sequence = kSequence, .epoch = 1});
+  EXPECT_EQ(stage.does<Note>().sequence, kSequence);
+}
+
 TEST_F(DrafterActor, AnswersBusyWhenTheMethodFailed) {
   stage.hears(kVerifier, first_advance({10}));
   stage.runs<DraftPlan>();

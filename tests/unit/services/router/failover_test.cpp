@@ -93,6 +93,9 @@ TEST_F(FailoverTest, GoesOnOnceAtAnotherVerifierWhenAStepFails) {
   emits_two_beside_a_spare();
   fails(kVerifier, 1);
   EXPECT_TRUE(stage.idle<Failure>());
+  const Note note = stage.does<Note>();
+  EXPECT_EQ(note.sequence, sequence(1));
+  EXPECT_EQ(note.text, "a verifier failed it: logits were not finite; another verifier goes on with it");
   const To<Start> start = stage.says<Start>();
   EXPECT_EQ(start.peer, kSpare);
   EXPECT_THAT(start.message.tokens, ElementsAre(10, 11, 12, 20, 21));
@@ -293,6 +296,15 @@ TEST_F(FailoverTest, ReportsTheFatesOfAllEpochsTogether) {
   stage.does<Delivery>();
   EXPECT_EQ(stage.does<Delivery>().report,
             (SpeculationReport{.steps = 2, .received = 5, .accepted = 3, .rejected = 1, .unreached = 1}));
+  EXPECT_EQ(router.counters().speculation.draft_tokens, 0U) << "requests are counted when they end";
+  got.first_index = 2;
+  got.ids = {22};
+  got.drafted = got.depths = {0};
+  got.finish = Finish::length;
+  got.report.steps = 2;
+  stage.hears(second, got);
+  EXPECT_EQ(router.counters().speculation.draft_tokens, 5U);
+  EXPECT_EQ(router.counters().speculation.accepted_tokens, 3U);
 }
 
 }  // namespace

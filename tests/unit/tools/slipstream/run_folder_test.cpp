@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/log_json.h"
 #include "common/config/port_file.h"
 
 namespace slipstream::command {
@@ -57,8 +58,25 @@ TEST_F(ServiceLog, HasNothingBeforeItIsThere) {
 TEST_F(ServiceLog, TakesALineOfTheSupervisors) {
   write("its own\n");
   note_in_log(log_, "ours");
-  EXPECT_EQ(last_sentence(log_, 0), "ours");
-  EXPECT_EQ(log_size(log_), 13U);
+  EXPECT_EQ(last_sentence(log_, 0), "slipstream: ours");
+  EXPECT_EQ(log_size(log_), 25U);
+}
+
+TEST_F(ServiceLog, TellsTheMessageOfALastLineOfJson) {
+  write(R"({"time":"2026-11-22T01:54:48.356Z","level":"error","service":"router","message":"cannot write x: no space"})"
+        "\n");
+  EXPECT_EQ(last_sentence(log_, 0), "cannot write x: no space");
+}
+
+TEST_F(ServiceLog, TakesALineOfTheSupervisorsInTheFormatOfTheOthers) {
+  write(R"({"time":"2026-11-22T01:54:48.356Z","level":"info","service":"router","message":"its own"})"
+        "\n");
+  note_in_log(log_, "ours");
+  std::ifstream log(log_);
+  std::string line;
+  std::getline(log, line);
+  std::getline(log, line);
+  EXPECT_EQ(message_of_json_line(line), "ours") << line;
 }
 
 TEST(Ports, ReadsWhatAServiceWrote) {
