@@ -10,6 +10,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "common/base/printable.h"
+
 namespace slipstream {
 namespace {
 
@@ -41,21 +43,6 @@ Log& process_log() {
 
 constexpr size_t kMessageBytesMax = 4096 - 128;  // of the message alone: the prefix takes the rest of 4 KB
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-// Shows control characters as \xNN: a newline in a peer's text would begin a line of its own.
-std::string without_control(std::string_view message) {
-  std::string clean;
-  for (char c : message) {
-    if (is_control(c)) {
-      clean += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      clean += c;
-    }
-  }
-  return clean;
-}
-
 }  // namespace
 
 std::optional<LogLevel> log_level_from(std::string_view name) {
@@ -77,7 +64,7 @@ bool log_wants(LogLevel level) {
 
 void log_line(LogLevel level, std::string_view message) {
   Log& log = process_log();
-  std::string clean = std::any_of(message.begin(), message.end(), is_control) ? without_control(message) : std::string(message);
+  std::string clean = is_printable(message) ? std::string(message) : one_line(message);
   if (clean.size() > kMessageBytesMax) clean.replace(kMessageBytesMax - 3, std::string::npos, "...");
   // The sink has no lock of its own (stderr_sink_st): this one keeps lines whole.
   const std::lock_guard lock(log.mutex);

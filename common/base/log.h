@@ -27,9 +27,9 @@ std::optional<LogLevel> log_level_from(std::string_view name);
 void log_start(std::string_view service, LogLevel level);
 // Whether lines of this level are written. The functions below check it before they format a text.
 bool log_wants(LogLevel level);
-// Writes one line. Control characters become \xNN, so that text from a peer cannot forge a line. A
-// message of more than 4 KB is cut. A line that cannot be written (full disk, closed reader) is
-// lost, and the process goes on.
+// Writes one line: what would leave it becomes \xNN (base/printable.h), so that a peer's text
+// cannot forge a line. A message of more than 4 KB is cut. A line that cannot be written (full
+// disk, closed reader) is lost, and the process goes on.
 void log_line(LogLevel level, std::string_view message);
 
 template <class... Args>

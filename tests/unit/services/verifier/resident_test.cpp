@@ -116,6 +116,27 @@ TEST_F(ResidentTest, RemembersAnswers) {
   EXPECT_NE(std::ranges::find(plan.token, 52), plan.token.end()) << "what followed 50 51 in the other answer";
 }
 
+// Whoever asks for so few tokens has too few steps for a probe of its own.
+TEST_F(ResidentTest, ProbesOverShortAnswers) {
+  const auto answers = [&](uint64_t number, int32_t tokens, TokenId target) {
+    Start start = repeats();
+    start.sequence.counter = number;
+    start.spec.output_max = tokens;
+    start.spec.prompt_length = 100;
+    start.tokens.assign(100, 1);
+    stage.hears(kRouter, start);
+    while (!stage.rests()) step(target);
+    stage.hears(kRouter, Ack{start.sequence, 1, tokens, true});
+  };
+  for (uint64_t number = 2; number < 80; ++number) answers(number, 2, 50);
+  const uint64_t wrong = of(Fate::rejected);
+  answers(80, 2, 50);
+  EXPECT_EQ(of(Fate::rejected), wrong) << "nothing pays";
+  EXPECT_EQ(of(Fate::accepted), 0U);
+  for (uint64_t number = 100; number < 100 + kProbeGapSteps / 10; ++number) answers(number, 20, 1);
+  EXPECT_GT(of(Fate::accepted), 0U);
+}
+
 TEST_F(ResidentTest, FindsOutThatItIsWrong) {
   stage.hears(kRouter, repeats());
   std::mt19937 random(3);
