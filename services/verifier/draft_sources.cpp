@@ -211,8 +211,8 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
 void Rounds::keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified) {
   for (const DraftSource& source : drafting.draft.sources) {
     SequenceDrafter* drafter = drafting.find(source.drafter);
-    if (drafter == nullptr || !source.sent) continue;
-    drafter->verdicts = verdicts_on(*source.sent, verified.tree, verified.choices);
+    if (drafter == nullptr || !source.gets_verdicts) continue;
+    drafter->verdicts = verdicts_on(source.sent, verified.tree, verified.choices);
   }
 }
 

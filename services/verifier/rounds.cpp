@@ -182,7 +182,7 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
   count_probe(sequence, drafter, own);
-  // Nobody waits for a drafter beside the lead, so it is no failure of it to come too late: it
+  // A drafter beside the lead is hardly waited for, so it is no failure of it to come too late: it
   // counts as one that had no guess.
   const bool late = ask.leads && ask.asked && (!ask.answered || ask.late);
   if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
@@ -269,7 +269,7 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   TokenTree sent = tree->tokens();
   const TreeBounds asked{ask.nodes, depth_of(*sequence, *drafter, sequence->context.size())};
   sequence->fates.settle(cut(*tree, asked), Fate::trimmed);
-  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens(), .sent = std::move(sent)});
+  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens(), .gets_verdicts = true, .sent = std::move(sent)});
 }
 
 // It was not asked for, so it may be as large as any tree that is asked of its drafter.

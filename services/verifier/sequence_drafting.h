@@ -2,9 +2,9 @@
 // whom, and what came.
 //
 // Several drafters may draft for a sequence at once, each of another kind (drafter_links.h), since
-// two of a kind guess the same. The first one leads: steps wait for its trees. The trees of the
-// others are merged if they are there when the step starts. Rules that need probabilities have a
-// lead only.
+// two of a kind guess the same. The first one leads: steps wait for its trees while it may be in
+// time, and for those of the others while they are as quick as usual, if they gain enough. Rules
+// that need probabilities have a lead only.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ inline constexpr Round kExploreRounds = 16;  // one of so many is drafted withou
 // What one drafter was asked for the running round, from the Advance to the step that goes on.
 struct TreeAsk {
   bool asked = false;     // an Advance asked for a tree
-  bool leads = false;     // of the lead: steps wait for it
+  bool leads = false;     // of the lead
   bool answered = false;  // it came, with or without nodes
   bool busy = false;      // the drafter would not draft: for the back-off as bad as too late
   bool prefills = false;  // the drafter has much to prefill first: hardly waited for, and no failure when late
@@ -89,7 +89,8 @@ struct DraftSource {
   DraftBy by = DraftBy::drafter;
   Peer drafter = {};  // if it was a drafter
   TokenTree tree;
-  std::optional<TokenTree> sent = {};  // the same, with nodes that were not asked for; nullopt: no verdicts are sent on it
+  bool gets_verdicts = false;  // the drafter is told what became of `sent`
+  TokenTree sent = {};         // the same tree, with nodes that were not asked for
 };
 
 // One round's draft, until the step that verifies it.

@@ -661,7 +661,7 @@ BUGS = [
         "held > 0) $message.verdicts = std::move($verdicts);", "held + 1 > 0) $message.verdicts = std::move($verdicts);",
         "verifier_test VerdictsTest.ADrafterThatForgot*"),
     Bug("a tree without nodes gets no verdict", VERIFIER,
-        "if ($drafter == nullptr || !$source.sent) continue;", "if ($drafter == nullptr || !$source.sent || $source.sent->empty()) continue;",
+        "if ($drafter == nullptr || !$source.gets_verdicts) continue;", "if ($drafter == nullptr || $source.sent.empty()) continue;",
         "verifier_test VerdictsTest.ATreeWithoutNodes*"),
     Bug("a verdict on a tree without nodes is a list that older drafters take for malformed", "common/wire",
         "if ($advance.verdicts.size() == 1) {", "if (false) {", "wire_test Codec.GivesBackEveryDraftMessage"),

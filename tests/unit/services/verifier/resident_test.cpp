@@ -3,6 +3,7 @@
 #include <random>
 
 #include "common/drafting/ngram.h"
+#include "services/verifier/probe_clock.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
