@@ -26,8 +26,9 @@ class ResidentTest : public VerifierStage {
   }
   int step() { return step(1); }
   int step(TokenId target) {
-    const auto rows = static_cast<int>(runs().wanted.size());
-    const auto forward_us = static_cast<uint32_t>(8'000 + 2'000 * rows);
+    const StepPlan& plan = runs();
+    const auto rows = static_cast<int>(plan.wanted.size());
+    const auto forward_us = static_cast<uint32_t>(8'000 + 2'000 * plan.rows());
     stage.finishes(
         StepOutput{.sampled_tokens = std::vector<TokenId>(static_cast<size_t>(rows), target), .forward_us = forward_us});
     stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens - before_)});
@@ -123,8 +124,8 @@ TEST_F(ResidentTest, ProbesOverShortAnswers) {
     Start start = repeats();
     start.sequence.counter = number;
     start.spec.output_max = tokens;
-    start.spec.prompt_length = 100;
-    start.tokens.assign(100, 1);
+    start.spec.prompt_length = 20;
+    start.tokens.assign(20, 1);
     stage.hears(kRouter, start);
     while (!stage.rests()) step(target);
     stage.hears(kRouter, Ack{start.sequence, 1, tokens, true});
