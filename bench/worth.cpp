@@ -369,7 +369,7 @@ void by_load() {
 void several() {
   const Drafter good{.name = "good", .easy = 0.8};
   const Drafter slow{.name = "slow", .easy = 0.8, .takes = Time(20'000)};
-  const Drafter other{.name = "other", .easy = 0.8, .draws = 8};
+  const Drafter other{.name = "another", .easy = 0.8, .draws = 8};
   const Drafter useless{.name = "useless", .easy = 0};
   const Drafter liar{.name = "liar", .lies = true};
   fmt::print("\nSeveral drafters, rows cost a tenth of a step\n\n");

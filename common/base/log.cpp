@@ -10,6 +10,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "common/base/printable.h"
+
 namespace slipstream {
 namespace {
 
@@ -40,23 +42,8 @@ Log& process_log() {
   return *log;
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-// Shows control characters as \xNN: a newline in a peer's text would begin a line of its own.
-std::string without_control(std::string_view message) {
-  std::string clean;
-  for (char c : message) {
-    if (is_control(c)) {
-      clean += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      clean += c;
-    }
-  }
-  return clean;
-}
-
 std::string text_line(std::string_view message) {
-  return cut_for_log(std::ranges::any_of(message, is_control) ? without_control(message) : message);
+  return cut_for_log(is_printable(message) ? message : one_line(message));
 }
 
 }  // namespace

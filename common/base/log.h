@@ -38,10 +38,10 @@ LogFormat log_format_from(std::string_view name);
 void log_start(std::string_view service, LogLevel level, LogFormat format = LogFormat::text);
 // Whether lines of this level are written. The functions below check it before they format a text.
 bool log_wants(LogLevel level);
-// Writes one line. Text: control characters become \xNN, so that text from a peer cannot forge a
-// line, and the fields are left out, because the message says the same in words. A message of more
-// than 4 KB is cut. A line that cannot be written (full disk, closed reader) is lost, and the
-// process goes on.
+// Writes one line. Text: what would leave it becomes \xNN (base/printable.h), so that a peer's text
+// cannot forge a line, and the fields are left out, because the message says the same in words. A
+// message of more than 4 KB is cut. A line that cannot be written (full disk, closed reader) is
+// lost, and the process goes on.
 void log_line(LogLevel level, std::string_view message, std::span<const LogField> fields = {});
 
 template <class... Args>

@@ -209,10 +209,10 @@ Result<void> valid(const Attached& attached) {
   return valid(attached.fingerprint);
 }
 
-// A tree of no nodes gets no verdicts, so there are at least two.
+// Of a tree without nodes the root alone was verified.
 Result<void> verdicts(std::span<const TokenId> choices) {
   TRY_VOID(entries("Advance.verdicts", choices.size(), kTreeNodesMax + 1));
-  if (choices.size() == 1) return fail("Advance.verdicts has 1 entry, but a root and its nodes have at least 2");
+  if (choices.size() == 1 && choices.front() == kNoVerdict) return fail("Advance.verdicts of 1 entry says nothing");
   if (std::ranges::all_of(choices, [](TokenId id) { return id >= kNoVerdict; })) return {};
   return fail("Advance.verdicts holds a token id below {}", kNoVerdict);
 }

@@ -4,13 +4,11 @@ namespace slipstream {
 
 void DraftBackoff::plain_step() {
   if (plain_steps_left_ > 0) --plain_steps_left_;
-  ++unverified_steps_;
 }
 
 // The cases are those of the header's table. An empty tree changes neither nodes_ nor failures_: it
 // says nothing about the drafter's tokens.
 bool DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool late, double price) {
-  unverified_steps_ = verified_nodes > 0 ? 0 : unverified_steps_ + 1;
   balance_ = std::min(balance_ + accepted_nodes - price * verified_nodes, kBalanceMost);
   const bool overdrawn = balance_ < 0;
   if (overdrawn) balance_ = 0;

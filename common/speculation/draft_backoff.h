@@ -14,8 +14,8 @@
 //   empty     an on-time tree of which no node is verified is no failure; after every
 //             kEmptiesBeforeBackoff in a row: plain steps before the next draft, 1, 2, ...
 //             kEmptyGapSteps
-//   budget    never more nodes than pay for themselves (engine/row_budget.h); where none pays, or
-//             none was verified for kProbeGapSteps steps, the next draft probes with one node
+//   budget    never more nodes than pay for themselves (engine/row_budget.h); where none pays,
+//             drafts are probes of one node, and when one is due is its caller's business
 //
 // A success halves the gap instead of clearing it. So a drafter that is right only now and then
 // stays rare, and one that has become good is back after a few steps. Pure.
@@ -31,7 +31,7 @@ namespace slipstream {
 inline constexpr int kFirstNodes = 3;
 inline constexpr int kFailuresBeforeBackoff = 2;  // failures in a row
 inline constexpr int kFirstGapSteps = 4;          // plain steps between two drafts, at first
-inline constexpr int kProbeGapSteps = 64;         // plain steps between two drafts, at most
+inline constexpr int kProbeGapSteps = 64;         // plain steps between two drafts, at most; and between two probes
 inline constexpr int kEmptiesBeforeBackoff = 16;  // empty trees in a row before the empty gap grows
 inline constexpr int kEmptyGapSteps = 16;         // the longest empty gap
 inline constexpr double kBalanceFirst = 2;        // tokens
@@ -57,16 +57,12 @@ class DraftBackoff {
   // Whether the sequence asks for a draft for its next step, why not, and how large it may be.
   DraftRest rest() const {
     if (plain_steps_left_ > 0) return gap_ >= empty_gap_ ? DraftRest::failures : DraftRest::empty_trees;
-    return affordable_ > 0 || probes() ? DraftRest::none : DraftRest::nothing_pays;
+    return affordable_ > 0 ? DraftRest::none : DraftRest::nothing_pays;
   }
   int nodes_max() const { return std::clamp(affordable_, 1, nodes_); }
   int nodes_cap() const { return nodes_; }     // the same without the row budget; doubles at most from step to step
   bool backs_off() const { return gap_ > 0; }  // plain steps lie between its drafts
-  // No node was verified for so long that the next tree has one verified whatever it seems worth.
-  bool probes() const { return unverified_steps_ >= kProbeGapSteps; }
 
-  // A node of its tree was verified, although another drafter may be credited with it.
-  void verified() { unverified_steps_ = 0; }
   // The nodes that pay for themselves in the next step, by the row budget.
   void set_row_budget(int nodes) { affordable_ = nodes; }
 
@@ -85,8 +81,7 @@ class DraftBackoff {
   int empty_gap_ = 0;         // plain steps between two asks while trees come empty
   int plain_steps_left_ = 0;  // until the next draft
   int affordable_ = kTreeNodesMax;
-  int unverified_steps_ = 0;  // steps since a node was verified
-  int fruitless_ = 0;         // verified trees in a row of which nothing was accepted
+  int fruitless_ = 0;  // verified trees in a row of which nothing was accepted
   double balance_ = kBalanceFirst;
 };
 

@@ -40,6 +40,10 @@ Result<DraftMessage> read(schema::Advance::Reader from) {
     TRY(advance.info, read(from.getInfo()));
   }
   TRY(advance.verdicts, read("Advance.verdicts", from.getVerdicts(), kTreeNodesMax + 1));
+  if (advance.verdicts.size() == 1) return fail("Advance.verdicts has 1 entry: a root and its nodes have at least 2");
+  if (from.getRootVerdict() == kNoVerdict) return advance;
+  if (!advance.verdicts.empty()) return fail("Advance.rootVerdict stands beside verdicts: a tree has nodes or none");
+  advance.verdicts = {from.getRootVerdict()};
   return advance;
 }
 

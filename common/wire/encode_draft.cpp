@@ -44,7 +44,9 @@ void write(Top top, const Advance& advance) {
   to.setDraft(advance.draft);
   write(to.initTuning(), advance.tuning);
   if (advance.info) write(to.initInfo(), *advance.info);
-  if (!advance.verdicts.empty()) {
+  if (advance.verdicts.size() == 1) {  // releases before this field take a list of one for malformed
+    to.setRootVerdict(advance.verdicts.front());
+  } else if (!advance.verdicts.empty()) {
     write(to.initVerdicts(static_cast<unsigned>(advance.verdicts.size())), advance.verdicts);
   }
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/messages/shown_names.h"
 #include "common/metrics/names.h"
 #include "common/speculation/tuner.h"
 
@@ -157,6 +158,9 @@ Result<WorkerReading> read_drafter(Page& page) {
   if (!page.missing().empty()) return fail("a drafter's page lacks {}", page.missing());
   const Sample& named = *page.of(metric::kDrafterVerdictCandidates.name).front();
   reading.kind = {.method = std::string(named.label("method")), .model = std::string(named.label("model"))};
+  // A kind that has a drafter is tuned, and shown.
+  TRY_VOID(check_method_name(reading.kind.method));
+  TRY_VOID(check_model_name(reading.kind.model));
   return reading;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/names.h"
+#include "common/base/printable.h"
 #include "services/router/router_state.h"
 
 namespace slipstream {
@@ -157,7 +158,7 @@ void Router::State::on(const From<Leaving>& event, Time now, Effects& effects) {
   }
   const bool news = !std::exchange(worker->leaving, true);
   const int32_t before = worker->assigned;
-  worker->why_leaving = event.message.reason;
+  worker->why_leaving = one_line(event.message.reason);
   workers_changed = drafters_changed = true;
   move_away(event.peer, now, effects);
   if (news) {

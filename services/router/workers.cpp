@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/messages/shown_names.h"
+
 namespace slipstream {
 namespace {
 
@@ -76,6 +78,7 @@ Result<void> Workers::check(Peer peer, const Hello& hello) const {
     return fail("this router speaks protocol version {}, you speak {} to {}: run builds whose versions overlap",
                 kProtocolVersion, hello.versions.oldest, hello.versions.newest);
   }
+  TRY_VOID(check_names(hello));
   if (hello.incarnation == 0) return fail("incarnation 0 names no process: choose a random one at start");
   if (incoming_peer(hello.incarnation) != peer) {
     return fail("your Hello names incarnation {:016x}, your connection another one: one process, one incarnation",

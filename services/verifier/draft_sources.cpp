@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/messages/shown_names.h"
 #include "common/speculation/merged_tree.h"
 #include "common/speculation/verdicts.h"
 #include "services/verifier/rounds.h"
@@ -29,7 +30,7 @@ DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
   const auto find = [&](const DraftKind& wanted) { return std::ranges::find(kinds, wanted, &DraftKindCounters::kind); };
   if (const auto at = find(kind); at != kinds.end()) return *at;
   if (kinds.size() < kDraftKindsMax) return kinds.emplace_back(kind);
-  const DraftKind other{.method = "other", .model = ""};
+  const DraftKind other{.method = std::string(kOtherMethods), .model = ""};
   if (const auto at = find(other); at != kinds.end()) return *at;
   return kinds.emplace_back(other);
 }
@@ -79,7 +80,8 @@ void Rounds::draft_here(VerifierSequence& sequence) {
   SequenceDrafting& drafting = sequence.drafting;
   DraftSource source{.by = DraftBy::resident, .tree = {}};
   const float least = calibration_of(sequence, source)->survival_of(drafting.price);
-  const bool probes = resident_.due_for_probe(sequence.spec.acceptance.rule);
+  ProbeClock& clock = resident_.probes(sequence.spec.acceptance.rule);
+  const bool probes = clock.due();
   const bool pays = least <= 1 || probes;
   const RoundAsk what = pays ? RoundAsk::asked : RoundAsk::nothing_pays;
   ++counters_of(resident_.kind()).rounds.at(static_cast<size_t>(what));
@@ -87,7 +89,7 @@ void Rounds::draft_here(VerifierSequence& sequence) {
   source.tree = resident_.draft(sequence, rule_here(sequence, probes ? 1.0F : 1.0F - least));
   if (probes && !source.tree.empty()) {
     drafting.draft.resident_probes = true;
-    resident_.verified(sequence.spec.acceptance.rule);  // it will be: no other sequence need probe
+    clock.begins();
   }
   sequence.fates.arrive(static_cast<size_t>(source.tree.size()));
   merge_in(sequence, std::move(source));
@@ -194,7 +196,7 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
       calibration->verified(survival, depth, accepted);
       std::optional<size_t>& first = guessed_by[static_cast<size_t>(there)];
       if (!first) first = place;
-      if (source.by == DraftBy::resident) resident_.verified(sequence.spec.acceptance.rule);
+      if (source.by == DraftBy::resident) resident_.probes(sequence.spec.acceptance.rule).verified();
       own[place].seen = true;
       if (*first != place) continue;
       ++own[place].verified;
@@ -209,19 +211,19 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
 void Rounds::keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified) {
   for (const DraftSource& source : drafting.draft.sources) {
     SequenceDrafter* drafter = drafting.find(source.drafter);
-    if (drafter == nullptr || source.sent.empty()) continue;
+    if (drafter == nullptr || !source.gets_verdicts) continue;
     drafter->verdicts = verdicts_on(source.sent, verified.tree, verified.choices);
   }
 }
 
-// Where no survival has that chance, no node pays, and the back-off asks for probes only.
+// Where no survival has that chance, no node pays, and only probes are asked for.
 void Rounds::set_price(VerifierSequence& sequence, float price) const {
   sequence.drafting.price = price;
   for (SequenceDrafter& drafter : sequence.drafting.drafters) {
     const Calibration* calibration = calibration_of(sequence, drafter.peer);
     const float least = calibration == nullptr ? 0 : calibration->survival_of(price);
     drafter.backoff.set_row_budget(least > 1 ? 0 : kTreeNodesMax);
-    drafter.threshold = drafter.backoff.probes() || least > 1 ? 1.0F : 1.0F - least;
+    drafter.threshold = least > 1 ? 1.0F : 1.0F - least;
   }
 }
 

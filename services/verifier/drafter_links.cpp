@@ -5,10 +5,27 @@
 
 #include <fmt/format.h>
 
+#include "common/messages/shown_names.h"
+
 namespace slipstream {
 namespace {
 
 constexpr int kAnswerWeight = 4;  // the newest answer is one part in this many of the mean
+
+struct Refusal {
+  std::string why = {};  // empty: the drafter may draft
+  bool warns = true;
+};
+
+// A drafter that fits and refuses is about to leave: that is worth no warning.
+Refusal refusal_of(const Attached& drafter, const Fingerprint& ours) {
+  if (!VersionRange{}.includes(drafter.version) || !drafter.fingerprint.same_tokens(ours)) {
+    if (!drafter.refusal.empty()) return {drafter.refusal};
+    return {"other tokens or version: start both from the same model folder and release"};
+  }
+  if (const Result<void> named = check_names(drafter); !named) return {named.error().message};
+  return {drafter.refusal, false};
+}
 
 }  // namespace
 
@@ -113,15 +130,12 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
   // it.
   if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return false;
   link->asks.reset();
-  const bool alike = VersionRange{}.includes(message.version) && message.fingerprint.same_tokens(config_.fingerprint);
-  link->attached = alike && message.refusal.empty();
+  const Refusal refusal = refusal_of(message, config_.fingerprint);
+  link->attached = refusal.why.empty();
   if (!link->attached) {
-    const auto why = message.refusal.empty() ? "other tokens or version: start both from the same model folder and release"
-                                             : message.refusal;
-    // A drafter that is alike and refuses is about to leave: that is worth no warning.
-    effects.push_back(
-        Note{fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter, link->endpoint, why),
-             !alike});
+    effects.push_back(Note{
+        fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter, link->endpoint, refusal.why),
+        refusal.warns});
     return false;
   }
   link->kind = {.method = message.method, .model = message.model};
@@ -131,6 +145,8 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
   link->answers_in = {};
   link->worth = link->added = {};
   link->calibrations = {};
+  link->probes = {};
+  link->sampled_probes = {};
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "common/speculation/calibration.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/events.h"
+#include "services/verifier/probe_clock.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -38,10 +39,14 @@ struct DrafterLink {
   ByRule<DrafterWorth> worth;  // of asks while it leads: of what the resident method had not guessed
   ByRule<DrafterWorth> added;  // of asks beside a lead: of what neither of these had guessed
   ByRule<Calibration> calibrations;
+  ByRule<ProbeClock> probes;
+  ProbeClock sampled_probes;      // under rules of the ratio family
   uint64_t on_trial = 0;          // number of the sequence that tries it as its lead, while its worth is unknown; 0: none does
   std::optional<Time> chosen_at;  // when a sequence last left another lead for it
   Time named_at{};                // when open() last saw that a sequence names it
   Time cut_at{};                  // if quarantined
+
+  ProbeClock& probes_of(Rule rule) { return is_sampled(rule) ? sampled_probes : probes.of(rule); }
 };
 
 class DrafterLinks {

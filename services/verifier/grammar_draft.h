@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/messages/by_rule.h"
+#include "common/messages/shown_names.h"
 #include "common/speculation/calibration.h"
 #include "common/speculation/stop_rule.h"
 #include "services/verifier/counters.h"
@@ -22,7 +23,7 @@ TokenTree grammar_tree(GrammarGuide& guide, const StopRule& rule);
 
 // What the verifier knows of this method over all sequences.
 struct GrammarDraft {
-  DraftKind kind{.method = "grammar", .model = {}};  // in metrics
+  DraftKind kind{.method = std::string(kGrammarMethod), .model = {}};  // in metrics
   ByRule<Calibration> calibrations;
 };
 

@@ -26,4 +26,15 @@ Result<DraftTree> tree_of(const Tree& message, const Acceptance& acceptance, int
   return tree;
 }
 
+size_t cut(DraftTree& tree, const TreeBounds& bounds) {
+  const int before = tree.size();
+  std::vector<int32_t> shallow;
+  for (int node = 0; node < before; ++node) {
+    if (tree.depth(node) <= bounds.depth) shallow.push_back(node);
+  }
+  tree.keep(shallow);
+  tree.trim(bounds.nodes);
+  return static_cast<size_t>(before - tree.size());
+}
+
 }  // namespace slipstream

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/messages/shown_names.h"
 
 namespace slipstream {
 
@@ -13,7 +14,7 @@ bool Resident::drafts_for(const VerifierSequence& sequence) const {
 
 Resident::Resident(std::unique_ptr<Method> method) : method_(std::move(method)) {
   if (method_ == nullptr) return;
-  kind_ = {.method = "resident-" + std::string(method_->name()), .model = method_->draft_model().name};
+  kind_ = {.method = std::string(kResidentPrefix) + std::string(method_->name()), .model = method_->draft_model().name};
 }
 
 // No two sequences of this verifier's life have the same number, so it serves as the key's peer.

@@ -12,6 +12,7 @@
 #include "common/messages/by_rule.h"
 #include "common/speculation/calibration.h"
 #include "services/verifier/counters.h"
+#include "services/verifier/probe_clock.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
@@ -26,10 +27,7 @@ class Resident {
   // The sequence has ended: the method gets its last tokens, and frees it.
   void end(VerifierSequence& sequence);
 
-  // Steps of sequences that it drafts for, over all of them, so that short answers probe, too.
-  void stepped(Rule rule) { ++unverified_steps_.of(rule); }
-  void verified(Rule rule) { unverified_steps_.of(rule) = 0; }  // a node of it was verified
-  bool due_for_probe(Rule rule) const { return unverified_steps_.of(rule) >= kProbeGapSteps; }
+  ProbeClock& probes(Rule rule) { return probes_.of(rule); }
 
   const DraftKind& kind() const { return kind_; }  // in metrics
   MethodWork work() const { return method_ == nullptr ? MethodWork() : method_->work(); }
@@ -41,7 +39,7 @@ class Resident {
   std::unique_ptr<Method> method_;
   DraftKind kind_;
   ByRule<Calibration> calibrations_;
-  ByRule<int> unverified_steps_;  // since a node of it was verified
+  ByRule<ProbeClock> probes_;
 };
 
 }  // namespace slipstream

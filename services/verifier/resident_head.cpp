@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/messages/shown_names.h"
+
 namespace slipstream {
 namespace {
 
@@ -22,7 +24,8 @@ void add(double& mean, double newest, double weight) { mean += (newest - mean) *
 
 }  // namespace
 
-ResidentHead::ResidentHead(std::string name) : kind_{.method = name.empty() ? "" : "head", .model = std::move(name)} {}
+ResidentHead::ResidentHead(std::string name)
+    : kind_{.method = name.empty() ? std::string() : std::string(kHeadMethod), .model = std::move(name)} {}
 
 bool ResidentHead::drafts_for(const VerifierSequence& sequence) const {
   return !kind_.method.empty() && !is_sampled(sequence.spec.acceptance.rule);

@@ -60,9 +60,14 @@ RoundAsk Rounds::why_not_asked(const VerifierSequence& sequence, const SequenceD
     case DraftRest::empty_trees:
       return RoundAsk::stays_empty;
     case DraftRest::nothing_pays:
-      return RoundAsk::nothing_pays;
+      return due_for_probe(sequence, drafter) ? RoundAsk::asked : RoundAsk::nothing_pays;
   }
   return RoundAsk::asked;
+}
+
+bool Rounds::due_for_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
+  DrafterLink* link = links_.find(drafter.peer);
+  return link != nullptr && link->probes_of(sequence.spec.acceptance.rule).due();
 }
 
 void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects) {
@@ -72,6 +77,8 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   ask.leads = &drafter == drafting.lead();
   ask.nodes = drafting.nodes_max(drafter);
   if (ask.leads) drafting.draft.nodes_asked = ask.nodes;
+  ask.probes = due_for_probe(sequence, drafter);
+  if (ask.probes) links_.find(drafter.peer)->probes_of(sequence.spec.acceptance.rule).begins();
   ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafter.tuning.deadline_us);
   const Time wait = sequence.timing().waits_alone ? config_.sampled_wait
@@ -115,27 +122,36 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
 // (adr/0008).
 //
 // Nodes that the router's threshold cuts are never verified, so nobody would learn when they become
-// worth it. Some rounds therefore explore: they have no threshold but that of the price here.
+// worth it. Some rounds therefore explore: they have no threshold but that of the price here. A
+// probe has none.
 Tuning Rounds::asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
   Tuning tuning = drafter.tuning;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
-  const bool explores = sequence.drafting.round % kExploreRounds == 0 || drafter.backoff.probes();
+  const bool explores = sequence.drafting.round % kExploreRounds == 0;
   const float tuned = explores ? 1.0F : tuning.threshold;
-  tuning.threshold = sampled ? 1.0F : std::min(tuned, drafter.threshold);
+  tuning.threshold = sampled || drafter.ask.probes ? 1.0F : std::min(tuned, drafter.threshold);
   tuning.nodes_max = static_cast<uint16_t>(drafter.ask.nodes);
-  tuning.depth_max = static_cast<uint16_t>(std::clamp(depth_left(sequence), 0, sequence.drafting.depth_bound(drafter)));
+  tuning.depth_max = static_cast<uint16_t>(depth_of(sequence, drafter, sequence.context.size()));
   return tuning;
 }
 
-// A tree is no deeper than what can still be emitted, or than the model's context.
-int Rounds::depth_left(const VerifierSequence& sequence) const {
-  return std::min(sequence.spec.output_max - sequence.context.output() - 1, config_.context_max - 1 - sequence.context.root());
+// A tree behind that many tokens is no deeper than what can be emitted behind them, or than the
+// model's context.
+int Rounds::depth_left(const VerifierSequence& sequence, int32_t base_length) const {
+  const CachedSequence& context = sequence.context;
+  const int32_t ahead = base_length - context.size();
+  return std::min(sequence.spec.output_max - context.output() - 1, config_.context_max - 1 - context.root()) - ahead;
+}
+
+// How deep that drafter's tree behind so many tokens may be.
+int Rounds::depth_of(const VerifierSequence& sequence, const SequenceDrafter& drafter, int32_t base_length) const {
+  return std::clamp(depth_left(sequence, base_length), 0, sequence.drafting.depth_bound(drafter));
 }
 
 void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
-  if (resident_.drafts_for(sequence)) resident_.stepped(sequence.spec.acceptance.rule);
+  if (resident_.drafts_for(sequence)) resident_.probes(sequence.spec.acceptance.rule).stepped();
   if (head_.drafts_for(sequence)) head_.stepped(sequence.spec.acceptance.rule);
   std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
@@ -150,15 +166,27 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
   if (drafting.useless >= drafting.patience) pass_on(sequence, now);
 }
 
+void Rounds::count_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter, const Own& own) {
+  DrafterLink* link = links_.find(drafter.peer);
+  if (link == nullptr) return;
+  ProbeClock& clock = link->probes_of(sequence.spec.acceptance.rule);
+  clock.stepped();
+  if (own.seen || own.verified > 0) {
+    clock.verified();
+  } else if (drafter.ask.probes) {
+    clock.failed();
+  }
+}
+
 void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
-  // Nobody waits for a drafter beside the lead, so it is no failure of it to come too late: it
+  count_probe(sequence, drafter, own);
+  // A drafter beside the lead is hardly waited for, so it is no failure of it to come too late: it
   // counts as one that had no guess.
   const bool late = ask.leads && ask.asked && (!ask.answered || ask.late);
   if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
   const bool failed = drafter.backoff.drafted_step(own.verified, own.accepted, late || ask.busy, drafting.price);
-  if (own.seen) drafter.backoff.verified();
   if (!late) drafter.tree_gain += (own.accepted - drafter.tree_gain) * kTreeGainWeight;
   // Before its first tree a drafter may still prefill: that says nothing about its worth.
   const Rule rule = sequence.spec.acceptance.rule;
@@ -177,16 +205,27 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   }
 }
 
-bool Rounds::waits(const VerifierSequence& sequence, Time now) const {
-  const SequenceDrafter* lead = sequence.drafting.lead();
-  if (lead == nullptr || !lead->ask.asked || lead->ask.answered || now >= lead->ask.deadline) return false;
-  const DrafterLink* link = links_.find(lead->peer);
-  return !sequence.timing().waits_alone || (link != nullptr && link->attached);
+std::vector<AwaitedTree> Rounds::awaited(const VerifierSequence& sequence, Time now) const {
+  std::vector<AwaitedTree> trees;
+  for (const SequenceDrafter& drafter : sequence.drafting.drafters) {
+    const TreeAsk& ask = drafter.ask;
+    const DrafterLink* link = links_.find(drafter.peer);
+    if (!ask.asked || ask.answered || (sequence.timing().waits_alone && (link == nullptr || !link->attached))) continue;
+    const Time usual = link == nullptr ? Time{} : link->answers_in;
+    const Time ends = ask.leads ? ask.deadline : std::min(ask.deadline, drafter.asked_at + kOverdueAnswers * usual);
+    if (now >= ends) continue;
+    // A draft after plain steps is a probe: if it were not waited for, nobody would know its worth.
+    const bool unknown = ask.probes || (ask.leads && drafter.backoff.backs_off());
+    trees.push_back({.leads = ask.leads,
+                     .in = expected_in(sequence, drafter, now),
+                     .ends = ends,
+                     .gain = unknown ? kTreeGainFirst : drafter.tree_gain});
+  }
+  return trees;
 }
 
-Time Rounds::expected_in(const VerifierSequence& sequence, Time now) const {
-  const SequenceDrafter* lead = sequence.drafting.lead();
-  const DrafterLink* link = lead == nullptr ? nullptr : links_.find(lead->peer);
+Time Rounds::expected_in(const VerifierSequence& sequence, const SequenceDrafter& drafter, Time now) const {
+  const DrafterLink* link = links_.find(drafter.peer);
   return link == nullptr ? Time{} : std::max(link->answers_in - (now - sequence.drafting.round_began), Time{});
 }
 
@@ -221,40 +260,41 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
     sequence->fates.settle(nodes, Fate::invalid);
     return links_.strike(event.peer, now, effects);
   }
-  if (arrival == Arrival::ahead) return park(*sequence, *drafter, std::move(message));
+  if (arrival == Arrival::ahead) return park(*sequence, *drafter, message.fence, *std::move(tree));
   ask.answered = true;
   if (sequence->timing().keeps_budget) {
     sequence->drafting.draft.tree = *std::move(tree);
     return;
   }
   TokenTree sent = tree->tokens();
-  tree->trim(ask.nodes);
-  sequence->fates.settle(nodes - static_cast<size_t>(tree->size()), Fate::trimmed);
-  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens(), .sent = std::move(sent)});
+  const TreeBounds asked{ask.nodes, depth_of(*sequence, *drafter, sequence->context.size())};
+  sequence->fates.settle(cut(*tree, asked), Fate::trimmed);
+  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens(), .gets_verdicts = true, .sent = std::move(sent)});
 }
 
-void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree message) {
-  if (drafter.parked) sequence.fates.settle(drafter.parked->nodes.size(), Fate::stale);
+// It was not asked for, so it may be as large as any tree that is asked of its drafter.
+void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, DraftTree tree) {
+  const TreeBounds most{sequence.drafting.nodes_bound(drafter), depth_of(sequence, drafter, fence.base_length)};
+  sequence.fates.settle(cut(tree, most), Fate::trimmed);
+  if (drafter.parked) sequence.fates.settle(static_cast<size_t>(drafter.parked->tree.size()), Fate::stale);
   ++counters_.parked;
-  drafter.parked = std::move(message);
+  drafter.parked = {.base_length = fence.base_length, .prefix_hash = fence.prefix_hash, .tree = std::move(tree)};
 }
 
 // A tree that was ahead becomes this round's if the commit reached exactly its base and a draft is
 // wanted. A tree whose base the sequence has passed is stale. No verdicts are sent on one: they
 // would be on the tree of the base that the drafter was told last, which is another.
 void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted) {
-  if (!drafter.parked || drafter.parked->fence.base_length > sequence.context.size()) return;
-  const Tree parked = *std::exchange(drafter.parked, std::nullopt);
-  const bool reached =
-      parked.fence.base_length == sequence.context.size() && parked.fence.prefix_hash == sequence.context.hash().value();
-  if (!wanted || !reached) return sequence.fates.settle(parked.nodes.size(), Fate::stale);
+  if (!drafter.parked || drafter.parked->base_length > sequence.context.size()) return;
+  ParkedTree parked = *std::exchange(drafter.parked, std::nullopt);
+  const bool reached = parked.base_length == sequence.context.size() && parked.prefix_hash == sequence.context.hash().value();
+  if (!wanted || !reached) return sequence.fates.settle(static_cast<size_t>(parked.tree.size()), Fate::stale);
   ++counters_.parked_used;
   drafter.ask.asked = drafter.ask.answered = true;
   drafter.ask.leads = &drafter == sequence.drafting.lead();
-  TokenTree tree = *TokenTree::make(parked.nodes, config_.fingerprint.vocabulary);  // it was checked when it came
-  tree.trim(sequence.drafting.nodes_max(drafter));
-  sequence.fates.settle(parked.nodes.size() - static_cast<size_t>(tree.size()), Fate::trimmed);
-  merge_in(sequence, {.drafter = drafter.peer, .tree = std::move(tree)});
+  const TreeBounds asked{sequence.drafting.nodes_max(drafter), depth_of(sequence, drafter, sequence.context.size())};
+  sequence.fates.settle(cut(parked.tree, asked), Fate::trimmed);
+  merge_in(sequence, {.drafter = drafter.peer, .tree = parked.tree.tokens()});
 }
 
 void Rounds::resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects) {

@@ -25,6 +25,10 @@ namespace slipstream {
 inline constexpr int32_t kPrefillTokens = 32;
 inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up is as quick, a model is not
 
+// A step waits for the tree of a drafter beside the lead no longer than so many of the times that
+// it takes on average, from its Advance on.
+inline constexpr int kOverdueAnswers = 2;
+
 // A drafter whose trees lately added fewer tokens than this to what others guess is asked rarely by
 // a new sequence, until a node that only it guessed is verified.
 inline constexpr double kTreeGainLeast = 0.05;
@@ -58,6 +62,13 @@ struct VerifiedTree {
   std::span<const TokenId> choices;  // [nodes + 1] the target's choice after each row; empty under a rule of the ratio family
 };
 
+struct AwaitedTree {
+  bool leads = false;
+  Time in{};        // until it will likely come
+  Time ends{};      // when nobody waits for it any more
+  double gain = 0;  // tokens that it will likely win
+};
+
 class Rounds {
  public:
   using Effects = std::vector<VerifierEffect>;
@@ -84,10 +95,10 @@ class Rounds {
   // The nodes that the sequence asks for next should gain at least this many tokens.
   void set_price(VerifierSequence& sequence, float price) const;
 
-  // True: the tree of this round's lead is still to come, and may be in time.
-  bool waits(const VerifierSequence& sequence, Time now) const;
-  // How much longer that tree will likely take; 0: any moment, or nobody knows.
-  Time expected_in(const VerifierSequence& sequence, Time now) const;
+  // The trees of this round that a step may wait for: they are still to come, and may be in time.
+  std::vector<AwaitedTree> awaited(const VerifierSequence& sequence, Time now) const;
+  // How much longer that drafter's tree will likely take; 0: any moment, or nobody knows.
+  Time expected_in(const VerifierSequence& sequence, const SequenceDrafter& drafter, Time now) const;
 
   // sequence: the one that the message names; null: there is none of that id and epoch.
   void tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects);
@@ -110,11 +121,15 @@ class Rounds {
   // rounds.cpp
   RoundAsk why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   Tuning asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
-  int depth_left(const VerifierSequence& sequence) const;
+  int depth_left(const VerifierSequence& sequence) const { return depth_left(sequence, sequence.context.size()); }
+  int depth_left(const VerifierSequence& sequence, int32_t base_length) const;
+  int depth_of(const VerifierSequence& sequence, const SequenceDrafter& drafter, int32_t base_length) const;
+  bool due_for_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
   void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
-  void park(VerifierSequence& sequence, SequenceDrafter& drafter, Tree message);
+  void park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, DraftTree tree);
   void unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted);
+  void count_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter, const Own& own);
   void end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now);
 
   // who_drafts.cpp

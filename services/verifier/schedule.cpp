@@ -14,9 +14,9 @@ Schedule::Schedule(const VerifierConfig& config, const Rounds& rounds, VerifierC
     : config_(config), rounds_(rounds), counters_(counters), cost_(config.cost), wait_budget_(config.wait_share) {}
 
 // A prompt of several chunks need not wait: its tree is used in the chunk that has the root.
-bool Schedule::waits_for_tree(const VerifierSequence& sequence, Time now) const {
+std::vector<AwaitedTree> Schedule::awaited(const VerifierSequence& sequence, Time now) const {
   const bool uses_it = sequence.timing().waits_alone || sequence.context.prefill_rows() < config_.step_rows_max;
-  return uses_it && rounds_.waits(sequence, now);
+  return uses_it ? rounds_.awaited(sequence, now) : std::vector<AwaitedTree>();
 }
 
 Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
@@ -25,21 +25,19 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   std::vector<DueTree> due_trees;
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
-    const bool due = waits_for_tree(*sequence, now);
-    if (due && sequence->timing().waits_alone) {
+    const std::vector<AwaitedTree> trees = awaited(*sequence, now);
+    if (!trees.empty() && sequence->timing().waits_alone) {
       ready.kept_back = true;
       continue;
     }
-    const Time expected = rounds_.expected_in(*sequence, now);
-    if (const SequenceDrafter* lead = sequence->drafting.lead(); due && now + expected <= lead->ask.deadline) {
-      // A draft after plain steps is a probe: if it were not waited for, nobody would know its
-      // worth.
-      due_trees.push_back({expected, lead->backoff.backs_off() ? kTreeGainFirst : lead->tree_gain});
+    for (const AwaitedTree& tree : trees) {
+      if (now + tree.in > tree.ends) continue;
+      due_trees.push_back({tree.in, tree.gain});
+      ready.trees_due |= tree.leads;
     }
     if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
     ready.sequences.push_back(sequence.get());
   }
-  ready.trees_due = !due_trees.empty();
   // An operator who lets steps wait longer than usual values the tokens less that a wait costs.
   const double weight = std::min(1.0, kWaitShare / config_.wait_share);
   ready.plain_seconds = roots.rows > 0 ? cost_.seconds(roots) : 0;

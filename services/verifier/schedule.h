@@ -25,7 +25,7 @@ namespace slipstream {
 // The sequences that can compute now.
 struct Ready {
   std::vector<VerifierSequence*> sequences;
-  bool trees_due = false;        // trees of some of them are still to come in time
+  bool trees_due = false;        // trees of the leads of some of them are still to come in time
   std::optional<Time> wait_for;  // until the last of these trees that is worth it (speculation/worth_waiting.h)
   bool kept_back = false;        // a sequence is left out because its rule waits for its tree alone
   double plain_seconds = 0;      // that a step of those that decode takes without drafts; 0: none decodes
@@ -43,8 +43,8 @@ class Schedule {
   // True: the step stands ready, and waits for a tree. The wait goes on at the next call, until it
   // ends.
   bool waits(const Ready& ready, Time now);
-  // True: this sequence's tree is due, and a step that has its root would use it.
-  bool waits_for_tree(const VerifierSequence& sequence, Time now) const;
+  // The trees that this sequence awaits, if a step that has its root would use them.
+  std::vector<AwaitedTree> awaited(const VerifierSequence& sequence, Time now) const;
 
   GatherLimits limits() const;
   // Cuts the trees of the sequences that are ready to the nodes that pay for themselves in the step

@@ -2,9 +2,9 @@
 // whom, and what came.
 //
 // Several drafters may draft for a sequence at once, each of another kind (drafter_links.h), since
-// two of a kind guess the same. The first one leads: steps wait for its trees. The trees of the
-// others are merged if they are there when the step starts. Rules that need probabilities have a
-// lead only.
+// two of a kind guess the same. The first one leads: steps wait for its trees while it may be in
+// time, and for those of the others while they are as quick as usual, if they gain enough. Rules
+// that need probabilities have a lead only.
 #pragma once
 
 #include <algorithm>
@@ -41,14 +41,22 @@ inline constexpr Round kExploreRounds = 16;  // one of so many is drafted withou
 // What one drafter was asked for the running round, from the Advance to the step that goes on.
 struct TreeAsk {
   bool asked = false;     // an Advance asked for a tree
-  bool leads = false;     // of the lead: steps wait for it
+  bool leads = false;     // of the lead
   bool answered = false;  // it came, with or without nodes
   bool busy = false;      // the drafter would not draft: for the back-off as bad as too late
   bool prefills = false;  // the drafter has much to prefill first: hardly waited for, and no failure when late
   bool resynced = false;  // a Resync was answered: once a round is enough
   bool late = false;      // it came, and later than the drafter's tuning allows
+  bool probes = false;    // a node of it is verified whatever it seems worth (probe_clock.h)
   int nodes = 0;          // most nodes that the Advance asked for
   Time deadline{};        // if asked: when the step goes on without the tree
+};
+
+// A tree for a longer base than ours, which was checked and cut when it came.
+struct ParkedTree {
+  int32_t base_length = 0;
+  uint64_t prefix_hash = 0;
+  DraftTree tree;
 };
 
 // One of the drafters of a sequence.
@@ -58,10 +66,10 @@ struct SequenceDrafter {
   bool heard = false;  // a tree of it came
   int32_t holds = 0;   // tokens of the sequence that it has; `prefix` covers exactly those
   PrefixHash prefix;
-  TreeAsk ask;                 // of the running round
-  std::optional<Tree> parked;  // for a longer base than ours: held until a commit reaches it
-  Round asked_round = 0;       // the newest that asked for a tree whose time says something
-  Time asked_at{};             // and when
+  TreeAsk ask;                       // of the running round
+  std::optional<ParkedTree> parked;  // held until a commit reaches its base
+  Round asked_round = 0;             // the newest that asked for a tree whose time says something
+  Time asked_at{};                   // and when
   DraftBackoff backoff;
   std::vector<TokenId> verdicts;      // on the tree that it sent last, for the next Advance; empty: there are none
   double tree_gain = kTreeGainFirst;  // tokens that a tree won lately which no source before it had, on average
@@ -81,7 +89,8 @@ struct DraftSource {
   DraftBy by = DraftBy::drafter;
   Peer drafter = {};  // if it was a drafter
   TokenTree tree;
-  TokenTree sent = {};  // the same, with nodes that were not asked for; empty if no verdicts are sent on it
+  bool gets_verdicts = false;  // the drafter is told what became of `sent`
+  TokenTree sent = {};         // the same tree, with nodes that were not asked for
 };
 
 // One round's draft, until the step that verifies it.
@@ -130,13 +139,12 @@ struct SequenceDrafting {
   int nodes_bound(const SequenceDrafter& of) const { return std::min(draft_nodes_max, of.tuning.nodes_max); }
   int depth_bound(const SequenceDrafter& of) const { return std::min(draft_depth_max, of.tuning.depth_max); }
   int nodes_max(const SequenceDrafter& of) const { return std::min(nodes_bound(of), of.backoff.nodes_max()); }
-  // No node of that source was verified for so long that this round's tree has one verified
-  // whatever it seems worth.
+  // This round's tree of that source has a node verified whatever it seems worth.
   bool probes(const DraftSource& source) const {
     if (source.by == DraftBy::resident) return draft.resident_probes;
     if (source.by == DraftBy::head) return draft.head_probes;
     const SequenceDrafter* drafter = source.by == DraftBy::drafter ? find(source.drafter) : nullptr;
-    return drafter != nullptr && drafter->backoff.probes();
+    return drafter != nullptr && drafter->ask.probes;
   }
 
   // Null: there is none.

@@ -149,7 +149,7 @@ void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, E
   const auto tally = late_trees.look(counters, now);
   if (!tally) return;
   const auto in_ms = [](Time time) { return std::chrono::duration<double, std::milli>(time).count(); };
-  const Time answers_in = rounds.expected_in(sequence, sequence.drafting.round_began);
+  const Time answers_in = rounds.expected_in(sequence, *lead, sequence.drafting.round_began);
   effects.push_back(Note{
       fmt::format(
           "{} of the last {} trees asked for came too late: one is waited for {:g} ms at most (--deadline-us of the router), "

@@ -125,7 +125,7 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
     if (!sequence->step.in_step) at(sequence->delivery.lease_ends);
     if (const auto resend_at = sequence->delivery.window.resend_at(sequence->to_send())) at(*resend_at);
     if (computing || !sequence->running()) continue;
-    if (schedule.waits_for_tree(*sequence, now)) at(sequence->drafting.lead()->ask.deadline);
+    for (const AwaitedTree& tree : schedule.awaited(*sequence, now)) at(tree.ends);
   }
   if (const auto wait_ends = schedule.next(); wait_ends && !computing) at(*wait_ends);
   worker.set_alarm(next, effects);

@@ -66,6 +66,7 @@ def planted(bug, root=ROOT):
 
 TEST = re.compile(r"^TEST(_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 INSTANCE = re.compile(r"\bINSTANTIATE_TEST_SUITE_P\(\s*(\w*),\s*(\w+)")
+SHARED = re.compile(r'^#include "(tests/[\w/]+\.h)"', re.MULTILINE)  # a suite that several programs instantiate
 PROGRAM = re.compile(r"\b(slipstream_test|add_executable)\(\s*(\w+)(.*?)\)", re.DOTALL)
 
 
@@ -76,6 +77,7 @@ def tests(root=ROOT):
     for listing in (root / "tests").rglob("CMakeLists.txt"):
         for kind, name, words in PROGRAM.findall(listing.read_text()):
             texts = [(listing.parent / word).read_text() for word in words.split() if re.fullmatch(r"[\w/]+\.cpp", word)]
+            texts += [(root / suite).read_text() for text in texts for suite in SHARED.findall(text)]
             instances = [instance for text in texts for instance in INSTANCE.findall(text)]
             names = found.setdefault(name + ("_test" if kind == "slipstream_test" else ""), [])
             for parameters, suite, test in (test for text in texts for test in TEST.findall(text)):

@@ -65,7 +65,8 @@ struct Advance {
   draft @2 :Bool;
   tuning @3 :Tuning;
   info @4 :SequenceInfo;  # null: not sent
-  verdicts @5 :List(Int32);  # empty: none
+  verdicts @5 :List(Int32);  # on a Tree with nodes; empty: none
+  rootVerdict @6 :Int32 = -1;  # on a Tree without nodes; -1: none
 }
 
 struct Features {  # reserved: never sent

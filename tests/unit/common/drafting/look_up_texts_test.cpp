@@ -57,6 +57,19 @@ TEST_F(LookUpTextsTest, ForgetsInTheSameOrderAfterARestart) {
   EXPECT_NE(second->tenants().find(1), nullptr);
 }
 
+// An older release told keys apart by another hash.
+TEST_F(LookUpTextsTest, AnswersUnderIdsThatNoKeyHasAnyMoreAreNoErrorAndGoFirst) {
+  const auto before = open();
+  for (TenantId old = 1; old <= kTenantsMax; ++old) before->tenants().append(old, std::vector<TokenId>{1});
+  ASSERT_TRUE(before->save());
+  const auto texts = open();
+  for (TenantId key = 1; key <= kTenantsMax; ++key) texts->tenants().append(1000 + key, std::vector<TokenId>{2});
+  for (TenantId key = 1; key <= kTenantsMax; ++key) {
+    EXPECT_EQ(texts->tenants().find(key), nullptr);
+    EXPECT_NE(texts->tenants().find(1000 + key), nullptr);
+  }
+}
+
 TEST_F(LookUpTextsTest, LetsNobodyElseReadTheFile) {
   ASSERT_TRUE(open()->save());
   struct stat there{};

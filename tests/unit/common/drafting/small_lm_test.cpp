@@ -187,6 +187,24 @@ TEST(SmallLm, LearnsFromAVerdictOffTheAcceptedPath) {
   EXPECT_EQ(method->work().learnt[1].accepted, 40U);
 }
 
+// Its candidates were ranked, and none was sure enough to be drafted.
+TEST(SmallLm, LearnsFromTheVerdictOnATreeWithoutNodes) {
+  const auto method = load({.siblings_max = 1});
+  const std::vector<TokenId> tokens = random_tokens(1, 20);
+  method->begin(key_of(1), spec_of(tokens, 0.0F));
+  method->advance(key_of(1), tokens);
+  const TokenTree first = draft(*method, key_of(1), {.nodes_max = 1});
+  ASSERT_EQ(first.size(), 1);
+  const std::vector<TokenId> other{first.nodes()[0].token == 5 ? 6 : 5};
+  for (int time = 0; time < 40; ++time) {
+    ASSERT_EQ(draft(*method, key_of(1), {.nodes_max = 1, .threshold = 0}).size(), 0);
+    method->learn(key_of(1), other);
+  }
+  EXPECT_EQ(method->work().learnt[0].nodes, 40U);
+  EXPECT_EQ(method->work().learnt[0].accepted, 0U);
+  EXPECT_LT(draft(*method, key_of(1), {.nodes_max = 1}).nodes()[0].survival, 0.7F * first.nodes()[0].survival);
+}
+
 TEST(SmallLm, IgnoresVerdictsOnAnotherTree) {
   const auto method = load();
   const std::vector<TokenId> tokens = random_tokens(1, 20);

@@ -127,17 +127,6 @@ TEST(DraftBackoff, BacksOffFromFreeGuessesThatNeverWin) {
   EXPECT_NE(backoff.rest(), DraftRest::none);
 }
 
-TEST(DraftBackoff, ProbesWhereNoNodeWasVerifiedForLong) {
-  DraftBackoff backoff;
-  for (int i = 0; i < kProbeGapSteps; ++i) {
-    EXPECT_FALSE(backoff.probes());
-    backoff.drafted_step(0, 0, false, kPrice);
-  }
-  EXPECT_TRUE(backoff.probes());
-  backoff.drafted_step(1, 0, false, kPrice);
-  EXPECT_FALSE(backoff.probes());
-}
-
 TEST(DraftBackoff, ReturnsWithinAFewStepsOnceDraftsHelpAgain) {
   DraftBackoff backoff;
   run(backoff, 1000, {});
@@ -168,13 +157,16 @@ TEST(DraftBackoff, AsksForNoMoreNodesThanPayForThemselves) {
   EXPECT_EQ(backoff.nodes_max(), kTreeNodesMax);
 }
 
-TEST(DraftBackoff, ProbesWithOneNodeNowAndThenWhereNothingPays) {
+TEST(DraftBackoff, RestsWhereNothingPaysButForProbesOfOneNode) {
   DraftBackoff backoff;
   backoff.set_row_budget(0);
-  const std::string log = run(backoff, 200, {.verified = 1});
-  EXPECT_EQ(log.find('d'), static_cast<size_t>(kProbeGapSteps));
-  EXPECT_LE(std::ranges::count(log, 'd'), 200 / kProbeGapSteps);
+  for (int step = 0; step < 200; ++step) {
+    EXPECT_EQ(backoff.rest(), DraftRest::nothing_pays);
+    backoff.plain_step();
+  }
   EXPECT_EQ(backoff.nodes_max(), 1);
+  backoff.set_row_budget(1);
+  EXPECT_EQ(backoff.rest(), DraftRest::none);
 }
 
 }  // namespace

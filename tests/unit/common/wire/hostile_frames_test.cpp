@@ -191,8 +191,19 @@ TEST(HostileFrames, NegativeLengthsAndIdsAreRefused) {
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initTokens(1).set(0, -1); })), "negative");
   expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initVerdicts(2).set(1, -2); })),
                  "below -1");
+  expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().setRootVerdict(-2); })), "below -1");
   expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initAck().setNextIndex(-kContextTokensMax); })),
                  "nextIndex");
+}
+
+TEST(HostileFrames, VerdictsAreOnATreeWithNodesOrOnOneWithout) {
+  expect_refused(decode_draft(built<schema::Draft>([](auto top) { top.initAdvance().initVerdicts(1); })),
+                 "verdicts has 1 entry");
+  expect_refused(decode_draft(built<schema::Draft>([](auto top) {
+                   top.initAdvance().setRootVerdict(5);
+                   top.getAdvance().initVerdicts(2);
+                 })),
+                 "rootVerdict stands beside verdicts");
 }
 
 TEST(HostileFrames, FlagsThatDoNotPairWithTokensAreRefused) {

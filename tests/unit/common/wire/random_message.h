@@ -201,6 +201,8 @@ class RandomMessage {
     if (coin()) {
       advance.verdicts = ids(kTreeNodesMax - 1);
       advance.verdicts.insert(advance.verdicts.end(), {below(100), kNoVerdict});
+    } else if (coin()) {
+      advance.verdicts = {below(100)};  // on a tree without nodes
     }
     return advance;
   }

@@ -69,6 +69,14 @@ TEST(ReadWorker, ReadsADrafter) {
   EXPECT_EQ(reading.by_levels[0].jobs, 0);
 }
 
+TEST(ReadWorker, RefusesADrafterUnderANameThatNoneMayHave) {
+  for (const DraftKind& kind : {DraftKind{"resident-ngram", ""}, DraftKind{"small-lm", "a\nb"}}) {
+    DrafterCounters counters{.method = kind.method, .model = kind.model};
+    work(counters, 2);
+    EXPECT_FALSE(read(page_of(counters))) << kind.method;
+  }
+}
+
 TEST(ReadWorker, RefusesOtherPages) {
   Exposition router;
   add_build_info("router", "", router);

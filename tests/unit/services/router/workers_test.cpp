@@ -8,6 +8,7 @@ namespace slipstream {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using WorkerMembership = RouterTest;
 
@@ -43,6 +44,29 @@ TEST_F(WorkerMembership, RefusesAnotherProtocolVersion) {
   hello.versions = {.oldest = kProtocolVersion + 1, .newest = kProtocolVersion + 2};
   stage.hears(kVerifier, hello);
   EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("protocol version"));
+}
+
+TEST_F(WorkerMembership, RefusesADrafterUnderANameOfAVerifiersOwn) {
+  Hello hello = drafter(kDrafter, "tcp://d");
+  hello.methods = {"resident-ngram"};
+  stage.hears(kDrafter, hello);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("a name under which verifiers count their own drafts"));
+  EXPECT_EQ(router.counters().drafters, 0);
+}
+
+TEST_F(WorkerMembership, RefusesANameThatWouldForgeALineOfItsPage) {
+  Hello hello = drafter(kDrafter, "tcp://d");
+  hello.draft_model = "tiny\n  drafter  0000000000000000  ready";
+  stage.hears(kDrafter, hello);
+  EXPECT_THAT(stage.says<Refuse>().message.reason, HasSubstr("a line break"));
+  EXPECT_THAT(router.counters().refused_now->front().reason, Not(HasSubstr("\n")));
+}
+
+TEST_F(WorkerMembership, ShowsWhyAWorkerLeavesOnOneLine) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.hears(kVerifier, Leaving{"stopped\n  verifier  ready"});
+  ASSERT_EQ(router.counters().workers->size(), 1u);
+  EXPECT_EQ(router.counters().workers->front().why_leaving, "stopped\\x0a  verifier  ready");
 }
 
 TEST_F(WorkerMembership, NamesRefusedWorkersWhileTheyAreConnectedEachOnce) {

@@ -103,5 +103,23 @@ TEST_F(ManyDrafters, ARestartedOneIsJudgedAnew) {
   EXPECT_FALSE(link(0)->worth.of(Rule::greedy).known({}));
 }
 
+TEST_F(ManyDrafters, OneUnderANameThatCannotBeShownOrIsTheVerifiersOwnDoesNotDraft) {
+  names({0});
+  links_.up(link(0)->peer, {}, effects_);
+  for (const DraftKind& kind : {DraftKind{"resident-ngram", ""}, DraftKind{"small-lm", "tiny\nverifier: all is well"}}) {
+    effects_.clear();
+    links_.attached(
+        {link(0)->peer,
+         {.drafter = 1, .fingerprint = config_.fingerprint, .method = kind.method, .model = kind.model, .refusal = ""}},
+        {}, effects_);
+    EXPECT_FALSE(link(0)->attached) << kind.method;
+    const Note& note = std::get<Note>(effects_.back());
+    EXPECT_TRUE(note.warning);
+    EXPECT_EQ(note.text.find(kind.model.empty() ? kind.method : kind.model), std::string::npos) << note.text;
+    links_.down(link(0)->peer, effects_);
+    links_.up(link(0)->peer, {}, effects_);
+  }
+}
+
 }  // namespace
 }  // namespace slipstream

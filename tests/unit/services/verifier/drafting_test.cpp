@@ -37,6 +37,18 @@ TEST_F(DrafterBackoff, VerifiesFewNodesUntilSomeAreAccepted) {
   EXPECT_EQ(stage.says<Advance>().message.tuning.nodes_max, 2 * kFirstNodes);
 }
 
+TEST_F(DraftingTest, CutsATreeThatIsDeeperThanItAskedFor) {
+  meet_drafter();
+  Start start = second();
+  start.draft_depth_max = 2;
+  stage.hears(kRouter, start);
+  const auto advance = stage.says<Advance>();
+  EXPECT_EQ(advance.message.tuning.depth_max, 2);
+  stage.hears(kDrafter, tree({{13, kRoot, .9F}, {14, 0, .9F}, {15, 1, .9F}}, advance));
+  EXPECT_EQ(verifier.counters().fates.of(Fate::trimmed), 1U);
+  EXPECT_EQ(runs().wanted.size(), 1U + 2);
+}
+
 TEST_F(DraftingTest, TellsADrafterTheLogitsParams) {
   meet_drafter();
   Start asks = second();

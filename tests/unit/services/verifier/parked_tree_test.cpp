@@ -21,6 +21,16 @@ class ParkedTree : public VerifierStage {
     runs();
     sample_token();
   }
+  // A chain of five nodes comes for a base that is so many tokens ahead.
+  void comes_ahead(Start start, int32_t tokens) {
+    meet_drafter();
+    stage.hears(kRouter, start);
+    Tree chain = tree({{20, kRoot, .9F}, {21, 0, .9F}, {22, 1, .9F}, {23, 2, .9F}, {24, 3, .9F}}, stage.says<Advance>());
+    chain.fence.base_length += tokens;
+    stage.hears(kDrafter, chain);
+    EXPECT_EQ(verifier.counters().parked, 1U);
+  }
+  uint64_t of(Fate fate) const { return verifier.counters().fates.of(fate); }
 };
 
 TEST_F(ParkedTree, WaitsUntilTheCommitReachesItsBase) {
@@ -33,6 +43,39 @@ TEST_F(ParkedTree, OfAnotherPrefixIsStaleWhenTheCommitReachesItsBase) {
   reaches_the_base(99);
   EXPECT_EQ(verifier.counters().fates.of(Fate::stale), 1U);
   EXPECT_EQ(verifier.counters().parked_used, 0U);
+}
+
+TEST_F(ParkedTree, IsCutToTheRequestsDepthWhenItComes) {
+  Start start = second();
+  start.draft_depth_max = 2;
+  comes_ahead(start, 1);
+  EXPECT_EQ(of(Fate::held), 2U);
+  EXPECT_EQ(of(Fate::trimmed), 3U);
+}
+
+TEST_F(ParkedTree, IsCutToItsDraftersDepthWhenItComes) {
+  Start start = second();
+  start.drafters[0].tuning.depth_max = 3;
+  comes_ahead(start, 1);
+  EXPECT_EQ(of(Fate::held), 3U);
+}
+
+TEST_F(ParkedTree, IsNoDeeperThanWhatCanBeEmittedBehindItsBase) {
+  comes_ahead(second(), second().spec.output_max - 2);
+  EXPECT_EQ(of(Fate::held), 1U) << "one token, and the target's own behind it";
+}
+
+TEST_F(ParkedTree, BeyondTheEndOfTheAnswerHoldsNothing) {
+  comes_ahead(second(), second().spec.output_max + 5);
+  EXPECT_EQ(of(Fate::held), 0U);
+  EXPECT_EQ(of(Fate::trimmed), 5U);
+}
+
+TEST_F(ParkedTree, IsNoLargerThanWhatIsAskedOfItsDrafter) {
+  Start start = second();
+  start.drafters[0].tuning.nodes_max = 4;
+  comes_ahead(start, 1);
+  EXPECT_EQ(of(Fate::held), 4U);
 }
 
 }  // namespace

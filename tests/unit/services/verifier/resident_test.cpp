@@ -3,6 +3,7 @@
 #include <random>
 
 #include "common/drafting/ngram.h"
+#include "services/verifier/probe_clock.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -25,8 +26,9 @@ class ResidentTest : public VerifierStage {
   }
   int step() { return step(1); }
   int step(TokenId target) {
-    const auto rows = static_cast<int>(runs().wanted.size());
-    const auto forward_us = static_cast<uint32_t>(8'000 + 2'000 * rows);
+    const StepPlan& plan = runs();
+    const auto rows = static_cast<int>(plan.wanted.size());
+    const auto forward_us = static_cast<uint32_t>(8'000 + 2'000 * plan.rows());
     stage.finishes(
         StepOutput{.sampled_tokens = std::vector<TokenId>(static_cast<size_t>(rows), target), .forward_us = forward_us});
     stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens - before_)});
@@ -114,6 +116,27 @@ TEST_F(ResidentTest, RemembersAnswers) {
   stage.hears(kRouter, again);
   const StepPlan& plan = runs();
   EXPECT_NE(std::ranges::find(plan.token, 52), plan.token.end()) << "what followed 50 51 in the other answer";
+}
+
+// Whoever asks for so few tokens has too few steps for a probe of its own.
+TEST_F(ResidentTest, ProbesOverShortAnswers) {
+  const auto answers = [&](uint64_t number, int32_t tokens, TokenId target) {
+    Start start = repeats();
+    start.sequence.counter = number;
+    start.spec.output_max = tokens;
+    start.spec.prompt_length = 20;
+    start.tokens.assign(20, 1);
+    stage.hears(kRouter, start);
+    while (!stage.rests()) step(target);
+    stage.hears(kRouter, Ack{start.sequence, 1, tokens, true});
+  };
+  for (uint64_t number = 2; number < 80; ++number) answers(number, 2, 50);
+  const uint64_t wrong = of(Fate::rejected);
+  answers(80, 2, 50);
+  EXPECT_EQ(of(Fate::rejected), wrong) << "nothing pays";
+  EXPECT_EQ(of(Fate::accepted), 0U);
+  for (uint64_t number = 100; number < 100 + kProbeGapSteps / 10; ++number) answers(number, 20, 1);
+  EXPECT_GT(of(Fate::accepted), 0U);
 }
 
 TEST_F(ResidentTest, FindsOutThatItIsWrong) {

@@ -1,4 +1,5 @@
-// A sequence with drafters of several kinds: one leads, the others are taken if they are there.
+// A sequence with drafters of several kinds: one leads, and the others are waited for where that
+// pays.
 #include <algorithm>
 
 #include "common/speculation/draft_backoff.h"
@@ -117,7 +118,7 @@ TEST_F(SeveralDrafters, EachIsAskedByItsOwnTuning) {
   EXPECT_EQ(asks[1].message.tuning, single);
 }
 
-TEST_F(SeveralDrafters, AStepWaitsForTheLeadAlone) {
+TEST_F(SeveralDrafters, AStepWaitsForTheLead) {
   meet({kLookUp, kSmall});
   begin(2);
   const std::vector<To<Advance>> asks = this->asks();
@@ -128,7 +129,7 @@ TEST_F(SeveralDrafters, AStepWaitsForTheLeadAlone) {
   EXPECT_FALSE(stage.rests());
 }
 
-TEST_F(SeveralDrafters, AStepDoesNotWaitForAnotherThanTheLead) {
+TEST_F(SeveralDrafters, AStepWaitsForNobodyBesideTheLeadWhoNeverAnswered) {
   meet({kLookUp, kSmall});
   begin(2);
   const std::vector<To<Advance>> asks = this->asks();
@@ -136,6 +137,42 @@ TEST_F(SeveralDrafters, AStepDoesNotWaitForAnotherThanTheLead) {
   EXPECT_EQ(runs().wanted.size(), 2U);
   stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
   EXPECT_EQ(of(Fate::late), 1U);
+}
+
+// It answers 1 ms after it is asked, and a step takes 8.
+class AnsweringBesideTheLead : public SeveralDrafters {
+ protected:
+  AnsweringBesideTheLead() {
+    meet({kLookUp, kSmall});
+    begin(2);
+    round();
+    stage.waits(1ms);
+    stage.hears(kBeside, tree({{1, kRoot, .9F}}, beside));
+    step();
+    round();
+  }
+  // Both are asked, and the lead's tree is there at once.
+  void round() {
+    const std::vector<To<Advance>> asks = this->asks();
+    stage.hears(kDrafter, tree({{5, kRoot, .9F}}, asks.at(0)));
+    beside = asks.at(1);
+  }
+  To<Advance> beside;
+};
+
+TEST_F(AnsweringBesideTheLead, IsWaitedForForWhatItGains) {
+  EXPECT_TRUE(stage.rests());
+  stage.waits(1ms);
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, beside));
+  EXPECT_EQ(runs().wanted.size(), 3U) << "the root, and a node of each";
+}
+
+TEST_F(AnsweringBesideTheLead, IsWaitedForNoLongerThanTwiceItsUsualTime) {
+  stage.waits(2ms - 1us);
+  EXPECT_TRUE(stage.rests());
+  stage.waits(1us);
+  EXPECT_FALSE(stage.rests());
+  EXPECT_EQ(verifier.counters().unwaited_steps, 0U) << "it was the lead's tree that a step would miss";
 }
 
 TEST_F(SeveralDrafters, OneThatAddsNothingIsAskedRarely) {

@@ -57,10 +57,24 @@ TEST_F(VerdictsTest, ATreeThatCameTooLateHasNone) {
 
 TEST_F(VerdictsTest, AreToldOnce) {
   stage.hears(kDrafter, tree({{13, kRoot, .6F}}, begins()));
-  const auto next = after_step();
-  EXPECT_THAT(next.message.verdicts, ElementsAre(13, 14));
-  stage.hears(kDrafter, tree({}, next));
+  EXPECT_THAT(after_step().message.verdicts, ElementsAre(13, 14));
+  stage.waits(3ms);  // its next tree does not come
   EXPECT_THAT(after_step().message.verdicts, IsEmpty());
+}
+
+TEST_F(VerdictsTest, ATreeWithoutNodesHasThatOnItsRoot) {
+  stage.hears(kDrafter, tree({}, begins()));
+  const auto next = after_step();
+  EXPECT_EQ(next.message.tokens, std::vector<TokenId>{13});
+  EXPECT_THAT(next.message.verdicts, ElementsAre(13));
+}
+
+TEST_F(VerdictsTest, ATreeWhoseNodesWereAllCutHasThatOnItsRoot) {
+  Start start = second();
+  start.draft_depth_max = 0;
+  stage.hears(kRouter, start);
+  stage.hears(kDrafter, tree({{13, kRoot, .6F}}, stage.says<Advance>()));
+  EXPECT_THAT(after_step().message.verdicts, ElementsAre(13, kNoVerdict));
 }
 
 TEST_F(VerdictsTest, ADrafterThatForgotTheSequenceIsToldNone) {

@@ -1,0 +1,32 @@
+#include "services/router/http_api/tenant.h"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <string>
+
+namespace slipstream {
+
+std::string_view key_in(std::string_view authorization) {
+  constexpr std::string_view kBearer = "bearer ";
+  if (authorization.size() < kBearer.size()) return {};
+  for (size_t i = 0; i < kBearer.size(); ++i) {  // the scheme has no case (RFC 9110, 11.1)
+    const char c = authorization[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kBearer[i]) return {};
+  }
+  return authorization.substr(kBearer.size());
+}
+
+// The id is read highest byte first, as digests are printed. No key gets an id that has a meaning.
+TenantId tenant_of(std::string_view authorization) {
+  const std::string_view key = key_in(authorization);
+  if (key.empty()) return kNoTenant;
+  const std::string hashed = std::string(kTenantDomain).append(key);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  SHA256(reinterpret_cast<const unsigned char*>(hashed.data()), hashed.size(), digest.data());
+  TenantId id = 0;
+  for (size_t byte = 0; byte < sizeof(id); ++byte) id = id << 8 | digest[byte];
+  return id <= kEveryone ? kEveryone + 1 : id;
+}
+
+}  // namespace slipstream
