@@ -30,7 +30,8 @@ help:
 	@echo "make bench            measures what a token, a verify step and a message cost here, and what drafts bring (bench/)"
 	@echo "make bench-peers      compares with llama.cpp, OpenVINO, transformers and Arctic, installed into .cache/peers (first time: 8 GB, half an hour)"
 	@echo "make train            builds slipstream-train, which trains drafters (docs/use/TRAIN.md); first time: installs libtorch into .cache/torch"
-	@echo "make test-torch       builds the trainer and runs its tests"
+	@echo "make torch            builds all programs with the devices of libtorch into build/torch (docs/use/DEVICES.md)"
+	@echo "make test-torch       runs the tests of torch's device and of the trainer"
 	@echo "make cuda             compiles the kernels for GPUs and lists their registers (docs/design/CUDA.md); first time: installs nvcc into .cache/cuda"
 	@echo "make setup            installs what the others need: packages, crates, the model (says first what is missing)"
 	@echo "make format           clang-format and rustfmt"
@@ -45,7 +46,7 @@ build: setup
 	@$(quietly) build-release cmake --build --preset release
 	@touch build/release/.built
 
-# libtorch, which nothing but the trainer needs: no other command installs it.
+# libtorch, which nothing but its devices and the trainer needs: no other command installs it.
 .PHONY: setup-torch
 setup-torch: setup
 	@tools/setup/setup.sh torch
@@ -55,9 +56,15 @@ train: setup-torch
 	@$(quietly) configure-torch cmake --preset torch
 	@$(quietly) build-torch cmake --build --preset torch --target slipstream-train
 
+.PHONY: torch
+torch: setup-torch
+	@$(quietly) configure-torch cmake --preset torch
+	@$(quietly) build-torch cmake --build --preset torch --target $(programs) slipstream_torch
+
 .PHONY: test-torch
 test-torch: train
-	@$(quietly) build-test-torch cmake --build --preset torch --target train_test
+	@$(quietly) build-test-torch cmake --build --preset torch --target train_test torch_device_test slipstream-verifier
+	@ctest --test-dir build/torch/tests/unit/common/model/torch --output-on-failure
 	@ctest --test-dir build/torch/tests/unit/tools/train --output-on-failure
 
 # nvcc, which nothing but compiling kernels/cuda for a GPU needs: no other command installs it.
