@@ -6,7 +6,8 @@
 // network computes do not depend on the others.
 //
 // Lifetime: the device owns everything that pack(), rope(), cache(), scratch() and output() return.
-// These calls are made at load; they may allocate and may fail. run() allocates nothing.
+// These calls are made at load; they may allocate and may fail. The cpu device's run() allocates
+// nothing.
 //
 // Threads: one thread at a time calls a device, so its steps never overlap. run() checks that.
 #pragma once

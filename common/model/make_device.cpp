@@ -1,6 +1,5 @@
 #include "common/model/make_device.h"
 
-#include "common/base/limits.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/torch_library.h"
 

@@ -4,7 +4,7 @@
 //   Device    packs weights, owns caches and buffers, implements Ops, runs a Network over a Step (device.h)
 //   Step      the rows of one forward pass: ragged, of many sequences
 //
-// Nothing is allocated per step.
+// The cpu device allocates nothing per step.
 #pragma once
 
 #include <cstdint>

@@ -2,27 +2,21 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
 namespace slipstream {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFoldersAbove = 7;  // of the program, in which lib/slipstream is looked for: enough for a build's tests
-
-// The folders where the library may lie, the likeliest first.
-std::vector<fs::path> places() {
+// The folders where the library may lie: in a build, and installed. No others, because opening a
+// library runs its code.
+std::array<fs::path, 2> places() {
   std::error_code error;
-  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  std::vector<fs::path> places{folder};
-  for (int i = 0; i < kFoldersAbove; ++i) {
-    folder = folder.parent_path();
-    places.push_back(folder / "lib" / "slipstream");
-  }
-  return places;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  return {folder, folder.parent_path() / "lib" / "slipstream"};
 }
 
 Result<fs::path> find_library() {
@@ -31,9 +25,8 @@ Result<fs::path> find_library() {
     if (fs::exists(place / kTorchLibrary, error)) return place / kTorchLibrary;
   }
   return fail(
-      "the devices of torch need {}, which is neither beside this program nor in lib/slipstream above it: `make torch` builds "
-      "it "
-      "into build/torch with all programs; or leave --device out",
+      "the devices of torch need {}, which is neither beside this program nor in ../lib/slipstream: `make torch` builds "
+      "it into build/torch with all programs; or leave --device out",
       kTorchLibrary);
 }
 

@@ -35,7 +35,7 @@ using MakeTorchDevice = Device*(const TorchOptions& options, std::string& error)
 const char* torch_abi();  // the hash of this program's headers
 
 // Opens the library, which stays open, and makes a device. It is looked for beside the program and
-// in lib/slipstream of the folders above it. Errors: there is none; it cannot be opened; it belongs
+// in ../lib/slipstream. Errors: there is none; it cannot be opened; it belongs
 // to another build; the device's own.
 Result<std::shared_ptr<Device>> open_torch_device(const TorchOptions& options);
 

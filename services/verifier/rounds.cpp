@@ -216,8 +216,11 @@ std::vector<AwaitedTree> Rounds::awaited(const VerifierSequence& sequence, Time 
     if (now >= ends) continue;
     // A draft after plain steps is a probe: if it were not waited for, nobody would know its worth.
     const bool unknown = ask.probes || (ask.leads && drafter.backoff.backs_off());
+    // Nobody knows when one comes that is later than usual: beside the lead it counts as the
+    // longest wait for it.
+    const Time in = expected_in(sequence, drafter, now);
     trees.push_back({.leads = ask.leads,
-                     .in = expected_in(sequence, drafter, now),
+                     .in = ask.leads || in > Time{} ? in : ends - now,
                      .ends = ends,
                      .gain = unknown ? kTreeGainFirst : drafter.tree_gain});
   }
@@ -292,6 +295,8 @@ void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool w
   ++counters_.parked_used;
   drafter.ask.asked = drafter.ask.answered = true;
   drafter.ask.leads = &drafter == sequence.drafting.lead();
+  drafter.ask.probes = due_for_probe(sequence, drafter);
+  if (drafter.ask.probes) links_.find(drafter.peer)->probes_of(sequence.spec.acceptance.rule).begins();
   const TreeBounds asked{sequence.drafting.nodes_max(drafter), depth_of(sequence, drafter, sequence.context.size())};
   sequence.fates.settle(cut(parked.tree, asked), Fate::trimmed);
   merge_in(sequence, {.drafter = drafter.peer, .tree = parked.tree.tokens()});

@@ -32,8 +32,10 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
     }
     for (const AwaitedTree& tree : trees) {
       if (now + tree.in > tree.ends) continue;
-      due_trees.push_back({tree.in, tree.gain});
       ready.trees_due |= tree.leads;
+      // One that the credit does not last for is no reason to wait, nor one to miss those
+      // before it.
+      if (wait_budget_.allows(now - waits_since_.value_or(now), tree.in)) due_trees.push_back({tree.in, tree.gain});
     }
     if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
     ready.sequences.push_back(sequence.get());

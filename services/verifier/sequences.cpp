@@ -23,11 +23,15 @@ std::vector<std::string> endpoints_of(const std::vector<DrafterRef>& drafters) {
   return endpoints;
 }
 
-// A fault is the operator's to know, whoever is told it as well.
+// A fault is the operator's to know, whoever is told it as well; what a field of the request led to
+// is its client's.
 Note how_it_ended(const VerifierSequence& sequence) {
   const SequenceOutput& output = sequence.output;
   if (output.finish == Finish::error) {
-    return {.text = "ends with an error: " + output.reason, .warning = true, .sequence = sequence.identity.id};
+    return {.text = "ends with an error: " + output.reason,
+            .warning = output.field.empty(),
+            .sequence = sequence.identity.id,
+            .detail = !output.field.empty()};
   }
   return {.text = fmt::format("ends after {} tokens of output: {}", sequence.context.output(),
                               output.finish == Finish::length ? "no more may follow" : "a stop token"),

@@ -13,14 +13,13 @@
 
 #include "common/base/check_beside_torch.h"
 #include "common/checkpoint/dequantise.h"
+#include "common/model/cpu/thread_pool.h"
 #include "common/model/host_weights.h"
 #include "common/model/torch/gpu.h"
 #include "common/model/torch/torch_ops.h"
 
 namespace slipstream {
 namespace {
-
-constexpr int kThreadsMax = 64;
 
 at::ScalarType scalar(TorchType type) {
   switch (type) {
@@ -172,21 +171,26 @@ class TorchDevice final : public Device {
 
   const void* host(const Tensor& output) override {
     if (place_.device.is_cpu() || output.type == Type::i32) return output.data;
-    const c10::InferenceMode inference;
-    for (const auto& [data, copy] : host_copies_) {
-      if (data == output.data && copy.size(0) >= output.rows) return copy.const_data_ptr();
-    }
-    host_copies_.emplace_back(output.data, place_.view(output).to(at::kCPU));
-    return host_copies_.back().second.const_data_ptr();
+    const Result<const void*> copy = caught("to read a result", [&]() -> Result<const void*> { return copy_to_host(output); });
+    CHECK(copy.has_value(), "{}", copy.error().message);
+    return *copy;
   }
 
-  bool row_invariant() const override { return place_.deterministic; }
+  // Shown on a CPU only: nobody has run the suite of row invariance on a GPU.
+  bool row_invariant() const override { return place_.deterministic && place_.device.is_cpu(); }
   std::string numerics_id(std::span<const Weight* const>) const override {
     const std::string rows = place_.deterministic ? "deterministic" : "fast";
     return fmt::format("torch {}/{}/{}/{}", TORCH_VERSION, hardware_, name(options_.type), rows);
   }
 
  private:
+  const void* copy_to_host(const Tensor& output) {
+    for (const auto& [data, copy] : host_copies_) {
+      if (data == output.data && copy.size(0) >= output.rows) return copy.const_data_ptr();
+    }
+    host_copies_.emplace_back(output.data, place_.view(output).to(at::kCPU));
+    return host_copies_.back().second.const_data_ptr();
+  }
   at::ScalarType scalar_of(Type type) const {
     return type == Type::i32 ? at::kInt : type == Type::f32 ? at::kFloat : place_.type;
   }
@@ -213,8 +217,8 @@ class TorchDevice final : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_torch_device(const TorchOptions& options) {
-  if (options.threads < 1 || options.threads > kThreadsMax) {
-    return fail("{} compute threads were asked for; 1 to {} are possible", options.threads, kThreadsMax);
+  if (options.threads < 1 || options.threads > kComputeThreadsMax) {
+    return fail("{} compute threads were asked for; 1 to {} are possible", options.threads, kComputeThreadsMax);
   }
   at::set_num_threads(options.threads);
   if (options.name.kind != DeviceKind::cuda) {

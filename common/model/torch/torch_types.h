@@ -38,9 +38,8 @@ struct TorchPlace {
   bool deterministic = false;
 
   at::TensorOptions of(at::ScalarType wanted) const { return at::TensorOptions(wanted).device(device); }
-  // Operations on a CPU compute a number of a row by vectors or alone, whatever is around it
-  // decides; on a GPU they do not.
-  bool row_by_row() const { return deterministic && device.is_cpu(); }
+  // Vectors on a CPU, and sums on a GPU, are laid out by the number of rows.
+  bool row_by_row() const { return deterministic; }
   // The rows of a tensor of the network as torch sees them.
   at::Tensor view(const Tensor& tensor) const;
 };
