@@ -14,7 +14,7 @@ const std::vector<DrafterRef> kAll{{77, "tcp://drafter"}, {78, "tcp://beside"}, 
 // The model says 1 for ever. Rows cost next to nothing, so that every node pays.
 class SeveralDrafters : public VerifierStage {
  protected:
-  SeveralDrafters() : VerifierStage(config_with(cost_of(0.008, 0.00001))) {}
+  explicit SeveralDrafters(double step_seconds = 0.008) : VerifierStage(config_with(cost_of(step_seconds, 0.00001))) {}
 
   Start drafted_by(size_t drafters) {
     Start start = second();
@@ -173,6 +173,35 @@ TEST_F(AnsweringBesideTheLead, IsWaitedForNoLongerThanTwiceItsUsualTime) {
   stage.waits(1us);
   EXPECT_FALSE(stage.rests());
   EXPECT_EQ(verifier.counters().unwaited_steps, 0U) << "it was the lead's tree that a step would miss";
+}
+
+class OnLongSteps : public SeveralDrafters {
+ protected:
+  OnLongSteps() : SeveralDrafters(0.05) {}
+};
+
+// Both trees are worth their wait, and the credit lasts for the first alone.
+TEST_F(OnLongSteps, ATreeThatCannotBePaidForKeepsNoQuickOneFromBeingWaitedFor) {
+  meet({kLookUp, kSmall});
+  Start quick = drafted_by(1), slow = drafted_by(1);
+  slow.sequence.counter = 3;
+  slow.drafters = {kAll[1]};
+  slow.drafters[0].tuning.deadline_us = 500'000;
+  stage.hears(kRouter, quick);
+  stage.hears(kRouter, slow);
+  std::vector<To<Advance>> asks = this->asks();
+  ASSERT_EQ(asks.size(), 2U);
+  stage.waits(1ms);
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}}, asks[0]));
+  EXPECT_TRUE(stage.rests());
+  stage.waits(14ms);
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
+  step();
+  asks = this->asks();
+  ASSERT_EQ(asks.size(), 2U);
+  EXPECT_TRUE(stage.rests()) << "5 ms are left, and the quick tree takes 1";
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}}, asks[0]));
+  EXPECT_FALSE(stage.rests()) << "the slow one takes 15";
 }
 
 TEST_F(SeveralDrafters, OneThatAddsNothingIsAskedRarely) {
