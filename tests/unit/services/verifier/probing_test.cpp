@@ -35,9 +35,9 @@ class Probing : public VerifierStage {
     start.lease_ms = kLeaseMsMax;
     stage.hears(kRouter, start);
   }
-  // All that were asked for guess this token.
+  // All that were asked for guess this token, and are sure.
   void step(TokenId guess) {
-    while (!stage.silent<Advance>()) stage.hears(kDrafter, tree({{guess, kRoot, .9F}}, stage.says<Advance>()));
+    while (!stage.silent<Advance>()) stage.hears(kDrafter, tree({{guess, kRoot, 1}}, stage.says<Advance>()));
     const size_t rows = runs().wanted.size();
     stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(rows, 1), .forward_us = 8'000});
     stage.hears(kRouter, RouterHeartbeat{.router = 3});
