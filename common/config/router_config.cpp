@@ -138,6 +138,7 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
   line.option("--trust", options.trust,
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
   options.declare(line);
+  line.others_setting("--metrics");  // the workers'
   const auto validate = [&] {
     auto problems = options.validate();
     return problems.empty() ? check(options) : problems;
