@@ -5,6 +5,7 @@
 //   device_name("gpu")        nullopt
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,8 @@ struct DeviceName {
 
 inline constexpr std::string_view kCpuDevice = "cpu", kTorchCpuDevice = "torch-cpu", kCudaDevice = "cuda";
 inline constexpr std::string_view kDeviceChoices = "cpu, torch-cpu, cuda:N (GPU number N)";
+// Values of `--weights` on torch's devices. "file": f32 on a CPU, bf16 on a GPU.
+inline constexpr std::array<std::string_view, 4> kTorchWeights{"file", "f32", "bf16", "f16"};
 inline constexpr int32_t kGpusMax = 64;  // GPUs of a machine
 
 // "cuda" is "cuda:0".

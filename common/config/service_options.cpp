@@ -45,7 +45,7 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
   line.option(
       "--weights", weights,
       fmt::format("{}format of its matrices: {}; file: as the file has them. On torch: {}; file: f32 on a CPU, bf16 on a GPU",
-                  scope, fmt::join(weights_choices(), ", "), fmt::join(torch_weights_choices(), ", ")));
+                  scope, fmt::join(weights_choices(), ", "), fmt::join(kTorchWeights, ", ")));
   line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
               fmt::format("{}rows of the KV cache, shared by all sequences", scope));
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");

@@ -34,8 +34,6 @@ std::vector<std::string> path_choices() {
   return choices;
 }
 
-std::vector<std::string> torch_weights_choices() { return {"file", "f32", "bf16", "f16"}; }
-
 std::vector<std::string> weights_choices() {
   std::vector<std::string> choices{"file"};
   for (const WeightFormat format : kAllWeightFormats) choices.emplace_back(name(format));
@@ -185,7 +183,8 @@ void Problems::device(const std::string& device, const std::string& path, const 
   const auto name = device_name(device);
   if (!name) return add(fmt::format("--device \"{}\" is not known; choose one of: {}", device, kDeviceChoices));
   const bool torch = name->kind != DeviceKind::cpu;
-  one_of("--weights", weights, torch ? torch_weights_choices() : weights_choices());
+  one_of("--weights", weights,
+         torch ? std::vector<std::string>(kTorchWeights.begin(), kTorchWeights.end()) : weights_choices());
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
 }

@@ -14,9 +14,8 @@
 namespace slipstream {
 
 // The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
-std::vector<std::string> path_choices();           // "auto" (the fastest path of this CPU), then all paths, slowest first
-std::vector<std::string> weights_choices();        // "file" (the format of the model's file), then all formats
-std::vector<std::string> torch_weights_choices();  // of torch's devices: "file", then their types
+std::vector<std::string> path_choices();     // "auto" (the fastest path of this CPU), then all paths, slowest first
+std::vector<std::string> weights_choices();  // "file" (the format of the model's file), then all formats
 
 // The draft methods (base/names.h), with ", " between them.
 std::string method_words();        // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"

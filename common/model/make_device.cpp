@@ -1,5 +1,7 @@
 #include "common/model/make_device.h"
 
+#include <fmt/ranges.h>
+
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/torch_library.h"
 
@@ -14,19 +16,19 @@ Result<std::shared_ptr<Device>> cpu_device(const DeviceOptions& options) {
 }
 
 // "file": what is exact on a CPU, and what GPUs are made for.
-Result<TorchType> torch_type(const DeviceOptions& options) {
-  if (options.weights == "file") return options.name.kind == DeviceKind::cuda ? TorchType::bf16 : TorchType::f32;
-  if (options.weights == "f32") return TorchType::f32;
-  if (options.weights == "bf16") return TorchType::bf16;
-  if (options.weights == "f16") return TorchType::f16;
-  return fail("the devices of torch have no weights {}: choose one of file, f32, bf16, f16", options.weights);
+Result<Type> torch_type(const DeviceOptions& options) {
+  if (options.weights == "file") return options.name.kind == DeviceKind::cuda ? Type::bf16 : Type::f32;
+  if (options.weights == "f32") return Type::f32;
+  if (options.weights == "bf16") return Type::bf16;
+  if (options.weights == "f16") return Type::f16;
+  return fail("the devices of torch have no weights {}: choose one of {}", options.weights, fmt::join(kTorchWeights, ", "));
 }
 
 }  // namespace
 
 Result<std::shared_ptr<Device>> make_device(const DeviceOptions& options) {
   if (options.name.kind == DeviceKind::cpu) return cpu_device(options);
-  TRY(const TorchType type, torch_type(options));
+  TRY(const Type type, torch_type(options));
   return open_torch_device(
       {.name = options.name, .threads = options.threads, .type = type, .deterministic = options.deterministic});
 }

@@ -14,14 +14,10 @@
 
 namespace slipstream {
 
-// In which type a torch device keeps matrices and activations. Norms, the softmax of attention and
-// logits are f32 in any case.
-enum class TorchType : uint8_t { f32, bf16, f16 };
-
 struct TorchOptions {
-  DeviceName name;  // torch_cpu or cuda
-  int threads = 1;  // of operations on a CPU
-  TorchType type = TorchType::f32;
+  DeviceName name;             // torch_cpu or cuda
+  int threads = 1;             // of operations on a CPU
+  Type type = Type::f32;       // of matrices, caches and activations; norms and logits are f32 in any case
   bool deterministic = false;  // a row's bits do not depend on the other rows of its step
 };
 
@@ -34,9 +30,9 @@ using MakeTorchDevice = Device*(const TorchOptions& options, std::string& error)
 
 const char* torch_abi();  // the hash of this program's headers
 
-// Opens the library, which stays open, and makes a device. It is looked for beside the program and
-// in ../lib/slipstream. Errors: there is none; it cannot be opened; it belongs
-// to another build; the device's own.
+// Opens the library, which stays open, and makes a device. It is looked for beside the program
+// and in ../lib/slipstream. Errors: there is none; it cannot be opened; it belongs to another
+// build; the device's own.
 Result<std::shared_ptr<Device>> open_torch_device(const TorchOptions& options);
 
 }  // namespace slipstream

@@ -70,6 +70,12 @@ bool Rounds::due_for_probe(const VerifierSequence& sequence, const SequenceDraft
   return link != nullptr && link->probes_of(sequence.spec.acceptance.rule).due();
 }
 
+// The tree that is asked for, or was there already, is a probe if one is due.
+void Rounds::probe_if_due(const VerifierSequence& sequence, SequenceDrafter& drafter) {
+  drafter.ask.probes = due_for_probe(sequence, drafter);
+  if (drafter.ask.probes) links_.find(drafter.peer)->probes_of(sequence.spec.acceptance.rule).begins();
+}
+
 void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects) {
   SequenceDrafting& drafting = sequence.drafting;
   TreeAsk& ask = drafter.ask;
@@ -77,8 +83,7 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   ask.leads = &drafter == drafting.lead();
   ask.nodes = drafting.nodes_max(drafter);
   if (ask.leads) drafting.draft.nodes_asked = ask.nodes;
-  ask.probes = due_for_probe(sequence, drafter);
-  if (ask.probes) links_.find(drafter.peer)->probes_of(sequence.spec.acceptance.rule).begins();
+  probe_if_due(sequence, drafter);
   ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafter.tuning.deadline_us);
   const Time wait = sequence.timing().waits_alone ? config_.sampled_wait
@@ -295,8 +300,7 @@ void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool w
   ++counters_.parked_used;
   drafter.ask.asked = drafter.ask.answered = true;
   drafter.ask.leads = &drafter == sequence.drafting.lead();
-  drafter.ask.probes = due_for_probe(sequence, drafter);
-  if (drafter.ask.probes) links_.find(drafter.peer)->probes_of(sequence.spec.acceptance.rule).begins();
+  probe_if_due(sequence, drafter);
   const TreeBounds asked{sequence.drafting.nodes_max(drafter), depth_of(sequence, drafter, sequence.context.size())};
   sequence.fates.settle(cut(parked.tree, asked), Fate::trimmed);
   merge_in(sequence, {.drafter = drafter.peer, .tree = parked.tree.tokens()});

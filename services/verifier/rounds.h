@@ -125,6 +125,7 @@ class Rounds {
   int depth_left(const VerifierSequence& sequence, int32_t base_length) const;
   int depth_of(const VerifierSequence& sequence, const SequenceDrafter& drafter, int32_t base_length) const;
   bool due_for_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
+  void probe_if_due(const VerifierSequence& sequence, SequenceDrafter& drafter);
   void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
   void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
   void park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, DraftTree tree);

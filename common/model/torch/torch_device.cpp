@@ -21,19 +21,7 @@
 namespace slipstream {
 namespace {
 
-at::ScalarType scalar(TorchType type) {
-  switch (type) {
-    case TorchType::f32:
-      return at::kFloat;
-    case TorchType::bf16:
-      return at::kBFloat16;
-    case TorchType::f16:
-      return at::kHalf;
-  }
-  return at::kFloat;
-}
-
-const char* name(TorchType type) { return type == TorchType::f32 ? "f32" : type == TorchType::bf16 ? "bf16" : "f16"; }
+const char* name(Type type) { return type == Type::f32 ? "f32" : type == Type::bf16 ? "bf16" : "f16"; }
 
 // What torch throws, as an error. Its message has a stack behind the first line.
 template <class Run>
@@ -141,14 +129,12 @@ class TorchDevice final : public Device {
     return caught("room for a step", [&]() -> Result<Tensor> {
       // Tokens and candidates are chosen on the host (torch_ops.h).
       const at::Device where = type == Type::i32 ? at::Device(at::kCPU) : place_.device;
-      tensors_.push_back(at::zeros({rows_max, cols}, at::TensorOptions(scalar_of(type)).device(where)));
+      tensors_.push_back(at::zeros({rows_max, cols}, at::TensorOptions(scalar(type)).device(where)));
       return Tensor{.data = tensors_.back().mutable_data_ptr(), .rows = rows_max, .cols = cols, .type = type};
     });
   }
   Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
-  Type activations() const override {
-    return options_.type == TorchType::f32 ? Type::f32 : options_.type == TorchType::bf16 ? Type::bf16 : Type::f16;
-  }
+  Type activations() const override { return options_.type; }
 
   // A step that failed may have written some rows of its caches. Whoever gets the error
   // computes its sequences anew, as after a crash.
@@ -190,9 +176,6 @@ class TorchDevice final : public Device {
     }
     host_copies_.emplace_back(output.data, place_.view(output).to(at::kCPU));
     return host_copies_.back().second.const_data_ptr();
-  }
-  at::ScalarType scalar_of(Type type) const {
-    return type == Type::i32 ? at::kInt : type == Type::f32 ? at::kFloat : place_.type;
   }
   template <class Thing>
   static Thing* keep(std::unique_ptr<Thing> thing, std::vector<std::unique_ptr<Thing>>& things) {

@@ -20,6 +20,14 @@ constexpr int64_t kCpuBucket = 8, kGpuBucket = 64;
 
 const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
 
+// rows / rms(rows) * gain over the last dimension, in f32.
+at::Tensor normed(const at::Tensor& rows, const at::Tensor& gain, float eps) {
+  const at::Tensor exact = rows.to(at::kFloat);
+  return exact.mul(exact.square().mean(-1, true).add(eps).rsqrt()).mul(gain.view({-1}));
+}
+
+}  // namespace
+
 at::ScalarType scalar(Type type) {
   switch (type) {
     case Type::f32:
@@ -33,14 +41,6 @@ at::ScalarType scalar(Type type) {
   }
   return at::kInt;
 }
-
-// rows / rms(rows) * gain over the last dimension, in f32.
-at::Tensor normed(const at::Tensor& rows, const at::Tensor& gain, float eps) {
-  const at::Tensor exact = rows.to(at::kFloat);
-  return exact.mul(exact.square().mean(-1, true).add(eps).rsqrt()).mul(gain.view({-1}));
-}
-
-}  // namespace
 
 at::Tensor TorchPlace::view(const Tensor& tensor) const {
   return at::from_blob(tensor.data, {tensor.rows, tensor.cols}, of(scalar(tensor.type)));
@@ -66,7 +66,7 @@ void TorchOps::move(const TorchPlane& plane, std::span<const KvMove> moves) {
 
 template <class Run>
 void TorchOps::by_rows(int64_t rows, const Run& run) const {
-  if (!place_.row_by_row()) return run(int64_t{0}, rows);
+  if (!place_.deterministic) return run(int64_t{0}, rows);
   for (int64_t row = 0; row < rows; ++row) run(row, int64_t{1});
 }
 

@@ -1,8 +1,9 @@
 // Ops by operations of torch, on a CPU or on a GPU. Private to common/model/torch.
 //
 // Products of matrices round by the number of their rows, because libraries choose another kernel
-// for each. Deterministic, rows are multiplied in groups of a fixed number, in buffers of a fixed
-// place; the last group is filled up with zeros.
+// for each. Deterministic, rows are multiplied in groups of a fixed number, of which the last is
+// filled up with zeros. What goes over the numbers of a row (norms, gates) goes row by row: vectors
+// on a CPU, and sums on a GPU, are laid out by the number of rows.
 #pragma once
 
 #include <vector>
@@ -46,7 +47,7 @@ class TorchOps final : public Ops {
     std::vector<float> processed;  // one row of logits after its logits processor
     SamplingScratch choose;
   };
-  // Calls run(first, count) once for all rows, or for each row alone (TorchPlace::row_by_row()).
+  // Calls run(first, count) once for all rows, or for each row alone where it is deterministic.
   template <class Run>
   void by_rows(int64_t rows, const Run& run) const;
   at::Tensor multiplied(const at::Tensor& in, const at::Tensor& weight);  // in * weight^T

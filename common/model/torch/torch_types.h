@@ -31,6 +31,8 @@ struct TorchColumnMap final : ColumnMap {
   at::Tensor columns;  // [narrow] i64
 };
 
+at::ScalarType scalar(Type type);
+
 // Where the tensors of a device lie and what they are made of.
 struct TorchPlace {
   at::Device device = at::kCPU;
@@ -38,8 +40,6 @@ struct TorchPlace {
   bool deterministic = false;
 
   at::TensorOptions of(at::ScalarType wanted) const { return at::TensorOptions(wanted).device(device); }
-  // Vectors on a CPU, and sums on a GPU, are laid out by the number of rows.
-  bool row_by_row() const { return deterministic; }
   // The rows of a tensor of the network as torch sees them.
   at::Tensor view(const Tensor& tensor) const;
 };

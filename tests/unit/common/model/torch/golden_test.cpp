@@ -12,7 +12,7 @@ namespace {
 
 class TorchGolden : public testing::TestWithParam<const char*> {
  protected:
-  Distance apart(TorchType type, bool deterministic) const {
+  Distance apart(Type type, bool deterministic) const {
     const GoldenLogits golden = golden_logits(GetParam());
     return distance(logits_of(load_on_torch(test_data(GetParam()), type, deterministic), golden.tokens), golden.logits);
   }
@@ -20,7 +20,7 @@ class TorchGolden : public testing::TestWithParam<const char*> {
 
 TEST_P(TorchGolden, LogitsEqualTransformersInF32) {
   for (const bool deterministic : {false, true}) {
-    const Distance found = apart(TorchType::f32, deterministic);
+    const Distance found = apart(Type::f32, deterministic);
     EXPECT_LT(found.mean, 1e-5) << (deterministic ? "deterministic" : "fast");
     EXPECT_LT(found.most, 1e-4);
   }
@@ -28,7 +28,7 @@ TEST_P(TorchGolden, LogitsEqualTransformersInF32) {
 
 // 8 and 11 bits of fraction, in activations and in the cache.
 TEST_P(TorchGolden, LogitsAreNearThemInHalfTheBits) {
-  const Distance bf16 = apart(TorchType::bf16, false), f16 = apart(TorchType::f16, false);
+  const Distance bf16 = apart(Type::bf16, false), f16 = apart(Type::f16, false);
   EXPECT_LT(bf16.mean, 0.05);
   EXPECT_LT(bf16.most, 0.5);
   EXPECT_LT(f16.mean, 0.01);

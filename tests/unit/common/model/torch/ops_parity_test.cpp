@@ -15,14 +15,14 @@ namespace {
 
 struct Under {
   const char* name;
-  TorchType type;
+  Type type;
   bool deterministic;
   double tolerance;  // of a result of about 1
 };
-constexpr Under kAll[] = {{"f32", TorchType::f32, false, 2e-5},
-                          {"f32_deterministic", TorchType::f32, true, 2e-5},
-                          {"bf16", TorchType::bf16, false, 3e-2},
-                          {"f16", TorchType::f16, false, 4e-3}};
+constexpr Under kAll[] = {{"f32", Type::f32, false, 2e-5},
+                          {"f32_deterministic", Type::f32, true, 2e-5},
+                          {"bf16", Type::bf16, false, 3e-2},
+                          {"f16", Type::f16, false, 4e-3}};
 
 class OpsParity : public testing::TestWithParam<Under> {
  protected:

@@ -6,7 +6,7 @@
 namespace slipstream {
 namespace {
 
-OnDevice on_torch(const char* name, TorchType type, const char* type_name) {
+OnDevice on_torch(const char* name, Type type, const char* type_name) {
   const bool real = *name == 0;
   std::string label = real ? "real" : name;
   std::erase(label, '-');
@@ -18,14 +18,13 @@ OnDevice on_torch(const char* name, TorchType type, const char* type_name) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Torch, RowInvariance,
-                         testing::Values(on_torch("tiny-llama", TorchType::f32, "f32"),
-                                         on_torch("tiny-llama3", TorchType::f32, "f32"),
-                                         on_torch("tiny-qwen3", TorchType::bf16, "bf16"), on_torch("", TorchType::f32, "f32")),
+                         testing::Values(on_torch("tiny-llama", Type::f32, "f32"), on_torch("tiny-llama3", Type::f32, "f32"),
+                                         on_torch("tiny-qwen3", Type::bf16, "bf16"), on_torch("", Type::f32, "f32")),
                          [](const auto& info) { return info.param.name; });
 
 TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
   EXPECT_FALSE(torch_cpu(1).value()->row_invariant());
-  EXPECT_TRUE(torch_cpu(1, TorchType::f32, true).value()->row_invariant());
+  EXPECT_TRUE(torch_cpu(1, Type::f32, true).value()->row_invariant());
 }
 
 }  // namespace

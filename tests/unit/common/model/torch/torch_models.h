@@ -10,12 +10,12 @@
 
 namespace slipstream {
 
-inline Result<std::shared_ptr<Device>> torch_cpu(int threads, TorchType type = TorchType::f32, bool deterministic = false) {
+inline Result<std::shared_ptr<Device>> torch_cpu(int threads, Type type = Type::f32, bool deterministic = false) {
   return make_torch_device(
       {.name = {.kind = DeviceKind::torch_cpu}, .threads = threads, .type = type, .deterministic = deterministic});
 }
 
-inline Result<LanguageModel> load_on_torch(const std::filesystem::path& model, TorchType type = TorchType::f32,
+inline Result<LanguageModel> load_on_torch(const std::filesystem::path& model, Type type = Type::f32,
                                            bool deterministic = false, const ModelOptions& options = {.cache_blocks = 4}) {
   TRY(std::shared_ptr<Device> device, torch_cpu(2, type, deterministic));
   return LanguageModel::load(model, device, options);
