@@ -67,6 +67,10 @@ TEST_F(Logs, EveryLineIsJsonWithItsTimeLevelServiceAndMessage) {
 }
 
 TEST_F(Logs, OneNameFindsARequestInAllProcesses) {
+  // A verifier looks for its drafter when a first request comes, and may end that one alone.
+  cluster_.ask({.text = "a b a b", .tokens_max = 20});
+  cluster_.wait("the verifier to know its drafter",
+                [&] { return cluster_.log("verifier").find(" drafts\"") != std::string::npos; });
   const auto reply = cluster_.client().post("/v1/chat/completions",
                                             R"({"messages": [{"role": "user", "content": "a b a b"}], "max_tokens": 20})");
   ASSERT_TRUE(reply) << reply.error().message;
