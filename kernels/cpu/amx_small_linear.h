@@ -1,7 +1,7 @@
 // The linear kernel of weights in the small formats by AMX tiles: weights become bf16 on their way
 // from memory (widen_rows.h), and meet up to sixteen rows of activations in one tile product. So
-// sixteen rows cost what one costs. The result has the bits of amx_linear.h over the same weights
-// rounded to bf16. Private to amx.cpp.
+// sixteen rows cost little more than one. The result has the bits of amx_linear.h over the weights
+// that widen_rows.h makes. Private to amx.cpp.
 //
 // A tile of weights is the first factor, [16 output rows][32 columns], since a row of the layout
 // `rows` is one; activations are the second, [16 pairs of columns][rows] (kernels.h). So sums are
@@ -24,6 +24,9 @@ constexpr int32_t kWideGroupBytes = kPanelRows * kGroupColumns * 2, kWideTileByt
 // With more than two tiles of activations: groups that are widened at a time, so that they stay in
 // the first cache while all tiles meet them, and tiles whose sums wait beside them.
 constexpr int32_t kGroupsAtOnce = 12, kTilesAtOnce = 16;
+// Bytes from the present weights to those that are prefetched into the first cache, and into the
+// second.
+constexpr int32_t kNear = 1280, kFar = 16384;
 static_assert(kPairRows == kTileRows && kGroupColumns == 2 * kTilePairs);
 
 // The sums of one tile of activations and one panel.
@@ -148,7 +151,10 @@ class PanelProduct {
   template <bool kFew>
   [[gnu::always_inline]] void widen(int32_t group, std::byte* to) const {
     const std::byte* from = weights_ + group * group_bytes(kFormat);
-    for (int64_t line = 0; line < group_bytes(kFormat); line += kWordBytes) fetch_ahead<kFew ? 1 : 8>(from + line);
+    for (int64_t line = 0; line < group_bytes(kFormat); line += kWordBytes) {
+      if (kFew) __builtin_prefetch(from + line + kNear, 0, 3);
+      __builtin_prefetch(from + line + kFar, 0, 2);
+    }
     widen_rows<kFormat>(from, to);
   }
   template <bool kTwo>

@@ -20,11 +20,13 @@ const Kernels& kernels(CpuPath path) {
       return kAvx512Bf16Kernels;
     case CpuPath::amx:
       return kAmxKernels;
+    case CpuPath::amx_bf16:
+      return kAmxBf16Kernels;
   }
   return kPortableKernels;
 }
 
-// Three tables serve six paths: the loops over a vocabulary gain nothing from VNNI, BF16 or AMX.
+// Three tables serve all paths: the loops over a vocabulary gain nothing from VNNI, BF16 or AMX.
 const VocabularyKernels& vocabulary_kernels(CpuPath path) {
   if (path >= CpuPath::avx512) return kAvx512Vocabulary;
   return path == CpuPath::avx2 ? kAvx2Vocabulary : kPortableVocabulary;

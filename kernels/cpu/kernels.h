@@ -189,6 +189,7 @@ void round_activations(const Kernels& kernels, Activations kind, const float* in
                        std::byte* out);
 
 // The tables behind kernels(). Each stands in a file of its own with its own compile flags.
-extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels, kAmxKernels;
+extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels, kAmxKernels,
+    kAmxBf16Kernels;
 
 }  // namespace slipstream

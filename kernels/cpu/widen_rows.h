@@ -1,9 +1,12 @@
 // Weights in a small format, in the layout `rows` (panels.h), to bf16: the numbers of the format,
-// each rounded once. Private to the .cpp files of paths with AVX-512 BF16.
+// rounded to the nearest, of four bits halves away from zero. Private to the .cpp files of paths
+// with AVX-512 BF16.
 //
-// Four bits: a row's group has one of sixteen numbers for each q, so they are computed and rounded
-// once, and VPERMW looks 32 of them up. Of each word it reads the lowest bits only, so the q of the
-// other rows, which share the word, need not be masked out.
+// Four bits: a row's group has one of sixteen numbers for each q, so they are computed once, in f32.
+// Half a unit of bf16 is added, so that the upper half of each is the rounded number (a conversion
+// takes four times as long), and VPERMW looks up 32 such halves: number q has its upper half at
+// 2 q + 1. Of each index VPERMW reads the lowest five bits only, so the q of the other rows, which
+// share the word, need not be masked out.
 #pragma once
 
 #include <immintrin.h>
@@ -20,6 +23,7 @@ struct RowNumbers {
   [[gnu::always_inline]] explicit RowNumbers(const std::byte* halves) {
     _mm512_store_ps(of, load_halves(halves));
     _mm512_store_ps(of + kVectorLanes, load_halves(halves + kVectorLanes * 2));
+    asm volatile("" ::: "memory");  // or the compiler takes each number out of the register by a shuffle, not from memory
   }
 };
 
@@ -53,9 +57,10 @@ SLIPSTREAM_INLINE void widen_rows(const std::byte* group, std::byte* out) {
         const __m512 scale = _mm512_set1_ps(scales.of[row]);
         const __m512 numbers = kFormat == WeightFormat::q4_0 ? _mm512_mul_ps(steps, scale)
                                                              : _mm512_fmadd_ps(steps, scale, _mm512_set1_ps(minima.of[row]));
-        const auto table = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(numbers, numbers));  // twice: VPERMW reads five bits
-        const __m512i at = i == 0 ? words : _mm512_srli_epi16(words, 4 * i);
-        _mm512_store_si512(out + row * kRowBytes, _mm512_permutexvar_epi16(at, table));
+        const __m512i table = _mm512_add_epi32(reinterpret_cast<__m512i>(numbers), _mm512_set1_epi32(0x8000));
+        const __m512i twice = i == 0 ? _mm512_add_epi16(words, words) : _mm512_srli_epi16(words, 4 * i - 1);
+        const __m512i upper = _mm512_or_si512(twice, _mm512_set1_epi16(1));
+        _mm512_store_si512(out + row * kRowBytes, _mm512_permutexvar_epi16(upper, table));
       }
     }
   }

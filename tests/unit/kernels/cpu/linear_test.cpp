@@ -2,6 +2,7 @@
 // computation in double precision over the same packed numbers, over sizes that fill groups and
 // panels and sizes that do not; and of many rows against one, to the bit.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -17,6 +18,9 @@ namespace slipstream {
 namespace {
 
 constexpr WeightFormat kFormats[] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1};
+
+// To the nearest bf16, halves away from zero (kernels/cpu/widen_rows.h).
+float halves_away(float value) { return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x8000) & 0xFFFF0000); }
 
 // A matrix of normal numbers in a format.
 struct Matrix {
@@ -78,7 +82,8 @@ class Linear : public testing::TestWithParam<CpuPath> {
   std::vector<float> weights(const Matrix& matrix, int32_t r) const {
     std::vector<float> values = matrix.row(r);
     if (linear_kernel(k, matrix.format).in == Activations::bf16_pairs) {
-      for (float& each : values) each = bf16_to_f32(f32_to_bf16(each));
+      for (float& each : values)
+        each = matrix.format == WeightFormat::q8_0 ? bf16_to_f32(f32_to_bf16(each)) : halves_away(each);
     }
     return values;
   }
