@@ -217,7 +217,8 @@ TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
 TEST_P(Linear, WidensSmallFormatsToTheBitsOfBf16) {
   for (const WeightFormat format : kFormats) {
     if (linear_kernel(k, format).in != Activations::bf16_pairs) continue;
-    for (const auto& [rows, in, out] : {Size{1, 576, 96}, {7, 1536, 40}, {16, 64, 33}, {31, 640, 64}, {300, 96, 70}}) {
+    for (const auto& [rows, in, out] :
+         {Size{1, 576, 96}, {7, 1536, 40}, {16, 64, 33}, {31, 640, 64}, {40, 1536, 33}, {300, 576, 70}}) {
       const Matrix small = empty(format, in, out).sampled();
       Matrix wide = empty(WeightFormat::bf16, in, out);
       for (int32_t r = 0; r < out; ++r) wide.set(r, weights(small, r));
