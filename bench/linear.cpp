@@ -51,7 +51,8 @@ struct Matrix {
 };
 
 // All matrices of a model in one format. All panels hold the same numbers, but each has its own
-// memory, so that reading them costs the same as in a model.
+// memory, so that reading them costs the same as in a model. To a kernel of the other layout the
+// same panels are another matrix, which costs the same.
 class Weights {
  public:
   static Result<std::unique_ptr<Weights>> make(const Shape& shape, WeightFormat format, bool head) {
@@ -81,7 +82,7 @@ class Weights {
     std::vector<float> row(static_cast<size_t>(in));
     for (int32_t r = 0; r < kPanelRows; ++r) {
       for (float& each : row) each = draw(random);
-      pack_floats(format_, row.data(), in, r, panels);
+      pack_floats(format_, PanelLayout::words, row.data(), in, r, panels);
     }
     for (int32_t p = 1; p < panels_of(out); ++p) std::memcpy(panels + static_cast<size_t>(p) * panel, panels, panel);
     matrices_.push_back({in, out, panels, head});
@@ -143,7 +144,7 @@ class Pass {
     std::mt19937 random(2);
     std::normal_distribution<float> draw;
     for (float& each : input_) each = draw(random);
-    activations_.resize(lines_of(rows_max * activation_bytes(Activations::f32, in)));
+    activations_.resize(lines_of(activation_bytes(Activations::f32, rows_max, in)));
     out_.resize(lines_of(int64_t{4} * out * rows_max));
   }
 
@@ -161,11 +162,10 @@ class Pass {
   void one(const Matrix& matrix, int32_t rows) {
     const LinearKernel& kernel = linear_kernel(k_, weights_.format());
     const bool as_they_are = kernel.in == Activations::f32;
-    const int64_t row_bytes = activation_bytes(kernel.in, matrix.in);
-    pool_.run(as_they_are ? 0 : rows, std::max(1, 8192 / matrix.in), [&](int32_t begin, int32_t end, int) {
-      for (int32_t row = begin; row < end; ++row) {
-        const float* from = input_.data() + int64_t{row} * matrix.in;
-        round_activations(k_, kernel.in, from, matrix.in, rounded() + row * row_bytes);
+    const int32_t together = rounded_together(kernel.in), calls = as_they_are ? 0 : (rows + together - 1) / together;
+    pool_.run(calls, std::max(1, 8192 / (matrix.in * std::min(together, rows))), [&](int32_t begin, int32_t end, int) {
+      for (int32_t call = begin; call < end; ++call) {
+        round_activations(k_, kernel.in, input_.data(), rows, matrix.in, call * together, rounded());
       }
     });
     const LinearArgs args{.in = as_they_are ? static_cast<const void*>(input_.data()) : rounded(),

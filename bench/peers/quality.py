@@ -26,6 +26,7 @@ OURS = [  # what it is called, --weights, --path, how activations are multiplied
     ("the file's own", "file", "avx512_vnni", OUTLIERS),
     ("the file's own", "file", "avx512_bf16", f"{OUTLIERS}; cache bf16"),
     ("the file's own", "file", "amx", f"{OUTLIERS}; cache bf16"),
+    ("the file's own", "file", "amx_bf16", "bf16; cache bf16"),
     ("bf16", "bf16", "amx", "bf16; cache bf16"),
     ("bf16", "bf16", "avx512_bf16", "bf16; cache bf16"),
     ("bf16", "bf16", "avx512", "f32"),

@@ -19,8 +19,8 @@ namespace slipstream {
 
 inline constexpr int32_t kLanes = 16;  // floats of one vector, on every path
 
-// The form of activations that a linear kernel reads.
-enum class Activations : uint8_t { f32, bf16, int8 };
+// The form of activations that a linear kernel reads. bf16_pairs: see kPairRows below.
+enum class Activations : uint8_t { f32, bf16, bf16_pairs, int8 };
 
 // 32 neighbouring columns of a row of int8 activations: x = scale * values[i], rounded to the
 // nearest. Weights are stored as unsigned q (panels.h): kernels that multiply q as it is start
@@ -53,11 +53,28 @@ constexpr int32_t activation_groups(int32_t cols) {
   return groups_of(cols) + (outliers_max(cols) * int32_t{sizeof(Outlier)} + int32_t{sizeof(ActivationGroup)} - 1) /
                                int32_t{sizeof(ActivationGroup)};
 }
-constexpr int64_t activation_bytes(Activations kind, int32_t cols) {  // of one row
-  return kind == Activations::f32    ? int64_t{cols} * 4
-         : kind == Activations::bf16 ? int64_t{cols} * 2
-                                     : activation_groups(cols) * int64_t{sizeof(ActivationGroup)};
+
+// bf16_pairs: the rows in tiles of kPairRows, of fewer where there are fewer in all. A tile is
+// [groups][16 pairs of columns][rows of the tile][2], rounded to bf16 and padded with zero columns,
+// so a row alone lies as it does in bf16. Behind the last row of a later tile nothing is defined.
+inline constexpr int32_t kPairRows = 16;
+constexpr int32_t pair_rows(int32_t rows) { return rows < kPairRows ? rows : kPairRows; }
+
+constexpr int64_t activation_bytes(Activations kind, int32_t rows, int32_t cols) {
+  switch (kind) {
+    case Activations::f32:
+      return int64_t{rows} * cols * 4;
+    case Activations::bf16:
+      return int64_t{rows} * cols * 2;
+    case Activations::bf16_pairs:
+      return int64_t{(rows + kPairRows - 1) / kPairRows} * pair_rows(rows) * groups_of(cols) * kGroupColumns * 2;
+    case Activations::int8:
+      break;
+  }
+  return int64_t{rows} * activation_groups(cols) * int64_t{sizeof(ActivationGroup)};
 }
+// How many rows are rounded by one call.
+constexpr int32_t rounded_together(Activations kind) { return kind == Activations::bf16_pairs ? kPairRows : 1; }
 inline const Outlier* outliers(const ActivationGroup* row, int32_t cols) {
   return reinterpret_cast<const Outlier*>(row + groups_of(cols));
 }
@@ -65,7 +82,7 @@ inline const Outlier* outliers(const ActivationGroup* row, int32_t cols) {
 // out [rows, out_cols] = in [rows, in_cols] * weight^T, for the panels [begin, end) of the weight
 // (panels.h), each of which gives kPanelRows columns of out.
 struct LinearArgs {
-  const void* in = nullptr;  // [rows] of Activations, end to end
+  const void* in = nullptr;  // [rows] of Activations
   const std::byte* panels = nullptr;
   float* out = nullptr;
   int64_t out_stride = 0;  // floats
@@ -75,6 +92,7 @@ struct LinearArgs {
 // The linear kernel of one weight format.
 struct LinearKernel {
   Activations in = Activations::f32;
+  PanelLayout layout = PanelLayout::words;
   void (*run)(const LinearArgs& args, int32_t begin, int32_t end) = nullptr;
 };
 
@@ -138,6 +156,8 @@ struct Kernels {
   CpuPath path = CpuPath::portable;
   LinearKernel linear[kWeightFormats];
   void (*to_bf16)(const float* in, int32_t count, uint16_t* out) = nullptr;  // null: no kernel of the path reads bf16
+  // The rows of one tile of bf16_pairs, which has `tile_rows`; rows <= tile_rows. Null as above.
+  void (*to_bf16_pairs)(const float* in, int32_t rows, int32_t cols, int32_t tile_rows, uint16_t* out) = nullptr;
   // One row, padded with zero columns. out: [activation_groups(cols)].
   void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;
   CacheFormat cache = CacheFormat::f32;
@@ -162,11 +182,14 @@ inline const LinearKernel& linear_kernel(const Kernels& kernels, WeightFormat fo
   return kernels.linear[static_cast<int>(format)];
 }
 
-// Writes one row of activations in the form that a linear kernel reads. out:
-// [activation_bytes(kind, cols)].
-void round_activations(const Kernels& kernels, Activations kind, const float* in, int32_t cols, std::byte* out);
+// Writes the rows from `first` on that are rounded together, of [rows, cols] activations, in the form
+// that a linear kernel reads. out: [activation_bytes(kind, rows, cols)]. REQUIRES (unchecked): first
+// is a multiple of rounded_together(kind).
+void round_activations(const Kernels& kernels, Activations kind, const float* in, int32_t rows, int32_t cols, int32_t first,
+                       std::byte* out);
 
 // The tables behind kernels(). Each stands in a file of its own with its own compile flags.
-extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels, kAmxKernels;
+extern const Kernels kPortableKernels, kAvx2Kernels, kAvx512Kernels, kAvx512VnniKernels, kAvx512Bf16Kernels, kAmxKernels,
+    kAmxBf16Kernels;
 
 }  // namespace slipstream

@@ -15,48 +15,80 @@ std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {
   return panels + row / kPanelRows * panel_bytes(WeightFormat::bf16, in_cols) + row % kPanelRows * 4;
 }
 
-// The byte, among a group's words, and the bits in which column `col` of a row has its q.
+// The byte, among a group's q, and the bits in which column `col` of a row has its q.
 struct Place {
   int64_t byte;
   int shift, mask;
 };
-Place place(WeightFormat format, int32_t row, int32_t col) {
-  const int32_t half = row % kPanelRows / 16, word = col / 4;
-  const int64_t within = row % 16 * 4 + col % 4;
-  if (format == WeightFormat::q8_0) return {(half * 8 + word) * 64 + within, 0, 255};
-  return {(half * 4 + word % 4) * 64 + within, word / 4 * 4, 15};
+Place place(WeightFormat format, PanelLayout layout, int32_t row, int32_t col) {
+  const int32_t within = row % kPanelRows;
+  if (layout == PanelLayout::rows) {
+    if (format == WeightFormat::q8_0) return {within * kGroupColumns + col, 0, 255};
+    return {(within / 4 * kGroupColumns + col) * 2 + within % 4 / 2, within % 2 * 4, 15};
+  }
+  const int32_t half = within / 16, word = col / 4;
+  const int64_t at = within % 16 * 4 + col % 4;
+  if (format == WeightFormat::q8_0) return {(half * 8 + word) * 64 + at, 0, 255};
+  return {(half * 4 + word % 4) * 64 + at, word / 4 * 4, 15};
 }
 
 int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
 
-// Copies a block into a panel. Four bytes of a block become the row's four bytes of one word. With
+// Copies a block's q to a row's words. Four bytes of a block become the row's four bytes of one word. With
 // four bits that works without unpacking: a byte of a block holds columns i and i + 16, and so does
 // a byte of a word, since words j and j + 4 share it.
-void put(WeightFormat format, const std::byte* block, int32_t row, std::byte* panel) {
-  const int32_t within = row % kPanelRows, words = format == WeightFormat::q8_0 ? 8 : 4;
+void put_words(WeightFormat format, const std::byte* q, int32_t within, std::byte* to) {
+  const int32_t words = format == WeightFormat::q8_0 ? 8 : 4;
   const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // adds 128 to each signed byte
+  to += within / 16 * words * 64 + within % 16 * 4;
+  for (int32_t word = 0; word < words; ++word, q += 4, to += 64) {
+    uint32_t four;
+    std::memcpy(&four, q, sizeof(four));
+    four ^= signs;
+    std::memcpy(to, &four, sizeof(four));
+  }
+}
+
+// Copies a block's q to a row, beside the three rows with which four bits share their words.
+void put_columns(WeightFormat format, const std::byte* q, int32_t within, std::byte* to) {
+  if (format == WeightFormat::q8_0) {
+    std::memcpy(to + within * kGroupColumns, q, kGroupColumns);
+    return;
+  }
+  to += within / 4 * kGroupColumns * 2;
+  uint16_t words[kGroupColumns];
+  std::memcpy(words, to, sizeof(words));
+  const int shift = within % 4 * 4;
+  for (int32_t i = 0; i < kGroupColumns / 2; ++i) {
+    const auto two = std::to_integer<unsigned>(q[i]);
+    words[i] = static_cast<uint16_t>((words[i] & ~(15U << shift)) | (two & 15) << shift);
+    words[i + kGroupColumns / 2] =
+        static_cast<uint16_t>((words[i + kGroupColumns / 2] & ~(15U << shift)) | (two >> 4) << shift);
+  }
+  std::memcpy(to, words, sizeof(words));
+}
+
+// Copies a block into a panel.
+void put(WeightFormat format, PanelLayout layout, const std::byte* block, int32_t row, std::byte* panel) {
+  const int32_t within = row % kPanelRows;
   std::memcpy(panel + within * kScaleBytes, block, kScaleBytes);
   block += kScaleBytes;
   if (format == WeightFormat::q4_1) {
     std::memcpy(panel + kScalesBytes + within * kScaleBytes, block, kScaleBytes);
     block += kScaleBytes;
   }
-  std::byte* to = panel + header_bytes(format) + within / 16 * words * 64 + within % 16 * 4;
-  for (int32_t word = 0; word < words; ++word, block += 4, to += 64) {
-    uint32_t q;
-    std::memcpy(&q, block, sizeof(q));
-    q ^= signs;
-    std::memcpy(to, &q, sizeof(q));
-  }
+  (layout == PanelLayout::words ? put_words : put_columns)(format, block, within, panel + header_bytes(format));
 }
 
 // Reads a group back from a panel.
-QuantizedBlock get(WeightFormat format, const std::byte* panel, int32_t row) {
+QuantizedBlock get(WeightFormat format, PanelLayout layout, const std::byte* panel, int32_t row) {
   QuantizedBlock group{.scale = load_half(panel + row % kPanelRows * kScaleBytes)};
   if (format == WeightFormat::q4_1) group.minimum = load_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes);
+  const int signs = format == WeightFormat::q8_0 && layout == PanelLayout::rows ? 0x80 : 0;
   for (int32_t col = 0; col < kGroupColumns; ++col) {
-    const Place at = place(format, row, col);
-    group.q[col] = static_cast<uint8_t>(std::to_integer<int>(panel[header_bytes(format) + at.byte]) >> at.shift & at.mask);
+    const Place at = place(format, layout, row, col);
+    const int q = std::to_integer<int>(panel[header_bytes(format) + at.byte]) >> at.shift & at.mask;
+    group.q[col] = static_cast<uint8_t>(q ^ signs);
   }
   return group;
 }
@@ -108,14 +140,16 @@ void pack_row(const std::byte* source, int32_t in_cols, int32_t row, std::byte* 
   for (int32_t col = 0; col < in_cols; col += 2, source += 4, at += 4 * kPanelRows) std::memcpy(at, source, 4);
 }
 
-void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, int32_t row, std::byte* panels) {
+void pack_blocks(WeightFormat format, PanelLayout layout, const std::byte* blocks, int32_t in_cols, int32_t row,
+                 std::byte* panels) {
   std::byte* panel = panels + row / kPanelRows * panel_bytes(format, in_cols);
   for (int32_t i = 0; i < groups_of(in_cols); ++i, blocks += block_bytes(format), panel += group_bytes(format)) {
-    put(format, blocks, row, panel);
+    put(format, layout, blocks, row, panel);
   }
 }
 
-void pack_floats(WeightFormat format, const float* source, int32_t in_cols, int32_t row, std::byte* panels) {
+void pack_floats(WeightFormat format, PanelLayout layout, const float* source, int32_t in_cols, int32_t row,
+                 std::byte* panels) {
   if (format == WeightFormat::bf16) {
     std::vector<uint16_t> rounded(static_cast<size_t>(in_cols));
     std::transform(source, source + in_cols, rounded.begin(), f32_to_bf16);
@@ -123,7 +157,7 @@ void pack_floats(WeightFormat format, const float* source, int32_t in_cols, int3
   }
   std::vector<std::byte> blocks(static_cast<size_t>(groups_of(in_cols) * block_bytes(format)));
   quantize(format, source, in_cols, blocks.data());
-  pack_blocks(format, blocks.data(), in_cols, row, panels);
+  pack_blocks(format, layout, blocks.data(), in_cols, row, panels);
 }
 
 bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols) {
@@ -157,7 +191,7 @@ void quantize(WeightFormat format, const float* source, int32_t in_cols, std::by
   }
 }
 
-void unpack_row(WeightFormat format, const std::byte* panels, int32_t in_cols, int32_t row, float* out) {
+void unpack_row(WeightFormat format, PanelLayout layout, const std::byte* panels, int32_t in_cols, int32_t row, float* out) {
   if (format == WeightFormat::bf16) {
     const std::byte* at = pair_at(const_cast<std::byte*>(panels), in_cols, row);
     for (int32_t col = 0; col < in_cols; ++col) out[col] = bf16_to_f32(load_half(at + col / 2 * 4 * kPanelRows + col % 2 * 2));
@@ -166,7 +200,7 @@ void unpack_row(WeightFormat format, const std::byte* panels, int32_t in_cols, i
   const std::byte* panel = panels + row / kPanelRows * panel_bytes(format, in_cols);
   for (int32_t col = 0; col < in_cols; col += kGroupColumns, panel += group_bytes(format)) {
     float numbers[kGroupColumns];
-    get(format, panel, row).numbers(format, numbers);
+    get(format, layout, panel, row).numbers(format, numbers);
     std::copy_n(numbers, std::min(kGroupColumns, in_cols - col), out + col);
   }
 }

@@ -7,10 +7,15 @@
 // The small formats are those of GGUF, bit by bit, in groups of 32 columns: the numbers of a block
 // (kernels/exact/quantized_block.h).
 //
-// A panel holds for each group: [32] scales; [32] minima (q4_1 only); then q, that of q8_0 with 128
-// added, as [2 halves][8 words][16 rows][4 columns] bytes. One word has 64 bytes: one VPDPBUSD
-// takes it. With four bits, words j and j + 4 share one: word j has the low nibbles, word j + 4 the
-// high ones.
+// A panel holds for each group: [32] scales; [32] minima (q4_1 only); then q in one of two layouts.
+//
+//   layout  q8_0                                          q4_0, q4_1
+//   words   [2 halves][8 words][16 rows][4 columns]       words j and j + 4 share one: word j has
+//           bytes, 128 added; a word has 64 bytes, one    the low nibbles, word j + 4 the high ones
+//           VPDPBUSD takes it
+//   rows    [32 rows][32 columns] signed bytes            [8][32 columns][4 rows] nibbles, so that
+//                                                         one word of 16 bits has a column of four
+//                                                         neighbouring rows; the first has the low bits
 #pragma once
 
 #include <cstddef>
@@ -27,6 +32,9 @@ inline constexpr WeightFormat kAllWeightFormats[kWeightFormats] = {WeightFormat:
                                                                    WeightFormat::q4_1};
 const char* name(WeightFormat format);
 std::optional<WeightFormat> weight_format(std::string_view name);
+
+// How the q of a small format lie in a panel; bf16 has one layout only.
+enum class PanelLayout : uint8_t { words, rows };
 
 inline constexpr int32_t kPanelRows = 32;
 inline constexpr int32_t kGroupColumns = kBlockNumbers;
@@ -46,7 +54,8 @@ constexpr int64_t panel_bytes(WeightFormat format, int32_t in_cols) {
 void pack_row(const std::byte* source, int32_t in_cols, int32_t row, std::byte* panels);
 
 // Packs a row in a small format. blocks: the row as GGUF stores it, a block for each 32 columns.
-void pack_blocks(WeightFormat format, const std::byte* blocks, int32_t in_cols, int32_t row, std::byte* panels);
+void pack_blocks(WeightFormat format, PanelLayout layout, const std::byte* blocks, int32_t in_cols, int32_t row,
+                 std::byte* panels);
 
 // Quantises [in_cols] floats to such blocks, as llama.cpp's reference does. The last block is
 // padded with zeros.
@@ -54,12 +63,12 @@ void quantize(WeightFormat format, const float* source, int32_t in_cols, std::by
 
 // Rounds [in_cols] finite floats to a format, and packs them as a row. Allocates, so it is for few
 // rows.
-void pack_floats(WeightFormat format, const float* source, int32_t in_cols, int32_t row, std::byte* panels);
+void pack_floats(WeightFormat format, PanelLayout layout, const float* source, int32_t in_cols, int32_t row, std::byte* panels);
 
 // Whether all numbers of a row are finite. row: in the form that pack_row or pack_blocks takes.
 bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols);
 
 // Reads row `row` back from the panels as floats: out [in_cols].
-void unpack_row(WeightFormat format, const std::byte* panels, int32_t in_cols, int32_t row, float* out);
+void unpack_row(WeightFormat format, PanelLayout layout, const std::byte* panels, int32_t in_cols, int32_t row, float* out);
 
 }  // namespace slipstream

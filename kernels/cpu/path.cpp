@@ -10,8 +10,8 @@
 namespace slipstream {
 namespace {
 
-constexpr CpuPath kAll[] = {CpuPath::portable,    CpuPath::avx2,        CpuPath::avx512,
-                            CpuPath::avx512_vnni, CpuPath::avx512_bf16, CpuPath::amx};
+constexpr CpuPath kAll[] = {CpuPath::portable,    CpuPath::avx2, CpuPath::avx512,  CpuPath::avx512_vnni,
+                            CpuPath::avx512_bf16, CpuPath::amx,  CpuPath::amx_bf16};
 
 // An instruction set that a path needs. A path also needs those of all paths before it.
 struct Need {
@@ -84,6 +84,8 @@ const char* name(CpuPath path) {
       return "avx512_bf16";
     case CpuPath::amx:
       return "amx";
+    case CpuPath::amx_bf16:
+      return "amx_bf16";
   }
   return "unknown";
 }
@@ -105,6 +107,9 @@ std::span<const CpuPath> available_cpu_paths() {
   return {kAll, count};
 }
 
-CpuPath best_cpu_path() { return available_cpu_paths().back(); }
+CpuPath best_cpu_path() {
+  const CpuPath last = available_cpu_paths().back();
+  return last == CpuPath::amx_bf16 ? CpuPath::amx : last;
+}
 
 }  // namespace slipstream

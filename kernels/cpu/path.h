@@ -9,8 +9,8 @@
 
 namespace slipstream {
 
-// Slowest first. Each path needs the instruction sets of those before it, and differs from the one
-// before as follows.
+// Slowest first, but for the last. Each path needs the instruction sets of those before it, and
+// differs from the one before as follows.
 enum class CpuPath : uint8_t {
   portable,     // plain C++; bf16 weights times f32 activations, small formats times int8
   avx2,         // AVX2, FMA and F16C
@@ -18,6 +18,7 @@ enum class CpuPath : uint8_t {
   avx512_vnni,  // small formats by VPDPBUSD
   avx512_bf16,  // bf16 weights times activations rounded to bf16, sums in f32, by VDPBF16PS
   amx,          // the same by tiles (TDPBF16PS); a bf16 cache, and attention by tiles
+  amx_bf16,     // small formats by tiles, too, widened to bf16: many rows are faster, one is slower
 };
 
 // The instruction sets that paths need, as far as both the CPU and the operating system allow them.
@@ -33,7 +34,7 @@ const char* name(CpuPath path);
 std::optional<CpuPath> cpu_path(std::string_view name);
 bool available(CpuPath path);  // this machine can run it
 std::span<const CpuPath> all_cpu_paths();
-CpuPath best_cpu_path();                         // the fastest available one
+CpuPath best_cpu_path();                         // the fastest available one for a row alone
 std::span<const CpuPath> available_cpu_paths();  // slowest first; never empty
 
 }  // namespace slipstream

@@ -17,6 +17,7 @@ constexpr Kernels kernels_of(CpuPath path) {
                      {.in = Activations::int8, .run = small_linear<WeightFormat::q4_0>},
                      {.in = Activations::int8, .run = small_linear<WeightFormat::q4_1>}},
           .to_bf16 = nullptr,
+          .to_bf16_pairs = nullptr,
           .to_int8 = to_int8,
           .cache = CacheFormat::f32,
           .attend_queries_best = kQueriesBest,

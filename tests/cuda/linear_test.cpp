@@ -31,8 +31,8 @@ struct Weights {
     for (int32_t i = 0; i < out; ++i) {
       quantize(format, normal(in, static_cast<uint32_t>(i)).data(), in, row.data());
       unpack_blocks(row.data(), i, matrix);
-      pack_blocks(format, row.data(), in, i, panels.data());
-      unpack_row(format, panels.data(), in, i, &numbers[at(i * in)]);
+      pack_blocks(format, PanelLayout::words, row.data(), in, i, panels.data());
+      unpack_row(format, PanelLayout::words, panels.data(), in, i, &numbers[at(i * in)]);
     }
   }
 };

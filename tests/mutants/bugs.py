@@ -976,6 +976,13 @@ BUGS = [
     Bug("blocks that only some rows see are left out", KERNELS,
         "for (; path_block < args.visible[row] / kCacheRows; ++path_block) {", "for (; path_block < shared; ++path_block) {",
         "kernels_test *Attend.*", cpu="avx512_bf16"),
+    # Small weights widened to bf16.
+    Bug("a widened weight is cut off, not rounded", KERNELS, "_mm512_set1_epi32(0x8000)", "_mm512_set1_epi32(0)",
+        "kernels_test *Linear.Widens*", cpu="amx_bf16"),
+    Bug("a later block of columns forgets the first", KERNELS, "first == 0 ? clear_sums()", "first >= 0 ? clear_sums()",
+        "kernels_test *Linear.Widens*", cpu="amx_bf16"),
+    Bug("four rows share one row's numbers", KERNELS, "_mm512_srli_epi16(words, 4 * i - 1)", "_mm512_srli_epi16(words, 3)",
+        "kernels_test *Linear.Widens*", cpu="amx_bf16"),
     Bug("a verifier keeps its first links for ever", VERIFIER,
         "&& !close_idle(now, $effects)) {", ") {", "verifier_test ManyDrafters.*"),
     Bug("a drafter that is in time and wrong stays", VERIFIER,

@@ -52,8 +52,8 @@ WeightFormat format_of(std::span<const HostMatrix> stacked) {
 // copied bit by bit, all others are read as f32 and rounded.
 class RowPacker {
  public:
-  RowPacker(WeightFormat format, int32_t cols)
-      : format_(format), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
+  RowPacker(WeightFormat format, PanelLayout layout, int32_t cols)
+      : format_(format), layout_(layout), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
     if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
   }
   // False, and nothing is packed, if a number of the row is not finite in this format. `from`: the
@@ -79,12 +79,13 @@ class RowPacker {
     if (format_ == WeightFormat::bf16) {
       pack_row(stored, cols_, row, panels);
     } else {
-      pack_blocks(format_, stored, cols_, row, panels);
+      pack_blocks(format_, layout_, stored, cols_, row, panels);
     }
     return true;
   }
 
   WeightFormat format_;
+  PanelLayout layout_;
   int32_t cols_;
   std::vector<uint16_t> bf16_;
   std::vector<float> f32_;
@@ -245,9 +246,10 @@ class CpuDevice final : public Device {
     TRY(std::byte * panels,
         arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
     const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kPackRangeBytes / panel_bytes(weight.format, weight.in)));
+    const PanelLayout layout = linear_kernel(kernels(path_), format).layout;
     std::atomic<const HostMatrix*> damaged = nullptr;  // any one of those that several threads may find
     ops_.pool().run(panels_of(weight.out), grain, [&](int32_t begin, int32_t end, int) {
-      RowPacker packer(weight.format, weight.in);
+      RowPacker packer(weight.format, layout, weight.in);
       const HostMatrix* matrix = pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);
       if (matrix != nullptr) damaged = matrix;
     });

@@ -66,8 +66,11 @@ CpuOps::CpuOps(const Kernels& kernels, int threads)
 void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
   attention_.reserve_rows(rows_max_);
-  const int64_t row = std::max(activation_bytes(Activations::bf16, cols_max_), activation_bytes(Activations::int8, cols_max_));
-  activations_.resize(lines_of(rows_max_ * row));
+  int64_t bytes = 0;
+  for (const LinearKernel& kernel : kernels_.linear) {
+    bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
+  }
+  activations_.resize(lines_of(bytes));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {
@@ -107,7 +110,8 @@ void CpuOps::move(const CpuPlane& plane, std::span<const KvMove> moves) {
 void CpuOps::embed(const Weight& table, Tensor out) {
   pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
-      unpack_row(cpu(table).format, cpu(table).panels, table.in, step_->token[static_cast<size_t>(row)], row_of(out, row));
+      unpack_row(cpu(table).format, linear_kernel(kernels_, cpu(table).format).layout, cpu(table).panels, table.in,
+                 step_->token[static_cast<size_t>(row)], row_of(out, row));
     }
   });
 }
@@ -129,14 +133,15 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
 // activations_.
 const void* CpuOps::activations(Tensor in, Activations kind) {
   if (kind == Activations::f32) return in.data;
-  const int64_t row_bytes = activation_bytes(kind, in.cols);
-  auto* rows = reinterpret_cast<std::byte*>(activations_.data());
-  pool_.run(in.rows, grain_for(kRangeElements, in.cols), [&](int32_t begin, int32_t end, int) {
-    for (int32_t row = begin; row < end; ++row) {
-      round_activations(kernels_, kind, row_of(in, row), in.cols, rows + row * row_bytes);
-    }
-  });
-  return rows;
+  auto* rounded = reinterpret_cast<std::byte*>(activations_.data());
+  const int32_t together = rounded_together(kind), calls = (in.rows + together - 1) / together;
+  pool_.run(calls, grain_for(kRangeElements, int64_t{in.cols} * std::min(together, in.rows)),
+            [&](int32_t begin, int32_t end, int) {
+              for (int32_t call = begin; call < end; ++call) {
+                round_activations(kernels_, kind, row_of(in, 0), in.rows, in.cols, call * together, rounded);
+              }
+            });
+  return rounded;
 }
 
 // Split by panels, not by rows: every thread then reads its own part of the weights, once. The bias

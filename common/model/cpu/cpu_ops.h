@@ -58,7 +58,7 @@ class CpuOps final : public Ops {
   CpuAttention attention_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
-  std::vector<CacheLine> activations_;  // [rows_max, cols_max] in bf16 or int8, for kernels that read these
+  std::vector<CacheLine> activations_;  // [rows_max, cols_max] in the forms that kernels read, beside f32
   std::vector<Scratch> scratch_;        // [threads]
 };
 

@@ -42,10 +42,12 @@ uint32_t probe_linear(const Kernels& kernels, WeightFormat format, uint32_t hash
   const std::vector<float> in = numbers.take(kCols);
   std::vector<float> out(kPanelRows);
   std::vector<std::byte> panels(static_cast<size_t>(panel_bytes(format, kCols)));
-  for (int32_t row = 0; row < kPanelRows; ++row) pack_floats(format, numbers.take(kCols).data(), kCols, row, panels.data());
   const LinearKernel& kernel = linear_kernel(kernels, format);
-  std::vector<std::byte> rounded(static_cast<size_t>(activation_bytes(kernel.in, kCols)));
-  round_activations(kernels, kernel.in, in.data(), kCols, rounded.data());
+  for (int32_t row = 0; row < kPanelRows; ++row) {
+    pack_floats(format, kernel.layout, numbers.take(kCols).data(), kCols, row, panels.data());
+  }
+  std::vector<std::byte> rounded(static_cast<size_t>(activation_bytes(kernel.in, 1, kCols)));
+  round_activations(kernels, kernel.in, in.data(), 1, kCols, 0, rounded.data());
   kernel.run({.in = rounded.data(),
               .panels = panels.data(),
               .out = out.data(),

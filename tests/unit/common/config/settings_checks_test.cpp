@@ -10,7 +10,8 @@ using testing::ElementsAre;
 
 // The names are part of command lines and of numerics ids: whoever changes one changes both.
 TEST(KernelChoices, AreThoseThatTheKernelsHave) {
-  EXPECT_THAT(path_choices(), ElementsAre("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx"));
+  EXPECT_THAT(path_choices(),
+              ElementsAre("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx", "amx_bf16"));
   EXPECT_THAT(weights_choices(), ElementsAre("file", "bf16", "q8_0", "q4_0", "q4_1"));
 }
 

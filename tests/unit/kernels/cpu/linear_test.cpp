@@ -2,6 +2,7 @@
 // computation in double precision over the same packed numbers, over sizes that fill groups and
 // panels and sizes that do not; and of many rows against one, to the bit.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -18,20 +19,26 @@ namespace {
 
 constexpr WeightFormat kFormats[] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1};
 
+// To the nearest bf16, halves away from zero (kernels/cpu/widen_rows.h).
+float halves_away(float value) { return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x8000) & 0xFFFF0000); }
+
 // A matrix of normal numbers in a format.
 struct Matrix {
   WeightFormat format;
+  PanelLayout layout;
   int32_t in, out;
   std::vector<std::byte> panels = std::vector<std::byte>(at(panels_of(out) * panel_bytes(format, in)));
 
-  void set(int32_t row, const std::vector<float>& values) { pack_floats(format, values.data(), in, row, panels.data()); }
+  void set(int32_t row, const std::vector<float>& values) {
+    pack_floats(format, layout, values.data(), in, row, panels.data());
+  }
   Matrix& sampled() {
     for (int32_t r = 0; r < out; ++r) set(r, normal(in, static_cast<uint32_t>(100 + r)));
     return *this;
   }
   std::vector<float> row(int32_t r) const {
     std::vector<float> values(at(in));
-    unpack_row(format, panels.data(), in, r, values.data());
+    unpack_row(format, layout, panels.data(), in, r, values.data());
     return values;
   }
 };
@@ -45,11 +52,9 @@ class Linear : public testing::TestWithParam<CpuPath> {
   // [rows] of activations as the format's kernel reads them.
   std::vector<std::byte> activations(WeightFormat format, const std::vector<float>& x, int32_t in) const {
     const Activations kind = linear_kernel(k, format).in;
-    const int64_t rows = std::ssize(x) / in, bytes = activation_bytes(kind, in);
-    std::vector<std::byte> result(at(rows * bytes));
-    for (int64_t r = 0; r < rows; ++r) {
-      round_activations(k, kind, x.data() + r * in, in, result.data() + r * bytes);
-    }
+    const auto rows = static_cast<int32_t>(std::ssize(x) / in);
+    std::vector<std::byte> result(at(activation_bytes(kind, rows, in)));
+    for (int32_t r = 0; r < rows; r += rounded_together(kind)) round_activations(k, kind, x.data(), rows, in, r, result.data());
     return result;
   }
 
@@ -58,7 +63,7 @@ class Linear : public testing::TestWithParam<CpuPath> {
                            int32_t in) const {
     std::vector<double> values(x.begin(), x.end());
     const Activations kind = linear_kernel(k, format).in;
-    if (kind == Activations::bf16) {
+    if (kind == Activations::bf16 || kind == Activations::bf16_pairs) {
       std::ranges::transform(x, values.begin(), [](float each) { return bf16_to_f32(f32_to_bf16(each)); });
     }
     if (kind != Activations::int8) return values;
@@ -71,6 +76,19 @@ class Linear : public testing::TestWithParam<CpuPath> {
       }
     }
     return values;
+  }
+
+  // What the kernel makes of a row of the matrix.
+  std::vector<float> weights(const Matrix& matrix, int32_t r) const {
+    std::vector<float> values = matrix.row(r);
+    if (linear_kernel(k, matrix.format).in == Activations::bf16_pairs) {
+      for (float& each : values)
+        each = matrix.format == WeightFormat::q8_0 ? bf16_to_f32(f32_to_bf16(each)) : halves_away(each);
+    }
+    return values;
+  }
+  Matrix empty(WeightFormat format, int32_t in, int32_t out) const {
+    return {.format = format, .layout = linear_kernel(k, format).layout, .in = in, .out = out};
   }
 
   // [rows, out + kGuards]
@@ -118,17 +136,17 @@ std::vector<Size> sizes() {
 TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
   for (const WeightFormat format : kFormats) {
     for (const auto& [rows, in, out] : sizes()) {
-      const Matrix matrix = Matrix{.format = format, .in = in, .out = out}.sampled();
+      const Matrix matrix = empty(format, in, out).sampled();
       const std::vector<float> x = with_outliers(rows, in, 1);
       const auto input = activations(format, x, in);
       const auto columns = said(format, input, x, in);
       const std::vector<float> y = run(matrix, input, rows);
       for (int32_t o = 0; o < out; ++o) {
-        const std::vector<float> weights = matrix.row(o);
+        const std::vector<float> of = weights(matrix, o);
         for (int32_t r = 0; r < rows; ++r) {
           double exact = 0, size = 0;
           for (int32_t c = 0; c < in; ++c) {
-            const double term = double{weights[at(c)]} * columns[at(int64_t{r} * in + c)];
+            const double term = double{of[at(c)]} * columns[at(int64_t{r} * in + c)];
             exact += term;
             size += std::abs(term);
           }
@@ -149,14 +167,15 @@ TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
 TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongMany) {
   constexpr int32_t kRows = 37, kIn = 298, kOut = 70;
   for (const WeightFormat format : kFormats) {
-    const Matrix matrix = Matrix{.format = format, .in = kIn, .out = kOut}.sampled();
-    const auto input = activations(format, with_outliers(kRows, kIn, 1), kIn);
-    const size_t bytes = input.size() / kRows;
+    const Matrix matrix = empty(format, kIn, kOut).sampled();
+    const std::vector<float> x = with_outliers(kRows, kIn, 1);
+    const auto input = activations(format, x, kIn);
     const std::vector<float> all = run(matrix, input, kRows);
     EXPECT_EQ(run(matrix, input, kRows, true), all) << name(format) << " panel by panel";
     for (int32_t rows = 1; rows < kRows; ++rows) {
       // The last `rows` of them, so that each stands at another place of its tile.
-      const std::vector<std::byte> some(input.end() - static_cast<int64_t>(bytes) * rows, input.end());
+      const std::vector<float> last(x.end() - int64_t{rows} * kIn, x.end());
+      const auto some = activations(format, last, kIn);
       const auto begin = all.end() - int64_t{rows} * (kOut + kGuards);
       EXPECT_EQ(run(matrix, some, rows), std::vector<float>(begin, all.end())) << name(format) << " among " << rows;
     }
@@ -168,7 +187,7 @@ TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
   for (const auto& [format, least, most] :
        {std::tuple(WeightFormat::q8_0, -127, 127), {WeightFormat::q4_0, -8, 7}, {WeightFormat::q4_1, 0, 15}}) {
     for (const int weight : {least, most}) {
-      Matrix matrix{.format = format, .in = 32, .out = 32};
+      Matrix matrix = empty(format, 32, 32);
       std::vector<std::byte> block(at(block_bytes(format)));
       const uint16_t one = 0x3C00;
       std::memcpy(block.data(), &one, 2);
@@ -176,7 +195,7 @@ TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
       const size_t header = format == WeightFormat::q4_1 ? 4 : 2;
       std::fill(block.begin() + static_cast<int64_t>(header), block.end(),
                 static_cast<std::byte>(format == WeightFormat::q8_0 ? q : q << 4 | q));
-      for (int32_t r = 0; r < 32; ++r) pack_blocks(format, block.data(), 32, r, matrix.panels.data());
+      for (int32_t r = 0; r < 32; ++r) pack_blocks(format, matrix.layout, block.data(), 32, r, matrix.panels.data());
       for (const float x : {-127.0F, 127.0F}) {
         const std::vector<float> y = run(matrix, activations(format, std::vector<float>(32, x), 32), 1);
         for (size_t o = 0; o < 32; ++o) EXPECT_EQ(y[o], 32 * x * static_cast<float>(weight)) << name(format);
@@ -184,13 +203,29 @@ TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
     }
   }
   // A file's q8_0 may hold -128, too.
-  Matrix matrix{.format = WeightFormat::q8_0, .in = 32, .out = 1};
+  Matrix matrix = empty(WeightFormat::q8_0, 32, 1);
   std::vector<std::byte> block(34, std::byte{0x80});
   const uint16_t one = 0x3C00;
   std::memcpy(block.data(), &one, 2);
-  pack_blocks(WeightFormat::q8_0, block.data(), 32, 0, matrix.panels.data());
+  pack_blocks(WeightFormat::q8_0, matrix.layout, block.data(), 32, 0, matrix.panels.data());
   for (const float x : {-127.0F, 127.0F}) {
     EXPECT_EQ(run(matrix, activations(WeightFormat::q8_0, std::vector<float>(32, x), 32), 1)[0], 32 * x * -128);
+  }
+}
+
+// Weights that are widened on their way give what the same numbers give that were stored in bf16.
+TEST_P(Linear, WidensSmallFormatsToTheBitsOfBf16) {
+  for (const WeightFormat format : kFormats) {
+    if (linear_kernel(k, format).in != Activations::bf16_pairs) continue;
+    for (const auto& [rows, in, out] :
+         {Size{1, 576, 96}, {7, 1536, 40}, {16, 64, 33}, {31, 640, 64}, {40, 1536, 33}, {300, 576, 70}}) {
+      const Matrix small = empty(format, in, out).sampled();
+      Matrix wide = empty(WeightFormat::bf16, in, out);
+      for (int32_t r = 0; r < out; ++r) wide.set(r, weights(small, r));
+      const std::vector<float> x = with_outliers(rows, in, 3);
+      EXPECT_EQ(run(small, activations(format, x, in), rows), run(wide, activations(WeightFormat::bf16, x, in), rows))
+          << name(format) << " " << rows << "x" << in << "x" << out;
+    }
   }
 }
 
@@ -252,7 +287,7 @@ TEST_P(Linear, HasMemoryForTheMostOutliers) {
 
 TEST_P(Linear, PassesOnWhatIsNotFinite) {
   for (const WeightFormat format : kFormats) {
-    const Matrix matrix = Matrix{.format = format, .in = 64, .out = 32}.sampled();
+    const Matrix matrix = empty(format, 64, 32).sampled();
     for (const float bad : {NAN, INFINITY, -INFINITY}) {
       std::vector<float> x = normal(2 * 64, 1);
       x[40] = bad;

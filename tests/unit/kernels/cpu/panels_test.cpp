@@ -13,8 +13,11 @@
 namespace slipstream {
 namespace {
 
+constexpr PanelLayout kLayouts[] = {PanelLayout::words, PanelLayout::rows};
+
+// Memory that held something else before.
 std::vector<std::byte> panels_for(WeightFormat format, int32_t rows, int32_t cols) {
-  return std::vector<std::byte>(at(panels_of(rows) * panel_bytes(format, cols)));
+  return std::vector<std::byte>(at(panels_of(rows) * panel_bytes(format, cols)), std::byte{0xA5});
 }
 
 TEST(Panels, GiveBackWhatWasPacked) {
@@ -28,7 +31,7 @@ TEST(Panels, GiveBackWhatWasPacked) {
   }
   std::vector<float> out(kCols);
   for (int32_t r = 0; r < kRows; ++r) {
-    unpack_row(WeightFormat::bf16, panels.data(), kCols, r, out.data());
+    unpack_row(WeightFormat::bf16, PanelLayout::words, panels.data(), kCols, r, out.data());
     for (int32_t c = 0; c < kCols; ++c) EXPECT_EQ(out[at(c)], bf16_to_f32(value(r, c)));
   }
 }
@@ -45,24 +48,28 @@ TEST(Panels, KeepTheBlocksOfAFileToTheBit) {
       blocks[block + 1] &= std::byte{0xBF};  // scales of files are finite
       if (header == 4) blocks[block + 3] &= std::byte{0xBF};
     }
-    for (int32_t r = 0; r < kRows; ++r) pack_blocks(format, blocks.data() + r * kCols / 32 * size, kCols, r, panels.data());
     const auto half = [&](int64_t from) {
       uint16_t bits;
       std::memcpy(&bits, blocks.data() + from, 2);
       return f16_to_f32(bits);
     };
     std::vector<float> out(kCols);
-    for (int32_t r = 0; r < kRows; ++r) {
-      unpack_row(format, panels.data(), kCols, r, out.data());
-      for (int32_t c = 0; c < kCols; ++c) {
-        const int64_t block = (r * kCols + c) / 32 * size;
-        const int32_t i = c % 32;
-        const auto byte = std::to_integer<int>(blocks[at(block + header + (format == WeightFormat::q8_0 ? i : i % 16))]);
-        const int q = format == WeightFormat::q8_0 ? static_cast<int8_t>(byte) : (i < 16 ? byte : byte >> 4) & 15;
-        const float expected = format == WeightFormat::q8_0   ? static_cast<float>(q) * half(block)
-                               : format == WeightFormat::q4_0 ? static_cast<float>(q - 8) * half(block)
-                                                              : static_cast<float>(q) * half(block) + half(block + 2);
-        EXPECT_EQ(out[at(c)], expected) << name(format) << " row " << r << " column " << c;
+    for (const PanelLayout layout : kLayouts) {
+      for (int32_t r = 0; r < kRows; ++r) {
+        pack_blocks(format, layout, blocks.data() + r * kCols / 32 * size, kCols, r, panels.data());
+      }
+      for (int32_t r = 0; r < kRows; ++r) {
+        unpack_row(format, layout, panels.data(), kCols, r, out.data());
+        for (int32_t c = 0; c < kCols; ++c) {
+          const int64_t block = (r * kCols + c) / 32 * size;
+          const int32_t i = c % 32;
+          const auto byte = std::to_integer<int>(blocks[at(block + header + (format == WeightFormat::q8_0 ? i : i % 16))]);
+          const int q = format == WeightFormat::q8_0 ? static_cast<int8_t>(byte) : (i < 16 ? byte : byte >> 4) & 15;
+          const float expected = format == WeightFormat::q8_0   ? static_cast<float>(q) * half(block)
+                                 : format == WeightFormat::q4_0 ? static_cast<float>(q - 8) * half(block)
+                                                                : static_cast<float>(q) * half(block) + half(block + 2);
+          EXPECT_EQ(out[at(c)], expected) << name(format) << " row " << r << " column " << c;
+        }
       }
     }
   }
@@ -78,8 +85,8 @@ TEST(Panels, QuantiseToWithinAStep) {
        {std::pair(WeightFormat::q8_0, 127.0F), {WeightFormat::q4_0, 8.0F}, {WeightFormat::q4_1, 7.5F}}) {
     std::vector<std::byte> blocks(at(3 * block_bytes(format))), panels = panels_for(format, 1, 70);
     quantize(format, values.data(), 70, blocks.data());
-    pack_blocks(format, blocks.data(), 70, 0, panels.data());
-    unpack_row(format, panels.data(), 70, 0, back.data());
+    pack_blocks(format, PanelLayout::words, blocks.data(), 70, 0, panels.data());
+    unpack_row(format, PanelLayout::words, panels.data(), 70, 0, back.data());
     for (size_t i = 0; i < values.size(); ++i) {
       float most = 0;
       for (size_t j = i / 32 * 32; j < std::min<size_t>(70, i / 32 * 32 + 32); ++j) most = std::max(most, std::abs(values[j]));
@@ -96,9 +103,11 @@ TEST(Panels, QuantiseZerosToZeros) {
   for (const auto format : {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
     std::vector<std::byte> blocks(at(block_bytes(format))), panels = panels_for(format, 1, 32);
     quantize(format, values.data(), 32, blocks.data());
-    pack_blocks(format, blocks.data(), 32, 0, panels.data());
-    unpack_row(format, panels.data(), 32, 0, back.data());
-    EXPECT_EQ(back, values) << name(format);
+    for (const PanelLayout layout : kLayouts) {
+      pack_blocks(format, layout, blocks.data(), 32, 0, panels.data());
+      unpack_row(format, layout, panels.data(), 32, 0, back.data());
+      EXPECT_EQ(back, values) << name(format);
+    }
   }
 }
 

@@ -141,7 +141,7 @@ TEST(CpuDevice, PacksEachRowOfAStackInItsPlace) {
   for (const HostMatrix& matrix : stack.matrices()) {
     for (int32_t row = 0; row < matrix.rows; ++row, ++at) {
       read_row(matrix, row, expected);
-      unpack_row(WeightFormat::bf16, panels.data(), SampledStack::kWide, at, found.data());
+      unpack_row(WeightFormat::bf16, PanelLayout::words, panels.data(), SampledStack::kWide, at, found.data());
       ASSERT_EQ(found, expected) << "row " << at;
     }
   }
