@@ -182,9 +182,9 @@ inline const LinearKernel& linear_kernel(const Kernels& kernels, WeightFormat fo
   return kernels.linear[static_cast<int>(format)];
 }
 
-// Writes the rows from `first` on that are rounded together, of [rows, cols] activations, in the form
-// that a linear kernel reads. out: [activation_bytes(kind, rows, cols)]. REQUIRES (unchecked): first
-// is a multiple of rounded_together(kind).
+// Writes the rows from `first` on that are rounded together, of [rows, cols] activations, in the
+// form that a linear kernel reads. out: [activation_bytes(kind, rows, cols)]. REQUIRES
+// (unchecked): first is a multiple of rounded_together(kind).
 void round_activations(const Kernels& kernels, Activations kind, const float* in, int32_t rows, int32_t cols, int32_t first,
                        std::byte* out);
 

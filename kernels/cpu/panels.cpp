@@ -34,9 +34,9 @@ Place place(WeightFormat format, PanelLayout layout, int32_t row, int32_t col) {
 
 int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
 
-// Copies a block's q to a row's words. Four bytes of a block become the row's four bytes of one word. With
-// four bits that works without unpacking: a byte of a block holds columns i and i + 16, and so does
-// a byte of a word, since words j and j + 4 share it.
+// Copies a block's q to a row's words. Four bytes of a block become the row's four bytes of one
+// word. With four bits that works without unpacking: a byte of a block holds columns i and i + 16,
+// and so does a byte of a word, since words j and j + 4 share it.
 void put_words(WeightFormat format, const std::byte* q, int32_t within, std::byte* to) {
   const int32_t words = format == WeightFormat::q8_0 ? 8 : 4;
   const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // adds 128 to each signed byte

@@ -2,11 +2,11 @@
 // rounded to the nearest, of four bits halves away from zero. Private to the .cpp files of paths
 // with AVX-512 BF16.
 //
-// Four bits: a row's group has one of sixteen numbers for each q, so they are computed once, in f32.
-// Half a unit of bf16 is added, so that the upper half of each is the rounded number (a conversion
-// takes four times as long), and VPERMW looks up 32 such halves: number q has its upper half at
-// 2 q + 1. Of each index VPERMW reads the lowest five bits only, so the q of the other rows, which
-// share the word, need not be masked out.
+// Four bits: a row's group has one of sixteen numbers for each q, so they are computed once, in
+// f32. Half a unit of bf16 is added, so that the upper half of each is the rounded number (a
+// conversion takes four times as long), and VPERMW looks up 32 such halves: number q has its
+// upper half at 2 q + 1. Of each index VPERMW reads the lowest five bits only, so the q of the
+// other rows, which share the word, need not be masked out.
 #pragma once
 
 #include <immintrin.h>
