@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/device_name.h"
 #include "common/base/limits.h"
 #include "common/base/names.h"
 #include "common/config/command_line.h"
@@ -36,6 +37,9 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5");
   line.option("--weights", options.weights, weights_choices(), "Format of the matrices (file: as the file has them)");
+  line.option("--path", options.path, path_choices(), "Instructions that models are computed with (auto: fastest for one row)");
+  line.option("--device", options.device,
+              fmt::format("What computes the models: {}; torch's need `make torch`", kDeviceChoices));
   line.option("--threads", options.cpus, kThreadsRange, "CPUs to divide among the three; 0: what the CPU quota allows");
   line.option("--run-folder", options.run_folder, "Folder for logs and port files");
 }

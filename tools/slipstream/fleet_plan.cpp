@@ -105,6 +105,10 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
   return flags;
 }
 
+std::vector<std::string> compute_flags(const FleetOptions& options) {
+  return {"--device", options.device, "--path", options.path, "--weights", options.weights};
+}
+
 std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service) {
   const bool resident = options.resident == kNgram, in_verifier = service == "verifier";
   std::vector<std::string> flags;
@@ -162,7 +166,8 @@ Command FleetPlan::router(const Ports& ports) const {
 
 Command FleetPlan::verifier(const Ports& router) const {
   Command verifier = worker("verifier", verifier_program_, router);
-  add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--weights", options_.weights, "--drain-ms", "0"});
+  add(verifier, {"--threads", std::to_string(cpus_.verifier_threads), "--drain-ms", "0"});
+  add(verifier, compute_flags(options_));
   add(verifier, {"--resident", options_.resident});
   if (!options_.head.empty()) add(verifier, {"--head", options_.head});
   add(verifier, look_up_flags(options_, "verifier"));
@@ -178,7 +183,8 @@ Command FleetPlan::drafter(const Ports& router) const {
   add(drafter, {"--method", options_.drafter});
   add(drafter, look_up_flags(options_, "drafter"));
   if (drafts_with_model(options_.drafter)) {
-    add(drafter, {"--threads", std::to_string(cpus_.drafter_threads), "--weights", options_.weights});
+    add(drafter, {"--threads", std::to_string(cpus_.drafter_threads)});
+    add(drafter, compute_flags(options_));
   }
   if (!options_.draft_model.empty()) add(drafter, {"--draft-model", options_.draft_model.string()});
   add(drafter, options_.drafter_more);

@@ -30,6 +30,8 @@ struct FleetOptions {
   std::string look_up_file;              // of the resident method, or else of the drafter; empty: none
   std::filesystem::path draft_model;     // folder of a draft method's model; empty: the target drafts for itself
   std::string weights = "file";          // of verifier and draft model, as in their --weights
+  std::string path = "auto";             // of both, as in their --path
+  std::string device = "cpu";            // of both, as in their --device
   std::optional<uint32_t> deadline_us;   // longest wait of a step for a tree; none: see deadline_of()
   std::optional<uint32_t> wait_percent;  // waits in percent of compute time, at most; none: the verifier's default
   std::string host = "127.0.0.1";        // address of the HTTP API; see http_endpoint()
@@ -93,6 +95,9 @@ std::filesystem::path this_program();
 uint32_t deadline_of(const FleetOptions& options);
 // The router's command-line flags that concern clients and speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
+// The flags that say what computes a service's model, of verifier and of drafters with a model.
+std::vector<std::string> compute_flags(const FleetOptions& options);
+
 // The flags of look-up for a process of `service`; none if it does not look up. The file of
 // remembered answers is the verifier's, if both do: two processes must not write one file, and a
 // drafter adds nothing to a resident method.

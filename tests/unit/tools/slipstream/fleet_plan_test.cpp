@@ -99,6 +99,12 @@ TEST(FleetOptions, GivesTheFileOfAnswersToOneProcessOnly) {
   EXPECT_TRUE(flags("small-lm", "ngram", "drafter").empty());
 }
 
+TEST(FleetOptions, SayWhatComputesTheModels) {
+  EXPECT_THAT(compute_flags({}), ElementsAre("--device", "cpu", "--path", "auto", "--weights", "file"));
+  EXPECT_THAT(compute_flags({.weights = "bf16", .path = "avx2"}),
+              ElementsAre("--device", "cpu", "--path", "avx2", "--weights", "bf16"));
+}
+
 TEST(FleetOptions, RefusesACorpusWhereNothingLooksUp) {
   const auto plan = FleetPlan::make({.drafter = "none", .resident = "none", .corpora = {"a"}});
   ASSERT_FALSE(plan);
