@@ -58,6 +58,7 @@ class BlockFormat : public AnswerFormat {
   bool open_ = false;       // the last block is
   std::string space_ = {};  // since the last block closed: it begins a text, or is none
   TokenFacts tokens_ = {};  // of the whole answer, if they were asked for
+  std::vector<TreeFacts> trees_ = {};  // of its end, as many as were asked for
 };
 
 }  // namespace slipstream

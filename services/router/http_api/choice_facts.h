@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/messages/tree_report.h"
 
 namespace slipstream {
 
@@ -18,6 +19,13 @@ struct TokenFacts {
   std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it
   std::vector<uint8_t> depths;      // [ids] of the draft tree of the token's step; 0: it had none
   std::vector<std::string> pieces;  // [ids] the text that became final with each; one more if the end made some text final
+};
+
+// A draft tree that a step verified, with the text of its tokens (which may be part of a character).
+struct TreeFacts {
+  TreeReport report;
+  std::vector<std::string> texts;  // [nodes]
+  std::string own_text;            // of the report's `own`
 };
 
 // A token with its logprob and its likeliest alternatives.
@@ -37,6 +45,7 @@ struct Facts {
   const TokenFacts* tokens = nullptr;
   const std::vector<LogprobFacts>* logprobs = nullptr;
   const std::vector<LogprobFacts>* prompt = nullptr;  // of the prompt's tokens; the first has no logprob
+  const std::vector<TreeFacts>* trees = nullptr;      // the newest, as many as were asked for
 };
 
 // Characters of UTF-8 text, or of a part of it: a character counts where its first byte is.
