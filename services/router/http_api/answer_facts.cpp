@@ -63,26 +63,6 @@ Json tokens_json(const TokenFacts& tokens) {
   return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"depths", tokens.depths}, {"pieces", tokens.pieces}};
 }
 
-Json trees_json(const std::vector<TreeFacts>& trees) {
-  const auto token = [](TokenId id, const std::string& text) { return Json{{"token_id", id}, {"text", lossy_utf8(text)}}; };
-  Json all = Json::array();
-  for (const TreeFacts& facts : trees) {
-    Json proposers = Json::array(), nodes = Json::array();
-    for (const Proposer& each : facts.report.proposers) proposers.push_back({{"method", each.method}, {"model", each.model}});
-    for (size_t i = 0; i < facts.report.nodes.size(); ++i) {
-      const ReportedNode& node = facts.report.nodes[i];
-      Json& json = nodes.emplace_back(token(node.token, facts.texts[i]));
-      json.update({{"parent", node.parent}, {"by", node.by}, {"chance", node.chance}, {"fate", name_of(node.fate)}});
-    }
-    const TokenId own = facts.report.own;
-    all.push_back({{"index", facts.report.first_index},
-                   {"proposers", std::move(proposers)},
-                   {"nodes", std::move(nodes)},
-                   {"own", own >= 0 ? token(own, facts.own_text) : Json(nullptr)}});
-  }
-  return all;
-}
-
 // A token's text may be part of a character, so its bytes are told, too.
 Json logprob_json(const LogprobFacts::Token& token) {
   const auto bytes = std::span(reinterpret_cast<const uint8_t*>(token.bytes.data()), token.bytes.size());

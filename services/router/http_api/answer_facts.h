@@ -12,7 +12,6 @@ nlohmann::ordered_json usage_json(const Usage& usage);    // so far
 nlohmann::ordered_json usage_json(const Totals& totals);  // at the end, with details
 nlohmann::ordered_json metrics_json(const Totals& totals, uint16_t draft_nodes_max);
 nlohmann::ordered_json tokens_json(const TokenFacts& tokens);
-nlohmann::ordered_json trees_json(const std::vector<TreeFacts>& trees);
 nlohmann::ordered_json logprob_json(const LogprobFacts::Token& token);
 
 // Which acceptance rule ran for a choice, and why it was not the one asked for.

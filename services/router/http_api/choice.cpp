@@ -112,13 +112,7 @@ void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
 // Rounds that began behind a stop string are none of the answer.
 void Choice::tell_trees(std::vector<TreeReport> trees) {
   std::erase_if(trees, [this](const TreeReport& tree) { return tree.first_index >= tokens_read_; });
-  const auto text = [this](TokenId id) { return std::string(tokenizer_.piece(id).value_or("")); };
-  for (TreeReport& tree : trees) {
-    TreeFacts facts{.report = std::move(tree), .texts = {}, .own_text = {}};
-    for (const ReportedNode& node : facts.report.nodes) facts.texts.push_back(text(node.token));
-    if (facts.report.own >= 0) facts.own_text = text(facts.report.own);
-    trees_.push_back(std::move(facts));
-  }
+  for (TreeReport& tree : trees) trees_.push_back(facts_of(std::move(tree), tokenizer_));
   if (trees_.size() > static_cast<size_t>(trees_most_)) trees_.erase(trees_.begin(), trees_.end() - trees_most_);
 }
 

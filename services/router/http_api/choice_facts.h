@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/messages/tree_report.h"
+#include "services/router/http_api/tree_facts.h"
 
 namespace slipstream {
 
@@ -19,13 +19,6 @@ struct TokenFacts {
   std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it
   std::vector<uint8_t> depths;      // [ids] of the draft tree of the token's step; 0: it had none
   std::vector<std::string> pieces;  // [ids] the text that became final with each; one more if the end made some text final
-};
-
-// A draft tree that a step verified, with the text of its tokens (which may be part of a character).
-struct TreeFacts {
-  TreeReport report;
-  std::vector<std::string> texts;  // [nodes]
-  std::string own_text;            // of the report's `own`
 };
 
 // A token with its logprob and its likeliest alternatives.

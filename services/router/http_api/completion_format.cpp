@@ -9,6 +9,7 @@
 #include "services/router/http_api/answer_facts.h"
 #include "services/router/http_api/json_text.h"
 #include "services/router/http_api/prompt_logprobs.h"
+#include "services/router/http_api/tree_facts.h"
 
 namespace slipstream {
 namespace {
