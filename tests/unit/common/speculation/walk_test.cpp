@@ -92,7 +92,8 @@ TEST(NodeFates, AddUpToTheTreeWhereverTheRoundIsCut) {
         ASSERT_EQ(static_cast<int>(each.size()), tree.size());
         ASSERT_EQ(std::ranges::count(each, Outcome::accepted), all.accepted);
         ASSERT_EQ(std::ranges::count(each, Outcome::rejected), all.rejected);
-        for (int i = 0; i < kept; ++i) ASSERT_EQ(each[static_cast<size_t>(path.accepted[static_cast<size_t>(i)])], Outcome::accepted);
+        for (int i = 0; i < kept; ++i)
+          ASSERT_EQ(each[static_cast<size_t>(path.accepted[static_cast<size_t>(i)])], Outcome::accepted);
       }
     }
   });

@@ -184,7 +184,8 @@ class RandomMessage {
     for (int n = below(kProposersMax); n > 0; --n) tree.proposers.push_back({text(), text()});
     for (int n = 0; n <= below(kTreeNodesMax); ++n) {
       const int by = below(static_cast<int>(tree.proposers.size()));
-      tree.nodes.push_back({below(100000), below(n + 1) - 1, unit(), static_cast<uint8_t>(by), static_cast<NodeFate>(below(4))});
+      tree.nodes.push_back(
+          {below(100000), below(n + 1) - 1, unit(), static_cast<uint8_t>(by), static_cast<NodeFate>(below(4))});
     }
     return tree;
   }

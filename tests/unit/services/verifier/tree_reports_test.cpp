@@ -37,8 +37,8 @@ TEST(TreeReport, TellsWhatBecameOfEachNodeAndTheTargetsOwnChoice) {
   EXPECT_EQ(report.first_index, 7);
   EXPECT_EQ(report.own, 6);
   EXPECT_THAT(report.proposers, ElementsAre(kLookUp));
-  EXPECT_THAT(fates_of(report), ElementsAre(NodeFate::accepted, NodeFate::rejected, NodeFate::accepted, NodeFate::rejected,
-                                            NodeFate::unreached));
+  EXPECT_THAT(fates_of(report),
+              ElementsAre(NodeFate::accepted, NodeFate::rejected, NodeFate::accepted, NodeFate::rejected, NodeFate::unreached));
   EXPECT_EQ(report.nodes[2], (ReportedNode{.token = 5, .parent = 0, .chance = .8F, .by = 0, .fate = NodeFate::accepted}));
 }
 
@@ -56,10 +56,9 @@ TEST(TreeReport, CreditsANodeToTheFirstThatGuessedItAndShowsWhatWasCut) {
                                 {kModel, tree_of({{4, kRoot, .9F}, {5, 0, .8F}, {61, 1, .2F}, {60, 0, .3F}})}};
   const TreeReport report = reported(verified, {4, 9, 9}, proposals);
   EXPECT_THAT(report.proposers, ElementsAre(kLookUp, kModel));
-  EXPECT_THAT(report.nodes, ElementsAre(ReportedNode{4, kRoot, .9F, 0, NodeFate::accepted},
-                                        ReportedNode{5, 0, .8F, 1, NodeFate::rejected},
-                                        ReportedNode{60, 0, .1F, 0, NodeFate::trimmed},
-                                        ReportedNode{61, 1, .2F, 1, NodeFate::trimmed}));
+  EXPECT_THAT(report.nodes,
+              ElementsAre(ReportedNode{4, kRoot, .9F, 0, NodeFate::accepted}, ReportedNode{5, 0, .8F, 1, NodeFate::rejected},
+                          ReportedNode{60, 0, .1F, 0, NodeFate::trimmed}, ReportedNode{61, 1, .2F, 1, NodeFate::trimmed}));
 }
 
 TEST(TreeReport, HasNoMoreNodesThanATree) {
@@ -71,8 +70,7 @@ TEST(TreeReport, HasNoMoreNodesThanATree) {
   const TreeReport report = reported(verified, std::vector<TokenId>(kTreeNodesMax, 999), proposals);
   EXPECT_THAT(report.nodes, SizeIs(kTreeNodesMax));
   EXPECT_EQ(report.nodes.back().token, 500);
-  EXPECT_TRUE(check(GenerateMessage(Tokens{
-      .first_index = 7, .ids = {999}, .drafted = {0}, .depths = {1}, .trees = {report}})));
+  EXPECT_TRUE(check(GenerateMessage(Tokens{.first_index = 7, .ids = {999}, .drafted = {0}, .depths = {1}, .trees = {report}})));
 }
 
 // Of a rule that samples the tree has a proposer and no proposal: its siblings may repeat.
@@ -144,9 +142,7 @@ TEST_F(TreeReportsTest, GoWithTheFirstTokenOfTheirRoundToARouterThatAsked) {
   EXPECT_EQ(report.own, 14);
   EXPECT_THAT(report.proposers, ElementsAre(Proposer{"test", ""}));
   for (const ReportedNode& node : report.nodes) {
-    EXPECT_EQ(node.fate, node.token == 13   ? NodeFate::accepted
-                         : node.token == 50 ? NodeFate::rejected
-                                            : NodeFate::unreached);
+    EXPECT_EQ(node.fate, node.token == 13 ? NodeFate::accepted : node.token == 50 ? NodeFate::rejected : NodeFate::unreached);
   }
 }
 

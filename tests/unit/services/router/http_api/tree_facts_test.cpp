@@ -44,12 +44,10 @@ TEST_F(TreeFactsTest, AreToldByAWholeAnswerTheLastOnesOnly) {
   EXPECT_FALSE(told.contains("token_ids")) << "they were not asked for";
   const json& tree = told["trees"][0];
   EXPECT_EQ(tree["proposers"], json::parse(R"([{"method":"ngram","model":""},{"method":"small-lm","model":"tiny"}])"));
-  EXPECT_EQ(tree["nodes"][0], (json{{"token_id", tokens("x").front()},
-                                    {"text", "x"},
-                                    {"parent", -1},
-                                    {"by", 0},
-                                    {"chance", 0.5},
-                                    {"fate", "accepted"}}));
+  EXPECT_EQ(
+      tree["nodes"][0],
+      (json{
+          {"token_id", tokens("x").front()}, {"text", "x"}, {"parent", -1}, {"by", 0}, {"chance", 0.5}, {"fate", "accepted"}}));
   EXPECT_EQ(tree["nodes"][1]["fate"], "rejected");
   EXPECT_EQ(tree["own"], (json{{"token_id", tokens("z").front()}, {"text", "z"}}));
 }
