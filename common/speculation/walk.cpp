@@ -35,9 +35,7 @@ void each_outcome(const TokenTree& tree, const Walk& walk, int kept, const Each&
   };
   for (int node = 0; node < tree.size(); ++node) {
     const auto place = std::ranges::find(walk.accepted, node) - walk.accepted.begin();
-    each(place < kept                              ? Outcome::accepted
-         : compared(tree.nodes()[node].parent) ? Outcome::rejected
-                                                   : Outcome::unreached);
+    each(place < kept ? Outcome::accepted : compared(tree.nodes()[node].parent) ? Outcome::rejected : Outcome::unreached);
   }
 }
 
@@ -52,9 +50,7 @@ std::vector<Outcome> outcomes(const TokenTree& tree, const Walk& walk, int kept)
 Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
   Fates fates;
   each_outcome(tree, walk, kept, [&](Outcome outcome) {
-    ++(outcome == Outcome::accepted   ? fates.accepted
-       : outcome == Outcome::rejected ? fates.rejected
-                                      : fates.unreached);
+    ++(outcome == Outcome::accepted ? fates.accepted : outcome == Outcome::rejected ? fates.rejected : fates.unreached);
   });
   return fates;
 }

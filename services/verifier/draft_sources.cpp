@@ -195,7 +195,7 @@ std::vector<Proposal> Rounds::proposals(VerifierSequence& sequence) {
 std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const VerifiedTree& verified) {
   SequenceDrafting& drafting = sequence.drafting;
   sort_sources(drafting);
-  std::vector<Own> own(kFirstDrafter + drafting.drafters.size());                                   // by place
+  std::vector<Own> own(kFirstDrafter + drafting.drafters.size());                            // by place
   std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.tree.size()));  // [nodes] the first place
   for (const DraftSource& source : drafting.draft.sources) {
     const size_t place = place_of(source, drafting);

@@ -124,7 +124,8 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
 void Verifier::State::report_tree(VerifierSequence& sequence, const TokenTree& tree, const Walk& walked, int emitted) {
   if (emitted == 0) return;
   const int32_t first = sequence.context.output() - emitted;
-  TreeReport report = tree_report({.first_index = first, .tree = tree, .walk = walked, .emitted = emitted}, rounds.proposals(sequence));
+  TreeReport report =
+      tree_report({.first_index = first, .tree = tree, .walk = walked, .emitted = emitted}, rounds.proposals(sequence));
   if (!report.nodes.empty()) sequence.output.trees.add(std::move(report), sequence.spec.trees);
 }
 

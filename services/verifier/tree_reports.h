@@ -1,5 +1,5 @@
-// Reports of draft trees for clients that ask for them (messages/tree_report.h): one is made of each
-// round that had a guess, and kept until its router has it or newer ones take its place. Pure.
+// Reports of draft trees for clients that ask for them (messages/tree_report.h): one is made of
+// each round that had a guess, and kept until its router has it or newer ones take its place. Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct VerifiedRound {
   int emitted = 0;  // of walk.emitted, at least 1
 };
 
-// proposals: in the order in which a node is credited to those that guessed it. Nodes of theirs that
-// the verified tree does not have are reported as trimmed, as far as there is room for them. A node
-// that none of them has is that of the first.
+// proposals: in the order in which a node is credited to those that guessed it. Nodes of theirs
+// that the verified tree does not have are reported as trimmed, as far as there is room for them. A
+// node that none of them has is that of the first.
 TreeReport tree_report(const VerifiedRound& round, std::span<const Proposal> proposals);
 
 // The newest reports of one sequence that its router does not have yet.

@@ -42,6 +42,7 @@ class Client {
     std::vector<float> scores;    // logprobs of the prompt's tokens, from the second on
   };
   bool follows(Truth& truth) const;
+  bool takes(const TreeReport& tree, size_t told);
   void complain(std::string what) {
     if (!complaint_) complaint_ = std::move(what);
   }
@@ -53,6 +54,7 @@ class Client {
   std::vector<TokenId> tokens_;
   std::vector<float> scores_;  // of the prompt, that came
   size_t drafted_ = 0;         // those of tokens_ that were drafted
+  int32_t newest_tree_ = -1;   // the first token of the newest round whose tree was told
   State state_ = State::not_asked;
   Time heard_{};
   Time longest_pause_{};

@@ -173,9 +173,9 @@ Checked read_slipstream(const RequestFields& fields, GenerationRequest& request)
   if (!wanted) return {};
   for (const auto& field : wanted->object()) {
     if (field.key == "tokens" || field.key == "trees") continue;
-    return std::unexpected(bad_field(
-        wanted->name(field.key),
-        fmt::format("`{}` is unknown: `slipstream` takes `tokens` and `trees` only.", wanted->name(field.key))));
+    return std::unexpected(
+        bad_field(wanted->name(field.key),
+                  fmt::format("`{}` is unknown: `slipstream` takes `tokens` and `trees` only.", wanted->name(field.key))));
   }
   TRY(const auto tokens, wanted->boolean("tokens"));
   request.tell_tokens = tokens.value_or(false);

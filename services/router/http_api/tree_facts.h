@@ -1,4 +1,4 @@
-// `slipstream.trees` of an answer: the draft trees of its last rounds, with the text of their tokens.
+// `slipstream.trees` of an answer: the draft trees of its last rounds, with their tokens' text.
 #pragma once
 
 #include <string>

@@ -25,9 +25,9 @@ export const proposerName = ({ method, model }) => (model === "" ? method : `${m
 
 const accepted = (tree) => tree.nodes.filter((node) => node.fate === "accepted");
 
-// [{text, kind, by, chance, parent, level, column}] from the root on. kind: "root", "own", or a fate.
-// parent: index in this list; -1 of the root. A node's first child stands straight below it, the
-// others to its right, so the accepted path with the model's own token is one straight line.
+// [{text, kind, by, chance, parent, level, column}] from the root on. kind: "root", "own", or a
+// fate. parent: index in this list; -1 of the root. A node's first child stands straight below it,
+// the others to its right, so the accepted path with the model's own token is one straight line.
 export function placed(tree) {
   const list = [{ text: "", kind: "root", by: null, chance: null, parent: -1 }];
   for (const { text, fate, by, chance, parent } of tree.nodes) list.push({ text, kind: fate, by, chance, parent: parent + 1 });
