@@ -163,6 +163,7 @@ TEST_F(TreeReportsTest, AreSentAgainUntilTheyAreAcked) {
   EXPECT_EQ(stage.says<Tokens>().message.trees, told.trees) << "an Ack that repeats asks for it again";
   acks(2);
   EXPECT_TRUE(stage.silent<Tokens>());
+  stage.waits(3ms);  // for no tree
   EXPECT_THAT(after_step().trees, IsEmpty());
 }
 
