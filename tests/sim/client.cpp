@@ -103,6 +103,7 @@ void Client::take(const Delivery& delivery, Time now) {
 bool Client::takes(const TreeReport& tree, size_t told) {
   if (trees_of(id_) == 0 || tree.first_index <= newest_tree_ || tree.first_index < static_cast<int32_t>(told)) return false;
   newest_tree_ = tree.first_index;
+  ++trees_;
   std::vector<TokenId> round;
   int32_t at = kRoot;
   for (size_t i = 0; i < tree.nodes.size(); ++i) {

@@ -13,9 +13,11 @@ const kSaid = {
   own: "the model's own choice",
 };
 
+const oneLine = (text) => text.replaceAll("\n", "⏎").replaceAll("\t", "⇥").replaceAll("\r", "␍");
+
 // A token as one short line: white space is made visible.
 export function labelOf(text) {
-  const line = text.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥").replaceAll("\r", "␍");
+  const line = oneLine(text).replaceAll(" ", "␣");
   const characters = [...line];
   if (characters.length === 0) return "∅";
   return characters.length <= kLabelCharacters ? line : `${characters.slice(0, kLabelCharacters - 1).join("")}…`;
@@ -68,15 +70,15 @@ export function neighbour(list, from, key) {
 export function wordsOf(node, proposers) {
   if (node.kind === "root") return kSaid.root;
   const guessed = node.by === null ? "" : `, guessed by ${proposerName(proposers[node.by])}, ${Math.round(100 * node.chance)}\u00a0% likely`;
-  return `“${node.text}”${guessed}: ${kSaid[node.kind]}`;
+  return `“${oneLine(node.text)}”${guessed}: ${kSaid[node.kind]}`;
 }
 
 // The whole tree in words.
 export function sentence(tree) {
   const guesses = tree.nodes.length === 1 ? "1 guess" : `${tree.nodes.length} guesses`;
-  const path = accepted(tree).map((node) => node.text).join("");
+  const path = oneLine(accepted(tree).map((node) => node.text).join(""));
   const said = path === "" ? "none accepted" : `${accepted(tree).length} accepted: “${path}”`;
-  const own = tree.own === null ? "the answer ended there" : `the model's own: “${tree.own.text}”`;
+  const own = tree.own === null ? "the answer ended there" : `the model's own: “${oneLine(tree.own.text)}”`;
   return `Token ${tree.index + 1} on: ${guesses}, ${said}; ${own}.`;
 }
 

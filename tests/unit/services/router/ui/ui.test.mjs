@@ -134,6 +134,7 @@ test("a tree and its nodes are told in words", () => {
   assert.equal(sentence(kTree), "Token 5 on: 4 guesses, 1 accepted: “ the”; the model's own: “ mat”.");
   assert.equal(sentence({ ...kTree, nodes: kTree.nodes.slice(0, 1), own: null }), "Token 5 on: 1 guess, none accepted; the answer ended there.");
   assert.equal(wordsOf(placed(kTree)[2], kTree.proposers), "“ the”, guessed by small-lm (tiny), 50\u00a0% likely: accepted");
+  assert.equal(wordsOf({ text: "\n", kind: "own", by: null }, []), "“⏎”: the model's own choice", "on one line");
   assert.equal(wordsOf(placed(kTree).at(-1), kTree.proposers), "“ mat”: the model's own choice");
 });
 
