@@ -41,11 +41,16 @@ export function placed(tree) {
   list.forEach((node, at) => node.parent >= 0 && children[node.parent].push(at));
   const first = (at) => (["accepted", "own"].includes(list[at].kind) ? 0 : 1);
   for (const each of children) each.sort((one, other) => first(one) - first(other) || one - other);
-  let columns = 0;
+  const heights = list.map(() => 0); // levels below a node; parents come before their children
+  for (let at = list.length - 1; at > 0; --at) heights[list[at].parent] = Math.max(heights[list[at].parent], heights[at] + 1);
+  const free = list.map(() => 0); // by level, the first column that has nothing yet
   const place = (at, level, column) => {
     Object.assign(list[at], { level, column });
-    columns = Math.max(columns, column + 1);
-    children[at].forEach((child, order) => place(child, level + 1, order === 0 ? column : columns));
+    free[level] = column + 1;
+    children[at].forEach((child, order) => {
+      const levels = free.slice(level + 1, level + 2 + heights[child]);
+      place(child, level + 1, order === 0 ? column : Math.max(...levels));
+    });
   };
   place(0, 0, 0);
   return list;

@@ -119,6 +119,23 @@ test("placed puts the model's own token behind the root where nothing was accept
   assert.equal(placed({ ...wrong, own: null }).length, 3);
 });
 
+test("placed gives no two nodes one place, keeps first children below their parents, and wastes no width", () => {
+  let state = 1;
+  const below = (end) => (state = (state * 48271) % 2147483647) % end;
+  for (let trial = 0; trial < 300; ++trial) {
+    const nodes = Array.from({ length: 1 + below(63) }, (_, at) => node(`${at}`, below(at + 1) - 1, "rejected"));
+    const list = placed({ ...kTree, nodes, own: null });
+    assert.equal(new Set(list.map(({ level, column }) => `${level} ${column}`)).size, list.length);
+    list.forEach((each, at) => {
+      if (at > 0) assert.equal(each.level, list[each.parent].level + 1);
+      const children = list.filter(({ parent }) => parent === at);
+      if (children.length > 0) assert.equal(Math.min(...children.map(({ column }) => column)), each.column);
+    });
+  }
+  const fan = [node("a", -1, "rejected"), node("b", 0, "rejected"), node("c", -1, "rejected"), node("d", 0, "rejected")];
+  assert.equal(Math.max(...placed({ ...kTree, nodes: fan, own: null }).map(({ column }) => column)), 1);
+});
+
 test("arrow keys lead through a tree", () => {
   const list = placed(kTree);
   const from = (text) => list.findIndex((each) => each.text === text);
