@@ -29,7 +29,8 @@ const accepted = (tree) => tree.nodes.filter((node) => node.fate === "accepted")
 
 // [{text, kind, by, chance, parent, level, column}] from the root on. kind: "root", "own", or a
 // fate. parent: index in this list; -1 of the root. A node's first child stands straight below it,
-// the others to its right, so the accepted path with the model's own token is one straight line.
+// the others to its right, so the accepted path with the model's own token is one straight line; of
+// the others the lowest come first, which takes less width.
 export function placed(tree) {
   const list = [{ text: "", kind: "root", by: null, chance: null, parent: -1 }];
   for (const { text, fate, by, chance, parent } of tree.nodes) list.push({ text, kind: fate, by, chance, parent: parent + 1 });
@@ -40,9 +41,9 @@ export function placed(tree) {
   const children = list.map(() => []);
   list.forEach((node, at) => node.parent >= 0 && children[node.parent].push(at));
   const first = (at) => (["accepted", "own"].includes(list[at].kind) ? 0 : 1);
-  for (const each of children) each.sort((one, other) => first(one) - first(other) || one - other);
   const heights = list.map(() => 0); // levels below a node; parents come before their children
   for (let at = list.length - 1; at > 0; --at) heights[list[at].parent] = Math.max(heights[list[at].parent], heights[at] + 1);
+  for (const each of children) each.sort((one, other) => first(one) - first(other) || heights[one] - heights[other] || one - other);
   const free = list.map(() => 0); // by level, the first column that has nothing yet
   const place = (at, level, column) => {
     Object.assign(list[at], { level, column });

@@ -132,8 +132,11 @@ test("placed gives no two nodes one place, keeps first children below their pare
       if (children.length > 0) assert.equal(Math.min(...children.map(({ column }) => column)), each.column);
     });
   }
-  const fan = [node("a", -1, "rejected"), node("b", 0, "rejected"), node("c", -1, "rejected"), node("d", 0, "rejected")];
+  const fan = [node("a", -1, "accepted"), node("b", 0, "rejected"), node("c", -1, "rejected"), node("d", 0, "rejected")];
   assert.equal(Math.max(...placed({ ...kTree, nodes: fan, own: null }).map(({ column }) => column)), 1);
+  const tall = [...fan, node("e", -1, "rejected"), node("f", 2, "rejected")]; // c is taller than e now
+  const columns = Object.fromEntries(placed({ ...kTree, nodes: tall, own: null }).map(({ text, column }) => [text, column]));
+  assert.deepEqual([columns.e, columns.c, columns.f], [1, 2, 2]);
 });
 
 test("arrow keys lead through a tree", () => {
