@@ -112,7 +112,8 @@ Result<void> valid(const GenerationSpec& spec) {
   TRY_VOID(tokens("stopIds", spec.stop_ids, kStopIdsMax));
   TRY_VOID(bytes("Grammar.text", spec.grammar.text, kGrammarBytesMax));
   TRY_VOID(within("topLogprobs", spec.top_logprobs.value_or(0), 0, kTopLogprobsMax));
-  return within("promptLogprobs", spec.prompt_logprobs.value_or(0), 0, kTopLogprobsMax);
+  TRY_VOID(within("promptLogprobs", spec.prompt_logprobs.value_or(0), 0, kTopLogprobsMax));
+  return within("trees", spec.trees, 0, kTreeReportsMax);
 }
 
 Result<void> valid(const Hello& hello) {
@@ -178,6 +179,42 @@ Result<void> of_prompt(const Tokens& message) {
   return fail("Tokens.logprobs of a prompt has {} entries from index {} on", message.logprobs.size(), message.first_index);
 }
 
+Result<void> valid(const TreeReport& tree) {
+  TRY_VOID(within("TreeReport.own", tree.own, -1, INT32_MAX));
+  TRY_VOID(entries("TreeReport.proposers", tree.proposers.size(), kProposersMax));
+  for (const Proposer& proposer : tree.proposers) {
+    TRY_VOID(bytes("Proposer.method", proposer.method, kProposerBytesMax));
+    TRY_VOID(bytes("Proposer.model", proposer.model, kProposerBytesMax));
+  }
+  if (tree.nodes.empty()) return fail("TreeReport.nodes is empty");
+  TRY_VOID(entries("TreeReport.nodes", tree.nodes.size(), kTreeNodesMax));
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    const ReportedNode& node = tree.nodes[i];
+    TRY_VOID(within("ReportedNode.token", node.token, 0, INT32_MAX));
+    TRY_VOID(within("ReportedNode.parent", node.parent, kRoot, static_cast<int32_t>(i) - 1));
+    TRY_VOID(within("ReportedNode.chance", node.chance, 0.0F, 1.0F));
+    if (node.by >= tree.proposers.size()) {
+      return fail("ReportedNode.by is {} of {} proposers", node.by, tree.proposers.size());
+    }
+  }
+  return {};
+}
+
+// Each belongs to a token of the message.
+Result<void> trees(const Tokens& message) {
+  TRY_VOID(entries("Tokens.trees", message.trees.size(), kTreeReportsMax));
+  int64_t least = message.first_index;
+  const int64_t end = message.first_index + static_cast<int64_t>(message.ids.size());
+  for (const TreeReport& tree : message.trees) {
+    if (tree.first_index < least || tree.first_index >= end) {
+      return fail("TreeReport.firstIndex is {}, but must ascend in [{}, {})", tree.first_index, message.first_index, end);
+    }
+    least = int64_t{tree.first_index} + 1;
+    TRY_VOID(valid(tree));
+  }
+  return {};
+}
+
 Result<void> valid(const Tokens& message) {
   TRY_VOID(within("Report.spent", message.report.spent, 0.0F, static_cast<float>(kContextTokensMax)));
   TRY_VOID(bytes("Tokens.field", message.field));
@@ -197,6 +234,7 @@ Result<void> valid(const Tokens& message) {
     TRY_VOID(within("Tokens.depths", int{message.depths[i]}, int{message.drafted[i]}, kTreeDepthMax));
   }
   for (const TokenLogprob& each : message.logprobs) TRY_VOID(valid(each));
+  TRY_VOID(trees(message));
   if (message.first_index < 0) return of_prompt(message);
   if (message.logprobs.empty() || message.logprobs.size() == message.ids.size()) return {};
   return fail("Tokens.logprobs has {} entries beside {} ids", message.logprobs.size(), message.ids.size());

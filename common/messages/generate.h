@@ -10,6 +10,7 @@
 
 #include "common/messages/control.h"
 #include "common/messages/generation.h"
+#include "common/messages/tree_report.h"
 #include "common/sampling/logprobs.h"
 
 namespace slipstream {
@@ -97,6 +98,9 @@ struct Tokens {
   std::string field;         // with Finish::error: the request's field that is the cause ("bad_words"); empty: none is
   SpeculationReport report;  // totals since the epoch began
   std::vector<TokenLogprob> logprobs;  // [ids] if the Start asked for them, else empty; or of the prompt's tokens
+  // If the Start asked for them: of the rounds whose first token is among the ids, the newest ones
+  // at most, ascending by first_index.
+  std::vector<TreeReport> trees;
   bool operator==(const Tokens&) const = default;
 };
 

@@ -37,6 +37,7 @@ struct GenerationSpec {
   std::vector<TokenId> stop_ids;           // emitting one of these ends the sequence with Finish::stop; it is sent too
   std::optional<int32_t> top_logprobs;     // alternatives reported beside each token's logprob; nullopt: no logprobs
   std::optional<int32_t> prompt_logprobs;  // the same for the tokens of the prompt, but the first: nothing comes before it
+  int32_t trees = 0;                       // draft trees of the last rounds that are reported (tree_report.h); 0: none
 
   // How the row that samples the token with this output index must sample. Index 0 is the first
   // token after the prompt.
@@ -56,6 +57,7 @@ inline GenerationSpec drafter_part(GenerationSpec spec) {
   spec.stop_ids.clear();
   spec.top_logprobs.reset();
   spec.prompt_logprobs.reset();
+  spec.trees = 0;
   return spec;
 }
 

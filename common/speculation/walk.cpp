@@ -19,7 +19,10 @@ Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens) {
   }
 }
 
-Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
+namespace {
+
+template <class Each>
+void each_outcome(const TokenTree& tree, const Walk& walk, int kept, const Each& each) {
   const auto taken = static_cast<int>(walk.accepted.size());
   CHECK(kept >= 0 && kept <= taken, "{} nodes were accepted, {} cannot have been kept", taken, kept);
   // Whether the children of a node were compared with the target's token: the node is the root or
@@ -30,17 +33,25 @@ Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
     const auto place = std::ranges::find(walk.accepted, parent) - walk.accepted.begin();
     return place < kept && (place + 1 < kept || kept == taken);
   };
-  Fates fates;
   for (int node = 0; node < tree.size(); ++node) {
     const auto place = std::ranges::find(walk.accepted, node) - walk.accepted.begin();
-    if (place < kept) {
-      ++fates.accepted;
-    } else if (compared(tree.nodes()[node].parent)) {
-      ++fates.rejected;
-    } else {
-      ++fates.unreached;
-    }
+    each(place < kept ? Outcome::accepted : compared(tree.nodes()[node].parent) ? Outcome::rejected : Outcome::unreached);
   }
+}
+
+}  // namespace
+
+std::vector<Outcome> outcomes(const TokenTree& tree, const Walk& walk, int kept) {
+  std::vector<Outcome> outcomes;
+  each_outcome(tree, walk, kept, [&](Outcome outcome) { outcomes.push_back(outcome); });
+  return outcomes;
+}
+
+Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
+  Fates fates;
+  each_outcome(tree, walk, kept, [&](Outcome outcome) {
+    ++(outcome == Outcome::accepted ? fates.accepted : outcome == Outcome::rejected ? fates.rejected : fates.unreached);
+  });
   return fates;
 }
 

@@ -9,6 +9,7 @@
 // the target sampled behind the same tokens.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct Walk {
 // sampling/chain.h) on the path is emitted and ends it. REQUIRES: one token per row.
 Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens);
 
-// How many nodes of a verified tree were accepted, rejected and unreached; they add up to its size.
+// What became of the nodes of a verified tree.
 //
 //   accepted    on the accepted path
 //   rejected    not accepted, but compared with the target's token: the parent is the root or
@@ -34,6 +35,10 @@ Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens);
 //
 // kept: how many of walk.accepted were emitted. A stop token or the length limit may cut the round
 // short; nodes behind the last token kept then are unreached. REQUIRES: kept is in [0, accepted].
+enum class Outcome : uint8_t { accepted, rejected, unreached };
+std::vector<Outcome> outcomes(const TokenTree& tree, const Walk& walk, int kept);  // [nodes]
+
+// How many nodes have each; they add up to the size of the tree.
 struct Fates {
   int accepted = 0, rejected = 0, unreached = 0;
 };

@@ -91,6 +91,23 @@ Result<std::vector<TokenLogprob>> read(capnp::List<schema::TokenLogprob>::Reader
   return logprobs;
 }
 
+Result<TreeReport> read(schema::TreeReport::Reader from) {
+  TreeReport tree{.first_index = from.getFirstIndex(), .own = from.getOwn(), .proposers = {}, .nodes = {}};
+  TRY_VOID(bounded("TreeReport.proposers", from.getProposers().size(), kProposersMax));
+  for (auto each : from.getProposers()) {
+    Proposer& to = tree.proposers.emplace_back();
+    TRY(to.method, read("Proposer.method", each.getMethod(), kProposerBytesMax));
+    TRY(to.model, read("Proposer.model", each.getModel(), kProposerBytesMax));
+  }
+  TRY_VOID(bounded("TreeReport.nodes", from.getNodes().size(), kTreeNodesMax));
+  for (auto each : from.getNodes()) {
+    TRY(const NodeFate fate, read_enum("ReportedNode.fate", each.getFate(), NodeFate::trimmed));
+    tree.nodes.push_back(
+        {.token = each.getToken(), .parent = each.getParent(), .chance = each.getChance(), .by = each.getBy(), .fate = fate});
+  }
+  return tree;
+}
+
 Result<GenerateMessage> read(schema::Tokens::Reader from) {
   Tokens tokens{.sequence = read(from.getSequence()),
                 .epoch = from.getEpoch(),
@@ -105,6 +122,11 @@ Result<GenerateMessage> read(schema::Tokens::Reader from) {
   TRY(tokens.reason, read("Tokens.reason", from.getReason()));
   TRY(tokens.field, read("Tokens.field", from.getField()));
   TRY(tokens.logprobs, read(from.getLogprobs()));
+  TRY_VOID(bounded("Tokens.trees", from.getTrees().size(), kTreeReportsMax));
+  for (auto each : from.getTrees()) {
+    TRY(TreeReport tree, read(each));
+    tokens.trees.push_back(std::move(tree));
+  }
   return tokens;
 }
 

@@ -96,6 +96,25 @@ void write(capnp::List<schema::TokenLogprob>::Builder to, const std::vector<Toke
   }
 }
 
+void write(schema::TreeReport::Builder to, const TreeReport& tree) {
+  to.setFirstIndex(tree.first_index);
+  to.setOwn(tree.own);
+  auto proposers = to.initProposers(static_cast<unsigned>(tree.proposers.size()));
+  for (unsigned at = 0; at < proposers.size(); ++at) {
+    proposers[at].setMethod(fit(tree.proposers[at].method));
+    proposers[at].setModel(fit(tree.proposers[at].model));
+  }
+  auto nodes = to.initNodes(static_cast<unsigned>(tree.nodes.size()));
+  for (unsigned at = 0; at < nodes.size(); ++at) {
+    const ReportedNode& node = tree.nodes[at];
+    nodes[at].setToken(node.token);
+    nodes[at].setChance(node.chance);
+    nodes[at].setParent(static_cast<int16_t>(node.parent));
+    nodes[at].setFate(as<schema::NodeFate>(node.fate));
+    nodes[at].setBy(node.by);
+  }
+}
+
 void write(Top top, const Tokens& tokens) {
   auto to = top.initTokens();
   write(to.initSequence(), tokens.sequence);
@@ -113,6 +132,9 @@ void write(Top top, const Tokens& tokens) {
   if (!tokens.logprobs.empty()) {
     write(to.initLogprobs(static_cast<unsigned>(tokens.logprobs.size())), tokens.logprobs);
   }
+  if (tokens.trees.empty()) return;
+  auto trees = to.initTrees(static_cast<unsigned>(tokens.trees.size()));
+  for (unsigned at = 0; at < trees.size(); ++at) write(trees[at], tokens.trees[at]);
 }
 
 void write(Top, const Unknown&) { CHECK(false, "nobody sends an Unknown"); }

@@ -113,6 +113,7 @@ void write(schema::Start::Builder to, const GenerationSpec& spec) {
   // The wire has one number: 0 for no logprobs, else one more than the alternatives.
   if (spec.top_logprobs) to.setLogprobs(static_cast<uint8_t>(*spec.top_logprobs + 1));
   if (spec.prompt_logprobs) to.setPromptLogprobs(static_cast<uint8_t>(*spec.prompt_logprobs + 1));
+  to.setTrees(static_cast<uint8_t>(spec.trees));
   if (spec.grammar.empty()) return;
   auto grammar = to.initGrammar();
   grammar.setForm(as<schema::GrammarForm>(spec.grammar.form));
@@ -127,6 +128,7 @@ Result<GenerationSpec> read(schema::Start::Reader from) {
   TRY(spec.stop_ids, read("Start.stopIds", from.getStopIds(), kStopIdsMax));
   if (from.getLogprobs() > 0) spec.top_logprobs = from.getLogprobs() - 1;
   if (from.getPromptLogprobs() > 0) spec.prompt_logprobs = from.getPromptLogprobs() - 1;
+  spec.trees = from.getTrees();
   TRY(spec.grammar.form, read_enum("Grammar.form", from.getGrammar().getForm(), GrammarForm::lark));
   TRY(spec.grammar.text, read("Grammar.text", from.getGrammar().getText(), kGrammarBytesMax));
   return spec;

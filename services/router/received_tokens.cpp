@@ -1,6 +1,7 @@
 #include "services/router/received_tokens.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace slipstream {
 namespace {
@@ -35,6 +36,10 @@ bool ReceivedTokens::possible(const Tokens& tokens, int32_t output_max) const {
     return tokens.first_index >= -scored_ && ids == 0 && end_of(tokens) <= 0 && !ends;
   }
   const auto in_vocabulary = [this](TokenId id) { return 0 <= id && id < vocabulary_; };
+  const auto known_tree = [&](const TreeReport& tree) {
+    return tree.own < vocabulary_ && std::ranges::all_of(tree.nodes, in_vocabulary, &ReportedNode::token);
+  };
+  if (tokens.trees.size() > static_cast<size_t>(trees_) || !std::ranges::all_of(tokens.trees, known_tree)) return false;
   return end_of(tokens) <= output_max && tokens.drafted.size() == ids && tokens.depths.size() == ids &&
          tokens.logprobs.size() == (logprobs_ ? ids : 0) && std::ranges::all_of(tokens.ids, in_vocabulary);
 }
@@ -78,6 +83,10 @@ void ReceivedTokens::take_output(const Tokens& tokens, size_t skip, Taken& taken
   taken.drafted.assign(tokens.drafted.begin() + from, tokens.drafted.end());
   taken.depths.assign(tokens.depths.begin() + from, tokens.depths.end());
   if (logprobs_) taken.logprobs.assign(tokens.logprobs.begin() + from, tokens.logprobs.end());
+  // A round of which some tokens are here already was reported, or its report is lost.
+  const auto told = static_cast<int32_t>(emitted_.size());
+  std::ranges::copy_if(tokens.trees, std::back_inserter(taken.trees),
+                       [told](const TreeReport& tree) { return tree.first_index >= told; });
   emitted_.insert(emitted_.end(), taken.ids.begin(), taken.ids.end());
   for (size_t at = skip; at < tokens.ids.size(); ++at) histogram_.add(tokens.drafted[at], tokens.depths[at]);
 }

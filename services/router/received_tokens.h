@@ -15,8 +15,9 @@ namespace slipstream {
 class ReceivedTokens {
  public:
   // logprobs: each token must come with one. scored: tokens of the prompt whose logprobs must come.
-  explicit ReceivedTokens(int32_t vocabulary, bool logprobs = false, int32_t scored = 0)
-      : vocabulary_(vocabulary), logprobs_(logprobs), scored_(scored), unscored_(scored) {}
+  // trees: most reports of trees in a message.
+  explicit ReceivedTokens(int32_t vocabulary, bool logprobs = false, int32_t scored = 0, int32_t trees = 0)
+      : vocabulary_(vocabulary), logprobs_(logprobs), scored_(scored), trees_(trees), unscored_(scored) {}
 
   enum class Arrival : uint8_t {
     fresh,     // it brings something new: answer with an Ack
@@ -31,6 +32,7 @@ class ReceivedTokens {
     std::vector<uint8_t> depths;         // [ids]
     std::vector<TokenLogprob> logprobs;  // [ids] if they were asked for
     std::vector<TokenLogprob> prompt_logprobs;
+    std::vector<TreeReport> trees;  // of the rounds whose first token is among the ids
     Finish finish = Finish::none;
     int32_t repeated = 0;  // tokens that were here already
     bool empty() const { return ids.empty() && prompt_logprobs.empty(); }
@@ -57,7 +59,7 @@ class ReceivedTokens {
 
   int32_t vocabulary_;
   bool logprobs_;
-  int32_t scored_, unscored_;
+  int32_t scored_, trees_, unscored_;
   std::vector<TokenId> emitted_;
   SpeculationReport before_;  // ended sequences, without the draft nodes that their verifiers held then
   SpeculationReport current_;

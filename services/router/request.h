@@ -13,6 +13,7 @@
 #include "common/base/ids.h"
 #include "common/base/limits.h"
 #include "common/messages/generation.h"
+#include "common/messages/tree_report.h"
 #include "common/sampling/logprobs.h"
 #include "services/router/acceptance_histogram.h"
 
@@ -89,6 +90,7 @@ struct Delivery {
   // The next ones of the prompt's tokens, from the second token on, if they were asked for. All
   // come before the first of the ids.
   std::vector<TokenLogprob> prompt_logprobs = {};
+  std::vector<TreeReport> trees = {};  // if they were asked for: of the rounds whose first token is among the ids
   AcceptanceHistogram histogram = {};  // of the report
 };
 

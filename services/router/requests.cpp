@@ -51,7 +51,7 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
   counters.prompt_tokens += submit.prompt.size();
   auto prefixes = hash_prefixes(submit.prompt, submit.spec.tenant);
   const int32_t scored = submit.spec.prompt_logprobs ? static_cast<int32_t>(submit.prompt.size()) - 1 : 0;
-  ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value(), scored);
+  ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value(), scored, submit.spec.trees);
   requests.emplace(id, LiveRequest{.submit = std::move(submit),
                                    .prefixes = std::move(prefixes),
                                    .submitted = now,
@@ -295,6 +295,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
                              .backend = hash(request.backend, config.fingerprint.tokenizer),
                              .logprobs = std::move(taken.logprobs),
                              .prompt_logprobs = std::move(taken.prompt_logprobs),
+                             .trees = std::move(taken.trees),
                              .histogram = request.received.histogram()});
   if (finish == Finish::none) return;
   std::vector<TokenId> whole = request.submit.prompt;  // the chat's next turn begins with prompt and answer

@@ -45,7 +45,8 @@ Tokens part_of_output(const VerifierSequence& sequence, int32_t from) {
           .ids = {ids.begin(), ids.end()},
           .drafted = {drafted.begin(), drafted.end()},
           .depths = {depths.begin(), depths.end()},
-          .logprobs = {logprobs.begin(), logprobs.end()}};
+          .logprobs = {logprobs.begin(), logprobs.end()},
+          .trees = output.trees.of(from, from + static_cast<int32_t>(count))};
 }
 
 }  // namespace
@@ -76,6 +77,7 @@ void acknowledge(VerifierSequence& sequence, int32_t next, Time now) {
   sequence.delivery.window.ack(next, now);
   SequenceOutput& output = sequence.output;
   output.prompt.acked(sequence.spec.prompt_length + next);
+  output.trees.acked(next);
   if (!sequence.spec.top_logprobs || next < output.logprobs_from) return;
   output.logprobs.erase(output.logprobs.begin(), output.logprobs.begin() + (next - output.logprobs_from));
   output.logprobs_from = next;

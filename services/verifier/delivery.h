@@ -14,7 +14,7 @@ namespace slipstream {
 // them carries the finish.
 void deliver(VerifierSequence& sequence, Time now, std::vector<VerifierEffect>& effects);
 
-// The router has all before index `next`. Logprobs that it has are dropped.
+// The router has all before index `next`. Logprobs and trees that it has are dropped.
 // REQUIRES: next is in [window.acked(), sendable()].
 void acknowledge(VerifierSequence& sequence, int32_t next, Time now);
 

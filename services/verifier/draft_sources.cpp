@@ -23,6 +23,15 @@ std::vector<float> chances(const Calibration& calibration, const TokenTree& tree
   return chances;
 }
 
+// The place of a source in the order of credit: as DraftBy has it, the drafters with the lead
+// first; past them all, a drafter that the sequence has left since.
+constexpr auto kFirstDrafter = static_cast<size_t>(DraftBy::drafter);
+size_t place_of(const DraftSource& source, const SequenceDrafting& drafting) {
+  if (source.by != DraftBy::drafter) return static_cast<size_t>(source.by);
+  const auto at = std::ranges::find(drafting.drafters, source.drafter, &SequenceDrafter::peer);
+  return kFirstDrafter + static_cast<size_t>(at - drafting.drafters.begin());
+}
+
 }  // namespace
 
 DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
@@ -160,24 +169,36 @@ std::vector<int32_t> Rounds::probes(const VerifierSequence& sequence) const {
   return nodes;
 }
 
+void Rounds::sort_sources(SequenceDrafting& drafting) {
+  std::ranges::sort(drafting.draft.sources, {}, [&](const DraftSource& source) { return place_of(source, drafting); });
+}
+
+// A rule of the ratio family has the lead's tree alone, which is no source.
+std::vector<Proposal> Rounds::proposals(VerifierSequence& sequence) {
+  SequenceDrafting& drafting = sequence.drafting;
+  sort_sources(drafting);
+  const auto shown = [](const DraftKind& kind) { return Proposer{kind.method, kind.model}; };
+  std::vector<Proposal> proposals;
+  for (const DraftSource& source : drafting.draft.sources) {
+    const Calibration* calibration = calibration_of(sequence, source);
+    if (calibration == nullptr) continue;  // its drafter has gone
+    proposals.push_back({shown(counters_of(source).kind), source.tree.with_survivals(chances(*calibration, source.tree))});
+  }
+  if (!is_sampled(sequence.spec.acceptance.rule) || drafting.lead() == nullptr) return proposals;
+  if (const DrafterLink* link = links_.find(drafting.lead()->peer)) proposals.push_back({shown(link->kind), {}});
+  return proposals;
+}
+
 // What became of each node is counted, and changes what the survivals of its sources mean. A node
 // is credited to the first source that guessed it. Returns what is credited to each drafter,
 // [drafters].
 std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const VerifiedTree& verified) {
   SequenceDrafting& drafting = sequence.drafting;
-  // The place of a source in the order of credit: as DraftBy has it, the drafters with the lead
-  // first; past them all, a drafter that the sequence has left since.
-  constexpr auto kFirst = static_cast<size_t>(DraftBy::drafter);
-  const auto place_of = [&](const DraftSource& source) {
-    if (source.by != DraftBy::drafter) return static_cast<size_t>(source.by);
-    const auto at = std::ranges::find(drafting.drafters, source.drafter, &SequenceDrafter::peer);
-    return kFirst + static_cast<size_t>(at - drafting.drafters.begin());
-  };
-  std::ranges::sort(drafting.draft.sources, {}, place_of);
-  std::vector<Own> own(kFirst + drafting.drafters.size());                                   // by place
+  sort_sources(drafting);
+  std::vector<Own> own(kFirstDrafter + drafting.drafters.size());                            // by place
   std::vector<std::optional<size_t>> guessed_by(static_cast<size_t>(verified.tree.size()));  // [nodes] the first place
   for (const DraftSource& source : drafting.draft.sources) {
-    const size_t place = place_of(source);
+    const size_t place = place_of(source, drafting);
     Calibration* calibration = calibration_of(sequence, source);
     if (place >= own.size() || calibration == nullptr) continue;
     DraftKindCounters& counters = counters_of(source);
@@ -204,7 +225,7 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
     }
   }
   end_head(sequence, own[static_cast<size_t>(DraftBy::head)]);
-  own.erase(own.begin(), own.begin() + kFirst);
+  own.erase(own.begin(), own.begin() + kFirstDrafter);
   return own;
 }
 

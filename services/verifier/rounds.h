@@ -17,6 +17,7 @@
 #include "services/verifier/resident.h"
 #include "services/verifier/resident_head.h"
 #include "services/verifier/sequence.h"
+#include "services/verifier/tree_reports.h"
 
 namespace slipstream {
 
@@ -83,6 +84,9 @@ class Rounds {
   // back-offs and the lead, and what became of each node changes what the survivals of those mean
   // who guessed it. The next Advance to each drafter tells it the verdicts on its tree.
   void end(VerifierSequence& sequence, const VerifiedTree& verified, Time now);
+  // What the sources of the running round's draft guessed, in the order of credit (Own), for a
+  // report. Call it before end(), which changes what survivals mean.
+  std::vector<Proposal> proposals(VerifierSequence& sequence);
 
   // The draft head, once in a round, when all sources that need no wait have guessed: how large a
   // tree it may draft; nullopt: it is not asked.
@@ -153,6 +157,7 @@ class Rounds {
   StopRule rule_here(const VerifierSequence& sequence, float threshold) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
+  static void sort_sources(SequenceDrafting& drafting);
   std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified);
   void end_head(const VerifierSequence& sequence, const Own& own);
   static void keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified);

@@ -27,6 +27,13 @@ inline constexpr int64_t kScoredTokenBytesMax = 24 + 8 * kTopLogprobsMax;  // on
 static_assert(kTokensInFlight * kSequencesPerVerifierMax * kPromptTokensPerMessageMax * kScoredTokenBytesMax < kHeldBytesMax,
               "or a router would cut the connection");
 
+// Reports of trees go with the tokens of their rounds, all of those that are kept at most.
+static_assert(kTokensPerMessageMax * kScoredTokenBytesMax + kTreeReportsMax * static_cast<int64_t>(kTreeReportBytesMax) <
+                  static_cast<int64_t>(kControlFrameBytesMax) * 15 / 16,
+              "or a message would be too long");
+static_assert(kSequencesPerVerifierMax * kTreeReportsMax * static_cast<int64_t>(kTreeReportBytesMax) < kHeldBytesMax,
+              "or a router would cut the connection");
+
 inline constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again; doubling
 inline constexpr Time kResendIntervalMost = std::chrono::milliseconds(800);
 

@@ -17,8 +17,8 @@
 //                    schedule.cpp (prices; cuts draft.tree), step.cpp (rate), resident.cpp (what it
 //                    holds)
 //   output           what its tokens came with, and how it ended. settle.cpp; also gather.cpp
-//                    (cached_tokens), step.cpp (a failed step), sequences.cpp (makes the scores of
-//                    the prompt), delivery.cpp (drops the logprobs that are acked)
+//                    (cached_tokens), step.cpp (trees; a failed step), sequences.cpp (makes the scores of
+//                    the prompt), delivery.cpp (drops the logprobs and trees that are acked)
 //   delivery         what its router has. delivery.cpp; also verifier.cpp (the lease, and when to
 //                    send again)
 //   step             its share of the step in flight. gather.cpp, and step.cpp when the step ends
@@ -43,6 +43,7 @@
 #include "services/verifier/prompt_scores.h"
 #include "services/verifier/send_window.h"
 #include "services/verifier/sequence_drafting.h"
+#include "services/verifier/tree_reports.h"
 #include "services/verifier/tree_timing.h"
 
 namespace slipstream {
@@ -53,6 +54,7 @@ struct SequenceOutput {
   std::vector<uint8_t> depths;         // [output] of the tree that its step verified; 0: none
   std::vector<TokenLogprob> logprobs;  // if asked for, from output index logprobs_from on: what is acked is dropped
   int32_t logprobs_from = 0;
+  TreeReports trees;           // if asked for
   uint32_t steps = 0;          // rounds that emitted at least one token
   float spent = 0;             // total variation that a biased rule spent
   uint32_t cached_tokens = 0;  // of the prompt, found in the prefix cache when the sequence began

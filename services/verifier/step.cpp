@@ -104,6 +104,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   const auto round = static_cast<double>((now - sequence.drafting.round_began).count());
   counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
   if (!slice.tree.empty()) sequence.drafting.rate.tree(slice.tree.depth(), settled.accepted_nodes);
+  if (sequence.spec.trees > 0) report_tree(sequence, slice.tree.tokens(), walked, settled.emitted);
   const auto accepted = static_cast<size_t>(settled.accepted_nodes);
   rounds.end(
       sequence,
@@ -117,6 +118,15 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
     finish(sequence, effects);
   }
   return settled.accepted_nodes;
+}
+
+// Of a round that emitted nothing there is no token to send it with.
+void Verifier::State::report_tree(VerifierSequence& sequence, const TokenTree& tree, const Walk& walked, int emitted) {
+  if (emitted == 0) return;
+  const int32_t first = sequence.context.output() - emitted;
+  TreeReport report =
+      tree_report({.first_index = first, .tree = tree, .walk = walked, .emitted = emitted}, rounds.proposals(sequence));
+  if (!report.nodes.empty()) sequence.output.trees.add(std::move(report), sequence.spec.trees);
 }
 
 void Verifier::State::follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted) {

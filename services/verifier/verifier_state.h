@@ -67,6 +67,8 @@ struct Verifier::State {
   // The guide of a request with a grammar, led over the output of earlier epochs; nullopt: it has
   // no grammar. An error: the request cannot be served here.
   Result<std::optional<GrammarGuide>> guide_of(const Start& start);
+  // Keeps a report of the round's tree for the router, if there was any guess.
+  void report_tree(VerifierSequence& sequence, const TokenTree& tree, const Walk& walked, int emitted);
   // A step emitted these tokens, and the sequence goes on.
   void follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted);
   // It has finished: only its tokens stay, until they are acked.

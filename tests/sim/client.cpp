@@ -19,6 +19,10 @@ std::vector<float> scores_of(const std::vector<TokenId>& prompt, const ToyDistri
   return scores;
 }
 
+// One of so many requests asks for draft trees, some for few.
+constexpr RequestId kTreesEach = 3, kTreesFew = 8;
+int32_t trees_of(RequestId id) { return id % kTreesEach == 0 ? 1 + static_cast<int32_t>(id % kTreesFew) : 0; }
+
 }  // namespace
 
 Client::Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions)
@@ -42,7 +46,8 @@ Submit Client::submit(Time now) {
                    .grammar = ask_.grammar,
                    .output_max = ask_.output_max,
                    .stop_ids = ask_.stop_ids,
-                   .prompt_logprobs = ask_.scores ? std::optional(0) : std::nullopt},
+                   .prompt_logprobs = ask_.scores ? std::optional(0) : std::nullopt,
+                   .trees = trees_of(id_)},
           .speculation = {.enabled = ask_.speculate, .acceptance = {.rule = ask_.rule}}};
 }
 
@@ -59,7 +64,14 @@ void Client::take(const Delivery& delivery, Time now) {
   if (state_ == State::cut_off) return complain("a dead router delivers");
   if (state_ == State::abandoned) return;  // sent before the router knew that the client left
   if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));
+  const size_t told = tokens_.size();
   tokens_.insert(tokens_.end(), delivery.ids.begin(), delivery.ids.end());
+  for (const TreeReport& tree : delivery.trees) {
+    if (!takes(tree, told)) {
+      return complain(fmt::format("the tree of the round from token {} on is told twice, too early or late, or wrong: [{}]",
+                                  tree.first_index, fmt::join(tokens_, " ")));
+    }
+  }
   for (const TokenLogprob& each : delivery.prompt_logprobs) scores_.push_back(each.logprob);
   if (!tokens_.empty() && ask_.scores && scores_.size() + 1 != ask_.prompt.size()) {
     return complain(fmt::format("tokens come after {} logprobs of a prompt of {}", scores_.size(), ask_.prompt.size()));
@@ -84,6 +96,26 @@ void Client::take(const Delivery& delivery, Time now) {
   for (size_t i = 0; i < by_accepted.size(); ++i) steps += by_accepted[i], accepted += i * by_accepted[i];
   if (accepted != drafted_) complain(fmt::format("the histogram has {} of {} drafted tokens", accepted, drafted_));
   if (steps > delivery.report.steps) complain(fmt::format("the histogram has {} steps of {}", steps, delivery.report.steps));
+}
+
+// Whether the tree was asked for, comes once and with the tokens of its round, and its accepted
+// path with the target's own choice behind it is part of the answer. told: tokens that came before.
+bool Client::takes(const TreeReport& tree, size_t told) {
+  if (trees_of(id_) == 0 || tree.first_index <= newest_tree_ || tree.first_index < static_cast<int32_t>(told)) return false;
+  newest_tree_ = tree.first_index;
+  ++trees_;
+  std::vector<TokenId> round;
+  int32_t at = kRoot;
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (tree.nodes[i].fate != NodeFate::accepted) continue;
+    if (tree.nodes[i].parent != at) return false;
+    at = static_cast<int32_t>(i);
+    round.push_back(tree.nodes[i].token);
+  }
+  if (tree.own >= 0) round.push_back(tree.own);
+  const auto first = static_cast<size_t>(tree.first_index);
+  return !round.empty() && first + round.size() <= tokens_.size() &&
+         std::equal(round.begin(), round.end(), tokens_.begin() + tree.first_index);
 }
 
 // Whether all tokens so far are those of this plain run, with nothing after its end.

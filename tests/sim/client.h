@@ -31,6 +31,7 @@ class Client {
   const std::optional<std::string>& complaint() const { return complaint_; }  // the first violation; none: all is well
   size_t tokens() const { return tokens_.size(); }
   size_t drafted() const { return drafted_; }            // those of the tokens that were drafted
+  size_t trees() const { return trees_; }                // told
   Time heard() const { return heard_; }                  // the newest delivery
   Time longest_pause() const { return longest_pause_; }  // between two deliveries
   Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since the last delivery
@@ -42,6 +43,7 @@ class Client {
     std::vector<float> scores;    // logprobs of the prompt's tokens, from the second on
   };
   bool follows(Truth& truth) const;
+  bool takes(const TreeReport& tree, size_t told);
   void complain(std::string what) {
     if (!complaint_) complaint_ = std::move(what);
   }
@@ -53,6 +55,8 @@ class Client {
   std::vector<TokenId> tokens_;
   std::vector<float> scores_;  // of the prompt, that came
   size_t drafted_ = 0;         // those of tokens_ that were drafted
+  size_t trees_ = 0;           // told
+  int32_t newest_tree_ = -1;   // the first token of the newest round whose tree was told
   State state_ = State::not_asked;
   Time heard_{};
   Time longest_pause_{};

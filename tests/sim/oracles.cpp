@@ -108,6 +108,7 @@ Tallies World::tallies() const {
   Tallies sum = tallies_;
   for (const Client& client : clients_) {
     sum.tokens += client.tokens();
+    sum.told_trees += client.trees();
     sum.answered += client.state() == Client::State::answered;
     sum.failed += client.state() == Client::State::failed;
     sum.abandoned += client.state() == Client::State::abandoned;

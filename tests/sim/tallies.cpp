@@ -44,6 +44,7 @@ constexpr Tally kTallies[] = {
     {"rejected nodes", &Tallies::rejected_nodes},
     {"verdicts", &Tallies::verdicts},
     {"trees of draft heads", &Tallies::head_trees},
+    {"trees told to clients", &Tallies::told_trees},
 };
 
 }  // namespace

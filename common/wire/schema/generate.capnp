@@ -49,6 +49,7 @@ struct Start {
   grammar @18 :Grammar;  # null: none
   promptLogprobs @19 :UInt8;  # as logprobs, of the prompt's tokens
   scored @20 :Int32;
+  trees @21 :UInt8;
 }
 
 enum GrammarForm {
@@ -122,6 +123,34 @@ struct Tokens {
   logprobs @8 :List(TokenLogprob);  # [ids], or empty; below firstIndex 0 of the prompt
   depths @9 :List(UInt8);
   field @10 :Text;
+  trees @11 :List(TreeReport);
+}
+
+enum NodeFate {
+  accepted @0;
+  rejected @1;
+  unreached @2;
+  trimmed @3;
+}
+
+struct Proposer {
+  method @0 :Text;
+  model @1 :Text;
+}
+
+struct ReportedNode {
+  token @0 :Int32;
+  chance @1 :Float32;
+  parent @2 :Int16;
+  fate @3 :NodeFate;
+  by @4 :UInt8;
+}
+
+struct TreeReport {
+  firstIndex @0 :Int32;
+  own @1 :Int32;
+  proposers @2 :List(Proposer);
+  nodes @3 :List(ReportedNode);
 }
 
 struct Logprob {

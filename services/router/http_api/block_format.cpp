@@ -1,9 +1,13 @@
 #include "services/router/http_api/block_format.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include <fmt/format.h>
 
 #include "services/router/http_api/answer_facts.h"
 #include "services/router/http_api/json_text.h"
+#include "services/router/http_api/tree_facts.h"
 
 namespace slipstream {
 namespace {
@@ -34,6 +38,11 @@ std::string BlockFormat::read(const Choice& choice) {
     append(tokens_.drafted, tokens->drafted);
     append(tokens_.depths, tokens->depths);
     append(tokens_.pieces, tokens->pieces);
+  }
+  if (const std::vector<TreeFacts>* trees = choice.facts().trees) {
+    append(trees_, *trees);
+    const auto extra = std::max<std::ptrdiff_t>(std::ssize(trees_) - choice.trees_most(), 0);
+    trees_.erase(trees_.begin(), trees_.begin() + extra);
   }
   std::string out = add_reasoning(choice);
   out += add_text(choice);
@@ -92,6 +101,7 @@ void BlockFormat::add_facts(Json& answer, const AnswerState& state) const {
   answer["slipstream"] = slipstream_json(head_);
   answer["slipstream"]["speculation"] = speculation_json(head_, state.first());
   if (!tokens_.ids.empty()) answer["slipstream"].update(tokens_json(tokens_));
+  if (state.first().trees_most() > 0) answer["slipstream"]["trees"] = trees_json(trees_);
 }
 
 }  // namespace slipstream

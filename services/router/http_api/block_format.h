@@ -55,9 +55,10 @@ class BlockFormat : public AnswerFormat {
 
   AnswerHead head_;
   std::vector<Block> blocks_ = {};
-  bool open_ = false;       // the last block is
-  std::string space_ = {};  // since the last block closed: it begins a text, or is none
-  TokenFacts tokens_ = {};  // of the whole answer, if they were asked for
+  bool open_ = false;                  // the last block is
+  std::string space_ = {};             // since the last block closed: it begins a text, or is none
+  TokenFacts tokens_ = {};             // of the whole answer, if they were asked for
+  std::vector<TreeFacts> trees_ = {};  // of its end, as many as were asked for
 };
 
 }  // namespace slipstream

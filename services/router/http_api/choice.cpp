@@ -12,6 +12,7 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       tells_prompt_(request.tells_prompt_logprobs),
       scores_only_(request.scores_only),
       shows_special_(request.shows_special),
+      trees_most_(request.spec.trees),
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
       detokenizer_(tokenizer_),
@@ -36,6 +37,7 @@ Result<void> Choice::read(Delivery delivery) {
   const auto depths = std::exchange(delivery.depths, {});
   const auto logprobs = std::exchange(delivery.logprobs, {});
   const auto prompt_logprobs = std::exchange(delivery.prompt_logprobs, {});
+  auto trees = std::exchange(delivery.trees, {});
   newest_ = std::move(delivery);
   if (!prompt_logprobs.empty()) read_prompt(prompt_logprobs);
   if (scores_only_) {
@@ -61,10 +63,12 @@ Result<void> Choice::read(Delivery delivery) {
     reasoning_tokens_ += thinks || reasoning_.inside() ? 1 : 0;
     if (shown.stopped) {
       stop_string_ = std::move(shown.stop);
+      tell_trees(std::move(trees));
       end("stop");
       return {};
     }
   }
+  tell_trees(std::move(trees));
   if (newest_.finish == Finish::none) return {};
   auto last = stops_.push(detokenizer_.flush());
   if (!last.stopped) last.text += stops_.flush();
@@ -105,6 +109,13 @@ void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
   characters_ += characters_of(facts.token.bytes);
 }
 
+// Rounds that began behind a stop string are none of the answer.
+void Choice::tell_trees(std::vector<TreeReport> trees) {
+  std::erase_if(trees, [this](const TreeReport& tree) { return tree.first_index >= tokens_read_; });
+  for (TreeReport& tree : trees) trees_.push_back(facts_of(std::move(tree), tokenizer_));
+  if (trees_.size() > static_cast<size_t>(trees_most_)) trees_.erase(trees_.begin(), trees_.end() - trees_most_);
+}
+
 void Choice::show(std::string piece) {
   take(reasoning_.push(piece));
   if (tell_tokens_) tokens_.pieces.push_back(std::move(piece));
@@ -118,6 +129,7 @@ void Choice::forget() {
   calls_.clear();
   tokens_ = {};
   logprobs_.clear();
+  trees_.clear();
 }
 
 }  // namespace slipstream

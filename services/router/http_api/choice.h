@@ -42,13 +42,15 @@ class Choice {
   const std::vector<ToolCall>& calls() const { return calls_; }     // since the last forget()
   int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
   Facts facts() const {
-    return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr, lists_prompt_ ? &prompt_facts_ : nullptr};
+    return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr, lists_prompt_ ? &prompt_facts_ : nullptr,
+            trees_most_ > 0 ? &trees_ : nullptr};
   }
+  int32_t trees_most() const { return trees_most_; }  // 0: none were asked for
   const std::vector<LogprobFacts>* own_prompt_logprobs() const { return tells_prompt_ ? &prompt_facts_ : nullptr; }
   bool has_news() const {
     if (!prompt_.complete()) return false;
     return !prompt_facts_.empty() || !reasoning_text_.empty() || !text_.empty() || !calls_.empty() || !tokens_.ids.empty() ||
-           !logprobs_.empty();
+           !logprobs_.empty() || !trees_.empty();
   }
   void forget();  // what was told so far was written
 
@@ -66,11 +68,13 @@ class Choice {
   void take(ToolCallReader::Piece piece);
   void end(std::string reason);
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
+  void tell_trees(std::vector<TreeReport> trees);
   void read_prompt(std::span<const TokenLogprob> logprobs);
 
   bool leads_, tell_tokens_, tell_logprobs_, lists_prompt_, tells_prompt_;
   bool scores_only_;  // its tokens are not told
   bool shows_special_;
+  int32_t trees_most_;  // told at once; 0: none are
   int32_t min_tokens_;  // no stop string begins in the text of the first min_tokens_ tokens
   Tokenizer tokenizer_;
   Detokenizer detokenizer_;
@@ -90,6 +94,7 @@ class Choice {
   int calls_told_ = 0;  // in all
   TokenFacts tokens_;
   std::vector<LogprobFacts> logprobs_, prompt_facts_;
+  std::vector<TreeFacts> trees_;
   Delivery newest_;
 };
 

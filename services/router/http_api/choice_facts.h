@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "services/router/http_api/tree_facts.h"
 
 namespace slipstream {
 
@@ -37,6 +38,7 @@ struct Facts {
   const TokenFacts* tokens = nullptr;
   const std::vector<LogprobFacts>* logprobs = nullptr;
   const std::vector<LogprobFacts>* prompt = nullptr;  // of the prompt's tokens; the first has no logprob
+  const std::vector<TreeFacts>* trees = nullptr;      // the newest, as many as were asked for
 };
 
 // Characters of UTF-8 text, or of a part of it: a character counts where its first byte is.

@@ -9,6 +9,7 @@
 #include "services/router/http_api/answer_facts.h"
 #include "services/router/http_api/json_text.h"
 #include "services/router/http_api/prompt_logprobs.h"
+#include "services/router/http_api/tree_facts.h"
 
 namespace slipstream {
 namespace {
@@ -143,6 +144,8 @@ std::string CompletionFormat::text(int index, const AnswerState& state) const {
     json["slipstream"] = tokens_json(*tokens);
     if (is_biased(newest.rule.ran.rule)) json["slipstream"]["bias_spent"] = newest.report.spent;  // so far
   }
+  const auto* trees = choice.facts().trees;
+  if (trees != nullptr && !trees->empty()) json["slipstream"]["trees"] = trees_json(*trees);
   return written(std::move(json), state);
 }
 
@@ -197,6 +200,7 @@ std::string CompletionFormat::whole(const AnswerState& state) {
     }
     const TokenFacts* tokens = choice->facts().tokens;
     Json own = tokens != nullptr ? tokens_json(*tokens) : Json::object();
+    if (const auto* trees = choice->facts().trees) own["trees"] = trees_json(*trees);
     own["speculation"] = speculation_json(head_, *choice);
     (state.choices.size() == 1 ? told : part["slipstream"]) = std::move(own);
     json["choices"].push_back(std::move(part));

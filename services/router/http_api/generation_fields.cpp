@@ -168,16 +168,20 @@ Checked read_stream(const RequestFields& fields, GenerationRequest& request) {
 }
 
 // In the fields of Slipstream alone an unknown key is an error.
-ApiResult<bool> read_switch(const RequestFields& fields, std::string_view name, std::string_view key, bool otherwise) {
-  TRY(const auto object, fields.object(name));
-  if (!object) return otherwise;
-  for (const auto& field : object->object()) {
-    if (field.key == key) continue;
-    return std::unexpected(bad_field(
-        object->name(field.key), fmt::format("`{}` is unknown: `{}` takes `{}` only.", object->name(field.key), name, key)));
+Checked read_slipstream(const RequestFields& fields, GenerationRequest& request) {
+  TRY(const auto wanted, fields.object("slipstream"));
+  if (!wanted) return {};
+  for (const auto& field : wanted->object()) {
+    if (field.key == "tokens" || field.key == "trees") continue;
+    return std::unexpected(
+        bad_field(wanted->name(field.key),
+                  fmt::format("`{}` is unknown: `slipstream` takes `tokens` and `trees` only.", wanted->name(field.key))));
   }
-  TRY(const auto value, object->boolean(key));
-  return value.value_or(otherwise);
+  TRY(const auto tokens, wanted->boolean("tokens"));
+  request.tell_tokens = tokens.value_or(false);
+  TRY(const auto trees, wanted->integer("trees", 0, kTreeReportsMax));
+  request.spec.trees = static_cast<int32_t>(trees.value_or(0));
+  return {};
 }
 
 Checked read_model(const RequestFields& fields, const Offer& offer) {
@@ -212,8 +216,7 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   request.grammar_field = std::move(grammar.field);
   TRY_VOID(refuse_unbuilt(fields));
   TRY(request.speculation, read_speculation(fields, offer.rules));
-  TRY(request.tell_tokens, read_switch(fields, "slipstream", "tokens", false));
-  return {};
+  return read_slipstream(fields, request);
 }
 
 void note_ignored(const RequestFields& fields, GenerationRequest& request) {

@@ -62,10 +62,12 @@ async function read(bytes) {
   }
 }
 
-// Streams one answer. body: of /v1/chat/completions, without what this adds. onPieces is told the
-// pieces to show and the Tally so far. Throws a ServerError, or an AbortError if `signal` stops it.
-export async function ask(body, { signal, tally = new Tally(performance.now()), onPieces }) {
-  const asked = { ...body, stream: true, stream_options: { include_usage: true }, slipstream: { tokens: true } };
+// Streams one answer. body: of /v1/chat/completions, without what this adds. trees: draft trees
+// that are asked for. onPieces is told the pieces to show and the Tally so far. Throws a
+// ServerError, or an AbortError if `signal` stops it.
+export async function ask(body, { signal, trees = 0, tally = new Tally(performance.now()), onPieces }) {
+  const facts = trees > 0 ? { tokens: true, trees } : { tokens: true };
+  const asked = { ...body, stream: true, stream_options: { include_usage: true }, slipstream: facts };
   const response = await postJson("/v1/chat/completions", asked, signal);
   for await (const data of eventsOf(response)) {
     if (data === "[DONE]") return tally;

@@ -5,6 +5,7 @@ import { startCompare, stopCompare } from "./compare.js";
 import { byId, setText } from "./dom.js";
 import { startSettings } from "./settings.js";
 import { read, write } from "./storage.js";
+import { startTrees } from "./tree_view.js";
 import { showsWorkers, startWorkers } from "./workers.js";
 
 const kViews = ["chat", "compare", "workers"];
@@ -46,6 +47,7 @@ async function showModel() {
 
 startTheme();
 startSettings(showModel);
+startTrees();
 startChat();
 startCompare();
 startWorkers();

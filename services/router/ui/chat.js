@@ -3,6 +3,7 @@ import { ServerError, ask } from "./api.js";
 import { appendPieces, byId, element, setText } from "./dom.js";
 import { Tally, words } from "./figures.js";
 import { requestBody, settingsAreRight } from "./settings.js";
+import { clearTrees, showTrees, treesWanted } from "./tree_view.js";
 
 const turns = []; // {question, answer, failed, article}: a turn that failed is not told to the model
 let running = null; // the AbortController of the answer under way
@@ -44,6 +45,7 @@ function endTurn(turn, tally, error) {
   const stopped = error?.name === "AbortError";
   const figures = tally.tokens > 0 ? words(tally) : "";
   setText(turn.parts.figures, [figures, stopped ? "stopped" : ""].filter(Boolean).join(" · "));
+  showTrees(tally.trees, { ends: true });
   if (error && !stopped) followed(() => turn.article.append(element("p", { class: "error", role: "alert" }, error.message)));
   else setText(byId("announcer"), stopped ? "Stopped." : tally.text);
   if (error && !stopped && !(error instanceof ServerError)) console.error(error);
@@ -57,11 +59,15 @@ async function run(question) {
   running = new AbortController();
   showButtons();
   setText(byId("announcer"), "Answering.");
-  const onPieces = (pieces) => followed(() => {
-    appendPieces(turn.parts.answer, pieces);
-    if (tally.tokens > 0) setText(turn.parts.figures, words(tally));
-  });
-  const error = await ask(body, { signal: running.signal, tally, onPieces }).then(() => null, (reason) => reason);
+  clearTrees();
+  const onPieces = (pieces) => {
+    followed(() => {
+      appendPieces(turn.parts.answer, pieces);
+      if (tally.tokens > 0) setText(turn.parts.figures, words(tally));
+    });
+    showTrees(tally.trees);
+  };
+  const error = await ask(body, { signal: running.signal, trees: treesWanted(), tally, onPieces }).then(() => null, (reason) => reason);
   endTurn(turn, tally, error);
   running = null;
   showButtons();
@@ -87,6 +93,7 @@ function retry() {
 function clear() {
   turns.length = 0;
   byId("turns").replaceChildren();
+  clearTrees();
   showButtons();
   byId("question").focus();
 }

@@ -10,6 +10,14 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// The same for SVG.
+export function svgElement(tag, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
 // Leaves an element alone that shows the text already, so that nothing flickers and a selection stays.
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;

@@ -1,5 +1,6 @@
 // Counts what an answer brought, and writes it in words. Pure, so that tests run it without a
 // browser; times are milliseconds and come in from outside.
+import { kTreesKept } from "./trees.js";
 
 // The tokens of one chunk: [{text, drafted}]. Text beyond the pieces was held back (a possible stop
 // string, half a character) and is freed by the end of the answer; nobody drafted it as such.
@@ -22,6 +23,7 @@ export class Tally {
   steps = null; // verify steps; only a stream that ended tells them
   finish = null;
   seed = null;
+  trees = []; // draft trees, if they were asked for, the newest last
   #asked;
   #first = null; // time of the first tokens
   #firstTokens = 0; // that came with them
@@ -40,6 +42,8 @@ export class Tally {
     this.seed = chunk.slipstream?.seed ?? this.seed;
     this.finish = chunk.choices?.[0]?.finish_reason ?? this.finish;
     this.steps = chunk.metrics?.speculative_decoding?.num_spec_steps ?? this.steps;
+    const trees = chunk.slipstream?.trees ?? [];
+    if (trees.length > 0) this.trees = [...this.trees, ...trees].slice(-kTreesKept);
     const pieces = piecesOf(chunk);
     for (const piece of pieces) this.text += piece.text;
     this.answer += chunk.choices?.[0]?.delta?.content ?? "";

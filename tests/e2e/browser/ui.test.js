@@ -103,6 +103,56 @@ onPage("Shift+Enter breaks the line, and markup in a question stays text", {}, a
   assert.equal(await page.locator("#turns img, #turns b").count(), 0);
 });
 
+onPage("The trees of an answer are drawn as it comes, and can be stepped through", {}, async (page) => {
+  await settings(page, { temperature: "0", max_tokens: "96" });
+  await page.locator("#no-tree", { hasText: "Ask something" }).waitFor();
+  await ask(page, kRepeats);
+  await page.locator("#tree .node.own").waitFor(); // while it comes, or at its end
+  await answered(page);
+  const count = async () => (await text(page.locator("#tree-count"))).split(" of ").map(Number);
+  await page.waitForFunction(() => /^(\d+) of \1$/.test(document.getElementById("tree-count").textContent)); // the newest
+  const [newest, all] = await count();
+  assert.ok(all > 4 && newest === all, `${newest} of ${all}`);
+  while ((await page.locator("#tree .node.accepted").count()) < 2) await page.click("#tree-older");
+  const path = page.locator("#tree .node.accepted");
+  assert.match(await path.first().getAttribute("aria-label"), /^“.*”, guessed by .+, \d+\s% likely: accepted$/);
+  assert.match(await text(page.locator("#tree-words")), /^Token \d+ on: \d+ guess(es)?, \d+ accepted: “.+”; /);
+  const dashes = (selector) => page.locator(selector).first().evaluate((shape) => getComputedStyle(shape).strokeDasharray);
+  assert.equal(await dashes("#tree .node.accepted rect"), "none");
+  assert.equal(await dashes("#tree .edge.accepted"), "none");
+  await picture(page, "trees-light");
+  await page.locator("#tree-strip").focus();
+  await page.keyboard.press("Home");
+  assert.equal((await count())[0], 1);
+  assert.equal(await page.locator("#tree-older").isDisabled(), true);
+  await page.keyboard.press("ArrowRight");
+  assert.equal((await count())[0], 2);
+  await page.keyboard.press("End");
+  assert.equal((await count())[0], all);
+  await page.locator("#tree [tabindex='0']").focus();
+  await page.keyboard.press("ArrowDown");
+  const here = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  assert.match(here, /^“/);
+  assert.equal(await text(page.locator("#tree-node")), here.trim());
+  await page.click("#clear");
+  await page.locator("#no-tree").waitFor();
+});
+
+// The panel alone decides whether trees are asked for.
+onPage("Trees are asked for only while they are shown", {}, async (page) => {
+  const asked = async () => {
+    const sent = page.waitForRequest((request) => request.url().endsWith("/v1/chat/completions"));
+    await ask(page, "Say hello.");
+    const body = (await sent).postDataJSON();
+    await idle(page);
+    return body.slipstream;
+  };
+  await settings(page, { max_tokens: "8" });
+  assert.deepEqual(await asked(), { tokens: true, trees: 64 });
+  await page.click("#trees summary");
+  assert.deepEqual(await asked(), { tokens: true });
+});
+
 onPage("Comparing says how much faster drafts are, and that the words are the same", {}, async (page) => {
   await page.click("nav a[href='#compare']");
   await settings(page, { temperature: "0", max_tokens: "80" });
@@ -149,6 +199,7 @@ onPage("The theme follows the system, and the switch", { colorScheme: "dark" }, 
   await ask(page, kRepeats);
   await answered(page);
   await picture(page, "chat-dark");
+  await page.locator("#tree .node").first().waitFor();
   await page.click("#theme");
   const light = await back();
   assert.notEqual(light, dark);
@@ -161,7 +212,11 @@ onPage("The theme follows the system, and the switch", { colorScheme: "dark" }, 
 onPage("A phone of 390 pixels shows all without scrolling sideways", { width: 390, height: 844 }, async (page) => {
   await settings(page, { temperature: "0", max_tokens: "64" });
   await ask(page, `${kRepeats} ${"x".repeat(200)}`);
+  await page.click("#trees summary"); // a phone begins without the picture
+  await page.click("#retry");
   await answered(page);
+  await page.locator("#tree .node.own").waitFor();
+  await page.locator("#trees").scrollIntoViewIfNeeded();
   await picture(page, "phone");
   for (const view of ["chat", "compare", "workers"]) {
     await page.click(`nav a[href='#${view}']`);

@@ -1,6 +1,7 @@
 #include "common/messages/check.h"
 
 #include <cmath>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +43,50 @@ TEST(MessageCheck, NamesTheFieldAndTheLimit) {
   const auto result = check(DraftMessage(Advance{.tokens = std::vector<TokenId>(kAdvanceTokensMax + 1)}));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "Advance.tokens has 4097 entries, the limit is 4096");
+}
+
+// Two tokens, and the tree of the round that emitted them.
+Tokens reported(int32_t first_index = 5) {
+  return {.first_index = 5,
+          .ids = {1, 2},
+          .drafted = {1, 0},
+          .depths = {1, 1},
+          .trees = {{.first_index = first_index,
+                     .own = 2,
+                     .proposers = {{"ngram", ""}},
+                     .nodes = {{.token = 1, .parent = kRoot, .chance = 0.5F, .by = 0}, {.token = 3, .parent = 0}}}}};
+}
+
+TEST(MessageCheck, HoldsReportsOfTreesToTheirBounds) {
+  const auto refused = [](const std::function<void(TreeReport&)>& spoil) {
+    Tokens tokens = reported();
+    spoil(tokens.trees.front());
+    return !check(GenerateMessage(tokens)).has_value();
+  };
+  EXPECT_FALSE(refused([](TreeReport&) {}));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.own = -2; }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes.clear(); }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes.resize(kTreeNodesMax + 1, tree.nodes.front()); }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes[0].token = -1; }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes[1].parent = 1; })) << "a node is not its own parent";
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes[0].parent = -2; }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes[0].by = 1; }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.nodes[0].chance = std::nanf(""); }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.proposers.resize(kProposersMax + 1); }));
+  EXPECT_TRUE(refused([](TreeReport& tree) { tree.proposers[0].model.assign(kProposerBytesMax + 1, 'x'); }));
+}
+
+TEST(MessageCheck, WantsAReportOfATreeBesideATokenOfItsRound) {
+  const auto taken = [](const Tokens& tokens) { return check(GenerateMessage(tokens)).has_value(); };
+  EXPECT_TRUE(taken(reported(6)));
+  EXPECT_FALSE(taken(reported(4)));
+  EXPECT_FALSE(taken(reported(7)));
+  Tokens twice = reported();
+  twice.trees.push_back(twice.trees.front());
+  EXPECT_FALSE(taken(twice)) << "each round has one";
+  Start start = good_start();
+  start.spec.trees = kTreeReportsMax + 1;
+  EXPECT_FALSE(check(GenerateMessage(start)));
 }
 
 TEST(Boundary, IsKnownOfEveryMessage) {

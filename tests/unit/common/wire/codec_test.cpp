@@ -69,7 +69,8 @@ TEST(Codec, AnAdvanceCarriesTheDraftersPartOfASpecAndAStartAllOfIt) {
                             .acceptance = {.rule = Rule::ratio},
                             .output_max = 9,
                             .stop_ids = {3},
-                            .top_logprobs = 0};
+                            .top_logprobs = 0,
+                            .trees = 5};
   const auto advance = decode_draft(encode(DraftMessage(Advance{.tokens = {1, 2}, .info = spec})));
   ASSERT_TRUE(advance) << advance.error().message;
   EXPECT_EQ(std::get<Advance>(*advance).info, drafter_part(spec));
@@ -127,8 +128,16 @@ TEST(Codec, TakesTheGreatestTokensWithinAFrame) {
                 .depths = std::vector<uint8_t>(kTokensPerMessageMax),
                 .reason = std::string(kTextBytesMax, 'r')};
   tokens.logprobs.assign(kTokensPerMessageMax, {.logprob = -1, .top = std::vector<Logprob>(kTopLogprobsMax)});
+  const size_t without_trees = encode(GenerateMessage(tokens)).size();
+  const Proposer proposer{std::string(kProposerBytesMax, 'p'), std::string(kProposerBytesMax, 'm')};
+  for (int32_t i = 0; i < kTreeReportsMax; ++i) {
+    tokens.trees.push_back({.first_index = i,
+                            .proposers = std::vector<Proposer>(kProposersMax, proposer),
+                            .nodes = std::vector<ReportedNode>(kTreeNodesMax)});
+  }
   const Bytes bytes = encode(GenerateMessage(tokens));
   EXPECT_LE(bytes.size(), kControlFrameBytesMax);
+  EXPECT_LE(bytes.size() - without_trees, kTreeReportsMax * kTreeReportBytesMax);
   const auto decoded = decode_generate(bytes);
   ASSERT_TRUE(decoded) << decoded.error().message;
   EXPECT_EQ(std::get<Tokens>(*decoded), tokens);

@@ -116,6 +116,28 @@ TEST(HostileFrames, AdjustmentsOutOfRangeOrOrderAreRefused) {
   expect_refused_logits_params([](auto to) { to.initAllowedIds(1).set(0, -1); }, "negative");
 }
 
+TEST(HostileFrames, ReportsOfTreesOverTheirLimitsAreRefused) {
+  const auto refused = [](const std::function<void(schema::TreeReport::Builder)>& fill, std::string_view why) {
+    expect_refused(decode_generate(built<schema::Generate>([&](auto top) {
+                     auto tokens = top.initTokens();
+                     tokens.initIds(1);
+                     tokens.initDrafted(1);
+                     tokens.initDepths(1);
+                     fill(tokens.initTrees(1)[0]);
+                   })),
+                   why);
+  };
+  refused([](auto to) { to.initNodes(kTreeNodesMax + 1); }, "TreeReport.nodes");
+  refused([](auto to) { to.initProposers(kProposersMax + 1); }, "TreeReport.proposers");
+  refused([](auto to) { to.initProposers(1)[0].setMethod(std::string(kProposerBytesMax + 1, 'x')); }, "Proposer.method");
+  refused([](auto to) { to.initNodes(1)[0].setFate(static_cast<schema::NodeFate>(9)); }, "ReportedNode.fate");
+  refused([](auto to) { to.initNodes(1)[0].setParent(0); }, "ReportedNode.parent");
+  expect_refused(decode_generate(built<schema::Generate>([](auto top) { top.initTokens().initTrees(kTreeReportsMax + 1); })),
+                 "Tokens.trees");
+  expect_refused(decode_generate(built<schema::Generate>([](auto top) { good_start(top).setTrees(kTreeReportsMax + 1); })),
+                 "trees is 65");
+}
+
 TEST(HostileFrames, LogprobsOverTheirLimitsOrNoneAreRefused) {
   const auto refused = [](const std::function<void(schema::TokenLogprob::Builder)>& fill, std::string_view why) {
     expect_refused(decode_generate(built<schema::Generate>([&](auto top) {

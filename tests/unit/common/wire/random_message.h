@@ -162,6 +162,7 @@ class RandomMessage {
     start.spec.stop_ids = ids(kStopIdsMax);
     if (coin()) start.spec.top_logprobs = below(kTopLogprobsMax + 1);
     if (coin()) start.spec.prompt_logprobs = below(kTopLogprobsMax + 1);
+    start.spec.trees = below(kTreeReportsMax + 1);
     start.scored = below(start.spec.prompt_length + 1);
     if (coin()) start.spec.grammar = {static_cast<GrammarForm>(below(3)), "{}\n" + text()};
     start.drafters = drafters();
@@ -178,6 +179,16 @@ class RandomMessage {
     }
     return made;
   }
+  TreeReport tree_report(int32_t first_index) {
+    TreeReport tree{.first_index = first_index, .own = below(1000) - 1, .proposers = {{text(), text()}}, .nodes = {}};
+    for (int n = below(kProposersMax); n > 0; --n) tree.proposers.push_back({text(), text()});
+    for (int n = 0; n <= below(kTreeNodesMax); ++n) {
+      const int by = below(static_cast<int>(tree.proposers.size()));
+      tree.nodes.push_back(
+          {below(100000), below(n + 1) - 1, unit(), static_cast<uint8_t>(by), static_cast<NodeFate>(below(4))});
+    }
+    return tree;
+  }
   Tokens tokens() {
     if (below(4) > 0) return output();
     const int32_t count = below(kPromptTokensPerMessageMax + 1);
@@ -189,6 +200,9 @@ class RandomMessage {
     for (size_t n = 0; n < tokens.ids.size(); ++n) tokens.drafted.push_back(coin() ? 1 : 0);
     for (const uint8_t drafted : tokens.drafted) tokens.depths.push_back(static_cast<uint8_t>(drafted + below(kTreeDepthMax)));
     tokens.logprobs = logprobs(coin() ? tokens.ids.size() : 0);
+    for (size_t n = 0; n < tokens.ids.size() && tokens.trees.size() < kTreeReportsMax; ++n) {
+      if (below(8) == 0) tokens.trees.push_back(tree_report(tokens.first_index + static_cast<int32_t>(n)));
+    }
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
     tokens.field = text();

@@ -4,6 +4,7 @@ import { test } from "node:test";
 
 import { Tally, fixed, median, partsAt, piecesOf, verdict, words } from "../../../../../services/router/ui/figures.js";
 import { EventReader } from "../../../../../services/router/ui/sse.js";
+import { bars, kTreesKept, labelOf, neighbour, placed, sentence, wordsOf } from "../../../../../services/router/ui/trees.js";
 
 const chunk = (drafted, pieces, content = pieces.join("")) => ({
   choices: [{ delta: { content } }],
@@ -90,4 +91,84 @@ test("verdict says the ratio and whether the words are the same", () => {
     /\(medians of 2 rounds\)\. The words differ from character 1 on\.$/);
   assert.match(verdict([tallied("a", 200, 1)], [tallied("a", 100)]), /too short/);
   assert.equal(verdict([], [tallied("a", 100)]), "");
+});
+
+const node = (text, parent, fate, by = 0) => ({ token_id: 7, text, parent, fate, by, chance: 0.5 });
+// root -> " the" -> {" cat" (rejected), own " mat"}, root -> "a" -> "b"
+const kTree = {
+  index: 4,
+  proposers: [{ method: "ngram", model: "" }, { method: "small-lm", model: "tiny" }],
+  nodes: [node("a", -1, "rejected"), node(" the", -1, "accepted", 1), node(" cat", 1, "rejected"), node("b", 0, "unreached")],
+  own: { token_id: 8, text: " mat" },
+};
+
+test("placed draws the accepted path and the model's own token as one straight line", () => {
+  const list = placed(kTree);
+  const at = Object.fromEntries(list.map(({ text, kind, level, column, parent }) => [text, { kind, level, column, parent }]));
+  assert.deepEqual(at[""], { kind: "root", level: 0, column: 0, parent: -1 });
+  assert.deepEqual(at[" the"], { kind: "accepted", level: 1, column: 0, parent: 0 });
+  assert.deepEqual(at[" mat"], { kind: "own", level: 2, column: 0, parent: 2 });
+  assert.deepEqual(at["b"], { kind: "unreached", level: 2, column: at["a"].column, parent: 1 });
+  const places = new Set(list.map(({ level, column }) => `${level} ${column}`));
+  assert.equal(places.size, list.length, "no two nodes are in one place");
+});
+
+test("placed puts the model's own token behind the root where nothing was accepted, and has none where there is none", () => {
+  const wrong = { ...kTree, nodes: [node("a", -1, "rejected"), node("b", 0, "unreached")] };
+  assert.deepEqual(placed(wrong).map(({ kind, parent }) => [kind, parent]), [["root", -1], ["rejected", 0], ["unreached", 1], ["own", 0]]);
+  assert.equal(placed({ ...wrong, own: null }).length, 3);
+});
+
+test("placed gives no two nodes one place, keeps first children below their parents, and wastes no width", () => {
+  let state = 1;
+  const below = (end) => (state = (state * 48271) % 2147483647) % end;
+  for (let trial = 0; trial < 300; ++trial) {
+    const nodes = Array.from({ length: 1 + below(63) }, (_, at) => node(`${at}`, below(at + 1) - 1, "rejected"));
+    const list = placed({ ...kTree, nodes, own: null });
+    assert.equal(new Set(list.map(({ level, column }) => `${level} ${column}`)).size, list.length);
+    list.forEach((each, at) => {
+      if (at > 0) assert.equal(each.level, list[each.parent].level + 1);
+      const children = list.filter(({ parent }) => parent === at);
+      if (children.length > 0) assert.equal(Math.min(...children.map(({ column }) => column)), each.column);
+    });
+  }
+  const fan = [node("a", -1, "accepted"), node("b", 0, "rejected"), node("c", -1, "rejected"), node("d", 0, "rejected")];
+  assert.equal(Math.max(...placed({ ...kTree, nodes: fan, own: null }).map(({ column }) => column)), 1);
+  const tall = [...fan, node("e", -1, "rejected"), node("f", 2, "rejected")]; // c is taller than e now
+  const columns = Object.fromEntries(placed({ ...kTree, nodes: tall, own: null }).map(({ text, column }) => [text, column]));
+  assert.deepEqual([columns.e, columns.c, columns.f], [1, 2, 2]);
+});
+
+test("arrow keys lead through a tree", () => {
+  const list = placed(kTree);
+  const from = (text) => list.findIndex((each) => each.text === text);
+  assert.equal(neighbour(list, 0, "ArrowDown"), from(" the"), "straight down first");
+  assert.equal(neighbour(list, from(" the"), "ArrowRight"), from("a"));
+  assert.equal(neighbour(list, from("a"), "ArrowLeft"), from(" the"));
+  assert.equal(neighbour(list, from("b"), "ArrowUp"), from("a"));
+  assert.equal(neighbour(list, from(" mat"), "ArrowDown"), from(" mat"), "there is nothing below");
+  assert.equal(neighbour(list, 0, "ArrowUp"), 0);
+});
+
+test("a tree and its nodes are told in words", () => {
+  assert.equal(sentence(kTree), "Token 5 on: 4 guesses, 1 accepted: “ the”; the model's own: “ mat”.");
+  assert.equal(sentence({ ...kTree, nodes: kTree.nodes.slice(0, 1), own: null }), "Token 5 on: 1 guess, none accepted; the answer ended there.");
+  assert.equal(wordsOf(placed(kTree)[2], kTree.proposers), "“ the”, guessed by small-lm (tiny), 50\u00a0% likely: accepted");
+  assert.equal(wordsOf({ text: "\n", kind: "own", by: null }, []), "“⏎”: the model's own choice", "on one line");
+  assert.equal(wordsOf(placed(kTree).at(-1), kTree.proposers), "“ mat”: the model's own choice");
+});
+
+test("a label shows white space and stays short", () => {
+  assert.equal(labelOf(" a\n"), "␣a⏎");
+  assert.equal(labelOf(""), "∅");
+  assert.equal([...labelOf("\u{1F600}".repeat(40))].length, 11);
+});
+
+test("a Tally keeps the newest trees", () => {
+  const tally = new Tally(0);
+  for (let at = 0; at < kTreesKept + 2; ++at) tally.add({ choices: [], slipstream: { trees: [{ ...kTree, index: at }] } }, at);
+  tally.add({ choices: [] }, 99);
+  assert.equal(tally.trees.length, kTreesKept);
+  assert.equal(tally.trees[0].index, 2);
+  assert.deepEqual(bars(tally.trees)[0], { guesses: 4, accepted: 1 });
 });
