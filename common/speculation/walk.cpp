@@ -35,22 +35,24 @@ void each_outcome(const TokenTree& tree, const Walk& walk, int kept, const Each&
   };
   for (int node = 0; node < tree.size(); ++node) {
     const auto place = std::ranges::find(walk.accepted, node) - walk.accepted.begin();
-    each(place < kept ? Outcome::accepted : compared(tree.nodes()[node].parent) ? Outcome::rejected : Outcome::unreached);
+    each(place < kept                          ? NodeOutcome::accepted
+         : compared(tree.nodes()[node].parent) ? NodeOutcome::rejected
+                                               : NodeOutcome::unreached);
   }
 }
 
 }  // namespace
 
-std::vector<Outcome> outcomes(const TokenTree& tree, const Walk& walk, int kept) {
-  std::vector<Outcome> outcomes;
-  each_outcome(tree, walk, kept, [&](Outcome outcome) { outcomes.push_back(outcome); });
+std::vector<NodeOutcome> outcomes(const TokenTree& tree, const Walk& walk, int kept) {
+  std::vector<NodeOutcome> outcomes;
+  each_outcome(tree, walk, kept, [&](NodeOutcome outcome) { outcomes.push_back(outcome); });
   return outcomes;
 }
 
 Fates fates(const TokenTree& tree, const Walk& walk, int kept) {
   Fates fates;
-  each_outcome(tree, walk, kept, [&](Outcome outcome) {
-    ++(outcome == Outcome::accepted ? fates.accepted : outcome == Outcome::rejected ? fates.rejected : fates.unreached);
+  each_outcome(tree, walk, kept, [&](NodeOutcome outcome) {
+    ++(outcome == NodeOutcome::accepted ? fates.accepted : outcome == NodeOutcome::rejected ? fates.rejected : fates.unreached);
   });
   return fates;
 }

@@ -35,8 +35,8 @@ Walk walk(const TokenTree& tree, std::span<const TokenId> sampled_tokens);
 //
 // kept: how many of walk.accepted were emitted. A stop token or the length limit may cut the round
 // short; nodes behind the last token kept then are unreached. REQUIRES: kept is in [0, accepted].
-enum class Outcome : uint8_t { accepted, rejected, unreached };
-std::vector<Outcome> outcomes(const TokenTree& tree, const Walk& walk, int kept);  // [nodes]
+enum class NodeOutcome : uint8_t { accepted, rejected, unreached };
+std::vector<NodeOutcome> outcomes(const TokenTree& tree, const Walk& walk, int kept);  // [nodes]
 
 // How many nodes have each; they add up to the size of the tree.
 struct Fates {

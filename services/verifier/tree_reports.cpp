@@ -8,16 +8,16 @@
 namespace slipstream {
 namespace {
 
-static_assert(static_cast<int>(NodeFate::accepted) == static_cast<int>(Outcome::accepted) &&
-              static_cast<int>(NodeFate::rejected) == static_cast<int>(Outcome::rejected) &&
-              static_cast<int>(NodeFate::unreached) == static_cast<int>(Outcome::unreached));
+static_assert(static_cast<int>(NodeFate::accepted) == static_cast<int>(NodeOutcome::accepted) &&
+              static_cast<int>(NodeFate::rejected) == static_cast<int>(NodeOutcome::rejected) &&
+              static_cast<int>(NodeFate::unreached) == static_cast<int>(NodeOutcome::unreached));
 
 class Writing {
  public:
   explicit Writing(TreeReport& report) : report_(report) {}
 
   void add_verified(const VerifiedRound& round, int accepted) {
-    const std::vector<Outcome> outcomes = slipstream::outcomes(round.tree, round.walk, accepted);
+    const std::vector<NodeOutcome> outcomes = slipstream::outcomes(round.tree, round.walk, accepted);
     for (size_t i = 0; i < outcomes.size(); ++i) {
       const TreeNode& node = round.tree.nodes()[i];
       report_.nodes.push_back({node.token, node.parent, node.survival, kNobody, static_cast<NodeFate>(outcomes[i])});

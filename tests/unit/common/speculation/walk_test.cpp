@@ -88,12 +88,12 @@ TEST(NodeFates, AddUpToTheTreeWhereverTheRoundIsCut) {
         const Fates all = fates(tree, path, kept);
         ASSERT_EQ(all.accepted, kept);
         ASSERT_EQ(all.accepted + all.rejected + all.unreached, tree.size());
-        const std::vector<Outcome> each = outcomes(tree, path, kept);
+        const std::vector<NodeOutcome> each = outcomes(tree, path, kept);
         ASSERT_EQ(static_cast<int>(each.size()), tree.size());
-        ASSERT_EQ(std::ranges::count(each, Outcome::accepted), all.accepted);
-        ASSERT_EQ(std::ranges::count(each, Outcome::rejected), all.rejected);
+        ASSERT_EQ(std::ranges::count(each, NodeOutcome::accepted), all.accepted);
+        ASSERT_EQ(std::ranges::count(each, NodeOutcome::rejected), all.rejected);
         for (int i = 0; i < kept; ++i)
-          ASSERT_EQ(each[static_cast<size_t>(path.accepted[static_cast<size_t>(i)])], Outcome::accepted);
+          ASSERT_EQ(each[static_cast<size_t>(path.accepted[static_cast<size_t>(i)])], NodeOutcome::accepted);
       }
     }
   });
