@@ -109,8 +109,8 @@ const HostMatrix* pack_rows(std::span<const HostMatrix> stacked, int32_t begin, 
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(CpuPath path, int threads, std::optional<WeightFormat> format)
-      : path_(path), format_(format), ops_(kernels(path), threads) {}
+  CpuDevice(CpuPath path, const CpuOptions& options)
+      : path_(path), format_(options.weights), guess_format_(options.guesses), ops_(kernels(path), options.threads) {}
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
     auto weight = std::make_unique<CpuWeight>();
@@ -231,12 +231,13 @@ class CpuDevice final : public Device {
     return {};
   }
 
-  // Reading weights is what a pass of few rows takes its time for, so a guess reads 4 bits.
+  // Reading weights is what a pass of few rows takes its time for, so a guess reads 4 bits: no word
+  // depends on it.
   WeightFormat format_for(std::span<const HostMatrix> stacked, Format format) const {
     const bool in_blocks = stacked.front().cols % kBlockNumbers == 0;
     const WeightFormat stored = format_of(stacked);
-    const bool packed = format == Format::guess && stored == WeightFormat::bf16 && in_blocks;
-    return format_.value_or(packed ? WeightFormat::q4_1 : stored);
+    if (format != Format::guess) return format_.value_or(stored);
+    return guess_format_.value_or(stored == WeightFormat::bf16 && in_blocks ? WeightFormat::q4_1 : stored);
   }
 
   Result<void> fill_panels(std::span<const HostMatrix> stacked, WeightFormat format, CpuWeight& weight) {
@@ -261,7 +262,8 @@ class CpuDevice final : public Device {
 
   CpuPath path_;
   std::optional<WeightFormat> format_;  // unset: as stored
-  std::atomic<bool> running_ = false;   // a step
+  std::optional<WeightFormat> guess_format_;
+  std::atomic<bool> running_ = false;  // a step
   CpuOps ops_;
   Arena arena_;
   std::vector<std::unique_ptr<CpuWeight>> weights_;
@@ -282,7 +284,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
     return fail("path {} needs {}, which this CPU lacks; leave the path out to use {}", name(path), missing,
                 name(best_cpu_path()));
   }
-  return std::make_unique<CpuDevice>(path, options.threads, options.weights);
+  return std::make_unique<CpuDevice>(path, options);
 }
 
 size_t cpu_cache_bytes(CpuPath path, int layers, AttentionShape shape, int32_t blocks) {

@@ -19,6 +19,9 @@ struct CpuOptions {
   // Matrices are converted to this format at load (kernels/cpu/panels.h). Unset: the small formats
   // stay as they are stored, all others become bf16.
   std::optional<WeightFormat> weights;
+  // Of matrices that only guess (Format::guess); unset: 4 bits where they are in bf16, whatever
+  // `weights` says.
+  std::optional<WeightFormat> guesses;
 };
 
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);

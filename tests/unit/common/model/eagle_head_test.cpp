@@ -22,7 +22,8 @@ constexpr int32_t kBlocks = 12, kBlocksOfSequence = 4;
 constexpr int kCandidates = 8;
 
 LanguageModel load_headed() {
-  return load_alone(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = WeightFormat::bf16},
+  return load_alone(test_data("tiny-llama"),
+                    {.path = CpuPath::portable, .weights = WeightFormat::bf16, .guesses = WeightFormat::bf16},
                     {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = kCandidates})
       .value();
 }
