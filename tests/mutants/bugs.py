@@ -900,8 +900,10 @@ BUGS = [
         "return alike ? first : WeightFormat::bf16;", "return alike || true ? first : WeightFormat::bf16;",
         "model_test CpuDevice.*"),
     Bug("a file's small blocks are rounded anew", MODEL,
-        "return $format_.value_or($packed ? WeightFormat::q4_1 : $stored);",
-        "return $format_.value_or($packed ? WeightFormat::q4_1 : WeightFormat::bf16);", "model_test CpuDevice.*"),
+        "return $format_.value_or($stored);",
+        "return $format_.value_or(WeightFormat::bf16);", "model_test CpuDevice.*"),
+    Bug("a head is as wide as its model", MODEL, "if ($format != Format::guess) return $format_.value_or($stored);",
+        "if ($format_ || $format != Format::guess) return $format_.value_or($stored);", "model_test CpuDevice.*"),
     # The draft head.
     Bug("a head reads the feature of the row itself", MODEL,
         "const int32_t slot = $step_->parent_slot[static_cast<size_t>(row)];",

@@ -61,6 +61,16 @@ TEST(CpuDevice, KeepsSmallFormatsAsTheFileHasThem) {
     EXPECT_THAT(id_of({}, {{wide}}), StartsWith("cpu/portable/bf16/"));
 }
 
+TEST(CpuDevice, PacksWhatOnlyGuessesInFourBitsWhateverTheModelHas) {
+  const Stored stored(Dtype::bf16);
+  const HostMatrix matrix = stored.matrix();
+  for (const auto weights : {std::optional<WeightFormat>(), {WeightFormat::bf16}, {WeightFormat::q8_0}}) {
+    const auto device = make_cpu_device({.path = CpuPath::portable, .weights = weights}).value();
+    const Weight* packed = device->pack({&matrix, 1}, Format::guess).value();
+    EXPECT_THAT(device->numerics_id({&packed, 1}), StartsWith("cpu/portable/q4_1/"));
+  }
+}
+
 TEST(CpuDevice, MakesBf16OfAStackWhosePartsDiffer) {
   EXPECT_THAT(id_of({}, {{Dtype::q4_0, Dtype::q4_0, Dtype::q8_0}}), StartsWith("cpu/portable/bf16/"));
 }
