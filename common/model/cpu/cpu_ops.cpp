@@ -68,7 +68,7 @@ void CpuOps::reserve_rows(int32_t rows_max) {
   attention_.reserve_rows(rows_max_);
   int64_t bytes = 0;
   for (const LinearKernel& kernel : kernels_.linear) {
-    bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
+    if (kernel.in != Activations::f32) bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
   }
   activations_.resize(lines_of(bytes));
 }
