@@ -34,26 +34,6 @@ struct alignas(64) PanelSums {
   __m512i of[2][kTileRows];  // [half of the panel][output row][row of activations]
 };
 
-class WideTiles {
- public:
-  explicit WideTiles(int32_t rows) {
-    struct alignas(64) {
-      uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      uint16_t row_bytes[16] = {};
-      uint8_t rows[16] = {};
-    } shapes;
-    for (int tile = 0; tile < 8; ++tile) {
-      shapes.row_bytes[tile] = static_cast<uint16_t>(tile == 4 || tile == 5 ? kTileBytes : 4 * rows);
-      shapes.rows[tile] = kTileRows;
-    }
-    Tiles::fence();
-    _tile_loadconfig(&shapes);
-  }
-  WideTiles(const WideTiles&) = delete;
-  WideTiles& operator=(const WideTiles&) = delete;
-  ~WideTiles() { _tile_release(); }
-};
-
 // sums += weights * activations, for one group of a panel.
 template <bool kTwo>
 SLIPSTREAM_INLINE void add_group_product(const std::byte* weights, const std::byte* first, const std::byte* second,
@@ -177,7 +157,7 @@ class PanelProduct {
 
 template <WeightFormat kFormat>
 void widened_tiles_linear(const LinearArgs& args, int32_t begin, int32_t end) {
-  const WideTiles shapes(pair_rows(args.rows));
+  const Tiles shapes(kTileRows, kTilePairs, pair_rows(args.rows));
   const int32_t tiles = (args.rows + kTileRows - 1) / kTileRows;
   for (int32_t panel = begin; panel < end; ++panel) {
     const PanelProduct<kFormat> product(args, panel);

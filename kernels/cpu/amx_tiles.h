@@ -20,19 +20,22 @@ constexpr int32_t kTilePairs = 16;  // a pair: two neighbouring bf16 of a row of
 
 // Configures the tiles while it lives:
 //
-//   tiles 0-3   sums           [rows][16 f32]
-//   tiles 4-5   activations    [rows][pairs]
-//   tiles 6-7   weights        [pairs][16 columns]
+//   tiles 0-3   sums             [rows][columns] f32
+//   tiles 4-5   first factors    [rows][pairs]
+//   tiles 6-7   second factors   [pairs][columns]
+//
+// Here the first factors are activations and the second ones weights; in amx_small_linear.h it is
+// the other way round.
 class Tiles {
  public:
-  Tiles(int32_t rows, int32_t pairs) {
+  Tiles(int32_t rows, int32_t pairs, int32_t columns = kLanes) {
     struct alignas(64) {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {};
       uint8_t rows[16] = {};
     } shapes;
     for (int tile = 0; tile < 8; ++tile) {
-      shapes.row_bytes[tile] = static_cast<uint16_t>(tile == 4 || tile == 5 ? 4 * pairs : kTileBytes);
+      shapes.row_bytes[tile] = static_cast<uint16_t>(4 * (tile == 4 || tile == 5 ? pairs : columns));
       shapes.rows[tile] = static_cast<uint8_t>(tile < 6 ? rows : pairs);
     }
     fence();

@@ -35,6 +35,6 @@ std::optional<CpuPath> cpu_path(std::string_view name);
 bool available(CpuPath path);  // this machine can run it
 std::span<const CpuPath> all_cpu_paths();
 CpuPath best_cpu_path();                         // the fastest available one for a row alone
-std::span<const CpuPath> available_cpu_paths();  // slowest first; never empty
+std::span<const CpuPath> available_cpu_paths();  // in the order of CpuPath; never empty
 
 }  // namespace slipstream

@@ -1,8 +1,5 @@
 #include "services/router/http_api/block_format.h"
 
-#include <algorithm>
-#include <cstddef>
-
 #include <fmt/format.h>
 
 #include "services/router/http_api/answer_facts.h"
@@ -41,8 +38,7 @@ std::string BlockFormat::read(const Choice& choice) {
   }
   if (const std::vector<TreeFacts>* trees = choice.facts().trees) {
     append(trees_, *trees);
-    const auto extra = std::max<std::ptrdiff_t>(std::ssize(trees_) - choice.trees_most(), 0);
-    trees_.erase(trees_.begin(), trees_.begin() + extra);
+    keep_newest(trees_, choice.trees_most());
   }
   std::string out = add_reasoning(choice);
   out += add_text(choice);

@@ -113,7 +113,7 @@ void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
 void Choice::tell_trees(std::vector<TreeReport> trees) {
   std::erase_if(trees, [this](const TreeReport& tree) { return tree.first_index >= tokens_read_; });
   for (TreeReport& tree : trees) trees_.push_back(facts_of(std::move(tree), tokenizer_));
-  if (trees_.size() > static_cast<size_t>(trees_most_)) trees_.erase(trees_.begin(), trees_.end() - trees_most_);
+  keep_newest(trees_, trees_most_);
 }
 
 void Choice::show(std::string piece) {

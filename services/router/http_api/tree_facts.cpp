@@ -1,5 +1,6 @@
 #include "services/router/http_api/tree_facts.h"
 
+#include <iterator>
 #include <utility>
 
 #include "common/text/utf8.h"
@@ -15,6 +16,10 @@ TreeFacts facts_of(TreeReport report, const Tokenizer& tokenizer) {
   for (const ReportedNode& node : facts.report.nodes) facts.texts.push_back(text(node.token));
   if (facts.report.own >= 0) facts.own_text = text(facts.report.own);
   return facts;
+}
+
+void keep_newest(std::vector<TreeFacts>& trees, int32_t most) {
+  if (std::ssize(trees) > most) trees.erase(trees.begin(), trees.end() - most);
 }
 
 Json trees_json(const std::vector<TreeFacts>& trees) {
