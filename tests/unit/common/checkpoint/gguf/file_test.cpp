@@ -91,10 +91,10 @@ TEST_F(GgufFileTest, GivesOutTensorsOutermostDimensionFirst) {
 
 TEST_F(GgufFileTest, RefusesOtherTypesByName) {
   EXPECT_THAT(
-      error_of_tensor(12, {2, 256}, 288),
-      HasSubstr("x.gguf: tensor blk.0.attn_q.weight: its type is Q4_K, and supported are F32, F16, BF16, Q8_0, Q4_0 and "
-                "Q4_1: take the model in one of these, or convert it with `llama-quantize"));
-  EXPECT_THAT(error_of_tensor(20, {2, 32}, 36), HasSubstr("IQ4_NL"));
+      error_of_tensor(18, {2, 256}, 196),
+      HasSubstr("x.gguf: tensor blk.0.attn_q.weight: its type is IQ3_XXS, and supported are F32, F16, BF16, Q8_0, Q4_0 to "
+                "Q5_1, Q2_K to Q6_K, IQ4_NL and IQ4_XS: take the model in one of these, or convert it with `llama-quantize"));
+  EXPECT_THAT(error_of_tensor(39, {2, 32}, 34), HasSubstr("MXFP4"));
   EXPECT_THAT(error_of_tensor(4, {2, 32}, 36), HasSubstr("number 4"));
   EXPECT_THAT(error_of_tensor(0xFFFFFFFF, {2, 32}, 36), HasSubstr("number 4294967295"));
 }
