@@ -24,17 +24,20 @@ Computed computed(Dtype dtype) {
       return {WeightFormat::q4_0, Way::as_it_is};
     case Dtype::q4_1:
       return {WeightFormat::q4_1, Way::as_it_is};
+    case Dtype::q5_1:
+      return {WeightFormat::q5_1, Way::as_it_is};
     case Dtype::q4_k:
       return {WeightFormat::q4_1, Way::own_q};
     case Dtype::q5_0:
+    case Dtype::q5_k:
+      return {WeightFormat::q5_1, Way::own_q};
+    case Dtype::q3_k:
+    case Dtype::q6_k:
+      return {WeightFormat::q6_k, Way::own_q};
     case Dtype::iq4_nl:
     case Dtype::iq4_xs:
       return {WeightFormat::q8_0, Way::own_q};
-    case Dtype::q5_1:
     case Dtype::q2_k:
-    case Dtype::q3_k:
-    case Dtype::q5_k:
-    case Dtype::q6_k:
       return {WeightFormat::q8_0, Way::rounded};
     case Dtype::bf16:
       return {WeightFormat::bf16, Way::as_it_is};
@@ -71,17 +74,21 @@ bool RowPacker::pack(const HostMatrix& matrix, int32_t from, int32_t row, std::b
   return put(blocks_.data(), row, panels);
 }
 
-// Writes a row of a type that keeps its q as blocks of the format. Both runs of a group of 32 have
-// one scale and one minimum there.
+// Writes a row of a type that keeps its q as blocks of the format. Of a format without two scales
+// both runs of a block have one scale and one minimum. q5_0 has no minimum: its q lie around 0.
 void RowPacker::regroup(Dtype dtype, std::span<const std::byte> stored) {
+  constexpr int kZeroOfFiveBits = 16;
   const StoredBlock block = block_of(dtype);
-  const int zero = format_ == WeightFormat::q8_0 ? 128 : 0;
+  const bool around_zero = dtype == Dtype::q5_0;
+  const int zero = around_zero ? kZeroOfFiveBits : zero_of(format_);
   std::byte* to = blocks_.data();
   for (; !stored.empty(); stored = stored.subspan(block.bytes)) {
     const BlockRuns runs = BlockRuns::read(dtype, stored.data());
     for (int32_t first = 0; first < block.numbers; first += kBlockNumbers, to += block_bytes(format_)) {
       const int32_t run = first / BlockRuns::kRunNumbers;
-      QuantizedBlock group{.scale = f32_to_f16(runs.scale[run]), .minimum = f32_to_f16(runs.minimum[run])};
+      const float minimum = around_zero ? -kZeroOfFiveBits * runs.scale[run] : runs.minimum[run];
+      QuantizedBlock group{.scale = f32_to_f16(runs.scale[run]),
+                           .second = f32_to_f16(has_minimum(format_) ? minimum : runs.scale[run + 1])};
       for (int32_t i = 0; i < kBlockNumbers; ++i) group.q[i] = static_cast<uint8_t>(runs.q[first + i] + zero);
       group.write(format_, to);
     }

@@ -13,12 +13,14 @@ namespace slipstream {
 
 // The weight format in which a stored type is computed on.
 //
-//   stored                                  computed on in  how
-//   q8_0, q4_0, q4_1                        itself          bit by bit
-//   q4_k                                    q4_1            with its own q; scales and minima of groups rounded to f16
-//   q5_0, iq4_nl, iq4_xs                    q8_0            with its own q; scales of groups (of iq4_xs) rounded to f16
-//   q2_k, q3_k, q5_k, q6_k, q5_1            q8_0            rounded anew
-//   f32, f16, bf16                          bf16            rounded
+//   stored                    computed on in  how
+//   q8_0, q4_0, q4_1, q5_1    itself          bit by bit
+//   q5_0                      q5_1            with its own q
+//   q4_k, q5_k                q4_1, q5_1      with its own q; scales and minima rounded to f16
+//   q3_k, q6_k                q6_k            with its own q; scales of runs rounded to f16
+//   iq4_nl, iq4_xs            q8_0            with its own q; scales of groups (of iq4_xs) rounded to f16
+//   q2_k                      q8_0            rounded anew
+//   f32, f16, bf16            bf16            rounded
 WeightFormat format_of(Dtype dtype);
 
 // For one thread, and for matrices of one format and width.

@@ -50,41 +50,43 @@ void pack(const Stored& stored, const Seen& seen) {
   }
 }
 
-TEST(RowPacker, KeepsEachNumberOfFiveBitsAndOfTheIq4Table) {
-  for (const Dtype dtype : {Dtype::q5_0, Dtype::iq4_nl}) {
-    pack(Stored(dtype, {0}), [](const auto& file, const auto& packed) { EXPECT_EQ(packed, file); });
+TEST(RowPacker, KeepsEachNumberOfBlocksOf32) {
+  for (const Stored& stored : {Stored(Dtype::q8_0, {0}), Stored(Dtype::q4_0, {0}), Stored(Dtype::q4_1, {0, 2}),
+                               Stored(Dtype::q5_0, {0}), Stored(Dtype::q5_1, {0, 2}), Stored(Dtype::iq4_nl, {0})}) {
+    pack(stored, [](const auto& file, const auto& packed) { EXPECT_EQ(packed, file); });
   }
 }
 
-// Only the scale of a group is rounded, so all numbers of a group move by one factor.
-TEST(RowPacker, RoundsTheScalesOfGroupsAlone) {
-  pack(Stored(Dtype::iq4_xs, {0}), [](const auto& file, const auto& packed) {
-    for (size_t i = 0; i < file.size(); ++i) ASSERT_NEAR(packed[i], file[i], std::abs(file[i]) * kHalfStep * 1.001F);
-  });
-}
-
-// A number of q4_k is scale * q - minimum, and each of the two is rounded.
-TEST(RowPacker, KeepsTheQOfK4) {
-  pack(Stored(Dtype::q4_k, {0, 2}), [](const auto& file, const auto& packed) {
-    for (size_t i = 0; i < file.size(); ++i) {
-      const float scale_part = 0.02F * 63 * 15, minimum_part = 0.02F * 63;  // at most, with these scales
-      ASSERT_NEAR(packed[i], file[i], (scale_part + minimum_part) * kHalfStep);
-    }
-  });
-}
-
-TEST(RowPacker, RoundsOtherBlocksToEightBits) {
-  const Stored all[] = {
-      {Dtype::q5_1, {0, 2}}, {Dtype::q2_k, {80, 82}}, {Dtype::q3_k, {108}}, {Dtype::q5_k, {0, 2}}, {Dtype::q6_k, {208}}};
-  for (const Stored& stored : all) {
+// Only the scale of a run is rounded, so all numbers of a run move by one factor.
+TEST(RowPacker, RoundsTheScalesAlone) {
+  for (const Stored& stored : {Stored(Dtype::iq4_xs, {0}), Stored(Dtype::q3_k, {108}), Stored(Dtype::q6_k, {208})}) {
     pack(stored, [](const auto& file, const auto& packed) {
-      for (size_t group = 0; group < file.size(); group += kGroupColumns) {
-        float most = 0;
-        for (size_t i = group; i < group + kGroupColumns; ++i) most = std::max(most, std::abs(file[i]));
-        for (size_t i = group; i < group + kGroupColumns; ++i) ASSERT_NEAR(packed[i], file[i], most * (0.5F / 127 + kHalfStep));
+      for (size_t i = 0; i < file.size(); ++i) ASSERT_NEAR(packed[i], file[i], std::abs(file[i]) * kHalfStep * 1.001F);
+    });
+  }
+}
+
+// A number of q4_k or q5_k is scale * q - minimum, and each of the two is rounded.
+TEST(RowPacker, KeepsTheQOfK4AndK5) {
+  for (const Dtype dtype : {Dtype::q4_k, Dtype::q5_k}) {
+    const float most_q = dtype == Dtype::q4_k ? 15 : 31;
+    pack(Stored(dtype, {0, 2}), [most_q](const auto& file, const auto& packed) {
+      for (size_t i = 0; i < file.size(); ++i) {
+        const float scale_part = 0.02F * 63 * most_q, minimum_part = 0.02F * 63;  // at most, with these scales
+        ASSERT_NEAR(packed[i], file[i], (scale_part + minimum_part) * kHalfStep);
       }
     });
   }
+}
+
+TEST(RowPacker, RoundsTwoBitsWithMinimaToEight) {
+  pack(Stored(Dtype::q2_k, {80, 82}), [](const auto& file, const auto& packed) {
+    for (size_t group = 0; group < file.size(); group += kGroupColumns) {
+      float most = 0;
+      for (size_t i = group; i < group + kGroupColumns; ++i) most = std::max(most, std::abs(file[i]));
+      for (size_t i = group; i < group + kGroupColumns; ++i) ASSERT_NEAR(packed[i], file[i], most * (0.5F / 127 + kHalfStep));
+    }
+  });
 }
 
 TEST(RowPacker, RefusesARowWhoseScaleIsNotFinite) {
