@@ -68,6 +68,18 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_sp
   return bytes;
 }
 
+Result<std::string> Tokenizer::whole_text(std::span<const TokenId> ids) const {
+  TRY(std::string text, decode(ids, false));
+  if (!slipstream_tokenizer_drops_first_space(handle_->rust)) return text;
+  size_t first = 0;  // byte behind the special tokens at the beginning
+  for (const TokenId id : ids) {
+    if (!is_special(id)) break;
+    first += piece(id)->size();
+  }
+  if (text.substr(first).starts_with(' ')) text.erase(first, 1);
+  return text;
+}
+
 Result<std::string_view> Tokenizer::piece(TokenId id) const {
   if (id < 0 || id >= vocabulary()) {
     return fail("token id {} is outside the tokenizer's vocabulary of {}: model and tokenizer do not belong together", id,

@@ -1,6 +1,6 @@
 // Converts text to token ids and back, over the Rust crate `tokenizers` (rust_bridge.h). Supports
-// byte-level BPE only (GPT-2, Llama 3, SmolLM, Qwen); other kinds are refused at load. Immutable
-// after load; thread-safe; copies share one table.
+// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's tokens (Llama 2, Mistral); other
+// kinds are refused at load. Immutable after load; thread-safe; copies share one table.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,12 @@ class Tokenizer {
   std::vector<TokenId> prefix() const;
 
   // The bytes of these ids, which may begin or end inside a UTF-8 character. With skip_special,
-  // special tokens are left out. An error if an id is outside the vocabulary.
+  // special tokens are left out. An error if an id is outside the vocabulary. They stand for the
+  // same bytes wherever they are, so those of an answer follow those of its prompt.
   Result<std::string> decode(std::span<const TokenId> ids, bool skip_special) const;
+  // The text that begins with these ids. SentencePiece puts a space before a text, which is not
+  // part of it. Special tokens are kept.
+  Result<std::string> whole_text(std::span<const TokenId> ids) const;
   // The bytes of one id, valid while this tokenizer or a copy of it lives. An error if the id is
   // outside the vocabulary.
   Result<std::string_view> piece(TokenId id) const;

@@ -1,5 +1,6 @@
 #include "common/checkpoint/gguf/fields.h"
 
+#include <cmath>
 #include <optional>
 
 namespace slipstream {
@@ -175,6 +176,17 @@ Result<std::vector<int64_t>> GgufFields::integers(std::string_view key) const {
     const auto value = as_integer(field->kind, field->bytes, i);
     if (!value) return fail("{}: {} must be a list of integers", what_, key);
     values.push_back(*value);
+  }
+  return values;
+}
+
+Result<std::vector<float>> GgufFields::floats(std::string_view key) const {
+  TRY(const Field* field, find(key, true));
+  if (field->kind != GgufKind::f32) return fail("{}: {} must be a list of 32-bit floats", what_, key);
+  std::vector<float> values;
+  for (uint64_t i = 0; i < field->count; ++i) {
+    values.push_back(load<float>(field->bytes, i));
+    if (!std::isfinite(values.back())) return fail("{}: {} holds a number that is not finite", what_, key);
   }
   return values;
 }

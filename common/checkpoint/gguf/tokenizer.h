@@ -16,8 +16,10 @@ namespace slipstream {
 //   control tokens          become special tokens
 //   user-defined tokens     become added tokens: found in any text, but not special
 //   unused tokens           are left out
-//   add_bos_token           is ignored: the chat template writes the beginning of a chat. (For a
-//                           folder, the post-processor is ignored for the same reason.)
+//   add_bos_token           becomes the post-processor, which says what stands before a completion's
+//                           prompt; the chat template writes the beginning of a chat
+//
+// SentencePiece's: see sentence_piece.h.
 Result<std::string> gguf_tokenizer_json(const GgufFile& file);
 
 // The text of a tokenizer_config.json: the chat template, and the special tokens that it may use by

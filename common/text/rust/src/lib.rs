@@ -6,4 +6,5 @@ mod byte_level;
 mod chat_template;
 mod grammar;
 mod python;
+mod spelling;
 mod tokenizer;

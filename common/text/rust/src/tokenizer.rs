@@ -1,16 +1,17 @@
 //! Encodes text as token ids, and holds the table of the bytes that each id stands for.
 
 use crate::abi::{guard, Bytes, Ids, Slice};
-use crate::byte_level;
+use crate::spelling::Spelling;
 use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
 use std::sync::Arc;
-use tokenizers::{DecoderWrapper, Tokenizer};
+use tokenizers::Tokenizer;
 
 pub struct TokenizerHandle {
     tokenizer: Tokenizer,
     words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
     specials: Vec<String>,
-    prefix: Vec<u32>,     // what the post-processor puts before a text: the beginning of a sequence, or nothing
+    prefix: Vec<u32>, // what the post-processor puts before a text: the beginning of a sequence, or nothing
+    drops_first_space: bool,
     piece_bytes: Vec<u8>, // the bytes of all ids, one id after the other
     piece_ends: Vec<u32>, // [vocabulary] where in piece_bytes those of each id end
     is_special: Vec<u8>,  // [vocabulary]
@@ -25,20 +26,10 @@ pub struct Pieces {
     count: usize,
 }
 
-fn check_decoder(tokenizer: &Tokenizer) -> Result<(), String> {
-    match tokenizer.get_decoder() {
-        Some(DecoderWrapper::ByteLevel(_)) => Ok(()),
-        Some(_) => {
-            Err("its decoder is not ByteLevel, the only kind supported: use a model with a byte-level BPE".into())
-        }
-        None => Err("it has no decoder: use a model with a byte-level BPE".into()),
-    }
-}
-
 impl TokenizerHandle {
     fn load(json: &[u8]) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
-        check_decoder(&tokenizer)?;
+        let spelling = Spelling::of(&tokenizer)?;
         let mut model = tokenizer.get_model().clone();
         model.resize_cache(0); // without its cache the model is constant, so threads share it without a lock
         tokenizer.with_model(model);
@@ -46,9 +37,10 @@ impl TokenizerHandle {
         words_only.set_encode_special_tokens(true);
         let specials =
             words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
-        let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer)?;
+        let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer, &spelling)?;
         let prefix = Self::prefix(&tokenizer)?;
-        Ok(TokenizerHandle { tokenizer, words_only, specials, prefix, piece_bytes, piece_ends, is_special })
+        let drops_first_space = spelling.drops_first_space();
+        Ok(TokenizerHandle { tokenizer, words_only, specials, prefix, drops_first_space, piece_bytes, piece_ends, is_special })
     }
 
     fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {
@@ -57,17 +49,16 @@ impl TokenizerHandle {
         Ok(one.get_ids()[..added].to_vec())
     }
 
-    fn pieces(tokenizer: &Tokenizer) -> Result<(Vec<u8>, Vec<u32>, Vec<u8>), String> {
+    fn pieces(tokenizer: &Tokenizer, spelling: &Spelling) -> Result<(Vec<u8>, Vec<u32>, Vec<u8>), String> {
         let top = tokenizer.get_vocab(true).values().copied().max().ok_or("it has no tokens")?;
         const IDS_MAX: u32 = 1 << 21;
         if top >= IDS_MAX {
             return Err(format!("it has the token id {top}; the limit is {IDS_MAX}"));
         }
-        let alphabet = byte_level::alphabet();
         let (mut bytes, mut ends, mut special) = (Vec::new(), Vec::new(), Vec::new());
         for id in 0..=top {
             let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
-            bytes.extend(byte_level::bytes_of(&token, &alphabet));
+            bytes.extend(spelling.bytes_of(&token));
             ends.push(u32::try_from(bytes.len()).map_err(|_| "its tokens are longer than 4 GiB together")?);
             special.push(tokenizer.get_added_vocabulary().is_special_token(&token).into());
         }
@@ -159,6 +150,11 @@ pub extern "C" fn slipstream_tokenizer_pieces(handle: &TokenizerHandle) -> Piece
 #[no_mangle]
 pub extern "C" fn slipstream_tokenizer_prefix(handle: &TokenizerHandle) -> Ids {
     Ids::new(handle.prefix.clone())
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_drops_first_space(handle: &TokenizerHandle) -> bool {
+    handle.drops_first_space
 }
 
 #[no_mangle]

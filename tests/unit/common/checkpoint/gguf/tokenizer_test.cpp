@@ -2,6 +2,8 @@
 // tokenizers library.
 #include "common/checkpoint/gguf/tokenizer.h"
 
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -49,7 +51,7 @@ TEST_F(GgufTokenizer, WritesOutThePreTokenizersThatItKnows) {
 
 TEST_F(GgufTokenizer, RefusesOthersByName) {
   EXPECT_THAT(refusal({.pre = "deepseek-llm"}), HasSubstr("x.gguf: its pre-tokenizer \"deepseek-llm\" is not known here"));
-  EXPECT_THAT(refusal({.kind = "llama"}), HasSubstr("its tokenizer is of kind \"llama\""));
+  EXPECT_THAT(refusal({.kind = "t5"}), HasSubstr("its tokenizer is of kind \"t5\"; gpt2 (byte-level BPE) and llama"));
 }
 
 TEST_F(GgufTokenizer, RefusesTokensThatAreNone) {
@@ -60,6 +62,21 @@ TEST_F(GgufTokenizer, RefusesTokensThatAreNone) {
   for (const char* merge : {"ab", " b", "a ", "a b c", "\xFF b"}) {
     EXPECT_THAT(refusal({.merges = {merge}}), HasSubstr("merge 0 is no pair of tokens"));
   }
+}
+
+// Where the file does not say, llama-bpe does and the others do not, as in llama.cpp.
+TEST_F(GgufTokenizer, PutsTheBeginningBeforeATextIfTheFileSaysSo) {
+  const auto begins = [&](const std::string& pre, std::optional<bool> says) {
+    GgufWriter writer = small_fields({.pre = pre});
+    writer.u32("tokenizer.ggml.bos_token_id", 1);
+    if (says) writer.flag("tokenizer.ggml.add_bos_token", *says);
+    const json post = json::parse(gguf_tokenizer_json(open(writer)).value())["post_processor"];
+    return post.is_object() && post["special_tokens"]["<tool>"]["ids"] == json({1});
+  };
+  EXPECT_TRUE(begins("smollm", true));
+  EXPECT_FALSE(begins("smollm", std::nullopt));
+  EXPECT_TRUE(begins("llama-bpe", std::nullopt));
+  EXPECT_FALSE(begins("llama-bpe", false));
 }
 
 TEST_F(GgufTokenizer, GivesTheTemplateAndTheTokensItMayAskFor) {
