@@ -88,6 +88,13 @@ Result<uint64_t> hash_tokenizer(const std::filesystem::path& model) {
     return hash_tokenizer_json(std::as_bytes(std::span(json)), file.what());
   }
   const auto path = model / "tokenizer.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored) && std::filesystem::exists(model / "tokenizer.model", ignored)) {
+    return fail(
+        "{0} holds a tokenizer.model and no tokenizer.json: make one with transformers, in Python: "
+        "AutoTokenizer.from_pretrained(\"{0}\").save_pretrained(\"{0}\")",
+        model.string());
+  }
   TRY(const MappedFile file, MappedFile::open(path));
   return hash_tokenizer_json(file.bytes(), path.string());
 }

@@ -56,6 +56,11 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
   }
   TRY(const int32_t context, fields.size("context_length", kPositionsMax));
   config.context_max = std::min(context, kContextTokensMax);
+  if (const std::string key = fields.key("attention.sliding_window"); fields.all.has(key)) {
+    TRY(const int64_t window, fields.all.integer(key, 0, kPositionsMax));  // 0: none
+    // Up to so many positions, each sees all before it.
+    if (window > 0) config.context_max = std::min(config.context_max, static_cast<int32_t>(window));
+  }
   const std::string eps = fields.key("attention.layer_norm_rms_epsilon");
   TRY(const double least_norm, fields.all.number(eps, kRmsEpsMin, kRmsEpsMax));
   config.rms_eps = static_cast<float>(least_norm);
@@ -73,7 +78,7 @@ Result<void> refuse_the_unknown(const Fields& fields) {
                   kRopeFrequencies);
     }
   }
-  for (const std::string_view name : {"expert_count", "attention.sliding_window", "rope.scale_linear"}) {
+  for (const std::string_view name : {"expert_count", "rope.scale_linear"}) {
     if (!fields.has(name)) continue;
     TRY(const double value, fields.all.number(fields.key(name), -1e18, 1e18));
     const double off = name == "rope.scale_linear" ? 1 : 0;

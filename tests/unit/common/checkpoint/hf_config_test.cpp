@@ -105,6 +105,18 @@ TEST_F(HfConfig, CapsTheContextAtOurOwnLimit) {
   EXPECT_EQ(read(config)->context_max, 32768);
 }
 
+TEST_F(HfConfig, EndsAMistralsContextWhereItsWindowWouldSlide) {
+  json config = good();
+  config["architectures"] = {"MistralForCausalLM"};
+  EXPECT_EQ(read(config)->context_max, 512);
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(read(config)->context_max, 512);
+  config["sliding_window"] = 128;
+  EXPECT_EQ(read(config)->context_max, 128);
+  config["sliding_window"] = 0;
+  EXPECT_THAT(read(config).error().message, HasSubstr("sliding_window"));
+}
+
 TEST_F(HfConfig, RefusesOtherArchitecturesByName) {
   EXPECT_THAT(refusal("architectures", {"MambaForCausalLM"}), HasSubstr("architecture MambaForCausalLM is not supported yet"));
   EXPECT_THAT(refusal("architectures", json::array()), HasSubstr("must name one"));

@@ -78,7 +78,8 @@ TEST_F(GgufSentencePiece, RefusesWhatItWouldReadOtherwise) {
   EXPECT_THAT(refusal({.tokens = {"a", "\xFF"}, .types = {1, 1}, .scores = {0, 0}}), HasSubstr("token 1 is no UTF-8 text"));
   EXPECT_THAT(refusal({.tokens = {"a"}, .types = {7}, .scores = {0}}), HasSubstr("of type 7, which a SentencePiece tokenizer"));
   EXPECT_THAT(refusal({.tokens = {std::string(257, 'a')}, .types = {1}, .scores = {0}}), HasSubstr("has 257 bytes"));
-  EXPECT_THAT(refusal({.tokens = {"<s>", "\u2581\u2581"}, .types = {3, 4}, .scores = {0, 0}}), HasSubstr("user-defined and holds a space"));
+  EXPECT_THAT(refusal({.tokens = {"<s>", "\u2581\u2581"}, .types = {3, 4}, .scores = {0, 0}}),
+              HasSubstr("user-defined and holds a space"));
   EXPECT_THAT(refusal({}, [](GgufWriter& writer) { writer.flag("tokenizer.ggml.remove_extra_whitespaces", true); }),
               HasSubstr("changes texts before it reads them"));
 }
