@@ -167,9 +167,9 @@ class CpuDevice final : public Device {
   // depends on it.
   WeightFormat format_for(const HostMatrix& matrix, Format format) const {
     const bool in_blocks = matrix.cols % kBlockNumbers == 0;
-    const WeightFormat stored = format_of(matrix.dtype);
-    if (format != Format::guess) return format_.value_or(stored);
-    return guess_format_.value_or(stored == WeightFormat::bf16 && in_blocks ? WeightFormat::q4_1 : stored);
+    const WeightFormat stored = format_of(matrix.dtype), asked = format_.value_or(stored);
+    if (format != Format::guess) return asked;
+    return guess_format_.value_or(stored == WeightFormat::bf16 && in_blocks ? WeightFormat::q4_1 : asked);
   }
 
   // Neighbours of one format become one part.
