@@ -57,6 +57,14 @@ Result<std::vector<TokenId>> Tokenizer::encode_marked(std::string_view text, cha
   return encode(text, true, mark);
 }
 
+Result<std::vector<TokenId>> Tokenizer::encode_behind(std::string_view text) const {
+  SlipstreamIds ids;
+  SlipstreamBytes error;
+  if (!slipstream_tokenizer_encode_behind(handle_->rust, slice_of(text), &ids, &error))
+    return std::unexpected(Error{taken(error)});
+  return taken(ids);
+}
+
 std::vector<TokenId> Tokenizer::prefix() const { return taken(slipstream_tokenizer_prefix(handle_->rust)); }
 
 Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {

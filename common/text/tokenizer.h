@@ -1,6 +1,6 @@
 // Converts text to token ids and back, over the Rust crate `tokenizers` (rust_bridge.h). Supports
-// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's tokens (Llama 2, Mistral); other
-// kinds are refused at load. Immutable after load; thread-safe; copies share one table.
+// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's tokens (Llama 2, Mistral);
+// other kinds are refused at load. Immutable after load; thread-safe; copies share one table.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,10 @@ class Tokenizer {
   // So a special token with a mark inside ("<" mark "|im_end|>") becomes text. mark: one Unicode
   // character.
   Result<std::vector<TokenId>> encode_marked(std::string_view text, char32_t mark) const;
+
+  // Of a text that goes on behind another: without the space that SentencePiece puts before a text.
+  // Special tokens in it are text.
+  Result<std::vector<TokenId>> encode_behind(std::string_view text) const;
 
   // What tokenizer.json puts before a text that no chat template is put around: the token that
   // begins a sequence, for models that were trained with one.

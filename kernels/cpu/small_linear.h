@@ -51,8 +51,8 @@ SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  //
 template <WeightFormat kFormat>
 constexpr int32_t kRuns = kGroupColumns / run_numbers(kFormat);
 
-// The word of one of the eight steps of a group: words j and j + 4 follow each other where they share
-// their nibbles.
+// The word of one of the eight steps of a group: words j and j + 4 follow each other where they
+// share their nibbles.
 template <WeightFormat kFormat>
 constexpr int word_at(int step) {
   return kFormat == WeightFormat::q8_0 || kRuns<kFormat> > 1 ? step : step % 2 * 4 + step / 2;

@@ -61,8 +61,8 @@ SLIPSTREAM_INLINE __m512i bytes_shifted(const std::byte* from) {
   return kBy < 0 ? _mm512_slli_epi16(words, kBy < 0 ? -kBy : 0) : _mm512_srli_epi16(words, kBy < 0 ? 0 : kBy);
 }
 
-// Row kRow of a group in a format of nibbles: 32 bf16. q: the group's q; words: those of the row and
-// its three neighbours.
+// Row kRow of a group in a format of nibbles: 32 bf16. q: the group's q; words: those of the row
+// and its three neighbours.
 template <WeightFormat kFormat, int kRow>
 SLIPSTREAM_INLINE __m512i widened(const Header<kFormat>& header, const std::byte* q, __m512i words) {
   constexpr int kShift = kRow % 4 * 4;

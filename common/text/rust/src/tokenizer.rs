@@ -3,11 +3,60 @@
 use crate::abi::{guard, Bytes, Ids, Slice};
 use crate::spelling::Spelling;
 use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
+use serde::{de::DeserializeOwned, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
-use tokenizers::Tokenizer;
+use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
+
+/// How a text is normalized and split.
+#[derive(Clone)]
+struct Reading {
+    normalizer: Option<NormalizerWrapper>,
+    pre_tokenizer: Option<PreTokenizerWrapper>,
+}
+
+/// A step, or a sequence of steps, without those that put a space before a text.
+fn without_first_space(step: Value) -> Option<Value> {
+    let Value::Object(mut fields) = step else { return Some(step) };
+    if fields.get("type").is_some_and(|kind| kind == "Prepend") {
+        return None;
+    }
+    if fields.get("type").is_some_and(|kind| kind == "Metaspace") {
+        fields.insert("prepend_scheme".into(), "never".into());
+    }
+    for list in ["normalizers", "pretokenizers"] {
+        if let Some(Value::Array(steps)) = fields.get_mut(list) {
+            *steps = std::mem::take(steps).into_iter().filter_map(without_first_space).collect();
+        }
+    }
+    Some(Value::Object(fields))
+}
+
+fn inside<Step: Serialize + DeserializeOwned>(step: Option<&Step>) -> Result<Option<Step>, String> {
+    let Some(step) = step else { return Ok(None) };
+    let json = serde_json::to_value(step).map_err(|e| e.to_string())?;
+    without_first_space(json).map(|json| serde_json::from_value(json).map_err(|e| e.to_string())).transpose()
+}
+
+impl Reading {
+    fn of_whole_texts(tokenizer: &Tokenizer) -> Self {
+        Reading {
+            normalizer: tokenizer.get_normalizer().cloned(),
+            pre_tokenizer: tokenizer.get_pre_tokenizer().cloned(),
+        }
+    }
+    fn behind_a_text(&self) -> Result<Self, String> {
+        Ok(Reading {
+            normalizer: inside(self.normalizer.as_ref())?,
+            pre_tokenizer: inside(self.pre_tokenizer.as_ref())?,
+        })
+    }
+}
 
 pub struct TokenizerHandle {
     tokenizer: Tokenizer,
+    whole: Reading,
+    behind: Reading,
     words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
     specials: Vec<String>,
     prefix: Vec<u32>, // what the post-processor puts before a text: the beginning of a sequence, or nothing
@@ -40,7 +89,9 @@ impl TokenizerHandle {
         let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer, &spelling)?;
         let prefix = Self::prefix(&tokenizer)?;
         let drops_first_space = spelling.drops_first_space();
-        Ok(TokenizerHandle { tokenizer, words_only, specials, prefix, drops_first_space, piece_bytes, piece_ends, is_special })
+        let whole = Reading::of_whole_texts(&tokenizer);
+        let behind = whole.behind_a_text()?;
+        Ok(TokenizerHandle { tokenizer, whole, behind, words_only, specials, prefix, drops_first_space, piece_bytes, piece_ends, is_special })
     }
 
     fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {
@@ -83,12 +134,21 @@ impl TokenizerHandle {
     /// `mark` is removed after the special tokens were found and before the rest is split.
     pub fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
         let added = if parse_special { self.tokenizer.get_added_vocabulary() } else { &self.words_only };
-        let mut split = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
+        self.read(text, added, &self.whole, mark)
+    }
+
+    /// The ids of a text that goes on behind another. Special tokens in it are text.
+    pub fn encode_behind(&self, text: &str) -> Result<Vec<u32>, String> {
+        self.read(text, &self.words_only, &self.behind, None)
+    }
+
+    fn read(&self, text: &str, added: &AddedVocabulary, how: &Reading, mark: Option<char>) -> Result<Vec<u32>, String> {
+        let mut split = added.extract_and_normalize(how.normalizer.as_ref(), text);
         let run = || -> tokenizers::Result<Vec<u32>> {
             if let Some(mark) = mark {
                 split.normalize(|segment| segment.replace(mark, ""))?;
             }
-            if let Some(pre_tokenizer) = self.tokenizer.get_pre_tokenizer() {
+            if let Some(pre_tokenizer) = &how.pre_tokenizer {
                 pre_tokenizer.pre_tokenize(&mut split)?;
             }
             split.tokenize(|segment| self.tokenizer.get_model().tokenize(segment.get()))?;
@@ -126,6 +186,19 @@ pub unsafe extern "C" fn slipstream_tokenizer_encode(
 ) -> bool {
     let mark = char::from_u32(mark).filter(|&c| c != '\0');
     let encoded = guard(error, || handle.encode(text.text("the text")?, parse_special, mark));
+    encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_tokenizer_encode_behind(
+    handle: &TokenizerHandle,
+    text: Slice,
+    ids: *mut Ids,
+    error: *mut Bytes,
+) -> bool {
+    let encoded = guard(error, || handle.encode_behind(text.text("the text")?));
     encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
 }
 

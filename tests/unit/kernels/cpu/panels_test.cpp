@@ -86,8 +86,8 @@ TEST(Panels, QuantiseToWithinAStep) {
     for (size_t i = 0; i < values.size(); ++i) {
       float most = 0;
       for (size_t j = i / 32 * 32; j < std::min<size_t>(70, i / 32 * 32 + 32); ++j) most = std::max(most, std::abs(values[j]));
-      // Half a step; a whole one at the end of the grids of q4_0 and q6_k, which are one short on one
-      // side; the scale's own rounding.
+      // Half a step; a whole one at the end of the grids of q4_0 and q6_k, which are one short on
+      // one side; the scale's own rounding.
       const bool short_grid = zero_of(format) == 8 || zero_of(format) == 32;
       EXPECT_NEAR(back[i], values[i], most / steps * (short_grid ? 1.01F : 0.51F) + most * 0x1p-10F);
     }

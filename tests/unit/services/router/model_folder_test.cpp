@@ -170,6 +170,18 @@ TEST_F(ModelFolderTest, GivesTheTextOfSentencePiecesTokensBack) {
   EXPECT_EQ(tokenizer.whole_text(begun).value(), "<s>a");
 }
 
+// What goes on behind a text has the space that is written, and no other.
+TEST_F(ModelFolderTest, PutsNoSpaceBeforeWhatGoesOnBehindAText) {
+  const auto model = read(sentence_piece_model(sentence_piece("with_bytes")));
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const Tokenizer& tokenizer = model->served.tokenizer;
+  for (const std::string text : {"the", " the", R"({"a": 1})", "<s>"}) {
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode_behind(text).value(), true).value(), text);
+  }
+  EXPECT_EQ(tokenizer.encode_behind(" the").value(), tokenizer.encode("the", false).value());
+  EXPECT_EQ(tiny_tokenizer().encode_behind("the a").value(), tiny_tokenizer().encode("the a", false).value());
+}
+
 // A user's text cannot begin a sequence.
 TEST_F(ModelFolderTest, PutsTheBeginningOfAChatOnceAndUsersWordsAsText) {
   const json pieces = sentence_piece("with_bytes");
