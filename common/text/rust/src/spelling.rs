@@ -29,7 +29,9 @@ impl Spelling {
         let (mut spaces, mut bytes, mut drops_first_space) = (false, false, false);
         for step in steps {
             match step["type"].as_str() {
-                Some("Replace") if step["pattern"]["String"] == SPACE.to_string() && step["content"] == " " => spaces = true,
+                Some("Replace") if step["pattern"]["String"] == SPACE.to_string() && step["content"] == " " => {
+                    spaces = true
+                }
                 Some("Metaspace") if step["replacement"] == SPACE.to_string() => {
                     spaces = true;
                     drops_first_space |= step["prepend_scheme"] != "never";
@@ -58,8 +60,10 @@ impl Spelling {
     pub fn bytes_of(&self, token: &str) -> Vec<u8> {
         match self {
             Spelling::ByteLevel(alphabet) => byte_level::bytes_of(token, alphabet),
-            Spelling::SentencePiece { bytes: true, .. } if byte_named(token).is_some() => vec![byte_named(token).unwrap_or(0)],
-            Spelling::SentencePiece { .. } => token.replace(SPACE, " ").into_bytes(),
+            Spelling::SentencePiece { bytes, .. } => match byte_named(token).filter(|_| *bytes) {
+                Some(byte) => vec![byte],
+                None => token.replace(SPACE, " ").into_bytes(),
+            },
         }
     }
 }

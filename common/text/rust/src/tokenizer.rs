@@ -2,10 +2,10 @@
 
 use crate::abi::{guard, Bytes, Ids, Slice};
 use crate::spelling::Spelling;
-use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
 use serde::{de::DeserializeOwned, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
 use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 /// How a text is normalized and split.
@@ -91,7 +91,18 @@ impl TokenizerHandle {
         let drops_first_space = spelling.drops_first_space();
         let whole = Reading::of_whole_texts(&tokenizer);
         let behind = whole.behind_a_text()?;
-        Ok(TokenizerHandle { tokenizer, whole, behind, words_only, specials, prefix, drops_first_space, piece_bytes, piece_ends, is_special })
+        Ok(TokenizerHandle {
+            tokenizer,
+            whole,
+            behind,
+            words_only,
+            specials,
+            prefix,
+            drops_first_space,
+            piece_bytes,
+            piece_ends,
+            is_special,
+        })
     }
 
     fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {
