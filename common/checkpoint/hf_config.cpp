@@ -14,13 +14,21 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
 }
 
 // Reads what differs between the members of the family: Llama may have a bias on all four attention
-// projections, Qwen2 always has one on query, key and value only, and Qwen3 normalises heads.
+// projections, Qwen2 always has one on query, key and value only, Qwen3 normalises heads, and a
+// Mistral may see a window of its last tokens only.
 Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   TRY(const std::string name, read_hf_architecture(fields));
   const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM";
-  if (name != "LlamaForCausalLM" && !qwen2 && !qwen3) {
-    return fail("{}: architecture {:.100} is not supported yet; LlamaForCausalLM, Qwen2ForCausalLM and Qwen3ForCausalLM are",
-                fields.what(), name);
+  const bool mistral = name == "MistralForCausalLM";
+  if (name != "LlamaForCausalLM" && !mistral && !qwen2 && !qwen3) {
+    return fail(
+        "{}: architecture {:.100} is not supported yet; LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM and "
+        "Qwen3ForCausalLM are",
+        fields.what(), name);
+  }
+  if (mistral && fields.has("sliding_window")) {
+    TRY(const int64_t window, fields.integer("sliding_window", 1, kPositionsMax));
+    limit_to_window(window, config);
   }
   TRY(const bool biases, fields.boolean_or("attention_bias", false));
   config.qkv_bias = biases || qwen2;

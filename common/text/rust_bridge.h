@@ -53,6 +53,13 @@ SlipstreamSlice slipstream_tokenizer_special(const SlipstreamTokenizer* tokenize
 // tokens in it were found.
 bool slipstream_tokenizer_encode(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, bool parse_special, uint32_t mark,
                                  SlipstreamIds* ids, SlipstreamBytes* error);
+// The same of a text that goes on behind another: without the space that some tokenizers put before
+// a text. Special tokens are text.
+bool slipstream_tokenizer_encode_inside(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, SlipstreamIds* ids,
+                                        SlipstreamBytes* error);
+// Whether a whole text loses the space at its beginning, which encoding had put there, when it is
+// decoded.
+bool slipstream_tokenizer_drops_first_space(const SlipstreamTokenizer* tokenizer);
 
 struct SlipstreamTemplate;
 struct SlipstreamTurn {

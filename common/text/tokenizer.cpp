@@ -57,6 +57,15 @@ Result<std::vector<TokenId>> Tokenizer::encode_marked(std::string_view text, cha
   return encode(text, true, mark);
 }
 
+Result<std::vector<TokenId>> Tokenizer::encode_inside(std::string_view text) const {
+  SlipstreamIds ids;
+  SlipstreamBytes error;
+  if (!slipstream_tokenizer_encode_inside(handle_->rust, slice_of(text), &ids, &error)) {
+    return std::unexpected(Error{taken(error)});
+  }
+  return taken(ids);
+}
+
 std::vector<TokenId> Tokenizer::prefix() const { return taken(slipstream_tokenizer_prefix(handle_->rust)); }
 
 Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {
@@ -65,6 +74,7 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_sp
     TRY(const std::string_view piece, this->piece(id));
     if (!(skip_special && is_special(id))) bytes += piece;
   }
+  if (drops_first_space() && bytes.starts_with(' ')) bytes.erase(0, 1);
   return bytes;
 }
 
@@ -79,6 +89,8 @@ Result<std::string_view> Tokenizer::piece(TokenId id) const {
 }
 
 bool Tokenizer::is_special(TokenId id) const { return id >= 0 && id < vocabulary() && handle_->pieces.is_special[id] != 0; }
+
+bool Tokenizer::drops_first_space() const { return slipstream_tokenizer_drops_first_space(handle_->rust); }
 
 size_t Tokenizer::tokens_at_least(size_t text_bytes) const {
   return (text_bytes + handle_->longest_piece - 1) / handle_->longest_piece;

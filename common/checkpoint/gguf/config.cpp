@@ -56,6 +56,10 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
   }
   TRY(const int32_t context, fields.size("context_length", kPositionsMax));
   config.context_max = std::min(context, kContextTokensMax);
+  if (fields.has("attention.sliding_window")) {
+    TRY(const int64_t window, fields.all.integer(fields.key("attention.sliding_window"), 0, kPositionsMax));
+    if (window > 0) limit_to_window(window, config);
+  }
   const std::string eps = fields.key("attention.layer_norm_rms_epsilon");
   TRY(const double least_norm, fields.all.number(eps, kRmsEpsMin, kRmsEpsMax));
   config.rms_eps = static_cast<float>(least_norm);
@@ -73,7 +77,7 @@ Result<void> refuse_the_unknown(const Fields& fields) {
                   kRopeFrequencies);
     }
   }
-  for (const std::string_view name : {"expert_count", "attention.sliding_window", "rope.scale_linear"}) {
+  for (const std::string_view name : {"expert_count", "rope.scale_linear"}) {
     if (!fields.has(name)) continue;
     TRY(const double value, fields.all.number(fields.key(name), -1e18, 1e18));
     const double off = name == "rope.scale_linear" ? 1 : 0;

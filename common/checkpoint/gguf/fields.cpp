@@ -68,10 +68,10 @@ std::optional<int64_t> as_integer(GgufKind kind, std::span<const std::byte> byte
   }
 }
 
-std::optional<double> as_number(GgufKind kind, std::span<const std::byte> bytes) {
-  if (kind == GgufKind::f32) return load<float>(bytes, 0);
-  if (kind == GgufKind::f64) return load<double>(bytes, 0);
-  if (const auto whole = as_integer(kind, bytes, 0)) return static_cast<double>(*whole);
+std::optional<double> as_number(GgufKind kind, std::span<const std::byte> bytes, uint64_t index) {
+  if (kind == GgufKind::f32) return load<float>(bytes, index);
+  if (kind == GgufKind::f64) return load<double>(bytes, index);
+  if (const auto whole = as_integer(kind, bytes, index)) return static_cast<double>(*whole);
   return std::nullopt;
 }
 
@@ -135,7 +135,7 @@ Result<int64_t> GgufFields::integer(std::string_view key, int64_t least, int64_t
 
 Result<double> GgufFields::number(std::string_view key, double least, double most) const {
   TRY(const Field* field, find(key, false));
-  const auto value = as_number(field->kind, field->bytes);
+  const auto value = as_number(field->kind, field->bytes, 0);
   if (!value) return fail("{}: {} must be a number", what_, key);
   if (!(*value >= least && *value <= most))  // written so that NaN is refused too
     return fail("{}: {} is {}, supported are {} to {}", what_, key, *value, least, most);
@@ -174,6 +174,17 @@ Result<std::vector<int64_t>> GgufFields::integers(std::string_view key) const {
   for (uint64_t i = 0; i < field->count; ++i) {
     const auto value = as_integer(field->kind, field->bytes, i);
     if (!value) return fail("{}: {} must be a list of integers", what_, key);
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Result<std::vector<double>> GgufFields::numbers(std::string_view key) const {
+  TRY(const Field* field, find(key, true));
+  std::vector<double> values;
+  for (uint64_t i = 0; i < field->count; ++i) {
+    const auto value = as_number(field->kind, field->bytes, i);
+    if (!value) return fail("{}: {} must be a list of numbers", what_, key);
     values.push_back(*value);
   }
   return values;

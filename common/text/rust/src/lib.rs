@@ -5,5 +5,7 @@ mod abi;
 mod byte_level;
 mod chat_template;
 mod grammar;
+mod prefix_space;
 mod python;
+mod sentencepiece;
 mod tokenizer;

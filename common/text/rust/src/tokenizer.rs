@@ -2,13 +2,17 @@
 
 use crate::abi::{guard, Bytes, Ids, Slice};
 use crate::byte_level;
-use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
+use crate::prefix_space::{normalizer_without, pre_tokenizer_without};
+use crate::sentencepiece;
 use std::sync::Arc;
-use tokenizers::{DecoderWrapper, Tokenizer};
+use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
+use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 pub struct TokenizerHandle {
     tokenizer: Tokenizer,
     words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
+    inside: Inside,
+    drops_first_space: bool, // a whole text loses the space at its beginning when it is decoded
     specials: Vec<String>,
     prefix: Vec<u32>,     // what the post-processor puts before a text: the beginning of a sequence, or nothing
     piece_bytes: Vec<u8>, // the bytes of all ids, one id after the other
@@ -25,20 +29,59 @@ pub struct Pieces {
     count: usize,
 }
 
-fn check_decoder(tokenizer: &Tokenizer) -> Result<(), String> {
-    match tokenizer.get_decoder() {
-        Some(DecoderWrapper::ByteLevel(_)) => Ok(()),
-        Some(_) => {
-            Err("its decoder is not ByteLevel, the only kind supported: use a model with a byte-level BPE".into())
+/// How a text is normalized and split if it goes on behind another: without the step that puts a
+/// space before it.
+struct Inside {
+    normalizer: Option<NormalizerWrapper>,
+    pre_tokenizer: Option<PreTokenizerWrapper>,
+}
+
+/// How tokens spell bytes.
+enum Spelling {
+    ByteLevel,
+    SentencePiece(sentencepiece::Spelling),
+}
+
+impl Spelling {
+    fn of(tokenizer: &Tokenizer) -> Result<Self, String> {
+        if !matches!(tokenizer.get_model(), ModelWrapper::BPE(_)) {
+            return Err("its model is no BPE, the only kind supported: use a model with a BPE".into());
         }
-        None => Err("it has no decoder: use a model with a byte-level BPE".into()),
+        let decoder = tokenizer.get_decoder().ok_or("it has no decoder: use a model with a byte-level BPE")?;
+        if let DecoderWrapper::ByteLevel(_) = decoder {
+            return Ok(Spelling::ByteLevel);
+        }
+        sentencepiece::Spelling::of(decoder).map(Spelling::SentencePiece).ok_or_else(|| {
+            "its decoder is neither ByteLevel nor that of a SentencePiece BPE: use a model with a byte-level BPE or \
+             a SentencePiece BPE"
+                .into()
+        })
+    }
+
+    /// [vocabulary] the bytes of each id.
+    fn pieces(&self, tokenizer: &Tokenizer, vocabulary: u32) -> Vec<Vec<u8>> {
+        let alphabet = byte_level::alphabet();
+        let added = tokenizer.get_added_vocabulary().get_added_tokens_decoder();
+        let bytes_of = |id| {
+            let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
+            match self {
+                Spelling::ByteLevel => byte_level::bytes_of(&token, &alphabet),
+                Spelling::SentencePiece(_) if added.contains_key(&id) => token.into_bytes(),
+                Spelling::SentencePiece(spelling) => spelling.bytes_of(&token),
+            }
+        };
+        (0..vocabulary).map(bytes_of).collect()
+    }
+
+    fn drops_first_space(&self) -> bool {
+        matches!(self, Spelling::SentencePiece(spelling) if spelling.drops_first_space)
     }
 }
 
 impl TokenizerHandle {
     fn load(json: &[u8]) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
-        check_decoder(&tokenizer)?;
+        let spelling = Spelling::of(&tokenizer)?;
         let mut model = tokenizer.get_model().clone();
         model.resize_cache(0); // without its cache the model is constant, so threads share it without a lock
         tokenizer.with_model(model);
@@ -46,9 +89,23 @@ impl TokenizerHandle {
         words_only.set_encode_special_tokens(true);
         let specials =
             words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
-        let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer)?;
+        let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer, &spelling)?;
         let prefix = Self::prefix(&tokenizer)?;
-        Ok(TokenizerHandle { tokenizer, words_only, specials, prefix, piece_bytes, piece_ends, is_special })
+        let inside = Inside {
+            normalizer: tokenizer.get_normalizer().and_then(normalizer_without),
+            pre_tokenizer: tokenizer.get_pre_tokenizer().map(pre_tokenizer_without),
+        };
+        Ok(TokenizerHandle {
+            tokenizer,
+            words_only,
+            inside,
+            drops_first_space: spelling.drops_first_space(),
+            specials,
+            prefix,
+            piece_bytes,
+            piece_ends,
+            is_special,
+        })
     }
 
     fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {
@@ -57,18 +114,17 @@ impl TokenizerHandle {
         Ok(one.get_ids()[..added].to_vec())
     }
 
-    fn pieces(tokenizer: &Tokenizer) -> Result<(Vec<u8>, Vec<u32>, Vec<u8>), String> {
+    fn pieces(tokenizer: &Tokenizer, spelling: &Spelling) -> Result<(Vec<u8>, Vec<u32>, Vec<u8>), String> {
         let top = tokenizer.get_vocab(true).values().copied().max().ok_or("it has no tokens")?;
         const IDS_MAX: u32 = 1 << 21;
         if top >= IDS_MAX {
             return Err(format!("it has the token id {top}; the limit is {IDS_MAX}"));
         }
-        let alphabet = byte_level::alphabet();
         let (mut bytes, mut ends, mut special) = (Vec::new(), Vec::new(), Vec::new());
-        for id in 0..=top {
-            let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
-            bytes.extend(byte_level::bytes_of(&token, &alphabet));
+        for (id, piece) in (0..).zip(spelling.pieces(tokenizer, top + 1)) {
+            bytes.extend(piece);
             ends.push(u32::try_from(bytes.len()).map_err(|_| "its tokens are longer than 4 GiB together")?);
+            let token = tokenizer.id_to_token(id).unwrap_or_default();
             special.push(tokenizer.get_added_vocabulary().is_special_token(&token).into());
         }
         Ok((bytes, ends, special))
@@ -92,12 +148,29 @@ impl TokenizerHandle {
     /// `mark` is removed after the special tokens were found and before the rest is split.
     pub fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
         let added = if parse_special { self.tokenizer.get_added_vocabulary() } else { &self.words_only };
-        let mut split = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
+        self.encode_by(text, added, self.tokenizer.get_normalizer(), self.tokenizer.get_pre_tokenizer(), mark)
+    }
+
+    /// The ids of a text that goes on behind another. Special tokens in it are text.
+    pub fn encode_inside(&self, text: &str) -> Result<Vec<u32>, String> {
+        let Inside { normalizer, pre_tokenizer } = &self.inside;
+        self.encode_by(text, &self.words_only, normalizer.as_ref(), pre_tokenizer.as_ref(), None)
+    }
+
+    fn encode_by(
+        &self,
+        text: &str,
+        added: &AddedVocabulary,
+        normalizer: Option<&NormalizerWrapper>,
+        pre_tokenizer: Option<&PreTokenizerWrapper>,
+        mark: Option<char>,
+    ) -> Result<Vec<u32>, String> {
+        let mut split = added.extract_and_normalize(normalizer, text);
         let run = || -> tokenizers::Result<Vec<u32>> {
             if let Some(mark) = mark {
                 split.normalize(|segment| segment.replace(mark, ""))?;
             }
-            if let Some(pre_tokenizer) = self.tokenizer.get_pre_tokenizer() {
+            if let Some(pre_tokenizer) = pre_tokenizer {
                 pre_tokenizer.pre_tokenize(&mut split)?;
             }
             split.tokenize(|segment| self.tokenizer.get_model().tokenize(segment.get()))?;
@@ -136,6 +209,24 @@ pub unsafe extern "C" fn slipstream_tokenizer_encode(
     let mark = char::from_u32(mark).filter(|&c| c != '\0');
     let encoded = guard(error, || handle.encode(text.text("the text")?, parse_special, mark));
     encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
+}
+
+/// # Safety
+/// See rust_bridge.h.
+#[no_mangle]
+pub unsafe extern "C" fn slipstream_tokenizer_encode_inside(
+    handle: &TokenizerHandle,
+    text: Slice,
+    ids: *mut Ids,
+    error: *mut Bytes,
+) -> bool {
+    let encoded = guard(error, || handle.encode_inside(text.text("the text")?));
+    encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_drops_first_space(handle: &TokenizerHandle) -> bool {
+    handle.drops_first_space
 }
 
 /// # Safety

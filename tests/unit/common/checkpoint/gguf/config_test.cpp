@@ -85,13 +85,24 @@ TEST_F(GgufConfig, ReadsWhatEachFrequencyIsDividedBy) {
   EXPECT_THAT(refusal(small_gguf().tensor("rope_freqs.weight", 0, {8}, std::string(32, '\0'))), HasSubstr("above 0"));
 }
 
+TEST_F(GgufConfig, LimitsTheContextToASlidingWindow) {
+  const auto windowed = read(small_gguf().u32("llama.attention.sliding_window", 32));
+  ASSERT_TRUE(windowed.has_value()) << windowed.error().message;
+  EXPECT_EQ(windowed->context_max, 32);
+  EXPECT_EQ(windowed->attention_window, 32);
+  for (const uint32_t wide : {0U, 64U, 4096U}) {
+    const LlamaConfig config = read(small_gguf().u32("llama.attention.sliding_window", wide)).value();
+    EXPECT_EQ(config.context_max, 64) << wide;
+    EXPECT_EQ(config.attention_window, 0) << wide;
+  }
+}
+
 TEST_F(GgufConfig, RefusesWhatItWouldNotCompute) {
   EXPECT_THAT(refusal(small_gguf({.architecture = "mamba"})), HasSubstr("x.gguf: architecture mamba is not supported yet"));
   EXPECT_THAT(refusal(small_gguf().text("llama.rope.scaling.type", "yarn")), HasSubstr("RoPE scaling yarn is not supported"));
   EXPECT_EQ(refusal(small_gguf().text("llama.rope.scaling.type", "none")), "accepted");
   EXPECT_THAT(refusal(small_gguf().u32("llama.expert_count", 8)), HasSubstr("llama.expert_count 8 is not supported"));
   EXPECT_EQ(refusal(small_gguf().u32("llama.expert_count", 0)), "accepted");
-  EXPECT_THAT(refusal(small_gguf().u32("llama.attention.sliding_window", 32)), HasSubstr("sliding_window 32"));
   EXPECT_THAT(refusal(small_gguf().f32("llama.rope.scale_linear", 2)), HasSubstr("scale_linear 2"));
   EXPECT_THAT(refusal(small_gguf().u32("llama.rope.dimension_count", 8)), HasSubstr("of which 8 are rotated"));
   EXPECT_THAT(refusal(small_gguf().tensor("blk.0.attn_q_norm.weight", 0, {16}, std::string(64, '\1'))),
